@@ -66,17 +66,23 @@ import { writesEndpoints } from "./writes/routes.js";
 
 type Env = { Variables: { caller: Caller } };
 
-/** What a runtime's entry passes to `createApp`. */
+/** What the entry module of a runtime (Node or Workers) passes to `createApp`. */
 export interface AppOptions {
   readonly config: Config;
   readonly platform: Platform;
   /** The server's secrets, at least 32 bytes each, from which all keys are derived. */
   readonly secrets: Keyring<Uint8Array<ArrayBuffer>>;
-  /** Whether the secret is the insecure one for development: then only requests with a loopback host are answered. */
+  /**
+   * Whether the server's secret is the insecure one for development: then only requests with a loopback host are
+   * answered.
+   */
   readonly loopbackOnly: boolean;
   /** Reads the text of the svc.schema.yaml that was deployed with the server. */
   readonly readSchemaFile: () => Promise<string>;
-  /** The IP address that a request comes from, as the runtime knows it. `env` is what it passed beside the request. */
+  /**
+   * The IP address that a request comes from, as the runtime knows it. `env` is what the runtime passed beside the
+   * request.
+   */
   readonly clientAddress: (request: Request, env: unknown) => string;
   /**
    * The URL under which clients reach the server, without a slash at the end. Links in mails and callback URLs of
@@ -85,11 +91,12 @@ export interface AppOptions {
   readonly publicBaseUrl: string;
   /** What the server runs in, for `GET /admin/api/settings`. */
   readonly surroundings: Surroundings;
-  /** The files of the console's page; null where the runtime serves them by itself. */
+  /** The files of the console (the web page for administrators); null where the runtime serves them by itself. */
   readonly consoleFiles: ConsoleFiles | null;
   /**
-   * The URL of the address that the console and `/admin/api` have for themselves, without a slash at the end; null where
-   * they have none. `consoleFetch` then answers what comes there, and `fetch` nothing of them.
+   * The URL of a separate address for the console and `/admin/api`, without a slash at the end; null where they share
+   * the main one. With a separate one, `consoleFetch` answers the requests that come there, and `fetch` has none of
+   * these routes.
    */
   readonly consoleUrl: string | null;
   /**
@@ -107,26 +114,29 @@ export interface AppOptions {
 
 /** Background work that the runtime runs at certain times, independent of requests. */
 export interface Upkeep {
-  /** Once at start: sends mails that an earlier process left unsent. */
+  /** To be called once at start: sends mails that an earlier process left unsent. */
   resumeMail(): Promise<void>;
-  /** Every few seconds: sends mails that are due. */
+  /** To be called every few seconds: sends mails that are due. */
   deliverMail(): Promise<void>;
   /**
-   * Every minute or so: deletes what has expired, and receipts (records of what requests have cost) and entries of the
-   * log of changes after their retention periods.
+   * To be called every minute or so: deletes what has expired, and receipts (records of what requests have cost) and
+   * entries of the log of changes after their retention periods.
    */
   purge(): Promise<void>;
   /**
-   * Every few seconds: writes receipts (records of what requests have cost) that wait in memory to the journal, and
-   * moves those in the journal to the database.
+   * To be called every few seconds: writes receipts (records of what requests have cost) that wait in memory to the
+   * journal, and moves those in the journal to the database.
    */
   collectUsage(): Promise<void>;
-  /** Once at the end: waits for mails that are being sent, begins to send no others, and stores receipts that wait. */
+  /**
+   * To be called once at the end: waits for mails that are being sent, begins to send no others, and stores waiting
+   * receipts (records of what requests have cost).
+   */
   finish(): Promise<void>;
 }
 
 /**
- * Builds the server's request handler and its background work from what the runtime provides. The same for every
+ * Builds the server's request handler and its background work from what the runtime provides. It is the same for every
  * runtime; `docs/architecture.md` follows a request through it.
  */
 export async function createApp(options: AppOptions) {
@@ -182,9 +192,9 @@ export async function createApp(options: AppOptions) {
   const newOutbox = () =>
     createOutbox({ platform, linkTokens, settings: auth.settings, publicBaseUrl, from: config.mail.from });
   const onlyOutbox = newOutbox();
-  // The outbox keeps in memory which mails are being sent. Where a runtime may cancel requests, that could stay wrong
-  // forever, so each use then gets a new outbox; leases in the database (times for which a mail belongs to one process)
-  // keep mails from being sent twice.
+  // The outbox (the queue of mails) keeps in memory which mails are being sent. Where a runtime may cancel requests,
+  // that could stay wrong forever, so each use then gets a new outbox; leases in the database (times for which a mail
+  // belongs to one process) keep mails from being sent twice.
   const outbox = () => (platform.requestsVanish ? newOutbox() : onlyOutbox);
 
   const origins: OriginPolicy = {
@@ -200,7 +210,7 @@ export async function createApp(options: AppOptions) {
   app.all("/health", byMethod({ GET: () => health(database) }));
   app.route("/auth", authRoutes(auth, callers, identified, clientOf));
 
-  // With an address of its own, the console is of no other origin that pages may come from.
+  // At an address of its own, the console accepts requests from no other origin, not even from those of svc.toml.
   const ownConsole = options.consoleUrl === null ? null : router<Env>();
   const consoleOrigins: OriginPolicy =
     options.consoleUrl === null
@@ -229,10 +239,11 @@ export async function createApp(options: AppOptions) {
     takesPreviews: false,
   };
   const sync = { streams, sharedPages: new SharedPages(), counts: metrics, clientOf };
-  // Rows past the rules. Who asks is found out by `dataCallers`, along with the first statements of a request.
+  // Rows past the rules of tables, under `/admin/api/data`: `dataCallers` finds out who asks, along with the first
+  // statements of a request.
   const dataApi: ApiServices = { ...api, callers: dataCallers(adminCallers), takesPreviews: true };
   const dataEndpoints = new Map([...syncEndpoints({ ...dataApi, ...sync }), ...writesEndpoints(dataApi)]);
-  // Pushing is for applications that write while they are offline.
+  // Pushing is left out past the rules, because it is for applications that write while they are offline.
   dataEndpoints.delete("push");
   admin.route("/admin/api/data", tableRoutes(dataApi, dataEndpoints));
   admin.route("/admin/api/operations", operationRoutes(dataApi));
@@ -267,7 +278,7 @@ export async function createApp(options: AppOptions) {
     clientAddress: options.clientAddress,
     recent,
   });
-  /** The tables of the schema in force that keep history. */
+  /** The tables of the schema in force that keep history, with the days for which they keep it. */
   const keptLogs = async () => {
     const [version] = (await database.query([schemaVersionCheck()]))[0]!.rows[0]!;
     const project = await projects.current(version as number | null);
@@ -318,7 +329,7 @@ export async function createApp(options: AppOptions) {
   };
   return {
     fetch: answering(app, origins),
-    /** Answers what comes to `AppOptions.consoleUrl`; null where there is no such address. */
+    /** Answers requests at the console's own address (`AppOptions.consoleUrl`); null where there is none. */
     consoleFetch: ownConsole && answering(ownConsole, consoleOrigins),
     upkeep,
     endStreams: () => streams.end(),

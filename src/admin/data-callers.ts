@@ -10,8 +10,9 @@ import { adminRefusal } from "./authorize.js";
 const header = "Svc-As";
 
 /**
- * Who works with rows under `/admin/api/data`: administrators and `project:backend` keys, whom no rule of a table binds. This
- * is the one place that decides about it. With the header `Svc-As` a request has the rights of the caller that it names.
+ * Makes the `Actors` for `/admin/api/data`: administrators and `project:backend` keys, whom no rule of a table binds
+ * there. This is the one place that decides about it. With the header `Svc-As` a request has the rights of the caller
+ * whom the header names.
  */
 export function dataCallers(callers: Callers): Actors {
   return {
@@ -47,7 +48,7 @@ function refusalOf(identity: IdentifiedCaller): Refusal | null {
   return refusal && toldBy(identity, refusal);
 }
 
-/** A refusal that tells the request log who asked. */
+/** Copies a refusal and adds the facts from which the request log learns who asked. */
 function toldBy(
   { caller }: IdentifiedCaller,
   { code, message }: Refusal,
@@ -56,7 +57,7 @@ function toldBy(
   return new Refusal(code, message, { headers, facts: { principal: accountOf(caller), event } });
 }
 
-/** The caller that the header names, with the id percent-encoded as in a path; null without it. */
+/** The caller whom the header `Svc-As` names, with the id percent-encoded as in a path; null without the header. */
 function namedIn(text: string | null): NamedCaller | Refusal | null {
   if (text === null) return null;
   if (text === "anonymous") return anonymous;

@@ -5,10 +5,10 @@ import { json } from "../http/respond.js";
 import { loneCursor, openSealed, sealCursor } from "../tables/list/cursor.js";
 import type { AdminServices } from "./services.js";
 
-/** A place in a list that begins with what is newest: behind the entry with this time and this id. */
+/** A place in a list that begins with the newest entry: behind the entry with this time and this id. */
 export type Place = readonly [atMs: number, id: string];
 
-/** What a request asks for of a list that begins with what is newest. */
+/** What a request asks for of a list that begins with the newest entry. */
 export interface NewestFirst {
   readonly limit: number;
   readonly after: Place | null;
@@ -20,8 +20,8 @@ const limitMax = 1_000;
 const limitDefault = 50;
 
 /**
- * Reads the parameters of such a list: `limit`, `cursor` and those of `choosing`. `list` names it, for its cursors, which
- * open for the same caller alone.
+ * Reads the parameters of a list that begins with the newest entry: `limit`, `cursor` and those of `choosing`. `list`
+ * is its name, to which cursors are bound; they open for the same caller alone.
  */
 export async function newestFirst(
   request: Request,
@@ -43,21 +43,24 @@ export async function newestFirst(
   return limit === null ? badLimit : { limit, after: null, chosen };
 }
 
-/** The number that a parameter `limit` names, from 1 to 1000; null for any other text. */
+/** The number that the text of a parameter `limit` names, from 1 to 1000; null for any other text. */
 export function limitOf(text: string): number | null {
   return /^[1-9]\d{0,3}$/.test(text) && Number(text) <= limitMax ? Number(text) : null;
 }
 
-/** The refusal of any other `limit`. */
+/** The refusal of a `limit` that is not from 1 to 1000. */
 export const badLimit = badRequest(`limit: expected an integer from 1 to ${limitMax}`);
 
-/** An entry as it is shown, and where the next one begins. */
+/** An entry of a list as it is shown, and its place, behind which the next one begins. */
 export interface Placed {
   readonly shown: unknown;
   readonly place: Place;
 }
 
-/** The answer with a page of such a list. `found` has one entry more than the limit where there are more. */
+/**
+ * Makes the answer with a page of a list that begins with the newest entry. `found` has one entry more than the limit
+ * where there are more.
+ */
 export async function newestFirstAnswer(
   found: readonly Placed[],
   asked: NewestFirst,

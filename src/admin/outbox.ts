@@ -10,7 +10,7 @@ import type { AdminRequest, AdminServices } from "./services.js";
 const name = "outbox";
 const states: readonly NonNullable<MailsAsked["state"]>[] = ["waiting", "sent", "failed", "dropped"];
 
-/** GET /admin/api/outbox?state=: mails, the newest first (docs/reference/auth.md#administration) */
+/** GET /admin/api/outbox?state=: lists mails, the newest first (docs/reference/auth.md#administration). */
 export async function getOutbox({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const asked = await newestFirst(request, name, ["state"], services, caller);
@@ -27,7 +27,7 @@ export async function getOutbox({ request, services, caller }: AdminRequest): Pr
   return newestFirstAnswer(mails, asked, name, services, caller);
 }
 
-/** A row of `listMails`. */
+/** A row of the result of `listMails`. */
 type MailRow = readonly [
   id: string,
   kind: string,
@@ -45,14 +45,14 @@ type MailRow = readonly [
 ];
 
 /**
- * Whether the links of mails are shown: where mails are not really sent, and then to administrators. Whoever has a link
- * becomes its user, and a key must not become an administrator.
+ * Whether the links of mails are shown: only to administrators, and only where mails are not really sent. Whoever has a
+ * link becomes its user, and an API key must not become an administrator.
  */
 function maySeeLinks(caller: Caller, { config }: AdminServices): boolean {
   return config.mail.transport === "log" && caller.kind === "user";
 }
 
-/** What makes links again, with settings that were asked for once. */
+/** What is needed to make links of mails again, with settings that are read once for all of them. */
 async function linksFor({ auth }: AdminServices): Promise<LinkServices | Refusal> {
   const settings = await auth.settings();
   if (isRefusal(settings)) return settings;
@@ -76,7 +76,7 @@ async function placed(row: MailRow, links: LinkServices | null): Promise<Placed>
   return { shown, place: [createdAtMs, id] };
 }
 
-/** Where the button of a mail leads; null where it has none, or its link is not good any more. */
+/** The URL that the button of a mail leads to; null where it has none, or its link is no longer valid. */
 async function linkOf(row: MailRow, links: LinkServices): Promise<string | null> {
   const [, purpose, , id, actionUrl, , , , , , , hash, redirectTo] = row;
   if (id === null || hash === null) return actionUrl;

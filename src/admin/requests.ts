@@ -8,8 +8,8 @@ import type { AdminRequest } from "./services.js";
 const limitDefault = "100";
 
 /**
- * GET /admin/api/requests?who=&status=&route=&limit=: the last requests that this process has answered, the newest first
- * (docs/reference/log.md#the-last-requests)
+ * GET /admin/api/requests?who=&status=&route=&limit=: lists the last requests that this process has answered, the
+ * newest first (docs/reference/log.md#the-last-requests).
  */
 export async function getRequests({ request, services }: AdminRequest): Promise<Response | Refusal> {
   const { recent, platform } = services;

@@ -32,8 +32,8 @@ type Env = { Variables: { caller: Caller } };
 const nothingThere = new Refusal("not_found", "no such resource");
 
 /**
- * Whether a caller from the console has to have typed the password within the last minutes (`unconfirmedRefusal`): for
- * what makes, changes or removes users, keys or tables, or signs everybody out.
+ * Whether a caller from the console has to have typed the password within the last minutes (`unconfirmedRefusal`):
+ * needed for what makes, changes or removes users, keys or tables, or signs everybody out.
  */
 type Confirmation = "confirmed" | "unconfirmed";
 
@@ -48,7 +48,8 @@ const endpoints: readonly (readonly [
   ["POST", "/schema/apply", applySchema, "confirmed"],
   ["GET", "/users", getUsers, "unconfirmed"],
   ["POST", "/users", postUser, "confirmed"],
-  // `/users/invite`: RegExpRouter supports no such route beside `/users/:id/revoke-sessions`.
+  // This path is used as `/users/invite`: RegExpRouter supports no such route beside `/users/:id/revoke-sessions`, so
+  // the handler checks the id.
   ["POST", "/users/:id", postInvitation, "confirmed"],
   ["PATCH", "/users/:id", patchUser, "confirmed"],
   ["DELETE", "/users/:id", removeUser, "confirmed"],
@@ -67,7 +68,7 @@ const endpoints: readonly (readonly [
   ["POST", "/explain", postExplain, "unconfirmed"],
 ];
 
-/** The routes under /admin/api (docs/reference/http.md#endpoints). They expect the caller in `c.var.caller`. */
+/** Makes the routes under /admin/api (docs/reference/http.md#endpoints). They expect the caller in `c.var.caller`. */
 export function adminRoutes(services: AdminServices) {
   const routes = router<Env>();
   for (const [method, path, handle, by] of endpoints)

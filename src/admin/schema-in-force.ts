@@ -12,7 +12,10 @@ import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import { historyText } from "../schema/pull/schema-yaml.js";
 import type { AdminRequest } from "./services.js";
 
-/** GET /admin/api/schema: the schema in force and its rules (docs/reference/http.md#the-schema-in-force) */
+/**
+ * GET /admin/api/schema: shows the schema in force (the one that was applied last) and its rules
+ * (docs/reference/http.md#the-schema-in-force).
+ */
 export async function getSchema({ request, services }: AdminRequest): Promise<Response | Refusal> {
   const { platform, projects, config, readSchemaFile } = services;
   const parameters = parseQueryString(request.url);
@@ -21,7 +24,7 @@ export async function getSchema({ request, services }: AdminRequest): Promise<Re
   const [found] = await platform.database.query([schemaVersionCheck()]);
   const project = await projects.current(found!.rows[0]![0] as number | null);
   if (isRefusal(project)) return project;
-  // The file need not be there any more.
+  // A file that cannot be read is ignored, because svc.schema.yaml may have been removed since.
   const fileText = await readSchemaFile().catch(() => null);
   const { hash, version, text, schema } = project;
   const data = {
@@ -76,7 +79,9 @@ function columnOf(column: Column, table: Table, { catalog }: LiveProject) {
   };
 }
 
-/** A default as JSON: an integer that no number of JavaScript holds is a text, as in rows. */
+/**
+ * The default of a column as JSON: an integer beyond what a number of JavaScript holds exactly is a text, as in rows.
+ */
 function defaultOf(given: ColumnDefault) {
   if (given.kind === "sql") return { sql: given.sql };
   const { value } = given;
@@ -94,7 +99,7 @@ function indexOf({ columns, unique, where }: Index) {
 
 const actions: readonly RuleAction[] = ["read", "create", "update", "delete", "history"];
 
-/** The rules of a table as svc.toml has them; null for those that it does not have. */
+/** The rules of a table as svc.toml has them; null for the actions that have none. */
 function rulesOf(table: string, config: Config) {
   const { columns = new Map(), ...rules } = config.rules.get(table) ?? {};
   const at = (text: string | undefined, ...steps: readonly string[]) =>
@@ -110,7 +115,7 @@ function rulesOf(table: string, config: Config) {
   };
 }
 
-/** A text of svc.toml, with the line and the column at which it begins there; null where that is not known. */
+/** The text of a rule with the line and the column of svc.toml at which it begins; null where these are not known. */
 function placed(text: string, path: string, { places }: Config) {
   const runs = places.get(path);
   return { text, ...(runs === undefined ? { line: null, column: null } : placeInFile(runs, 0)) };

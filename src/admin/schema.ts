@@ -13,8 +13,8 @@ import { planChange } from "../schema/plan/plan.js";
 import type { AdminRequest, AdminServices } from "./services.js";
 
 /**
- * POST /admin/api/schema/plan (docs/reference/http.md#schema-changes-over-http). The body is the proposed schema as
- * YAML; without a body it is the file beside the server.
+ * POST /admin/api/schema/plan: shows the steps to a proposed schema (docs/reference/http.md#schema-changes-over-http).
+ * The body is that schema as YAML; without a body it is the file beside the server.
  */
 export async function planSchema({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const parameters = parametersOf(request, []);
@@ -49,8 +49,8 @@ export async function applySchema({ request, services, caller }: AdminRequest): 
 }
 
 /**
- * The database with the time that a change of the schema may take: `api.key_deadline_ms`, for administrators as for API
- * keys.
+ * The database for changes of the schema, whose statements may take `api.key_deadline_ms`, for administrators as for
+ * API keys.
  */
 function databaseFor(caller: Caller, { platform, config: { api } }: AdminServices): Database {
   const { database, clock } = platform;

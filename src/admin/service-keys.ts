@@ -18,14 +18,14 @@ const serviceKeys = systemList("_service_keys", {
   revoked_at: "text",
 });
 
-/** GET /admin/api/service-keys: the API keys without their secrets, of which only hashes are stored. */
+/** GET /admin/api/service-keys: lists the API keys without their secrets, of which only hashes are stored. */
 export function getServiceKeys({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   return listSystemRows(request, serviceKeys, services, caller);
 }
 
 /**
- * POST /admin/api/service-keys with `name, scopes[], expires_at?`. The answer shows the secret, this once. API keys
- * may not create keys.
+ * POST /admin/api/service-keys with `name, scopes[], expires_at?`: creates an API key. The answer shows the secret,
+ * this once. API keys may not create keys.
  */
 export async function postServiceKey({
   request,
@@ -52,7 +52,7 @@ function isTextList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
-/** DELETE /admin/api/service-keys/{id}: revokes a key, which is refused from the next request on. */
+/** DELETE /admin/api/service-keys/{id}: revokes an API key, which is refused from the next request on. */
 export async function removeServiceKey({ services, id }: AdminRequest): Promise<Response | Refusal> {
   const { platform } = services;
   const [revoked] = await platform.database.batch([revokeServiceKey(id, platform.clock.now())]);

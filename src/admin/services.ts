@@ -16,14 +16,14 @@ export interface AdminServices {
   readonly auth: AuthContext;
   readonly recent: RecentRequests;
   readonly surroundings: Surroundings;
-  /** Reads the svc.schema.yaml beside the server, for a request without a body. */
+  /** Reads the svc.schema.yaml beside the server, for a request that has no schema in its body. */
   readonly readSchemaFile: () => Promise<string>;
 }
 
-/** What the server runs in, as far as administrators are told. */
+/** What administrators are told of the runtime and environment of the server. */
 export interface Surroundings {
   readonly runtime: "node" | "worker";
-  /** Whether a variable of the environment is set; one that is empty is not. */
+  /** Whether an environment variable is set; an empty one counts as not set. */
   readonly isSet: (variable: string) => boolean;
 }
 
@@ -33,9 +33,9 @@ export interface AdminRequest {
   readonly services: AdminServices;
   /** The id in the path; empty where the path has none. */
   readonly id: string;
-  /** The caller, whom `adminRefusal` has let through. */
+  /** The caller, an administrator or a `project:backend` key: `adminRefusal` has refused all others. */
   readonly caller: Caller;
 }
 
-/** Answers one endpoint under /admin/api. */
+/** A handler that answers one endpoint under /admin/api. */
 export type AdminHandler = (given: AdminRequest) => Promise<Response | Refusal>;

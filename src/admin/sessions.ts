@@ -11,7 +11,10 @@ import type { AdminRequest } from "./services.js";
 
 const name = "sessions";
 
-/** GET /admin/api/sessions?user_id=: the sessions that have not ended, the newest first (docs/reference/auth.md#administration) */
+/**
+ * GET /admin/api/sessions?user_id=: lists the sessions that have not ended, the newest first
+ * (docs/reference/auth.md#administration).
+ */
 export async function getSessions({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const asked = await newestFirst(request, name, ["user_id"], services, caller);
@@ -43,8 +46,8 @@ function placed(row: readonly ResultValue[]): Placed {
 }
 
 /**
- * DELETE /admin/api/sessions/{id}: ends a session, from the next request on, and a change of the address that it has asked
- * for.
+ * DELETE /admin/api/sessions/{id}: ends a session, from the next request on, and cancels a change of the address that
+ * it has asked for.
  */
 export async function removeSession({ services, id }: AdminRequest): Promise<Response | Refusal> {
   const { platform } = services;

@@ -6,8 +6,8 @@ import type { Config } from "../project/config.js";
 import type { AdminRequest, Surroundings } from "./services.js";
 
 /**
- * How a setting is shown: its value; of a variable of the environment the name and whether it is set; of a secret whether
- * there is one; of a URL, which may hold a password or a token, where it leads.
+ * How a setting is shown: `value` as it is; `variable`, the name of an environment variable, with whether it is set;
+ * `secret` as whether there is one; `url`, which may hold a password or a token, as its scheme and host.
  */
 type Shown = "value" | "variable" | "secret" | "url";
 
@@ -18,7 +18,10 @@ type ShownKeys<Section> = {
     : ShownKeys<Section[Key]>;
 };
 
-/** Every key of svc.toml but the rules. One that is not in here is not shown, and does not compile. */
+/**
+ * How each key of svc.toml but the rules is shown. A key that is missing here would not be shown, so the compiler
+ * requires all of them.
+ */
 const shownKeys: ShownKeys<Sections> = {
   server: {
     host: "value",
@@ -89,7 +92,10 @@ const shownKeys: ShownKeys<Sections> = {
   log: { format: "value", level: "value", addresses: "value" },
 };
 
-/** GET /admin/api/settings: what is in force, and no secret (docs/reference/configuration.md#what-is-in-force) */
+/**
+ * GET /admin/api/settings: shows the settings in force, and no secret
+ * (docs/reference/configuration.md#what-is-in-force).
+ */
 export async function getSettings({ services }: AdminRequest): Promise<Response | Refusal> {
   const { config, auth, surroundings } = services;
   const found = await auth.settings();
@@ -105,7 +111,7 @@ export async function getSettings({ services }: AdminRequest): Promise<Response 
   return json({ data: { settings, providers, release, runtime: surroundings.runtime } });
 }
 
-/** Tree of `Shown`, whose keys are those of a tree of settings. */
+/** A tree of `Shown`, with the keys of a tree of settings. */
 interface ShownTree {
   readonly [key: string]: Shown | ShownTree;
 }
@@ -135,7 +141,7 @@ function shownValue(value: unknown, how: Shown, { isSet }: Surroundings): unknow
   }
 }
 
-/** The scheme and the host of a URL, and of a file the whole. */
+/** A URL without what may be secret in it: its scheme and host. A `file:` URL is returned whole. */
 function withoutSecrets(url: string): string {
   if (url === "" || url.startsWith("file:")) return url;
   if (!URL.canParse(url)) return "";

@@ -17,23 +17,23 @@ import { noPlanChecks } from "../tables/plan-check.js";
 import type { AdminServices } from "./services.js";
 
 /**
- * A table of the server's own as a list that administrators may read, with the parameters and cursors of every other
- * list. The table has to be WITHOUT ROWID. `columns` are the columns that are shown, with their types; the first is
- * the primary key, a text.
+ * Makes a table of the server's own into a list that administrators may read, with the parameters and cursors of every
+ * other list. The table has to be WITHOUT ROWID. `columns` are the columns that are shown, with their types; the first
+ * is the primary key, a text.
  */
 export function systemList(name: string, columns: Readonly<Record<string, ColumnType>>): ListAccess {
   const shown = new Map(Object.entries(columns).map(([column, type]) => [column, columnOf(column, type)]));
   const [key] = shown.values();
   const table = plainTable(systemTableName(name), shown, [key!.name]);
   return {
-    // With `key: null` no statements are cached, because these lists are asked for rarely.
+    // `key: null` means that no statements are cached, because these lists are rarely read.
     key: null,
     table,
     readable: table.columns,
     rule: TRUE,
     catalog: {
       tables: new Map([[table.name, plainCatalogTable(table)]]),
-      // No limit on the bytes of a page, because the rows are small.
+      // The bytes of a page are not limited, because the rows are small.
       answerBytesMax: Number.MAX_SAFE_INTEGER,
       imageBytesMax: null,
       statementsMax: null,
@@ -56,7 +56,7 @@ function columnOf(name: string, type: ColumnType): Column {
   };
 }
 
-/** Expansions lead nowhere, as these tables have no references. */
+/** The tables that expansions may lead to: none, as the server's own tables have no references. */
 const noTables = { find: () => null };
 const nothingPrepared = new Memo<PreparedList | Refusal | null>(0);
 
@@ -76,7 +76,7 @@ export async function listSystemRows(
     metered: false,
     preview: null,
     prepared: nothingPrepared,
-    // Nothing is remembered of them either, because the rows are small.
+    // A new one for each request, so that long tries are not remembered: the rows are small.
     briefTries: new BriefTries(clock),
     tables: noTables,
   };

@@ -9,13 +9,16 @@ import type { AdminRequest } from "./services.js";
 const groupings: readonly UsageGrouping[] = ["table", "principal", "day"];
 
 /**
- * The end of a time range where the request has no `to`, and the latest end that a range may have. Days are compared as
+ * The end of the time range of a request without `to`, and the latest end that a range may have. Days are compared as
  * text, so none of them may have a year of five digits. It is a midnight, so that the last day, 9999-12-31, counts as a
  * whole one.
  */
 const endOfTime = Date.UTC(10_000, 0);
 
-/** GET /admin/api/usage?from=&to=&group_by=table|principal|day (docs/reference/metering.md#usage) */
+/**
+ * GET /admin/api/usage?from=&to=&group_by=table|principal|day: sums of what requests have cost
+ * (docs/reference/metering.md#usage).
+ */
 export async function getUsage({
   request,
   services: { platform, config },
@@ -25,8 +28,8 @@ export async function getUsage({
   if (isRefusal(parameters)) return parameters;
   const asked = readParameters(parameters);
   if (isRefusal(asked)) return asked;
-  // Receipts (records of what requests have cost) that are still in the journal belong to the sums. If the journal
-  // cannot be read, the answer is given without these.
+  // Receipts (records of what requests have cost) that are still in the journal belong to the sums, so they are
+  // collected first. If the journal cannot be read, the answer is given without these.
   await platform.journal
     .collect()
     .catch((error: unknown) => platform.log.error("the journal cannot be read", error));

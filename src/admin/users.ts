@@ -26,13 +26,14 @@ const users = systemList(usersTable, {
   created_by: "text",
 });
 
-/** GET /admin/api/users (docs/reference/auth.md#administration) */
+/** GET /admin/api/users: lists the users (docs/reference/auth.md#administration). */
 export function getUsers({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   return listSystemRows(request, users, services, caller);
 }
 
 /**
- * POST /admin/api/users with `email, password, role?`. The address counts as verified. An API key cannot create admins.
+ * POST /admin/api/users with `email, password, role?`: creates a user. The address counts as verified. An API key
+ * cannot create admins.
  */
 export async function postUser({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
@@ -51,7 +52,7 @@ export async function postUser({ request, services, caller }: AdminRequest): Pro
   return tell(json({ data: { user: userOf(found!.rows[0]!) } }, 201), { target: created.id });
 }
 
-/** POST /admin/api/users/invite with `email, role?, redirect_to?`: as POST /auth/users/invite. */
+/** POST /admin/api/users/invite with `email, role?, redirect_to?`: invites a user as POST /auth/users/invite does. */
 export async function postInvitation({
   request,
   services,
@@ -64,8 +65,8 @@ export async function postInvitation({
 }
 
 /**
- * PATCH /admin/api/users/{id} with `disabled?, role?`. Disabling ends every session of the user. An API key cannot make
- * users admins.
+ * PATCH /admin/api/users/{id} with `disabled?, role?`: changes a user. Disabling ends every session of the user. An API
+ * key cannot make users admins.
  */
 export async function patchUser({
   request,
@@ -84,7 +85,7 @@ export async function patchUser({
     return badRequest("disabled: expected true or false");
   if (role !== null && role !== "user" && role !== "admin") return badRequest("role: expected user or admin");
   if (mayNotMake(role, caller)) return noAdminsByKey;
-  // To enable one that is disabled would be as good as making one.
+  // An API key may not enable a disabled admin either, which would be as good as making one.
   if (disabled === false && caller.kind === "key" && (await isAdmin(services, id))) return noAdminsByKey;
   const [by, now] = [principalOf(caller), platform.clock.now()];
   const [changed] = await platform.database.batch(changeUser({ id, disabled, role, by, now }));
@@ -94,8 +95,8 @@ export async function patchUser({
 }
 
 /**
- * The name by which the request log marks a change of a user's role or `disabled`; of both at once, the one that
- * matters more.
+ * The security event by which the request log marks a change of a user's role or `disabled`; for a change of both, the
+ * one that matters more.
  */
 function changeOf(disabled: boolean | null, role: "user" | "admin" | null): SecurityEvent {
   if (role === "admin") return "user_promoted";
@@ -104,7 +105,7 @@ function changeOf(disabled: boolean | null, role: "user" | "admin" | null): Secu
 }
 
 /**
- * DELETE /admin/api/users/{id}: deletes the user and their sessions. Rows that refer to the user are deleted or
+ * DELETE /admin/api/users/{id}: deletes the user with their sessions. Rows that refer to the user are deleted or
  * changed as their foreign keys say.
  */
 export async function removeUser({ services, id, caller }: AdminRequest): Promise<Response | Refusal> {
@@ -122,8 +123,8 @@ export async function removeUser({ services, id, caller }: AdminRequest): Promis
 }
 
 /**
- * POST /admin/api/users/{id}/revoke-sessions: ends every session of the user, and voids their
- * exchange codes and a change of the address that is not confirmed yet.
+ * POST /admin/api/users/{id}/revoke-sessions: ends every session of the user, and cancels their exchange codes and a
+ * change of the address that is not confirmed yet.
  */
 export async function revokeUserSessions({ services, id }: AdminRequest): Promise<Response | Refusal> {
   const { platform } = services;
@@ -138,13 +139,13 @@ export async function revokeUserSessions({ services, id }: AdminRequest): Promis
 }
 
 /**
- * POST /admin/api/revoke-sessions: ends every session of everybody, the caller's own included, and voids all exchange
+ * POST /admin/api/revoke-sessions: ends every session of everybody, the caller's own included, and cancels all exchange
  * codes and changes of addresses.
  */
 export async function revokeAllSessions({ services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const statements = [revokeEverySession(platform.clock.now()), deleteEveryCode(), deleteEveryEmailChange()];
-  // Not by the caller's own deadline: it must not fail because there are many.
+  // The deadline is that of API keys, not the caller's own: the request must not fail because there are many sessions.
   const long = { ...longWorkFor(caller, config.api), withinMs: config.api.key_deadline_ms };
   const [revoked] = await platform.database.batch(statements, long);
   return json({ data: { revoked_sessions: revoked!.rowsWritten } });

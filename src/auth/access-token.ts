@@ -4,10 +4,11 @@ import type { AtOnce } from "../platform/at-once.js";
 import { Memo } from "../platform/memo.js";
 
 /**
- * What an access token says. Its header has the `typ` `at+jwt` (RFC 9068), but not all claims of that RFC are there.
+ * What an access token says (its claims). The token's header has the `typ` `at+jwt` (RFC 9068), but not all claims of
+ * that RFC are there.
  */
 export interface AccessClaims {
-  /** The claim `sub`. */
+  /** The claim `sub`: the id of the user. */
   readonly userId: string;
   /** The claim `sid`: the session that the token belongs to. */
   readonly sessionId: string;
@@ -27,8 +28,8 @@ export interface AccessTokens {
   /** Makes a signed token with these claims; `id` becomes its `jti`. */
   issue(claims: AccessClaims, id: string, now: number, lifetimeSeconds: number): Promise<string>;
   /**
-   * The claims of a token. Null where it is malformed or expired, is signed by neither key, or has another algorithm,
-   * issuer or type. The answer comes without a promise where the token was verified before.
+   * The claims of a token. Null where the token is malformed or expired, is signed by neither key, or has another
+   * algorithm, issuer or type. The answer comes without a promise where the token was verified before.
    */
   verify(token: string, now: number): AtOnce<AccessClaims | null>;
 }
@@ -40,7 +41,7 @@ const rememberedBytesMax = 8_388_608;
 /** The length of an HMAC-SHA-256 signature (32 bytes) in base64url. */
 const signatureCharacters = 43;
 
-/** Makes and verifies access tokens. Keys are at least 32 bytes long and serve no other purpose. */
+/** Makes and verifies access tokens. Each key is at least 32 bytes long and serves no other purpose. */
 export function createAccessTokens(keys: Keyring<Uint8Array>): AccessTokens {
   // A signature that was verified stays valid, so verified tokens are kept in a cache, and only the expiry of a cached
   // token is checked. The key of the cache is the signature, because hashing the whole token takes longer; the whole
@@ -50,8 +51,8 @@ export function createAccessTokens(keys: Keyring<Uint8Array>): AccessTokens {
   });
   const signatureOf = (token: string) => token.slice(-signatureCharacters);
   const verifyNew = async (token: string, now: number): Promise<AccessClaims | null> => {
-    // The JWT library (jose) also accepts other spellings of the same token, such as one with padding. Each spelling
-    // would take a place in the cache.
+    // Other spellings of a token, such as one with padding, are refused: the JWT library (jose) would accept them, and
+    // each spelling would take a place in the cache.
     if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return null;
     const verified = await underEither(keys, (key) => verifySignature(token, key, now));
     if (verified === null) return null;

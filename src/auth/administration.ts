@@ -23,8 +23,8 @@ export interface UserRequest {
 }
 
 /**
- * Creates a user. The address counts as verified, because the operator vouches for it. Refuses with `bad_request` or
- * `weak_password` what is not valid, and with `conflict` an address that is registered already.
+ * Creates a user on behalf of an operator, who vouches for the address, so that it counts as verified. Refuses with
+ * `bad_request` or `weak_password` what is not valid, and with `conflict` an address that is registered already.
  */
 export async function createUser(
   { database, clock, random, passwordHasher }: AdministrationPlatform,
@@ -73,8 +73,8 @@ export interface CreatedServiceKey {
 const nameLengthMax = 200;
 
 /**
- * Creates an API key. A legacy scope is accepted, with a warning that it grants nothing. Refuses with `bad_request`
- * what is not valid.
+ * Creates an API key. A legacy scope is accepted, with a warning that it grants nothing. Refuses with `bad_request` a
+ * request that is not valid.
  */
 export async function createServiceKey(
   { database, clock, random }: AdministrationPlatform,

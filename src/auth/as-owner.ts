@@ -8,13 +8,19 @@ import type { Caller } from "./principal.js";
 import type { Condition } from "./store/condition.js";
 import { callerSignedInSince, callerWithPassword } from "./store/sessions.js";
 
-/** How long a sign-in proves whose the session is, where the account has no password: five minutes. */
+/**
+ * How long after a sign-in, in milliseconds, the session proves that its user is the owner of an account that has no
+ * password: five minutes.
+ */
 export const recentSignInMs = 300_000;
 
-/** A request of a user that asks for more than a session, because a session may have been stolen. */
+/**
+ * A request of a user for which a session alone is not enough, because it may have been stolen; the owner of the
+ * account has to prove who they are.
+ */
 export interface OwnersRequest {
   readonly caller: Extract<Caller, { readonly kind: "user" }>;
-  /** The account's password as it was sent; null where none was. */
+  /** The account's password as the request has sent it; null where it has sent none. */
   readonly password: string | null;
   /** The client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`). */
   readonly address: string;
@@ -22,11 +28,17 @@ export interface OwnersRequest {
 
 /** Proof that the caller is the owner of the account, to be tested by the statements that rely on it. */
 export interface Proof {
-  /** A condition on the columns of `_users AS u`. It matches the caller as long as the proof holds, else nobody. */
+  /**
+   * A condition on the columns of `_users AS u`. It matches the caller as long as the proof holds, and nobody after
+   * that.
+   */
   readonly owner: Condition;
-  /** Statements for the batch of those that rely on the proof, which take back that a failed password was counted. */
+  /**
+   * Statements that take back that the attempt was counted as a failed one. They go into the batch of the statements
+   * that rely on the proof.
+   */
   readonly forgive: readonly Statement[];
-  /** What to answer where `owner` matches nobody. */
+  /** What to answer where the condition `owner` matches nobody. */
   readonly refusal: Refusal;
 }
 
@@ -41,8 +53,9 @@ const passwordNeeded = new Refusal(
 );
 
 /**
- * Runs `work` with proof that the caller is the owner: the password, or for an account without one a sign-in of the last
- * five minutes. A wrong password counts like a failed login. Where `work` throws, it is taken back that one was counted.
+ * Runs `work` with proof that the caller is the owner of the account: the password, or for an account without one a
+ * sign-in of the last five minutes. A wrong password counts like a failed login. Where `work` throws, the counted
+ * failure is taken back.
  */
 export async function asOwner<T>(
   context: AuthContext,

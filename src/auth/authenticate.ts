@@ -15,25 +15,25 @@ import {
 } from "./store/checks.js";
 
 /**
- * Whom a credential names. The signature of an access token, or the form of an API key, was verified already. Whether
- * the session or the key still exists is asked of the database by `checkStatement`.
+ * The caller whom a credential names. The signature of an access token, or the form of an API key, was verified
+ * already; `checkStatement` then asks the database whether the session or the key still exists.
  */
 export type Claim =
   | { readonly kind: "anonymous" }
   | { readonly kind: "user"; readonly claims: AccessClaims }
   | { readonly kind: "key"; readonly hash: string }
-  /** A session of the console, by the hash of its token. */
+  /** A session of the console (the web page for administrators), by the hash of its token. */
   | { readonly kind: "console"; readonly hash: string }
   | ClaimAs;
 
-/** Whom a credential names, and whose view is asked for: both are looked up at once. */
+/** The claim of a request that asks for somebody else's view (`Svc-As`): its sender and that other caller. */
 export interface ClaimAs {
   readonly kind: "as";
   readonly by: Exclude<Claim, ClaimAs>;
   readonly as: NamedCaller;
 }
 
-/** A caller as another request names them. */
+/** A caller as somebody else's request names them. */
 export type NamedCaller =
   | { readonly kind: "anonymous" }
   | { readonly kind: "user" | "key"; readonly id: string };
@@ -42,8 +42,8 @@ export type NamedCaller =
 export const unauthorized = new Refusal("unauthorized", "the credential is malformed, expired or revoked");
 
 /**
- * Whom a credential names, at the time `now` (milliseconds since the epoch). Refuses malformed credentials, and access
- * tokens that do not verify. Returns without a promise where nothing has to be computed.
+ * Finds the caller whom a credential names, at the time `now` (milliseconds since the epoch). Refuses malformed
+ * credentials, and access tokens that do not verify. Returns without a promise where nothing has to be computed.
  */
 export function claimOf(
   credential: Credential,
@@ -91,7 +91,7 @@ export function checkStatement(claim: Claim, now: number, sessionMaxAgeMs: numbe
   }
 }
 
-/** How many columns the check of each kind of claim returns. */
+/** How many columns the check of each kind of caller returns, by the kind of claim. */
 const checkedLengths: Readonly<Record<ClaimAs["by"]["kind"], number>> = {
   anonymous: 1,
   user: 5,
@@ -115,7 +115,8 @@ export function callerOf(claim: Claim, row: CheckedRow): Caller | Refusal {
       return anonymous;
     case "user": {
       const { userId, email, role, sessionId } = claim.claims;
-      // Where the email or the role has changed since the token was issued, the client has to refresh it.
+      // An access token is not accepted any more where the user's email or role has changed since it was issued: the
+      // client has to refresh it.
       const holds = id === userId && first === email && second === role;
       if (!holds) return unauthorized;
       return { kind: "user", id: userId, email, emailVerified: third === 1, role, sessionId };
@@ -153,8 +154,8 @@ function consoleCaller(row: CheckedRow): Caller {
 }
 
 /**
- * The caller whose view is asked for, from the row of `checkStatement`: who they would be in a request of their own now, or
- * what refuses it. 404 where there is none.
+ * The caller whose view an administrator asks for (`Svc-As`), from the row of `checkStatement`: who that caller would
+ * be in a request of their own now, or what refuses such a request. 404 where there is no such caller.
  */
 export function seenAs({ by, as }: ClaimAs, row: CheckedRow): Caller | Refusal {
   if (as.kind === "anonymous") return anonymous;
@@ -166,7 +167,7 @@ export function seenAs({ by, as }: ClaimAs, row: CheckedRow): Caller | Refusal {
   }
   const [email, role, verified, isDisabled] = found;
   if (isDisabled === 1) return unauthorized;
-  // Nothing is done in a session of theirs.
+  // The session id is empty, because nothing is done in a session of the caller whose view it is.
   const named = { id: as.id, email: email as string, role: role as string, sessionId: "" };
   return { kind: "user", ...named, emailVerified: verified === 1 };
 }

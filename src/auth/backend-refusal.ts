@@ -2,8 +2,8 @@ import { Refusal } from "../http/refusal.js";
 import type { Caller } from "./principal.js";
 
 /**
- * Refuses callers without a `project:backend` key: 401 for anonymous callers, 403 for users and other keys. Null: the
- * caller may go on.
+ * Refuses callers without an API key of the scope `project:backend`: 401 for anonymous callers, 403 for users and other
+ * keys. Null: the caller may go on.
  */
 export function backendRefusal(caller: Caller): Refusal | null {
   switch (caller.kind) {

@@ -3,29 +3,30 @@ import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { isEmail } from "./email.js";
 
 /**
- * The most bytes of a body under /auth: room for two passwords of 1024 bytes with all characters escaped, and for the
- * other fields.
+ * How many bytes a body under /auth may have: room for two passwords of 1024 bytes with all characters escaped, and for
+ * the other fields.
  */
 const authBodyBytesMax = 16_384;
 
 /**
- * Reads a JSON object from the body of a request under /auth. The limit is small, because these endpoints are open to
- * everybody.
+ * Reads a JSON object from the body of a request under /auth. The size limit is small, because these endpoints are open
+ * to everybody.
  */
 export function readAuthBody(request: Request): Promise<Readonly<Record<string, unknown>> | Refusal> {
   return readJsonObject(request, authBodyBytesMax);
 }
 
 /**
- * Whether the body has no bytes. The headers cannot tell: an HTTP/1.1 request without a declared length has no body
- * (RFC 9112, section 6.3), but runtimes give it an empty stream. The body can still be read afterwards.
+ * Whether the body of a request under /auth has no bytes. The headers cannot tell: an HTTP/1.1 request without a
+ * declared length has no body (RFC 9112, section 6.3), but runtimes give it an empty stream. The body can still be read
+ * afterwards.
  */
 export async function isAuthBodyEmpty(request: Request): Promise<boolean> {
   await readAhead(request, authBodyBytesMax);
   return (await readText(request, authBodyBytesMax)) === "";
 }
 
-/** Reads `email` from the body, and ignores all other fields. */
+/** Reads `email` from the body of a request under /auth, and ignores all other fields. */
 export async function readEmail(request: Request): Promise<string | Refusal> {
   const body = await readAuthBody(request);
   if (isRefusal(body)) return body;
@@ -33,13 +34,16 @@ export async function readEmail(request: Request): Promise<string | Refusal> {
   return typeof email === "string" && isEmail(email) ? email : badEmail;
 }
 
-/** The credentials in a request's body. The address has a valid form; of the password only the type was checked. */
+/**
+ * The credentials in the body of a login or a registration. The address has a valid form; of the password only the type
+ * was checked.
+ */
 export interface EmailAndPassword {
   readonly email: string;
   readonly password: string;
 }
 
-/** Reads `email` and `password` of a login or a registration. */
+/** Reads `email` and `password` from the body of a login or a registration. */
 export async function readEmailAndPassword(request: Request): Promise<EmailAndPassword | Refusal> {
   const body = await readAuthBody(request);
   if (isRefusal(body)) return body;
@@ -48,7 +52,10 @@ export async function readEmailAndPassword(request: Request): Promise<EmailAndPa
   return typeof password === "string" ? { email, password } : badPassword;
 }
 
-/** Reads `email` and `password` of a change of the address. The password may be left out, which gives null. */
+/**
+ * Reads `email` and `password` from the body of a request to change the address. The password may be left out, which
+ * gives null.
+ */
 export async function readEmailAndOptionalPassword(
   request: Request,
 ): Promise<{ readonly email: string; readonly password: string | null } | Refusal> {
@@ -60,7 +67,7 @@ export async function readEmailAndOptionalPassword(
   return isRefusal(password) ? password : { email, password };
 }
 
-/** Reads `password` of the body of a deletion. It may be left out, which gives null. */
+/** Reads `password` from the body of a request to delete one's account. It may be left out, which gives null. */
 export async function readOptionalPassword(request: Request): Promise<string | null | Refusal> {
   const body = await readAuthBody(request);
   return isRefusal(body) ? body : optionalPassword(body);
@@ -70,20 +77,20 @@ function optionalPassword({ password = null }: Readonly<Record<string, unknown>>
   return password === null || typeof password === "string" ? password : badPassword;
 }
 
-/** Reads `token`, the secret of a mailed link. */
+/** Reads `token`, the secret of a mailed link, from the body of a request. */
 export async function readToken(request: Request): Promise<string | Refusal> {
   const body = await readAuthBody(request);
   if (isRefusal(body)) return body;
   return typeof body.token === "string" ? body.token : badToken;
 }
 
-/** The secret of a mailed link and the password to set. Of both only the type was checked. */
+/** The secret of a mailed link, and the password to set with it. Of both only the type was checked. */
 export interface TokenAndPassword {
   readonly token: string;
   readonly password: string;
 }
 
-/** Reads `token`, the secret of a mailed link, and `password`, the one to set. */
+/** Reads `token`, the secret of a mailed link, and `password`, the one to set, from the body of a request. */
 export async function readTokenAndPassword(request: Request): Promise<TokenAndPassword | Refusal> {
   const body = await readAuthBody(request);
   if (isRefusal(body)) return body;

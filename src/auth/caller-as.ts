@@ -6,22 +6,25 @@ import { serviceKeyById } from "./store/service-keys.js";
 import { userByEmail, userById } from "./store/users.js";
 import { userOf } from "./user-of.js";
 
-/** Whom an administrator names as a caller. */
+/** The caller whom an administrator names, to see what that caller may do. */
 export type CallerName =
   | { readonly kind: "anonymous" }
   | { readonly kind: "user"; readonly by: "id" | "email"; readonly value: string }
   | { readonly kind: "key"; readonly id: string };
 
-/** A caller that was named. */
+/** A caller whom an administrator has named. */
 export interface FoundCaller {
   readonly caller: Caller;
-  /** Why no request of theirs gets in; null where requests do. */
+  /**
+   * Why every request of this caller is refused, such as that the account is disabled; null where requests are
+   * accepted.
+   */
   readonly shutOut: string | null;
 }
 
 /**
- * The caller whom an administrator names, as a request of theirs would be. Refuses with `not_found` whom the database does
- * not have. `nowMs` is the time in milliseconds since the epoch.
+ * Finds the caller whom an administrator names, as a request of that caller would be. Refuses with `not_found` where
+ * the database has no such user or key. `nowMs` is the time in milliseconds since the epoch.
  */
 export async function callerAs(
   database: Pick<Statements, "query">,

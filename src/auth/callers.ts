@@ -17,20 +17,20 @@ import { CheckedDatabase, UnexpectedRowError } from "./checked-database.js";
 import { readCredential, type TakenCookies } from "./credential.js";
 import type { Actor, Caller } from "./principal.js";
 
-/** A caller, and the version of the schema in force, which the same query found. */
+/** A caller, and the version of the schema in force, which was read by the same query. */
 export interface IdentifiedCaller<C = Caller> {
-  /** Whose rights the request has. */
+  /** The caller whose rights the request has. */
   readonly caller: C;
   /**
-   * Who sends the request. Another than `caller` only where an administrator asks what somebody else would be answered: then
-   * nothing may be written.
+   * Who sends the request. Another one than `caller` only where an administrator asks what somebody else would be
+   * answered: then nothing may be written.
    */
   readonly by: C;
   /** The version of the schema in force; null where no schema was applied yet. */
   readonly schemaVersion: number | null;
 }
 
-/** Finds out who works with rows, as `Callers.run` does. */
+/** Finds out who works with rows and runs the request for them, as `Callers.run` does. */
 export interface Actors {
   run<T = Response>(
     headers: Headers,
@@ -43,7 +43,7 @@ export interface Actors {
  * effect with the next request.
  */
 export interface Callers {
-  /** Checks the caller in a round trip of its own. */
+  /** Finds the caller of a request, with a round trip to the database for this alone. */
   identify(headers: Headers): Promise<IdentifiedCaller | Refusal>;
 
   /**
@@ -58,8 +58,9 @@ export interface Callers {
   ): Promise<T | Refusal>;
 
   /**
-   * As `run`, and looks another caller up beside the one who sends the request. `act` decides whether they may ask for it;
-   * it is given who the other one would be in a request of their own, or what refuses it.
+   * Does as `run` does, and looks up another caller together with the one who sends the request. `act` decides whether
+   * the sender may ask for the other one's view; `other` is who that caller would be in a request of their own, or what
+   * refuses it.
    */
   runAs<T = Response>(
     headers: Headers,
@@ -68,9 +69,7 @@ export interface Callers {
   ): Promise<T | Refusal>;
 }
 
-/**
- * What `createCallers` needs. `cookies` says which cookies count as credentials; sessions last `sessionMaxAgeMs`.
- */
+/** What `createCallers` needs. `cookies` says which cookies count as credentials; sessions last `sessionMaxAgeMs`. */
 export interface CallerServices {
   readonly database: Database;
   readonly clock: Clock;
@@ -80,19 +79,20 @@ export interface CallerServices {
 }
 
 const rememberedBytesMax = 262_144;
-/** How often one request may find another caller or schema version than expected before it fails. */
+/** How often the check may find another caller or schema version than expected before a request fails. */
 const roundsMax = 5;
 
 /**
- * The callers of one server. It remembers the last schema version, API keys and sessions of the console, whether users have
- * confirmed their addresses, and the sessions that have ended, to predict what the next checks will find.
+ * Makes the `Callers` of one server. It remembers the last schema version, API keys and sessions of the console,
+ * whether users have confirmed their addresses, and the sessions that have ended, to predict what the next checks will
+ * find.
  */
 export function createCallers(services: CallerServices): Callers {
   const { database, clock, tokens, cookies, sessionMaxAgeMs } = services;
   let schemaVersion: CheckedRow[0] = null;
   /**
    * What the database said of API keys (their ids and scopes) and of sessions of the console, by the hash of the key or
-   * the token, which itself does not tell it.
+   * the token. A key or token does not say these things itself.
    */
   const byHash = new Memo<CheckedRow>(rememberedBytesMax, {
     weigh: (hash, row) => hash.length + row.join().length,
@@ -121,7 +121,7 @@ export function createCallers(services: CallerServices): Callers {
         const known = byHash.find(claim.hash);
         return known === undefined ? null : [schemaVersion, ...known];
       }
-      // Asked for rarely, so nothing is remembered of it.
+      // Requests for somebody else's view are rare, so nothing is remembered to predict their checks.
       case "as":
         return null;
     }

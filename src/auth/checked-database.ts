@@ -14,8 +14,8 @@ import type { CheckedRow } from "./authenticate.js";
 import { insist, valuesMax, withCheck, withValues } from "./store/checks.js";
 
 /**
- * The check of the caller found another caller or another schema version than expected; `found` is the row that it
- * returned. Nothing was written.
+ * Thrown where the check of the caller found another caller or another schema version than expected; `found` is the row
+ * that the check returned. Nothing was written.
  */
 export class UnexpectedRowError extends CallRefusedError {
   override readonly name = "UnexpectedRowError";
@@ -73,7 +73,8 @@ export class CheckedDatabase implements Statements {
       this.#confirmed = true;
       return [...first!.rows[0]!.slice(1).map(resultOfValue), ...results];
     } catch (error) {
-      // SQLite may evaluate a statement that is joined with the check before it, so its guard says nothing of the caller.
+      // The error is thrown on if a joined statement itself has raised it: SQLite may evaluate such a statement before
+      // the check, so its guard says nothing of the caller.
       if (values.some((value) => isAbortOf(value, error))) throw error;
       return this.#orAsk(error);
     }
@@ -102,7 +103,8 @@ export class CheckedDatabase implements Statements {
    * unknown whether the batch was carried out, so it is not run again.
    */
   async #orAsk(error: unknown): Promise<never> {
-    // A guard of the request's comes after the check in the same transaction, so the check has passed.
+    // A guard of the request's own statements comes after the check in the same transaction, so if it fails, the check
+    // has passed.
     if (error instanceof AbortError) this.#confirmed = true;
     else if (error instanceof StatementError) await this.confirm();
     // A constraint is violated only after the caller was checked in the same transaction, so the caller's check has
@@ -112,18 +114,18 @@ export class CheckedDatabase implements Statements {
   }
 }
 
-/** The statements at the beginning that can be joined with the check. */
+/** The statements at the beginning of a batch that can be joined with the check of the caller into one. */
 function valuesBefore(statements: readonly Statement[]): readonly Statement[] {
   const end = statements.findIndex(({ single }, i) => single !== "value" || i === valuesMax);
   return end === -1 ? statements : statements.slice(0, end);
 }
 
-/** The result of a statement that `withValues` has joined, from its column. */
+/** The result of a statement that `withValues` has joined with others, from the value of its column. */
 function resultOfValue(value: ResultValue): Result {
   return { rows: value === null ? [] : [[value]], rowsWritten: 0 };
 }
 
-/** Whether it is this statement that has undone its batch. */
+/** Whether a failed batch was undone by this statement. */
 function isAbortOf({ params }: Statement, error: unknown): boolean {
   return error instanceof AbortError && params.includes(abortText(error.nonce, error.reason));
 }

@@ -6,24 +6,26 @@ import type { Condition } from "./store/condition.js";
 import { openSession } from "./store/sessions.js";
 import { type PublicUser, tokenResponse } from "./token-response.js";
 
-/** What somebody signs in with: a password, the link of a mail, or the code of a provider's sign-in. */
+/** What somebody signs in with: a password, the link of a mail, or the code of a social sign-in. */
 export interface FirstFactor {
   /**
    * Statements that run before those that open the session, in the same batch: they use up the link or the code, create
-   * the user, or replace an imported password hash. They take effect even where `holder` then matches nobody.
+   * the user, or replace an imported password hash. They take effect even where the condition `holder` then matches
+   * nobody.
    */
   readonly before: readonly Statement[];
   /**
-   * The condition by which `openSession` finds the user who signs in. It matches nobody where the factor does not hold
-   * any more.
+   * The condition by which `openSession` finds the user who signs in. It matches nobody where the link or code is used
+   * up, or the password is no longer this one.
    */
   readonly holder: Condition;
-  /** Statements that run last, whether or not the session was opened. */
+  /** Statements that run last in the batch, whether or not the session was opened. */
   readonly after?: readonly Statement[];
 }
 
 /**
- * Checks a first factor and opens a session with tokens, in one batch. Null where the factor does not hold any more.
+ * Checks a first factor (such as a password) and opens a session with tokens, in one batch. Null where the factor is no
+ * longer valid.
  */
 export async function completeSignIn(
   context: AuthContext,
@@ -38,12 +40,11 @@ export async function completeSignIn(
 }
 
 /**
- * Checks a first factor and opens a session by the statements of `open`, which are those of `openSession` or its like.
- * Every sign-in ends here: login, registration, a mailed link, a provider's code, and the console's. Returns who has
- * signed in; null where the factor does not hold any more.
- *
- * This is where a second factor would be asked for: as one more outcome. The session would be opened only for users
- * without a second factor and a challenge stored for all others, and the answer would be that challenge instead of tokens.
+ * Checks a first factor (such as a password) and opens a session by the statements of `open`, which are those of
+ * `openSession` or `openConsoleSession`. Every sign-in ends here: login, registration, a mailed link, a provider's
+ * code, and the console's. Returns who has signed in; null where the factor is no longer valid. This is where a second
+ * factor would be asked for: as one more outcome. The session would be opened only for users without a second factor
+ * and a challenge stored for all others, and the answer would be that challenge instead of tokens.
  */
 export async function signIn(
   { platform }: AuthContext,

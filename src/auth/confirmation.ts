@@ -5,9 +5,9 @@ import type { Caller } from "./principal.js";
 export const confirmedMs = 300_000;
 
 /**
- * Refuses, with 403 `password_needed`, callers from the console who have not typed their password for a while: what they
- * ask for could be a passer-by's doing, at a screen that was left open. Null: the caller may go on. Access tokens and
- * keys are not asked. `now` is in milliseconds since the epoch.
+ * Refuses, with 403 `password_needed`, callers from the console (the web page for administrators) who have not typed
+ * their password for a while: the request could be a passer-by's doing, at a screen that was left open. Null: the
+ * caller may go on. Callers with access tokens and keys always may. `now` is in milliseconds since the epoch.
  */
 export function unconfirmedRefusal(caller: Caller, now: number): Refusal | null {
   if (caller.kind !== "user" || caller.console === undefined) return null;

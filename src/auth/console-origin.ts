@@ -6,14 +6,14 @@ import { isRefusal, Refusal } from "../http/refusal.js";
 import { unauthorized } from "./authenticate.js";
 import { consoleCookie, isByConsoleCookie } from "./console-cookie.js";
 
-/** How a request of the console's page has come, which decides about the name of its cookie. */
+/** How a request of the console's page has come, which decides which name its cookie has. */
 export type ConsoleOrigin = "https" | "loopback";
 
 /**
- * Judges whether a request comes from a page of the server's very own origin, as everything has to that uses the
- * console's cookie or would set one: `cors.allowed_origins` do not count. `Origin` tells, else `Sec-Fetch-Site`; without
- * either the request is refused. So is plain HTTP, except on a loopback address, as it would show the password to the
- * network.
+ * Judges whether a request comes from a page of the server's very own origin, which every request that carries the
+ * console's cookie, or would be given it, has to come from: `cors.allowed_origins` do not count. `Origin` tells, else
+ * `Sec-Fetch-Site`; without either the request is refused. So is plain HTTP, except on a loopback address, as it would
+ * show the password to the network.
  */
 export function consoleOrigin(policy: OwnOrigin, request: Request): ConsoleOrigin | Refusal {
   const origin = request.headers.get("Origin");
@@ -29,8 +29,8 @@ export function consoleOrigin(policy: OwnOrigin, request: Request): ConsoleOrigi
 }
 
 /**
- * For everything under `/admin/api`: refuses requests whose credential is the console's cookie and that no page of the
- * server's own has sent. Those without that cookie are passed on.
+ * Middleware for everything under `/admin/api`: refuses requests whose credential is the console's cookie unless a page
+ * of the server's own has sent them. Requests without that cookie are passed on.
  */
 export function consoleGuard(policy: OwnOrigin): MiddlewareHandler {
   return async (c, next) => {
@@ -38,16 +38,16 @@ export function consoleGuard(policy: OwnOrigin): MiddlewareHandler {
     if (!isByConsoleCookie(request.headers)) return next();
     const origin = consoleOrigin(policy, request);
     if (isRefusal(origin)) return origin.toResponse();
-    // Over HTTPS, a cookie without the prefix is none that this server has set there: any page of the site, and whoever
-    // sits on the network, could have.
+    // Over HTTPS, a console's cookie without the prefix `__Secure-` was not set by this server: any page of the site,
+    // or somebody on the network, could have set it.
     const isMisplaced = origin === "https" && !consoleCookie(request.headers)!.isSecure;
     return isMisplaced ? unauthorized.toResponse() : next();
   };
 }
 
 /**
- * Whether a request is for pages of the server's own origin alone, so that no other origin is told that it may read the
- * answer: the console and its session, and whatever comes by that session.
+ * Whether a request is meant for pages of the server's own origin alone: one for the console or its session, or one
+ * that carries that session. No other origin is told that it may read the answer.
  */
 export function isOfOwnPages(request: Request): boolean {
   return (

@@ -37,8 +37,8 @@ export interface AuthContext {
   /** The keys that `flowSecrets` derives the secrets of a social sign-in from. */
   readonly oauthStateKeys: Keyring<Uint8Array<ArrayBuffer>>;
   /**
-   * `$auth` and `$origins` of the schema in force; a refusal where no schema can be served. It asks the database for
-   * the schema's version, unless the caller passes the row of a `schemaVersionCheck` that has just been made.
+   * `$auth` and `$origins` of the schema in force; a refusal where no schema can be served. The schema's version is
+   * read from the database, unless the caller passes the row of a `schemaVersionCheck` that has just been made.
    */
   readonly settings: (
     version?: CheckedRow,
@@ -55,12 +55,14 @@ export interface AuthRequest {
   readonly name: string;
 }
 
-/** What a handler under /auth is given whose answer depends on the caller. */
+/** What a handler under /auth is given if its answer depends on the caller. */
 export interface CallerRequest extends AuthRequest {
   readonly caller: Caller;
 }
 
-/** What a handler is given that reads no body: its first statements also check the caller (`Callers.run`). */
+/**
+ * What a handler under /auth is given if it reads no body: its first statements also check the caller (`Callers.run`).
+ */
 export interface IdentifiedRequest extends CallerRequest {
   readonly database: Statements;
 }

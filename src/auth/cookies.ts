@@ -1,6 +1,9 @@
 import type { Config } from "../project/config.js";
 
-/** The names of the two cookies. Clients rely on these and on the attributes (docs/reference/auth.md#cookie-mode). */
+/**
+ * The names of the two cookies for sessions (cookie mode). Clients rely on these names and on the attributes
+ * (docs/reference/auth.md#cookie-mode).
+ */
 const accessName = "svc_access";
 const refreshName = "svc_refresh";
 
@@ -22,8 +25,8 @@ export function sessionCookies(
 }
 
 /**
- * In cookie mode, adds headers to the response that delete both cookies. Browsers delete a cookie only where name,
- * path and domain are those that it was set with.
+ * In cookie mode, adds headers to the response that delete the access and the refresh cookie. Browsers delete a cookie
+ * only where name, path and domain are those that it was set with.
  */
 export function endCookies(settings: Settings, response: Response): Response {
   if (!settings.cookie_mode) return response;
@@ -35,12 +38,12 @@ function cookie(name: string, value: string, maxAgeSeconds: number, { cookie_sec
   return `${name}=${value}; ${attributes}${cookie_secure ? "; Secure" : ""}`;
 }
 
-/** The access token in the request's cookies; null where there is none, an empty one or several. */
+/** The access token in the request's cookies; null where there is no such cookie, an empty one or several. */
 export function accessCookie(headers: Headers): string | null {
   return readCookie(headers, accessName);
 }
 
-/** The refresh token in the request's cookies; null where there is none, an empty one or several. */
+/** The refresh token in the request's cookies; null where there is no such cookie, an empty one or several. */
 export function refreshCookie(headers: Headers): string | null {
   return readCookie(headers, refreshName);
 }

@@ -10,7 +10,10 @@ export type Credential =
   | { readonly kind: "console_token"; readonly token: string }
   | { readonly kind: "malformed" };
 
-/** Which cookies count as credentials: the access cookie in cookie mode, the console's under `/admin/api` alone. */
+/**
+ * Which cookies count as credentials at an endpoint: the access cookie in cookie mode, and the console's cookie under
+ * `/admin/api` alone.
+ */
 export interface TakenCookies {
   readonly access: boolean;
   readonly console: boolean;
@@ -19,9 +22,10 @@ export interface TakenCookies {
 const scheme = "bearer ";
 
 /**
- * Reads the credential: a bearer token (RFC 6750, section 2.1), else `X-API-Key`, else the console's cookie, else the
- * access cookie, where those are taken. An `Authorization` header with another scheme is malformed, as is a console's
- * cookie that is none; the request does not count as anonymous then.
+ * Reads a request's credential: a bearer token (RFC 6750, section 2.1), else `X-API-Key`, else the console's cookie,
+ * else the access cookie, each cookie only where `taken` says so. An `Authorization` header with another scheme makes
+ * the credential malformed, as does a console's cookie without a valid token; the request does not count as anonymous
+ * then.
  */
 export function readCredential(headers: Headers, taken: TakenCookies): Credential {
   const authorization = headers.get("Authorization");

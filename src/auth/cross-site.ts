@@ -4,14 +4,15 @@ import { Refusal } from "../http/refusal.js";
 import { hasSessionCookie } from "./cookies.js";
 
 /**
- * QUERY reads, as GET does, and is safer against foreign pages: a browser sends it for them only after a preflight that
- * names their origin.
+ * Methods that change nothing. QUERY reads, as GET does, and is safer against foreign pages: a browser sends it for
+ * them only after a preflight that names their origin.
  */
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "QUERY"]);
 
 /**
- * Paths that this guard leaves alone: Apple posts its callback from its own origin and without cookies of this
- * server; the hosted pages set no cookie, send `Origin: null` and check their forms themselves (`routes/pages.ts`).
+ * Paths that the guard against foreign pages leaves alone: Apple posts its callback from its own origin and without
+ * cookies of this server; the server's own pages set no cookie, send `Origin: null` and check their forms themselves
+ * (`routes/pages.ts`).
  */
 const judgedElsewhere = /^\/auth\/(oauth\/callback|pages)\//;
 
@@ -23,7 +24,7 @@ export function crossSiteGuard(policy: OriginPolicy): MiddlewareHandler {
   return async (c, next) => {
     const request = c.req.raw;
     if (safeMethods.has(request.method)) return next();
-    // The path of the request as the router sees it, percent-decoded.
+    // The request's path as the router sees it, percent-decoded.
     const { path } = c.req;
     if (judgedElsewhere.test(path)) return next();
     const verdict = judgeOrigin(policy, request);

@@ -8,20 +8,20 @@ import type { Condition } from "./store/condition.js";
 import { insertEmailChange } from "./store/email-change.js";
 import { insertEmailChangeMail, insertEmailChangeNotice } from "./store/outbox.js";
 
-/** A change of a user's own address that is asked for. */
+/** A user's request to change the address of their own account. */
 export interface EmailChangeRequest {
   readonly caller: Extract<Caller, { readonly kind: "user" }>;
-  /** The new address. */
+  /** The new address of the account. */
   readonly email: string;
-  /** Matches the caller in `_users AS u` as long as it is proved whose the account is. */
+  /** A condition on `_users AS u` that matches the caller as long as the proof holds that the account is theirs. */
   readonly owner: Condition;
 }
 
 /**
- * The statements that count the two mails of a change of address against the limits of mails, write them, and create the
- * link. They are the same whether or not somebody has the new address and the limits are reached. Where the address has
- * an account, its owner is mailed instead of a link. Whatever is mailed, an older link dies: else whether it lives would
- * tell who has an account.
+ * Makes the statements that count the two mails of a change of address against the limits of mails, write them, and
+ * create the link. They are the same whether or not somebody has the new address and the limits are reached. Where the
+ * new address has an account, its owner is mailed instead, without a link. Whatever is mailed, an older link becomes
+ * invalid: else whether it still works would tell who has an account.
  */
 export async function prepareEmailChange(
   { platform, linkTokens, mailAllowance }: AuthContext,

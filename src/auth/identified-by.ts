@@ -6,8 +6,8 @@ import type { Callers } from "./callers.js";
 import type { Caller } from "./principal.js";
 
 /**
- * A middleware that identifies the caller in a round trip of its own, and leaves them in `c.var.caller`. The body, of
- * `bodyBytesMax` bytes at most, is read before.
+ * Makes a middleware that finds the caller in a round trip of its own, and leaves it in `c.var.caller`. The request's
+ * body, of `bodyBytesMax` bytes at most, is read before.
  */
 export function identifiedBy(
   callers: Callers,

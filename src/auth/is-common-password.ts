@@ -3,8 +3,8 @@ import { commonPasswords } from "./common-passwords.js";
 const lines = commonPasswords.split("\n");
 
 /**
- * Whether a password is one of the 10,000 most used ones, in whatever case: who guesses tries `Password1` as soon as
- * `password1`. The list is exact, so that no other password is taken for one of them.
+ * Whether a password is one of the 10,000 most used ones, in whatever case, because an attacker who tries `password1`
+ * also tries `Password1`. The list is exact, so no other password is refused by mistake.
  */
 export function isCommonPassword(password: string): boolean {
   const wanted = password.toLowerCase();

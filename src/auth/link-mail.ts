@@ -6,19 +6,22 @@ import { newId } from "./new-id.js";
 import { insertLink } from "./store/links.js";
 import type { NewMail } from "./store/outbox.js";
 
-/** The mail with a link that `prepareLinkMail` prepares. */
+/** A mail with a link, to be prepared by `prepareLinkMail`. */
 export interface LinkMail {
-  /** The recipient's address. */
+  /** The address of the mail's recipient. */
   readonly email: string;
   readonly purpose: LinkPurpose;
-  /** Makes the statement that writes the mail and decides who gets one: one of the functions of `store/outbox.ts`. */
+  /**
+   * Makes the statement that writes the mail, if its recipient is to get one: one of the functions of
+   * `store/outbox.ts`.
+   */
   readonly insertMail: (mail: NewMail) => Statement;
   readonly passwordHash?: string;
   readonly role?: string | null;
   readonly redirectTo?: string | null;
 }
 
-/** The statements for a mail and its link. */
+/** The statements that write a mail and its link. */
 export interface PreparedLinkMail {
   /**
    * The ids of the link and the mail, if the statements write them: whether they do depends on the account and on the

@@ -1,7 +1,10 @@
 import type { AuthSettings } from "../project/model.js";
 import type { LinkPurpose } from "./links.js";
 
-/** The server's own pages, by the last part of their path. They serve links for which `$auth` names no page. */
+/**
+ * The server's own pages for mailed links, by the last part of their path. They are used for links for which `$auth`
+ * names no page.
+ */
 export const hostedPages = {
   email_verification: "verify-email",
   invitation: "accept-invitation",
@@ -13,7 +16,10 @@ export const hostedPages = {
 export interface LinkTarget {
   readonly purpose: LinkPurpose;
   readonly token: string;
-  /** Where an accepted invitation leads; null for other links. The page gets it as the parameter `redirect_to`. */
+  /**
+   * The URL that an accepted invitation leads to; null for other links. The page of the link gets it as the parameter
+   * `redirect_to`.
+   */
   readonly redirectTo: string | null;
 }
 
@@ -42,8 +48,8 @@ function configuredPage(settings: AuthSettings, purpose: LinkPurpose): string {
 }
 
 /**
- * The URL that a page of the server's own offers to continue to: the first web origin that the project's files name,
- * with the pages of `$auth` first. Null where they name none.
+ * The application's URL, to which a page of the server offers to continue: the first web origin that the project's
+ * files name, with the pages of `$auth` first. Null where they name none.
  */
 export function applicationUrl(
   settings: AuthSettings & { readonly origins: readonly string[] },

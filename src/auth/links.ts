@@ -6,7 +6,7 @@ import { hashSecret } from "./api-key.js";
 /** What a mailed link is for. The token of a link works for its own purpose only. */
 export type LinkPurpose = "email_verification" | "invitation" | "password_reset" | "email_change";
 
-/** How long a link is valid in seconds, from when it was created, not from when its mail was sent. */
+/** How many seconds a mailed link is valid, from when it was created, not from when its mail was sent. */
 export const linkLifetimeSeconds: Readonly<Record<LinkPurpose, number>> = {
   email_verification: 86_400,
   invitation: 604_800,
@@ -19,15 +19,17 @@ export const linkLifetimeSeconds: Readonly<Record<LinkPurpose, number>> = {
  * is computed again from the link's id when its mail is sent, so that neither the outbox nor any other table holds it.
  */
 export interface LinkTokens {
-  /** The token of a new link, under the current secret. */
+  /** Makes the token of a new link, under the current secret. */
   tokenOf(purpose: LinkPurpose, id: string): Promise<string>;
-  /** The token of a stored link; null where it was made under neither the current nor the previous secret. */
+  /**
+   * Makes the token of a stored link again; null where it was made under neither the current nor the previous secret.
+   */
   tokenOfStored(purpose: LinkPurpose, link: StoredLink): Promise<string | null>;
-  /** The hash of a token, which the database stores and by which it finds the link. */
+  /** The hash of a link's token, which the database stores and by which it finds the link. */
   hashOf(token: string): Promise<string>;
 }
 
-/** What the database holds of a link, of which its token can be made again. */
+/** What the database holds of a mailed link, from which the link's token can be made again. */
 export interface StoredLink {
   readonly id: string;
   /** The hash of the link's token. */

@@ -4,14 +4,15 @@ import type { Config } from "../project/config.js";
 import { countMail, moveCounter } from "./store/throttle.js";
 import { throttleKeys } from "./throttle-keys.js";
 
-/** The window in which mails to an address are counted, in milliseconds: one hour. */
+/** The time within which mails to an address are counted, in milliseconds: one hour. */
 export const mailWindowMs = 3_600_000;
 
 /**
- * Limits how many mails of a kind an address is sent within an hour (`auth.throttle.max_mails_per_address`). Each kind
- * is counted by itself, so that using one up blocks no other. The counters are stored under hashes made with a secret
- * of the server, which do not reveal addresses, and go on counting when that secret is replaced. An address without an
- * account is counted under another key, so that mails requested before its owner registers do not count against them.
+ * Limits how many mails of a kind are sent to an address within an hour (`auth.throttle.max_mails_per_address`). Each
+ * kind is counted by itself, so that using one up blocks no other. The counters are stored under hashes made with a
+ * secret of the server, which do not reveal addresses, and go on counting when that secret is replaced. An address
+ * without an account is counted under another key, so that mails requested before its owner registers do not count
+ * against the later account.
  */
 export class MailAllowance {
   constructor(
@@ -20,7 +21,7 @@ export class MailAllowance {
   ) {}
 
   /**
-   * The statements that count one mail. They go into the batch directly in front of the statement that writes the
+   * Makes the statements that count one mail. They go into the batch directly in front of the statement that writes the
    * mail, because that one tests `changes() = 1`, which holds exactly if the mail is within the limit. `now` is in
    * milliseconds since the epoch.
    */

@@ -5,12 +5,18 @@ import type { AuthContext } from "./context.js";
 import { newId } from "./new-id.js";
 import type { NewConsoleSession } from "./store/console-sessions.js";
 
-/** A session of the console that is not stored yet. The token goes into the cookie; only its hash is stored. */
+/**
+ * A session of the console (the web page for administrators) that is not stored yet. The token goes into the cookie;
+ * only its hash is stored.
+ */
 export interface MadeConsoleSession extends NewConsoleSession {
   readonly token: string;
 }
 
-/** Makes a session of the console, confirmed from its start. `openConsoleSession` stores it. */
+/**
+ * Makes a session of the console, which counts as confirmed by a password from its start. `openConsoleSession` stores
+ * it.
+ */
 export async function makeConsoleSession(
   context: Pick<AuthContext, "platform" | "config">,
 ): Promise<MadeConsoleSession> {

@@ -4,7 +4,7 @@ import { newId } from "./new-id.js";
 import { familyOf, newRefreshToken, refreshTokenRandomBytes } from "./refresh-rotation.js";
 import type { NewSession } from "./store/sessions.js";
 
-/** A new session with its first refresh token. `openSession` stores it. */
+/** Makes a new session with its first refresh token. `openSession` stores it. */
 export async function makeSession(context: Pick<AuthContext, "platform" | "config">): Promise<MadeSession> {
   const { clock, random } = context.platform;
   const { auth } = context.config;

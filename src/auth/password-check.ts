@@ -16,20 +16,20 @@ export interface Account {
   readonly passwordHash: string;
 }
 
-/** The outcome of a password check that the throttle allowed. */
+/** The outcome of a password check, where the throttle has allowed the attempt. */
 export interface PasswordCheck {
-  /** Null unless the password is right and the account is enabled. */
+  /** The account; null unless the password is right and the account is enabled. */
   readonly account: Account | null;
-  /** The attempt. Where there is an account, the rest of it has to be done in `finishAttempt`. */
+  /** The counted attempt. Where there is an account, the rest of the sign-in has to be done in `finishAttempt`. */
   readonly attempt: CountedAttempt;
   /** The row that `schemaVersionCheck` returned in the same round trip, for `AuthContext.settings`. */
   readonly schemaVersion: CheckedRow;
 }
 
 /**
- * Checks a password, unless too many have failed: then it refuses with `rate_limited`. An unknown address, a wrong
- * password and a disabled account all take one batch and one hash, so that they cannot be told apart by time. `address`
- * is the client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`).
+ * Checks the password of an account, unless too many have failed: then refuses with `rate_limited`. An unknown address,
+ * a wrong password and a disabled account all take one batch and one hash, so that they cannot be told apart by time.
+ * `address` is the client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`).
  */
 export async function checkAccountPassword(
   { platform, throttle }: AuthContext,
@@ -55,8 +55,8 @@ export async function checkAccountPassword(
 }
 
 /**
- * Does what is left to do for an attempt whose password is right, which ends the attempt. Where `work` throws, as with
- * a busy server or failing storage, the counted failure is taken back and the error is thrown on.
+ * Does `work`, what is left to do after a right password, which ends the attempt. Where `work` throws, as with a busy
+ * server or failing storage, the counted failure is taken back and the error is thrown on.
  */
 export async function finishAttempt<T>(
   database: Database,
@@ -74,7 +74,7 @@ async function orForgive<T>(database: Database, attempt: CountedAttempt, work: (
   try {
     return await work();
   } catch (error) {
-    // If taking the failure back fails too, the first error is the one to report.
+    // If taking back the counted failure fails too, the first error is the one to report.
     await database.batch(attempt.forgive).catch(() => {});
     attempt.end();
     throw error;

@@ -3,12 +3,12 @@ import type { HashTurn, PasswordHasher } from "../platform/platform.js";
 import { emailKey } from "./email.js";
 import { isCommonPassword } from "./is-common-password.js";
 
-/** The longest password in bytes of UTF-8. */
+/** How many bytes of UTF-8 a password may have. */
 export const passwordBytesMax = 1024;
 
 /**
- * Why a new password is refused, whoever sets it; null where it may be set, unless `ownAddressProblem` has an
- * objection. Passwords are never truncated. `lengthMin` counts characters.
+ * Why a new password is refused, whoever sets it; null where it is acceptable (`ownAddressProblem` also compares it
+ * with the account's address). Passwords are never truncated. `lengthMin` counts characters.
  */
 export function passwordProblem(password: string, lengthMin: number): Refusal | null {
   if (isTooLong(password)) return tooLong;
@@ -18,8 +18,8 @@ export function passwordProblem(password: string, lengthMin: number): Refusal | 
 }
 
 /**
- * Why a new password is refused because of the account's address: it is the address, or what stands before the @. Null
- * where it is neither.
+ * Why a new password is refused as too close to the account's email address: it is the address, or what stands before
+ * the @. Null where it is neither.
  */
 export function ownAddressProblem(password: string, email: string): Refusal | null {
   const address = emailKey(email);
@@ -29,7 +29,7 @@ export function ownAddressProblem(password: string, email: string): Refusal | nu
 
 /**
  * Why a password that is to be checked is refused before it is hashed; null where it may be hashed. Only its size
- * counts, because older passwords may be shorter than new ones have to be.
+ * matters, because older passwords may be shorter than new ones have to be.
  */
 export function presentedPasswordProblem(password: string): Refusal | null {
   return isTooLong(password) ? tooLong : null;
@@ -47,8 +47,8 @@ function isTooLong(password: string): boolean {
 }
 
 /**
- * A hash with the current parameters that no password matches. Checking against it takes as long for an unknown
- * address as a real check takes.
+ * A hash with the current parameters that no password matches. For an unknown address the password is checked against
+ * this hash, which takes as long as a real check.
  */
 const nobodysHash =
   "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";

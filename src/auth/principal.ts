@@ -3,7 +3,7 @@ import type { LongWork } from "../platform/database.js";
 import type { Config } from "../project/config.js";
 import type { AuthValues } from "../rules/ast.js";
 
-/** Who is calling, after the session or the key was found alive. */
+/** Who sends a request, after the database has confirmed the session or the API key. */
 export type Caller =
   | { readonly kind: "anonymous" }
   | {
@@ -13,7 +13,7 @@ export type Caller =
       readonly emailVerified: boolean;
       readonly role: string;
       readonly sessionId: string;
-      /** Set where the session is one of the console, whose cookie the request came with; else it has an access token. */
+      /** The console's session that the request came with, by its cookie; absent where it came with an access token. */
       readonly console?: ConsoleSession;
     }
   | { readonly kind: "key"; readonly id: string; readonly scopes: readonly string[] };
@@ -24,7 +24,7 @@ export interface ConsoleSession {
   readonly confirmedUntilMs: number;
 }
 
-/** Whoever works with rows. */
+/** Whoever works with rows: a caller, or an administrator past the rules of tables. */
 export type Actor = Caller | Administrator;
 
 /**
@@ -44,31 +44,31 @@ export interface Administrator {
 export const anonymous: Caller = { kind: "anonymous" };
 
 /**
- * A text that identifies the caller: `anonymous`, `user:<id>`, `admin:<id>` or `key:<id>`. The cursor of a list is bound to it,
- * so that no other caller can use the cursor.
+ * A text that identifies the caller: `anonymous`, `user:<id>`, `admin:<id>` or `key:<id>`. A list's cursor is bound to
+ * it, so that no other caller can use the cursor.
  */
 export function principalOf(caller: Actor): string {
   return caller.kind === "anonymous" ? caller.kind : `${caller.kind}:${caller.id}`;
 }
 
-/** The id of the user or of the API key; null for an anonymous caller. */
+/** The id of the caller, a user or an API key; null for an anonymous caller. */
 export function idOf(caller: Actor): string | null {
   return caller.kind === "anonymous" ? null : caller.id;
 }
 
-/** The account behind a caller, as the log of changes and the request log name it: an administrator is a user there. */
+/** The account of a caller, as the log of changes and the request log name it: an administrator is named as a user. */
 export function accountOf(caller: Actor): Principal {
   if (caller.kind === "anonymous") return { kind: "anonymous" };
   return { kind: caller.kind === "key" ? "key" : "user", id: caller.id };
 }
 
-/** Whether the rules of tables do not bind the caller. What a key may do, its scopes say. */
+/** Whether the rules of tables do not bind the caller. An API key may do what its scopes say. */
 export function isPastRules(caller: Actor): boolean {
   return caller.kind === "key" || caller.kind === "admin";
 }
 
 /**
- * What the database is told for statements that may take long: who the caller is, and the milliseconds left before the
+ * What the database is told of statements that may take long: who the caller is, and the milliseconds left before the
  * work is stopped (`docs/reference/limits.md#long-work`). `takenMs` is how long the request has taken already.
  */
 export function longWorkFor(caller: Actor, api: Config["api"], takenMs = 0): LongWork {

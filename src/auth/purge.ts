@@ -14,8 +14,9 @@ const mailKeepMs = 604_800_000;
  */
 const roundsMax = 100;
 /**
- * The same limit for the statement that removes counters of requests, which is higher: strangers can make several
- * thousand counters a second, each from another address, and those that have ended must not pile up.
+ * How often the statement that removes counters of requests is repeated in one call at most. The limit is higher than
+ * for others: strangers can make several thousand counters a second, each from another address, and those that have
+ * ended must not pile up.
  */
 const counterRoundsMax = 2_000;
 
@@ -44,7 +45,7 @@ export async function purge(
 
 /**
  * Repeats a statement until it removes fewer than `rowsMax` rows, `timesMax` times at most. Each time has its own
- * transaction, so that other writes get in between.
+ * transaction, so that other writes can come between.
  */
 async function repeat(database: Platform["database"], statement: Statement, timesMax: number): Promise<void> {
   for (let rounds = 0, removed = rowsMax; removed >= rowsMax && rounds < timesMax; rounds++) {

@@ -5,7 +5,8 @@ import type { AuthContext } from "./context.js";
 import { endCookies, refreshCookie } from "./cookies.js";
 
 /**
- * Reads the refresh token: from the body, else in cookie mode from the cookie, for which the request needs no body.
+ * Reads a request's refresh token: from the body, else in cookie mode from the cookie, for which the request needs no
+ * body.
  */
 export async function readRefreshToken(request: Request, { auth }: Config): Promise<string | Refusal> {
   const cookie = auth.cookie_mode ? refreshCookie(request.headers) : null;
@@ -26,7 +27,7 @@ export const invalidRefreshToken = new Refusal(
   "the refresh token is malformed, expired, used or revoked",
 );
 
-/** The response with `invalidRefreshToken`. In cookie mode it also deletes the cookies. */
+/** The response that refuses a refresh token. In cookie mode it also deletes the cookies. */
 export function rejection({ config }: AuthContext): Response {
   return endCookies(config.auth, invalidRefreshToken.toResponse());
 }

@@ -9,7 +9,7 @@ export interface TokenFacts {
   readonly usedAtMs: number | null;
   readonly sealedSuccessor: string | null;
   readonly sessionId: string;
-  /** Whether the session was revoked or is over its maximum age. */
+  /** Whether the token's session was revoked or is over its maximum age. */
   readonly sessionEnded: boolean;
   readonly user: {
     readonly id: string;
@@ -19,11 +19,17 @@ export interface TokenFacts {
   };
 }
 
-/** How a refresh is answered. */
+/** How a refresh (the exchange of a refresh token for new tokens) is answered. */
 export type RotationVerdict =
-  /** This request used the token, so the successor that it offered was stored and is the answer. */
+  /**
+   * This request was the first to use the token, so its answer has the successor (the new token) that it has offered
+   * and that was stored.
+   */
   | { readonly kind: "issue"; readonly facts: TokenFacts }
-  /** The token was used before, within the grace window: the successor of then, here encrypted, is the answer again. */
+  /**
+   * The token was used before, within the grace window: the answer has the same successor as then, which is given here
+   * encrypted.
+   */
   | { readonly kind: "replay"; readonly facts: TokenFacts; readonly sealedSuccessor: string }
   | { readonly kind: "reject" };
 
@@ -61,14 +67,14 @@ const prefix = "svc_rt_";
 export const refreshTokenRandomBytes = 32;
 const wellFormed = /^svc_rt_[\w-]{43}$/;
 /**
- * How many characters all tokens of one session begin with, their family. That is 126 bits, and the other 22 characters
- * have 130, so neither part can be guessed.
+ * How many characters the family has, with which all refresh tokens of one session begin. That is 126 bits, and the
+ * other 22 characters have 130, so neither part can be guessed.
  */
 const familyCharacters = 21;
 
 /**
- * A refresh token from `refreshTokenRandomBytes` random bytes. The database stores only its hash. A successor is given
- * the family of its predecessor (`familyOf`), and is random otherwise.
+ * Makes a refresh token from `refreshTokenRandomBytes` random bytes. The database stores only its hash. A successor
+ * begins with the family of its predecessor (`familyOf`), and is random otherwise.
  */
 export function newRefreshToken(random: Uint8Array, family = ""): string {
   const characters = toBase64Url(random.subarray(0, refreshTokenRandomBytes));
@@ -87,8 +93,8 @@ export function familyOf(token: string): string | null {
 
 /**
  * Encrypts the successor of a refresh token, so that the same answer can be given again. The key is derived from both
- * the server's key and the predecessor, so that neither a dump of the database nor the server's secret alone opens it.
- * `iv` is 12 random bytes.
+ * the server's key and the predecessor, so that neither a dump of the database nor the server's secret alone can
+ * decrypt it. `iv` is 12 random bytes.
  */
 export async function sealSuccessor(
   successor: string,
@@ -100,8 +106,8 @@ export async function sealSuccessor(
 }
 
 /**
- * Decrypts what `sealSuccessor` encrypted; null where that was made for another predecessor or with another server key,
- * or is damaged.
+ * Decrypts the successor of a refresh token that `sealSuccessor` encrypted; null where it was encrypted for another
+ * predecessor or with another server key, or is damaged.
  */
 export async function openSuccessor(
   sealed: string,

@@ -5,12 +5,12 @@ import type { Config } from "../project/config.js";
 import { countRequest, moveCounter, windowEnd } from "./store/throttle.js";
 import { throttleKeys } from "./throttle-keys.js";
 
-/** The window in which requests from a client address are counted, in milliseconds: one hour. */
+/** The time within which requests from a client address are counted, in milliseconds: one hour. */
 const windowMs = 3_600_000;
 
 /**
  * Limits how many registrations, resent links and password resets together one client address asks for within an hour
- * (`auth.throttle.max_registrations_per_address`). They are what anybody may ask for and what costs a hash or a mail.
+ * (`auth.throttle.max_registrations_per_address`). Anybody may send these requests, and each costs a hash or a mail.
  */
 export class RequestAllowance {
   constructor(

@@ -12,16 +12,16 @@ export function isSetupToken(text: string): boolean {
 }
 
 /**
- * Makes the link by which the console makes the first administrator, once, within half an hour: the part behind the
- * console's URL. Only a hash of its token is stored, and links that were made before are void. Null where there is an
- * administrator.
+ * Makes the setup link, by which the console makes the first administrator, once, within half an hour; returns the part
+ * behind the console's URL. Only a hash of its token is stored, and earlier links become invalid. Null where there is
+ * an administrator already.
  */
 export async function makeSetupLink({
   database,
   clock,
   random,
 }: Pick<Platform, "database" | "clock" | "random">): Promise<string | null> {
-  // Asked first, so that a start without a link to make writes nothing.
+  // Whether there is an administrator is checked first, so that a start without a link to make writes nothing.
   const [found] = await database.query([hasAdmin()]);
   if (found!.rows[0]![0] === 1) return null;
   const token = toBase64Url(random.bytes(tokenBytes));

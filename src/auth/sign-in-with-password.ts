@@ -10,16 +10,16 @@ import { presentedPasswordProblem } from "./passwords.js";
 import { rememberAddress } from "./store/throttle.js";
 import { changePassword, userWithPassword } from "./store/users.js";
 
-/** What a right password leads to. */
+/** What happens after a right password, which differs between the API and the console. */
 export interface PasswordSignIn {
-  /** Why this account may not sign in here although the password is right; null where it may. */
+  /** Why an account may not sign in here although the password is right; null where it may. */
   refusalOf(account: Account): Refusal | null;
-  /** Opens a session and answers; null where the factor does not hold any more. */
+  /** Opens a session and answers; null where the password is no longer valid. */
   open(factor: FirstFactor): Promise<Response | null>;
 }
 
 /**
- * Signs somebody in by `email` and `password` of the body. Whatever they sign in to, a wrong password costs the same
+ * Signs a user in by `email` and `password` of the body. Whatever they sign in to, a wrong password costs the same
  * statements and one hash, counts in the same way, and gets the same answer.
  */
 export async function signInWithPassword(
@@ -53,8 +53,8 @@ async function attempt(attempted: Attempt): Promise<Response | Refusal> {
 }
 
 /**
- * The answer to a right password. Null where another sign-in has replaced the imported hash meanwhile, so that the
- * password has to be checked against the new one.
+ * Answers a sign-in with a right password. Null where another sign-in has replaced the imported hash meanwhile, so that
+ * the password has to be checked against the new one.
  */
 async function answerTo(
   { context, body, address, into }: Attempt,
@@ -76,8 +76,8 @@ async function answerTo(
 }
 
 /**
- * The refusal where the address has to be confirmed and is not. It comes after the password check, so that only the
- * account's owner learns of it.
+ * The refusal of a sign-in where the address has to be confirmed and is not. It comes after the password check, so that
+ * only the account's owner learns of it.
  */
 async function unverifiedRefusal(
   context: AuthContext,
@@ -93,8 +93,8 @@ async function unverifiedRefusal(
 const notVerified = new Refusal("email_not_verified", "confirm the address first: the link is in your mail");
 
 /**
- * The hash that the account has after this login. An imported hash is replaced by one with the current parameters,
- * which can be made only now, while the password is known.
+ * The password hash that the account has after this login. An imported hash is replaced by one with the current
+ * parameters, which can be made only now, while the password is known.
  */
 async function currentHash(
   { platform }: AuthContext,

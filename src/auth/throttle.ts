@@ -13,13 +13,11 @@ import {
 } from "./store/throttle.js";
 import { throttleKeys } from "./throttle-keys.js";
 
-/** A password attempt that counts as a failure until `forgive` is run. */
+/** A password attempt, which counts as a failure until the statements `forgive` are run. */
 export interface CountedAttempt {
   /** Statements that count the attempt, for the batch that begins it. */
   readonly count: readonly Statement[];
-  /**
-   * Takes the results of the statements of `count`. Null: the attempt may go on; otherwise the refusal `rate_limited`.
-   */
+  /** Takes the results of the statements `count`. Null: the attempt may go on; otherwise the refusal `rate_limited`. */
   judge(results: readonly Result[]): Promise<Refusal | null>;
   /** Statements that take the count back, to be run in the batch that a successful attempt writes. */
   readonly forgive: readonly Statement[];
@@ -32,7 +30,7 @@ export interface CountedAttempt {
   readonly addressKey: string;
 }
 
-/** Who tries a password of which account, and when. */
+/** An attempt to sign in with a password: for which account, from where, and when. */
 export interface PasswordAttempt {
   readonly emailKey: string;
   /** The client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`). */
@@ -42,14 +40,14 @@ export interface PasswordAttempt {
 }
 
 /**
- * Counts failed password checks per account and address together, per address, and per account
+ * Counts failed password checks per account and client address together, per address, and per account
  * (docs/reference/auth.md#throttle). Counters are stored under hashes made with a secret of the server (a pepper),
- * which reveal neither people nor addresses. While the secret is being changed, what is stored under the previous one
- * moves to the current one when it is next asked for, so that the change gives nobody more attempts, and owners are
- * still known by their addresses.
+ * which reveal neither people nor addresses. While the secret is being changed, counters stored under the previous one
+ * move to the current one when they are next used, so that the change gives nobody more attempts, and owners are still
+ * known by their addresses.
  */
 export class PasswordThrottle {
-  /** How many attempts of this process each counter counts whose outcome is not known yet. */
+  /** By counter, how many attempts of this process it counts whose outcome is not known yet. */
   readonly #underWay = new Map<string, number>();
 
   constructor(
@@ -144,8 +142,8 @@ export class PasswordThrottle {
 type UsedUp = readonly [key: string, startedAt: number, endsAt: number, count: number];
 
 /**
- * When an attempt may be made again that a counter refused. If the count reaches the limit only with attempts that are
- * under way, that is as soon as one of them turns out to be right.
+ * When an attempt that a counter has refused may be made again. If the count reaches the limit only with attempts that
+ * are under way, that is as soon as one of them turns out to be right.
  */
 function tryAgainAt(
   attempts: ThrottledAttempts,

@@ -4,7 +4,7 @@ import type { AuthContext } from "./context.js";
 import { sessionCookies, withCookies } from "./cookies.js";
 import { newId } from "./new-id.js";
 
-/** The user in a token response. */
+/** The user as shown in the response to a sign-in. */
 export interface PublicUser {
   readonly id: string;
   readonly email: string;

@@ -11,17 +11,17 @@ import { consumeLink, type LinkUse, liveLink, userOfLink } from "./store/links.j
 export interface LinkOpening {
   readonly purpose: LinkPurpose;
   readonly token: string;
-  /** The password to set; null where links of this purpose set none. */
+  /** The password to set; null for links that set none. */
   readonly password: string | null;
   /** The client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`). */
   readonly address: string;
 }
 
 /**
- * Uses a link: confirms the address and sets the password that came with the request, or moves the user to another
- * address. The client's address is known from then on, except for a new address, so that failed passwords of strangers
- * keep nobody out who has just set a new password. Refuses with `invalid_token`
- * where the link is not live, and a password that is not acceptable, which leaves the link unused.
+ * Uses a mailed link: confirms the address and sets the password that came with the request, or moves the user to
+ * another address. Unless the address changes, the client's address is then a known one, so that failed passwords of
+ * strangers do not keep somebody out who has just set a new password. Refuses with `invalid_token` where the link is
+ * not live, and a password that is not acceptable, which leaves the link unused.
  */
 export async function useLink(
   context: AuthContext,
@@ -61,7 +61,7 @@ async function prepareUse(
   if (email === null) return invalidToken;
   const ownAddress = password === null ? null : ownAddressProblem(password, email);
   if (ownAddress !== null) return ownAddress;
-  // The password is hashed only now, so that tokens which open nothing cost no hash, and a weak password does not use
+  // The password is hashed only here, so that tokens without a live link cost no hash, and a weak password does not use
   // the link up.
   const passwordHash =
     password === null ? null : await platform.passwordHasher.hash(password, { address, isFor: "sign_in" });
@@ -75,9 +75,9 @@ const invalidToken = new Refusal(
 );
 
 /**
- * The address of the user whose link has this hash; null unless the link is live, and was made under a secret that still
- * holds. A token is computed from the secret and the link's id, so that a secret which has leaked must take its links with
- * it when it is replaced.
+ * The address of the user whose link has this hash; null unless the link is live, and was made under the current or the
+ * previous secret. A token is computed from the secret and the link's id, so when a secret that has leaked is replaced,
+ * the links made with it must become invalid too.
  */
 async function emailOfOpen(
   { platform, linkTokens }: AuthContext,

@@ -5,28 +5,30 @@ import { type Caller, idOf } from "./principal.js";
 import type { Condition } from "./store/condition.js";
 import { deleteUser } from "./store/users.js";
 
-/** Who is deleted, by whom and when. */
+/** The deletion of a user: who is deleted, by whom and when. */
 export interface UserDeletion {
   readonly id: string;
   readonly by: Caller;
-  /** Milliseconds since the epoch. */
+  /** The time of the deletion, in milliseconds since the epoch. */
   readonly now: number;
-  /** A condition on the columns of `_users AS u`, which has to match the user; null where there is none. */
+  /** A condition on the columns of `_users AS u`, which has to match the user; null where there is no condition. */
   readonly owner: Condition | null;
 }
 
 /**
- * The statements that delete a user, and what refers to the user as its foreign keys say. The second one returns the id;
- * no row where there is no such user, the condition does not hold, or it is the last enabled administrator. What the
- * batch throws then is judged by `deletionRefusal`.
+ * Makes the statements that delete a user, and do to rows that refer to the user what their foreign keys say. The
+ * second one returns the id; no row where there is no such user, the condition does not hold, or it is the last enabled
+ * administrator. An error that the batch throws is judged by `deletionRefusal`.
  */
 export function userDeletion({ id, by, now, owner }: UserDeletion): readonly Statement[] {
-  // Rows that refer to the user are changed with it, so that the log of changes has a transaction for it.
+  // A transaction of the log of changes is opened, because rows that refer to the user are changed with it.
   const transaction = { at: now, principalKind: by.kind, principalId: idOf(by), attemptId: null };
   return [openTransaction(transaction), deleteUser(id, owner), ...closeTransaction, forgetUser(id)];
 }
 
-/** The refusal of a deletion that rows which refer to the user have made fail; null for any other error. */
+/**
+ * The refusal of a user's deletion that has failed because of rows which refer to the user; null for any other error.
+ */
 export function deletionRefusal(error: unknown): Refusal | null {
   if (error instanceof ConstraintError) return refusedBy(error);
   // The statement that deletes the user is sound, so the error is in SQL of the tables that refer to users, such as a
@@ -34,7 +36,10 @@ export function deletionRefusal(error: unknown): Refusal | null {
   return error instanceof StatementError ? notRemovable : null;
 }
 
-/** A trigger of the owner's says in its own words why the user has to stay. */
+/**
+ * The refusal of a user's deletion that violates a constraint. A trigger of the schema's says in its own words why the
+ * user has to stay.
+ */
 const refusedBy = ({ kind, detail }: ConstraintError): Refusal =>
   kind === "trigger" && detail !== null ? new Refusal("conflict", detail) : stillReferred;
 const stillReferred = new Refusal("conflict", "rows of a table still refer to the user: delete those first");

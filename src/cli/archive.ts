@@ -9,11 +9,11 @@ import { configFile, schemaFile } from "../project/file-names.js";
 import { RefusedError } from "./command.js";
 import { withProgress } from "./progress.js";
 
-/** The project's two files, under the names that they have in an archive. */
+/** The names in an archive of the project's two files. */
 export const textEntries = [configFile, schemaFile] as const;
-/** The name of the database in an archive. */
+/** The name of the project's database in an archive. */
 export const databaseEntry = "data.db";
-/** All that an archive may hold, in the order in which it is written. */
+/** The names of all that an archive may hold, in the order in which it is written. */
 const entryNames: readonly string[] = [...textEntries, databaseEntry];
 
 const textBytesMax = 4_194_304;
@@ -24,8 +24,8 @@ const textBytesMax = 4_194_304;
 const tailBytesMax = 1_048_576;
 
 /**
- * Opens a new file for writing, which only its owner may read. The file is created at once, not with the first write,
- * so that none appears in a directory that is being removed.
+ * Opens a new file for writing, which only its owner may read. The file is made at once, not with the first write:
+ * later the directory might be gone or about to be removed.
  */
 const newFile = (to: string) => createWriteStream(to, { fd: openSync(to, "wx", privateFile), flush: true });
 
@@ -79,8 +79,8 @@ export async function readArchive(file: string, into: string): Promise<void> {
     await fed;
   }
   await withProgress("unpack", size, () => source.bytesRead, take()).catch((error) => {
-    // An error that is neither a refusal nor one of the operating system (such as a full disk) comes from gunzip or
-    // tar.
+    // Anything but a refusal or an error of the operating system (such as a full disk) comes from gunzip or tar, and
+    // means that the archive is damaged.
     if (error instanceof RefusedError || typeof error.syscall === "string") throw error;
     throw new RefusedError(`${file} is no .tar.gz, or is damaged or cut off: ${error.message}`);
   });
@@ -95,8 +95,9 @@ function refuse(what: string, problem: string | null): void {
 }
 
 /**
- * What is wrong with an entry of an archive; null where nothing is. Without `into` its name, type and size are looked
- * at; with `into`, the directory to unpack into, also whether the entry repeats there or the disk lacks room.
+ * What is wrong with an entry of an archive, as a message; null where nothing is. Without `into`, only the entry's
+ * name, type and size are checked; with `into`, the directory to unpack into, also whether the entry is there already
+ * or the disk lacks room.
  */
 function entryProblem({ name, type, size }: Pick<Header, "name" | "type" | "size">, into?: string) {
   // Names are compared as text and never resolved as paths, so no entry can lead to another place.
@@ -107,7 +108,7 @@ function entryProblem({ name, type, size }: Pick<Header, "name" | "type" | "size
     return `${shown} has ${size} bytes, and ${textBytesMax} at most are read`;
   if (into === undefined) return null;
   if (existsSync(join(into, name))) return `${shown} is in it twice`;
-  // The room is tested in advance, because a full disk would also disturb every other program that uses it.
+  // Room on the disk is checked in advance, because a full disk would also disturb every other program that uses it.
   const { bavail, bsize } = statfsSync(into);
   const free = bavail * bsize;
   return size > free ? `it has a file of ${size} bytes, and ${free} are free in ${dirname(into)}` : null;

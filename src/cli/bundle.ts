@@ -28,14 +28,15 @@ const { output } = await bundle.write({
   dynamicImportInCjs: false,
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
-  // Puts what several commands share into one file.
+  // Puts what three or more files of the bundle share into one file.
   codeSplitting: { groups: [{ name: "shared", minShareCount: 3 }] },
 });
 writeFileSync(join(directory, "package.json"), '{ "type": "commonjs" }\n');
-// npm makes the file executable when it installs the package, but not again after each build.
+// Makes the command executable: npm does that when it installs the package, but not again after each build.
 chmodSync(join(directory, "main.js"), 0o755);
 
-// The files that get no code cache: the start, which loads the caches, and those that Node loads for threads.
+// The files of the bundle that get no code cache: `main.js`, which loads the caches, and those that Node loads for
+// threads.
 const unloaded = ["main.js", "libsql-file-worker.js", "libsql-long-work-thread.js"];
 const names = output.map(({ fileName }) => fileName).filter((name) => !unloaded.includes(name));
 writeCodeCaches(directory, names);

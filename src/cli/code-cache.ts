@@ -5,7 +5,7 @@ import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
 
 /**
- * The version and build of Node that runs, as a text; a code cache is used only by the build that made it. V8 itself
+ * The version and build of the running Node, as a text; a code cache is used only by the build that made it. V8 itself
  * checks only its own version, its flags and the length of the source; a cache of another build that passes these
  * checks can crash the process.
  */
@@ -13,7 +13,7 @@ export const thisBuild = JSON.stringify([process.version, process.arch, process.
 
 const checksumBytes = 4;
 
-/** The path of the code cache of a file. */
+/** The path of the code cache (compiled code as V8 stores it) of a JavaScript file. */
 export const codeCacheOf = (path: string): string => `${path}.cache`;
 
 /**
@@ -26,8 +26,8 @@ export function load(path: string): Script {
 }
 
 /**
- * Writes the code caches of the files `names` in `directory`. They contain all functions, and not the directory's
- * path, so they stay valid where the package is installed.
+ * Writes the code caches of the files `names` in `directory`. They contain all functions, and not the directory's path,
+ * so they stay valid where the package is installed.
  */
 export function writeCodeCaches(directory: string, names: readonly string[], build = thisBuild): void {
   setFlagsFromString("--no-lazy");

@@ -5,15 +5,15 @@ import { isRefusal, type Refusal } from "../http/refusal.js";
 export interface Command {
   /** The name of the command as it is typed, such as `schema apply`. */
   readonly name: string;
-  /** Positional arguments and options, as shown in the help. */
+  /** The command's positional arguments and options, as shown in the help. */
   readonly usage: string;
   readonly summary: string;
   readonly options: NonNullable<ParseArgsConfig["options"]>;
-  /** Lines of the help, one for each option. */
+  /** Lines of the command's help, one for each option. */
   readonly help: readonly string[];
-  /** Names of the positional arguments that are required. */
+  /** Names of the command's required positional arguments. */
   readonly positionals: readonly string[];
-  /** The name of one more positional argument, which may be left out. */
+  /** The name of one more positional argument of the command, which may be left out. */
   readonly optional?: string;
   run(invocation: Invocation): Promise<ExitCode>;
 }
@@ -40,12 +40,12 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** A refusal. The command line prints the message and exits with 1. */
+/** A refusal by a command. The command line prints the message and exits with 1. */
 export class RefusedError extends Error {
   override readonly name = "RefusedError";
 }
 
-/** Returns the outcome; throws RefusedError with its message where it is a refusal. */
+/** Returns the outcome of an action unless it is a refusal; then throws RefusedError with the refusal's message. */
 export function unlessRefused<T extends object>(outcome: T | Refusal): T {
   if (isRefusal(outcome)) throw new RefusedError(outcome.message);
   return outcome;

@@ -3,7 +3,7 @@ import { bringUpProjectDatabase, openProjectDatabase } from "../node/project-dat
 import type { ProjectDirectory } from "../node/project-directory.js";
 import type { Database } from "../platform/database.js";
 
-/** Opens the project's database, on which a server may be running, and closes it after `use` in any case. */
+/** Opens the project's database, on which a server may be running, runs `use`, and closes the database in any case. */
 export async function withDatabase<T>(
   project: ProjectDirectory,
   use: (database: Database) => Promise<T>,
@@ -17,7 +17,7 @@ export async function withDatabase<T>(
 }
 
 /**
- * Opens the project's database, migrates the server's own tables to this release, and closes the database after `use`
+ * Opens the project's database, migrates the server's own tables to this release, runs `use`, and closes the database
  * in any case. Throws ProblemsError.
  */
 export function withSystemTables<T>(
@@ -31,8 +31,8 @@ export function withSystemTables<T>(
 }
 
 /**
- * The random id in the project's database. Sealed credentials of sign-in providers open only for the project with the
- * same id.
+ * The project's random id, which is stored in its database. Sealed credentials of sign-in providers open only for the
+ * project with the same id.
  */
 export function projectIdOf(project: ProjectDirectory): Promise<string> {
   return withSystemTables(project, async (database) => {

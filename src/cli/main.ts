@@ -5,7 +5,7 @@ import { ProblemsError } from "../problems/problem.js";
 import { type Command, type ExitCode, RefusedError, readInvocation, UsageError } from "./command.js";
 import { helpOf } from "./help-of.js";
 
-/** Loads the modules of commands, by the first word of the command. Only the needed one is loaded. */
+/** Loads the modules of commands, by the first word of the command. Only the module of the typed command is loaded. */
 const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonly Command[] }>>> = {
   init: () => import("./commands/init.js"),
   serve: () => import("./commands/serve.js"),
@@ -23,7 +23,7 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
   import: () => import("./commands/import.js"),
 };
 
-// The exit code if Node exits because nothing is left to do, although the command has not finished: that is not a
+// The exit code if Node exits because nothing is left to do although the command has not finished, which is not a
 // success.
 process.exitCode = 1;
 main(process.argv.slice(2)).then((code) => {
@@ -114,7 +114,7 @@ function failed(command: Command, error: unknown): ExitCode {
   throw error;
 }
 
-/** An error of a system call, such as a port in use or a file that cannot be read. */
+/** Whether an error is one of a system call, such as a port in use or a file that cannot be read. */
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === "string";
 }

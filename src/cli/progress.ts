@@ -3,7 +3,7 @@ export async function withProgress<T>(label: string, total: number, done: () => 
   if (!process.stderr.isTTY) return work;
   const show = (end = "") => {
     const percent = Math.min(100, Math.floor((100 * done()) / Math.max(1, total)));
-    // The line is padded to fully overwrite the one before.
+    // The amounts are padded, so that each line fully overwrites the one before.
     const amounts = `${(done() / 1e6).toFixed(1).padStart(9)} MB ${String(percent).padStart(3)} %`;
     process.stderr.write(`\r${label}: ${amounts}${end}`);
   };

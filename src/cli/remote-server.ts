@@ -3,13 +3,13 @@ import { readSecretLines } from "./standard-input.js";
 
 /** A running server on any runtime, which a command calls with an administrator's credentials. */
 export interface RemoteServer {
-  /** Returns the answer's `data`. Throws RefusedError with the server's own message. */
+  /** Calls an endpoint and returns the `data` of its answer. Throws RefusedError with the server's own message. */
   call(method: string, path: string, body?: RemoteBody): Promise<unknown>;
   /** The lines of standard input that follow the one with the key or password for signing in. */
   readonly moreLines: readonly string[];
 }
 
-/** A request body: a value to send as JSON, or YAML text. */
+/** The body of a request to a running server: a value to send as JSON, or YAML text. */
 export type RemoteBody = { readonly json: unknown } | { readonly yaml: string };
 
 /** Options of a command that can work on a running server. */
@@ -21,7 +21,7 @@ export const remoteHelp = [
 ] as const;
 
 /**
- * The options of commands in which `--email` has no other meaning, so that it can name the administrator who signs
+ * Sign-in options of commands in which `--email` has no other meaning, so that it can name the administrator who signs
  * in.
  */
 export const signInOptions = {
@@ -36,8 +36,9 @@ export const signInHelp = [
 ] as const;
 
 /**
- * The server that `--url` names, signed in to; null without `--url`. Secrets are read from standard input, because
- * arguments are visible to other processes. `ways` are those to sign in that the command has. Throws UsageError and RefusedError.
+ * Signs in to the running server that `--url` names; null without `--url`. Secrets are read from standard input,
+ * because arguments are visible to other processes. `ways` are the ways to sign in that the command offers. Throws
+ * UsageError and RefusedError.
  */
 export async function remoteServer(
   invocation: Invocation,
@@ -63,7 +64,7 @@ async function signIn(url: string, email: string, password: string): Promise<str
 }
 
 /**
- * The access token in the cookies of a sign-in's answer, where the server sends it in a cookie alone
+ * The access token in the cookies that a sign-in sets, for servers that send it in a cookie alone
  * (`auth.cookie_tokens_in_body` is false); null where there is none.
  */
 function accessCookieOf(cookies: readonly string[]): string | null {

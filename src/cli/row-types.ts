@@ -3,9 +3,12 @@ import { isNumbered, needsValue } from "../project/needs-value.js";
 import type { RulesSource } from "../project/parse-rules.js";
 import type { ColumnType } from "../sqlite/column-type.js";
 
-/** Choices of `svc gen types`. */
+/** What can be chosen for the types that `svc gen types` writes. */
 export interface RowTypesOptions {
-  /** The TypeScript type of integers. Those beyond ±(2^53−1) are sent as decimal strings. */
+  /**
+   * The TypeScript type of integers: with `number | string` also integers beyond ±(2^53−1) fit, which are sent as
+   * decimal strings.
+   */
   readonly integers: "number" | "number | string";
 }
 
@@ -51,8 +54,8 @@ function tableLines(
   const columns = [...table.columns.values()];
   const hidden = rules.get(name)?.columns;
   const isKey = (column: Column) => primaryKey.includes(column.name);
-  // In TypeScript, an application's own interface is not assignable to `Json`, although its values are JSON, so writes
-  // accept any object.
+  // Writes accept any object for a JSON column: an application's own interface is not assignable to `Json` in
+  // TypeScript, although its values are JSON.
   const typed = (column: Column, key: string) =>
     column.type === "json" && key !== "row" ? "Json | object" : typeOf(column, table, key, options);
   const block = (key: string, some: readonly Column[], isOptional: (column: Column) => boolean) => [
@@ -65,7 +68,7 @@ function tableLines(
   const isFixed = virtual || primaryKey.length === 0;
   return [
     `  ${name}: {`,
-    // Callers who may not read a column get rows without it, so it is optional.
+    // A column with a rule for reading is optional in rows, because callers who may not read it get rows without it.
     ...block("row", columns, ({ name: column }) => hidden?.get(column)?.read !== undefined),
     ...referenceLines(table, tables),
     ...(virtual ? ["    create: never;"] : block("create", given, (column) => !needsValue(column, table))),
@@ -75,7 +78,7 @@ function tableLines(
   ];
 }
 
-/** The types of operations: what each takes, and what it answers with. */
+/** Lines of TypeScript with the types of the project's operations: what each takes, and what it answers with. */
 function operationLines(operations: readonly NamedOperation[], options: RowTypesOptions): readonly string[] {
   const fields = (names: readonly string[]) =>
     names.length === 0 ? "Record<never, never>" : `{ ${names.join("; ")} }`;
@@ -103,7 +106,10 @@ function operationLines(operations: readonly NamedOperation[], options: RowTypes
   ];
 }
 
-/** The references that `expand` follows from a row of the table: forwards by column, backwards by table and column. */
+/**
+ * Lines of TypeScript with the references that `expand` follows from a row of the table: forwards by column, backwards
+ * by table and column.
+ */
 function referenceLines({ name, columns }: Table, tables: readonly Table[]): readonly string[] {
   const forward = [...columns.values()]
     .filter(({ references }) => tables.some((other) => other.name === references?.table))

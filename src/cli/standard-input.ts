@@ -1,6 +1,6 @@
 /**
- * Reads secrets and passwords from standard input, one per line. At a terminal it asks for a single one, which is not
- * shown while it is typed.
+ * Reads secrets and passwords from standard input, one per line. At a terminal, the user is asked for a single one,
+ * which is not shown while it is typed.
  */
 export async function readSecretLines(): Promise<readonly string[]> {
   const { stdin } = process;

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The program `svc`: loads the bundle with its V8 code caches. Compiling it instead would take a quarter of the time
-// of a server's start.
+// The program `svc`: loads the bundle with its V8 code caches. Compiling the bundle instead would take a quarter of the
+// time of a server's start.
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { load } from "./code-cache.js";
@@ -12,7 +12,7 @@ interface Module {
 const modules = new Map<string, Module>();
 
 /**
- * `require` for the files of the bundle, which are loaded from their code caches; anything else goes to Node's own
+ * A `require` for the files of the bundle, which are loaded from their code caches; anything else goes to Node's own
  * `require`.
  */
 function requireOwn(path: string): object {

@@ -9,8 +9,9 @@ import { triggerStatements } from "../schema/plan/trigger-steps.js";
 import { schemaYaml } from "../schema/pull/schema-yaml.js";
 
 /**
- * Problems of triggers that SQLite cannot compile, as one that names a column which is not there. Each is tried in a new
- * database with the schema's tables. Where some of these are virtual, nothing is tried: only another program can make them.
+ * Finds triggers of the schema that SQLite cannot compile, such as one that names a missing column. Each trigger is
+ * tried in a new database with the schema's tables. Where some tables are virtual, nothing is tried, because only
+ * another program can make those.
  */
 export async function uncompiledTriggers(schema: Schema): Promise<readonly Problem[]> {
   const tables = [...schema.tables.values()];

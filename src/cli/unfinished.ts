@@ -5,14 +5,17 @@ import { privateDirectory } from "../node/private-files.js";
 import { syncToDisk } from "../node/sync-to-disk.js";
 
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-/** How long the first signal to end the process waits for a thread to close its files; a second one does not wait. */
+/**
+ * For how many milliseconds the first signal to end the process waits for a thread to close its files; a second signal
+ * does not wait.
+ */
 const threadWaitMs = 5000;
 
 /**
- * Runs `work` with a new directory inside of `folder`, which only its owner may read and which is removed in any case.
- * If the work fails or a signal ends the process, runs the functions in `undo` too, the last first, and prints what
- * could not be removed. `held` wraps work of another thread: a signal waits until that thread is done, and nothing that
- * follows it is done any more.
+ * Runs `work` with a new directory inside `folder`, which only its owner may read and which is removed in any case. If
+ * the work fails or a signal ends the process, runs the functions in `undo` too, the last first, and prints what could
+ * not be removed. `held` wraps what another thread does: a signal waits until the thread is done, and what would follow
+ * in `work` is not done any more.
  */
 export async function leavingNothing<T>(
   folder: string,
@@ -34,7 +37,7 @@ export async function leavingNothing<T>(
   const interrupt = async (signal: NodeJS.Signals) => {
     if (++signals === 1) await Promise.race([Promise.allSettled([thread]), setTimeout(threadWaitMs)]);
     finish();
-    // The listeners for signals are removed, so the signal now ends the process as usual, even if other threads are
+    // The listeners for signals are removed by now, so the signal ends the process as usual, even if other threads are
     // running.
     process.kill(process.pid, signal);
   };
@@ -52,16 +55,16 @@ export async function leavingNothing<T>(
 }
 
 /**
- * The path itself, if something exists there, else the nearest directory above that exists. A broken symbolic link
- * counts as existing.
+ * Returns `path` if something exists there, else the nearest directory above that exists. A broken symbolic link counts
+ * as existing.
  */
 export function nearestName(path: string): string {
   return fs.lstatSync(path, { throwIfNoEntry: false }) ? path : nearestName(dirname(path));
 }
 
 /**
- * Makes a directory and its missing parents. `undo` gets what removes them, unless somebody else has put something into
- * them.
+ * Makes a directory and its missing parents. Functions that remove them again are added to `undo`; they remove no
+ * directory into which somebody has put something.
  */
 export function makeDirectory(path: string, undo: (() => void)[], mode?: number): void {
   if (fs.existsSync(path)) return;
@@ -71,16 +74,17 @@ export function makeDirectory(path: string, undo: (() => void)[], mode?: number)
 }
 
 /**
- * Puts a finished file at a path, written through to the disk; `undo` gets what removes it. Throws EEXIST where the
- * path is taken.
+ * Puts a finished file at the path `to`, written through to the disk; a function that removes it is added to `undo`.
+ * Throws EEXIST where something is there already.
  */
 export function place(from: string, to: string, undo: (() => void)[]): void {
   makeDirectory(dirname(to), undo, privateDirectory);
-  // Unlike a rename, neither the link nor the copy overwrites what somebody has put there meanwhile.
+  // The file is linked or copied, because unlike a rename these do not overwrite what somebody has put there meanwhile.
   try {
     fs.linkSync(from, to);
   } catch {
-    // A link is not possible to another file system, or on one without links, such as that of a USB stick.
+    // A link is not possible to another file system, or on one without links, such as that of a USB stick, so the file
+    // is copied.
     fs.copyFileSync(from, to, fs.constants.COPYFILE_EXCL);
   }
   undo.push(() => fs.rmSync(to, { force: true }));

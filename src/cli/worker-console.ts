@@ -6,9 +6,9 @@ import type { HeadersRecord } from "../http/respond.js";
 import { strictTransportSecurity } from "../http/transport-security.js";
 
 /**
- * Writes what Cloudflare is to serve of the console, without the Worker being asked: the built page and its assets,
- * uncompressed, as Cloudflare compresses by itself, and the headers that the server would send. Where the console is off
- * or its page was not built, the directory stays empty.
+ * Writes the files of the console (the page for administrators) that Cloudflare serves without asking the Worker: the
+ * built page and its assets, uncompressed, as Cloudflare compresses by itself, and the headers that the server would
+ * send. Where the console is off or its page was not built, the directory stays empty.
  */
 export function writeConsoleAssets(enabled: boolean, built: string, directory: string): void {
   rmSync(directory, { recursive: true, force: true });
@@ -21,7 +21,10 @@ export function writeConsoleAssets(enabled: boolean, built: string, directory: s
   writeFileSync(join(directory, "_headers"), headersFile());
 }
 
-/** Cloudflare adds the headers of all rules that a path fits, so that no path may fit two. */
+/**
+ * The text of the file `_headers`, which tells Cloudflare the headers for each path. Cloudflare adds the headers of
+ * every rule that a path fits, so no path may fit two.
+ */
 function headersFile(): string {
   const rules: readonly (readonly [string, HeadersRecord])[] = [
     ["/console", pageHeaders],

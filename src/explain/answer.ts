@@ -12,12 +12,15 @@ import { type PlacedRule, placedRule } from "./placed-rule.js";
 import { planLines } from "./plan-lines.js";
 import { litIn, type Truth, truthOf } from "./truths.js";
 
-/** The refusal of every request of a caller who is shut out, as a request would be answered. */
+/** The refusal of every request of a caller who is shut out (such as a disabled user); null for other callers. */
 export function shutOutRefusal({ shutOut }: Asked): Refusal | null {
   return shutOut === null ? null : new Refusal("unauthorized", `${shutOut}: no request of theirs gets in`);
 }
 
-/** The rule that decides about a call, which for a refusal is the one that it names; null where none is asked. */
+/**
+ * The rule that decides about a call; for a refused one it is the rule that the refusal names. Null where no rule
+ * decides, as for an API key with the scope.
+ */
 export function decidingRule(asked: Asked, refusal: Refusal | null): PlacedRule | ExplainedRule | null {
   const { caller, table, action, services } = asked;
   const { project, config } = services;
@@ -31,12 +34,12 @@ export function decidingRule(asked: Asked, refusal: Refusal | null): PlacedRule 
   return placedRule({ kind: "action", action: isOfReading ? "read" : action }, table, project, config);
 }
 
-/** Tells a rule with its terms from one that is shown alone. */
+/** Whether a rule comes with its terms, so that these can be explained. */
 export function hasTerms(rule: PlacedRule | ExplainedRule | null): rule is PlacedRule {
   return rule !== null && "tree" in rule;
 }
 
-/** The terms of a rule, in each reading, with what they come to. */
+/** The terms of a rule, each with its value (TRUE, FALSE or NULL) in each reading of the rule. */
 export function explainedTerms(
   { tree, written }: PlacedRule,
   readings: readonly ReadonlyMap<TermTree, Truth>[],
@@ -56,7 +59,10 @@ export function explainedTerms(
   );
 }
 
-/** By column what the caller may read and write, whatever the rules of the table say. */
+/**
+ * For each column whether the caller may read and write it by the rules of columns, whatever the table's rules for rows
+ * say.
+ */
 export function columnsFor(asked: Asked): Explanation["columns"] {
   const { caller, table, services } = asked;
   const rules = { ...services.project.rules.get(table.name)!, read: TRUE, create: TRUE };
@@ -72,25 +78,25 @@ export function columnsFor(asked: Asked): Explanation["columns"] {
   );
 }
 
-/** SQLite's plan of a statement; empty where it does not say in time. */
+/** SQLite's query plan of a statement; empty where SQLite does not answer in time. */
 export async function planOf(asked: Asked, statement: Statement): Promise<readonly PlanLine[]> {
   const results = await queryInTime(asked, [planQuestion(statement)], 1);
   return results === undefined ? [] : planLines(results[0]!);
 }
 
-/** Indexes by which the `exists` of the caller's rule would be looked up. */
+/** Indexes that would serve each `exists` of the caller's rule that none serves yet. */
 export function indexesForExists({ table, catalog, rule }: Access): Explanation["indexes"] {
   return unservedIn(rule, table.name, catalog)
     .filter(({ exists, columns }) => exists.table !== "$users" && columns.length > 0)
     .map(({ exists, columns }) => ({ table: exists.table, columns }));
 }
 
-/** What a refused call would be answered with. */
+/** The status, code and message of the refusal with which a call would be answered; null for none. */
 export function refusalShown(refusal: Refusal | null): Explanation["refusal"] {
   return refusal && { status: refusal.status, code: refusal.code, message: refusal.message };
 }
 
-/** Milliseconds with one decimal. */
+/** How long the explanation has taken so far, in milliseconds with one decimal. */
 export function msTaken({ timer }: Asked): number {
   return Math.round(timer.taken() * 10) / 10;
 }

@@ -21,40 +21,42 @@ import { callerValues } from "../tables/api-request.js";
 import type { WriteExecution } from "../tables/execution.js";
 import { rememberedOf } from "../tables/remembered.js";
 
-/** What an explanation works with. */
+/** What explanations need: the database, the platform and the project. */
 export interface ExplainServices {
-  /** Only read from. */
+  /** The database, which is only read from. */
   readonly database: Pick<Statements, "query">;
   readonly platform: Pick<Platform, "clock" | "random" | "log">;
   readonly config: Config;
   readonly project: LiveProject;
-  /** For whom the database works, and how long it still may after so many milliseconds. */
+  /** The caller for whom the database works, and how long it may still work after `takenMs` milliseconds. */
   readonly longWork: (takenMs: number) => LongWork;
 }
 
-/** A question about one table, whose caller was found. */
+/** A question about one table, with the caller whom it is about. */
 export interface Asked {
   readonly services: ExplainServices;
   readonly caller: Caller;
   readonly table: Table;
   readonly action: RuleAction;
-  /** Why no request of the caller's gets in; null where requests do. */
+  /**
+   * Why every request of the caller is refused, such as that the account is disabled; null where requests are accepted.
+   */
   readonly shutOut: string | null;
   readonly nowMs: number;
-  /** What has been sent to the database. */
+  /** The statements that were sent to the database for the explanation, in their order. */
   readonly sent: Statement[];
   readonly timer: Timer;
 }
 
-/** How the time of an explanation is kept. */
+/** Measures how long an explanation takes, and how much time it has left. */
 export interface Timer {
-  /** For whom the database works, with a share of the time that is left, from 0 to 1. */
+  /** The caller for whom the database works, with a share of the time that is left, from 0 to 1. */
   longWork(share?: number): LongWork;
-  /** How many milliseconds it has taken. */
+  /** How many milliseconds the explanation has taken so far. */
   taken(): number;
 }
 
-/** Begins to keep the time. */
+/** Makes the timer of an explanation, which begins to run now. */
 export function timerOf({ platform, longWork }: ExplainServices): Timer {
   const beganMs = platform.clock.elapsed();
   const taken = () => platform.clock.elapsed() - beganMs;
@@ -67,7 +69,7 @@ export function timerOf({ platform, longWork }: ExplainServices): Timer {
   };
 }
 
-/** The results of statements that only read, sent together. */
+/** Runs statements that only read, sent together, and returns their results. */
 export function query(
   { services, sent, timer }: Asked,
   statements: readonly Statement[],
@@ -77,7 +79,10 @@ export function query(
   return services.database.query(statements, timer.longWork(share));
 }
 
-/** The same; undefined where they have not ended in time, or the database takes no such statement. */
+/**
+ * Runs statements that only read, as `query` does; undefined where they have not ended in time, or the database does
+ * not accept such a large statement.
+ */
 export async function queryInTime(
   asked: Asked,
   statements: readonly Statement[],
@@ -91,7 +96,7 @@ export async function queryInTime(
   });
 }
 
-/** What work gives; undefined where it has not ended in time. */
+/** The result of `work`; undefined where it has not ended in time. */
 export async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
@@ -101,7 +106,7 @@ export async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** What the caller may do by the rule of an action, as for a request of theirs. */
+/** What the caller may do by the rule of an action, decided as for a request of that caller. */
 export function accessBy(
   { services: { project, platform }, caller, table, nowMs }: Asked,
   action: RuleAction,
@@ -111,7 +116,7 @@ export function accessBy(
   return accessOf(caller, table, rules, action, project.catalog, accesses, Math.floor(nowMs / 1000));
 }
 
-/** What the caller may do with columns, if the rule of the action were one that admits everybody. */
+/** What the caller may do with columns, decided by `rules` in place of the table's own. */
 export function accessUnder(
   rules: TableRules,
   { services: { project }, caller, table, nowMs }: Asked,
@@ -121,7 +126,7 @@ export function accessUnder(
   return accessOf(caller, table, rules, action, project.catalog, nothingKnown, Math.floor(nowMs / 1000));
 }
 
-/** An access to the table past all rules, by which the parts of a question are read. */
+/** An access to the table past all rules, with which the key and the values of a question are read. */
 export function wholeAccess(asked: Asked): Access {
   const { project } = asked.services;
   const backend: Caller = { kind: "key", id: "", scopes: ["project:backend"] };
@@ -130,7 +135,10 @@ export function wholeAccess(asked: Asked): Access {
   return access;
 }
 
-/** What it takes to run the reads of the call, and to make the statements of its writes, which are not run. */
+/**
+ * What is needed to run the reads of the call that is explained, and to make the statements of its writes, which are
+ * not run.
+ */
 export function readingExecution(asked: Asked, tally = new Tally(), share = 1): WriteExecution {
   const { services, caller, nowMs, timer } = asked;
   const { project, platform } = services;

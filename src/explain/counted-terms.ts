@@ -9,12 +9,13 @@ import type { PlacedRule } from "./placed-rule.js";
 import { bound, judgeWithoutRow, readsNoRow } from "./terms.js";
 import { type Lit, litIn, termsIn, truthOf } from "./truths.js";
 
-/** Of how many rows a term is TRUE, FALSE and NULL. */
+/** The numbers of rows for which a term of a rule is TRUE, FALSE and NULL. */
 type TermCounts = NonNullable<ExplainedTerm["counts"]>;
 
 /**
- * The terms of a list's rule. Those that read no row have one truth for the whole list. Of the others is told of how many
- * of the rows that the filters match they are TRUE, FALSE and NULL, among as many rows as the scan limit allows.
+ * The terms of a list's rule. Those that read no row have one value for the whole list. For each of the others it is
+ * counted for how many of the rows that the filters match the term is TRUE, FALSE and NULL, among as many rows as the
+ * scan limit allows.
  */
 export async function countedTerms(
   asked: Asked,
@@ -24,7 +25,7 @@ export async function countedTerms(
   const terms = termsIn(tree);
   const truths = await judgeWithoutRow(asked, terms);
   const ofRows = litIn(tree).filter((lit) => !readsNoRow(lit));
-  // What a search finds is not counted: it is found by the index alone.
+  // Rows of a full-text search are not counted, because only the index can find them.
   const counts =
     request === null || request.search !== null ? new Map() : await countsOf(asked, ofRows, request);
   return litIn(tree).map((lit) => {
@@ -56,7 +57,7 @@ async function countsOf(
   for (const [i, group] of groups.entries()) {
     const values = group.map(({ sql }) => sql.value);
     const statement = countStatement(table, filters, values, services.config.api.scan_limit, catalog);
-    // As much time is left for what follows as for all of this.
+    // Half of the time that is left is for all of these statements together, and half for what follows.
     const results = await queryInTime(
       asked,
       [bind(statement, [request.filterValues])],

@@ -61,7 +61,7 @@ export async function explainList(asked: Asked, { query }: Question): Promise<Ex
   };
 }
 
-/** The page as the caller would get it; undefined where it cannot be read in time. */
+/** The page of the list as the caller would get it; undefined where it cannot be read in time. */
 async function pageFor(
   asked: Asked,
   access: Access | Refusal,
@@ -87,7 +87,7 @@ function requestOf(query: Question["query"], { readable, catalog, table }: Acces
     : badRequest("query: rows of other tables (expand) are not explained");
 }
 
-/** Reads the page of the call. */
+/** Reads the page of the list that is explained. */
 function pageOf(
   asked: Asked,
   access: Access,
@@ -109,10 +109,10 @@ function pageOf(
   return listPage(expanded, firstState({}, expanded), source, execution).catch(tooLargeStatement);
 }
 
-/** How much of the time that is left a page may take; the rest is for its terms and its counts. */
+/** Which share of the time that is left reading the page may take; the rest is for its terms and its counts. */
 const pageShare = 0.6;
 
-/** The statement of the page, or the last one that was tried. */
+/** The statement with which the page was read, or the last one that was tried; null for none. */
 function statementOf({ sent }: Asked, page: ListPage | Refusal | undefined): Statement | null {
   const tried = sent.filter(({ sql }) => sql.startsWith("WITH "));
   const wanted = page === undefined || isRefusal(page) ? null : listStatement(page.plan).statement.text;
@@ -151,7 +151,7 @@ function verdictOf(
 
 const atLeast = (isTruncated: boolean) => (isTruncated ? "at least " : "");
 
-/** Indexes by which the rows would be reached from the caller, and those for the rule's `exists`. */
+/** Indexes by which the rows would be reached from the caller, and those that would serve the rule's `exists`. */
 function indexesFor(
   { services, table }: Asked,
   access: Access,

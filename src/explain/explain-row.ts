@@ -60,7 +60,10 @@ function byKey({ table }: Asked): string {
   return `by ${table.primaryKey.map((column) => `${table.name}.${column}`).join(" and ")}`;
 }
 
-/** Null where the database cannot evaluate what is asked, as a default may not be. */
+/**
+ * What the database says of the row and the rule's terms; null where it cannot evaluate what is asked, such as a
+ * default.
+ */
 async function judgedOrNull(
   asked: Asked,
   { refusal, row, shown, values }: RowCall,
@@ -68,7 +71,7 @@ async function judgedOrNull(
 ): Promise<Judged | null> {
   const terms = placed === null ? [] : termsIn(placed.tree);
   try {
-    // The rule of a column names no row.
+    // The rule of a column names no row, so none is looked at.
     return placed?.of.kind === "column"
       ? await judge(asked, { row: withoutRow, terms, asksRule: false, shown: [], values })
       : await judge(asked, { row, terms, asksRule: refusal === null, shown, values });

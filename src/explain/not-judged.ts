@@ -33,7 +33,7 @@ function constraintsOf(table: Table, catalog: Catalog): readonly NotJudged[] {
   const indexes = table.indexes.filter((index) => index.unique);
   return [
     ...columns
-      // The database numbers the rows by itself.
+      // The rowid is left out, because the database gives each row its number.
       .filter(({ name, notNull }) => notNull && name !== physical?.rowid)
       .map(({ name }): NotJudged => ({ kind: "not_null", columns: [name], text: null })),
     ...(physical?.checks ?? []).map(
@@ -50,14 +50,15 @@ function constraintsOf(table: Table, catalog: Catalog): readonly NotJudged[] {
     ...columns.flatMap(({ name, references }): readonly NotJudged[] =>
       references === null ? [] : [{ kind: "foreign_key", columns: [name], text: references.table }],
     ),
-    // The schema has no word for foreign keys of several columns, which tables of other programs may have.
+    // The schema has no word for foreign keys of several columns, which tables of other programs may have, so these
+    // come from the database.
     ...(physical?.foreignKeys ?? [])
       .filter((names) => names.length > 1)
       .map((names): NotJudged => ({ kind: "foreign_key", columns: names, text: null })),
   ];
 }
 
-/** The foreign keys by which rows of other tables, or of the same, refer to a row that is deleted. */
+/** The foreign keys by which rows of other tables, or of the same one, may refer to a row that is deleted. */
 function referringTo(table: Table, tables: readonly Table[]): readonly NotJudged[] {
   return tables.flatMap((other) =>
     [...other.columns.values()].flatMap(({ name, references }): readonly NotJudged[] =>

@@ -11,21 +11,21 @@ import { conditionPath } from "../rules/write-out.js";
 import type { LiveProject } from "../schema/live-project.js";
 import type { ExplainedRule, ExplainedTerm } from "./explanation.js";
 
-/** Which rule of a table: that of an action, or one of a column. */
+/** A rule of a table: that of an action, or one of a column. */
 export type RuleOf =
   | { readonly kind: "action"; readonly action: RuleAction }
   | { readonly kind: "column"; readonly column: string; readonly right: "read" | "write" };
 
-/** A rule with its terms and their places. */
+/** A rule with its terms and their places in svc.toml. */
 export interface PlacedRule {
   readonly of: RuleOf;
   readonly rule: ExplainedRule;
   readonly tree: TermTree;
-  /** A term, or the use of a condition, as it is written, and where. */
+  /** The text of a term, or of the use of a named condition, as it is written, and where it is written. */
   readonly written: (place: TermPlace) => Pick<ExplainedTerm, "text" | "line" | "column" | "path">;
 }
 
-/** Finds a rule of a table in svc.toml. What is not there is `deny` for an action. */
+/** Finds a rule of a table in svc.toml. For an action without a rule there, the rule is `deny`. */
 export function placedRule(
   of: RuleOf,
   table: Table,

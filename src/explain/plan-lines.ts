@@ -1,7 +1,7 @@
 import type { Result } from "../platform/database.js";
 import type { PlanLine } from "./explanation.js";
 
-/** The lines of an EXPLAIN QUERY PLAN. */
+/** The lines of SQLite's query plan, from the result of an EXPLAIN QUERY PLAN. */
 export function planLines({ rows }: Result): readonly PlanLine[] {
   return rows.map((row) => {
     const detail = String(row[3]);
@@ -9,7 +9,7 @@ export function planLines({ rows }: Result): readonly PlanLine[] {
   });
 }
 
-/** The name of the index in a line of a plan, such as `SEARCH t USING COVERING INDEX by_owner (owner=?)`. */
+/** The name of the index in a line of a query plan, such as `SEARCH t USING COVERING INDEX by_owner (owner=?)`. */
 function indexIn(detail: string): string | null {
   const [, key, name] =
     / USING (?:(INTEGER PRIMARY KEY|PRIMARY KEY)|(?:COVERING )?INDEX (.+?))(?: \(.*\))?$/.exec(detail) ?? [];

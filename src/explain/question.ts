@@ -6,23 +6,23 @@ import type { RuleAction } from "../rules/ast.js";
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** What `POST /admin/api/explain` asks, as far as it can be read without knowing the table. */
+/** The question of a `POST /admin/api/explain`, as far as it can be read without knowing the table. */
 export interface Question {
   readonly as: CallerName;
   readonly action: RuleAction;
   readonly table: string;
-  /** An object of the key's columns, or a text as in a path; null for none. */
+  /** The key of the row: an object of its columns, or a text as in a path; null for none. */
   readonly key: Body | string | null;
-  /** What a write would send; null for nothing. */
+  /** The values that a write would send; null for none. */
   readonly values: Body | null;
-  /** The members of a list's body; null for none. */
+  /** The members of the list's JSON body; null for none. */
   readonly query: Body | null;
 }
 
 const actions: readonly string[] = ["read", "create", "update", "delete", "history"] satisfies RuleAction[];
 const members: readonly string[] = ["as", "action", "table", "key", "values", "query"];
 
-/** Reads the body of a question. */
+/** Reads the question from the body of an explain request. */
 export function questionOf(body: Body): Question | Refusal {
   const unknown = Object.keys(body).find((name) => !members.includes(name));
   if (unknown !== undefined) return badRequest(`unknown member ${quoted(unknown)}`);

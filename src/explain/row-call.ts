@@ -26,17 +26,17 @@ import { planLines } from "./plan-lines.js";
 import type { Question } from "./question.js";
 import { type RowParts, valuesOf } from "./row-parts.js";
 
-/** A call for one row, as far as it can be judged without looking at the row. */
+/** A call for one row that is explained, as far as it can be decided without looking at the row. */
 export interface RowCall {
   /** The refusal before any row is looked at; null where the row decides. */
   readonly refusal: Refusal | null;
-  /** What the caller may do; null where the rule alone refuses. */
+  /** What the caller may do with the table; null where the rule alone refuses. */
   readonly access: Access | null;
-  /** The row that is read or written, as its rule sees it. */
+  /** The row that the call reads or writes, as its rule sees it. */
   readonly row: ExplainedRow;
-  /** The columns that the write sets beside what is sent. */
+  /** The columns that the write sets beside those that were sent. */
   readonly shown: readonly Column[];
-  /** The columns that it gives values to in all. */
+  /** All columns that the write gives values to. */
   readonly written: ReadonlySet<string>;
   /** The values for the SQL of `row`. */
   readonly values: readonly SlotValues[];
@@ -44,17 +44,17 @@ export interface RowCall {
   readonly sends: Sends | null;
 }
 
-/** A statement of the call, and what tells how many rows it reads to judge the row. */
+/** The statement of the call that is explained, and what tells how many rows it reads to test the row. */
 interface Sends {
   readonly statement: Statement;
-  /** A SELECT of how many rows are looked up for the rule; null for none. */
+  /** A SELECT of how many rows are looked up for the rule; null where none are. */
   readonly measured: Statement | null;
   readonly counted: Pick<Counted<Sql>, "seeks"> & { readonly asked: Statement | null };
   /** How many rows are read to find the row itself. */
   readonly own: 0 | 1;
 }
 
-/** Plans a call. `whole` is an access past all rules. */
+/** Plans the call that is explained. `whole` is an access past all rules. */
 export function rowCall(asked: Asked, question: Question, parts: RowParts, whole: Access): RowCall {
   const { table } = asked;
   const before = shutOutRefusal(asked) ?? permitted(asked);
@@ -82,7 +82,7 @@ function permitted(asked: Asked): Access | Refusal {
   return permittedAccess(of, action === "read" ? "get" : action, (rule) => accessBy(asked, rule));
 }
 
-/** The values of the write, with those that the server sets. */
+/** The values of the write that is explained, with those that the server sets. */
 function givenOf(asked: Asked, { sent: asSent }: RowParts, { managed }: Access) {
   const sent: RowValues = asSent ?? new Map();
   if (asked.action !== "create" && asked.action !== "update") return { sent, given: sent };
@@ -154,7 +154,7 @@ function sendsOf(
   const changesNothing = asked.action === "update" && sent === null;
   const measured = probes && bind(probes, all);
   return {
-    // Of an update that changes nothing there is no statement: what is asked of the row stands in its place.
+    // An update that changes nothing has no statement, so the SELECT that tests the row is shown instead.
     statement: bind(changesNothing ? admitted : statement, all),
     measured,
     counted: { seeks, asked: measured },
@@ -162,7 +162,10 @@ function sendsOf(
   };
 }
 
-/** SQLite's plan of the call's statement, and how many rows it reads to judge the row; null where that is not known. */
+/**
+ * SQLite's query plan of the call's statement, and how many rows it reads to test the row; null where that is not
+ * known.
+ */
 export async function costOf(
   asked: Asked,
   { sends, row }: RowCall,

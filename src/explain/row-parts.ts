@@ -11,15 +11,20 @@ import {
 } from "../tables/row/row-request.js";
 import type { Question } from "./question.js";
 
-/** The key and the values of a call for one row. */
+/** The key and the values of a call for one row that is explained. */
 export interface RowParts {
-  /** Null for a row that is created. */
+  /** The key of the row; null for a row that is created. */
   readonly key: RowValues | null;
-  /** What the call sends; null for an update of which only the row is asked, as if it changed nothing. */
+  /**
+   * The values that the call sends; null for an update that is asked about without values, as if it changed nothing.
+   */
   readonly sent: RowValues | null;
 }
 
-/** Reads the parts of a call as the call would, but past all rules. `whole` is an access that has none. */
+/**
+ * Reads the key and the values of a call as the call itself would, but past all rules. `whole` is an access past all
+ * rules.
+ */
 export function rowParts(question: Question, whole: Access): RowParts | Refusal {
   const key = question.key === null ? null : keyIn(question.key, whole);
   if (isRefusal(key)) return key;
@@ -27,7 +32,9 @@ export function rowParts(question: Question, whole: Access): RowParts | Refusal 
   return isRefusal(sent) ? sent.of("values") : { key, sent };
 }
 
-/** Reads a key: an object of its columns, or a text as in the path of a request, or in its query for a composite key. */
+/**
+ * Reads a key: an object of its columns, or a text as in the path of a request, or for a composite key as in its query.
+ */
 export function keyIn(key: NonNullable<Question["key"]>, whole: Access): RowValues | Refusal {
   if (typeof key !== "string") return keyInBody(whole, key);
   if (whole.table.primaryKey.length <= 1) return singleKey(whole, key);
@@ -37,7 +44,7 @@ export function keyIn(key: NonNullable<Question["key"]>, whole: Access): RowValu
     : compositeKey(whole, parameters);
 }
 
-/** The values that a write sends, judged by the column rules of an access. */
+/** The values that a write sends, checked by the column rules of an access. */
 export function valuesOf({ action, values }: Question, access: Access): RowValues | null | Refusal {
   switch (action) {
     case "create":

@@ -20,17 +20,17 @@ import { expressionOf, type Lit, type Term, type Truth, truthsIn } from "./truth
 
 /** What the database says of a row and of the terms of its rule. */
 export interface Judged {
-  /** Whether there is such a row. */
+  /** Whether there is a row with the key. */
   readonly isThere: boolean;
-  /** Whether the rule admits it; undefined where that was not asked, or not found out in time. */
+  /** Whether the rule admits the row; undefined where that was not asked, or not found out in time. */
   readonly admitted: boolean | undefined;
-  /** What each term comes to, in each reading of the rule. */
+  /** For each reading of the rule (in an update there are two), the value of each term. */
   readonly readings: readonly ReadonlyMap<TermTree, Truth>[];
-  /** The columns that were asked for, of the row as it would be. */
+  /** The columns that were asked for, as they would be after the write. */
   readonly shown: Readonly<Record<string, unknown>>;
 }
 
-/** What is asked of a row. */
+/** What the database is asked about a row. */
 export interface RowQuestion {
   readonly row: ExplainedRow;
   readonly terms: readonly Term[];
@@ -40,13 +40,13 @@ export interface RowQuestion {
   readonly values: readonly SlotValues[];
 }
 
-/** How much of the time that is left the whole rule may take where it is slow; the rest is for its terms. */
+/** Which share of the time that is left the whole rule may take where it is slow; the rest is for its terms. */
 const ruleShare = 0.6;
 
 /**
- * Asks whether the rule admits a row, and what each of its terms comes to. All that is quick is asked in one statement, so
- * that it is of one moment. A rule, or a term, that may have to read whole tables has a statement of its own, and may not
- * end in time. Where there is no row, only terms that read none are evaluated.
+ * Asks the database whether the rule admits a row, and for the value of each term. All that is quick is asked in one
+ * statement, so that it is of one moment. A rule, or a term, that may have to read whole tables has a statement of its
+ * own, and may not end in time. Where there is no row, only terms that read none are evaluated.
  */
 export async function judge(asked: Asked, question: RowQuestion): Promise<Judged> {
   const { row, terms, asksRule } = question;
@@ -93,8 +93,8 @@ export async function judge(asked: Asked, question: RowQuestion): Promise<Judged
 type FirstRow = readonly [admitted: number | null, digits: string, shown: string];
 
 /**
- * The row of the first statement, undefined where there is none, and the terms that it tells of. These are none where the
- * statement would be a larger one, with all of them, than the database takes.
+ * The row of the first statement, undefined where there is none, and the terms whose values it has. It has none where
+ * the statement with all of them would be larger than the database accepts.
  */
 async function firstRow(
   asked: Asked,
@@ -125,7 +125,7 @@ async function ruleInTime(asked: Asked, question: RowQuestion): Promise<boolean 
   return admitted === undefined ? undefined : admitted === 1;
 }
 
-/** What the terms come to that read no row. */
+/** The values of the terms that read no row. */
 export async function judgeWithoutRow(
   asked: Asked,
   terms: readonly Term[],
@@ -141,7 +141,7 @@ export function readsNoRow(lit: Lit): boolean {
   return columnReferences(expressionOf(lit)).every(({ source }) => typeof source === "object");
 }
 
-/** A term, or the use of a condition, with the caller's values in it. */
+/** A term, or the use of a named condition, with the caller's values put into it. */
 export function bound(
   lit: Lit,
   { caller, nowMs, table, services }: Pick<Asked, "caller" | "nowMs" | "table" | "services">,

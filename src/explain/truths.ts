@@ -1,15 +1,18 @@
 import type { Expression } from "../rules/ast.js";
 import type { TermTree } from "../rules/term-tree.js";
 
-/** What a term comes to, null for NULL; undefined where that was not found out. */
+/** The value of a term, null for NULL; undefined where it was not found out. */
 export type Truth = boolean | null | undefined;
 
-/** A term of a tree, or the use of a named condition. */
+/** A part of a rule's tree that is explained: a term, or the use of a named condition. */
 export type Lit = Extract<TermTree, { readonly kind: "term" | "condition" }>;
-/** A term of a tree. */
+/** A term of a rule's tree. */
 export type Term = Extract<TermTree, { readonly kind: "term" }>;
 
-/** The terms of a tree, and the uses of named conditions, each use in front of its own terms, in the order of writing. */
+/**
+ * The terms of a rule's tree, and the uses of named conditions, each use in front of its own terms, in the order in
+ * which they are written.
+ */
 export function litIn(tree: TermTree): readonly Lit[] {
   switch (tree.kind) {
     case "term":
@@ -24,12 +27,12 @@ export function litIn(tree: TermTree): readonly Lit[] {
   }
 }
 
-/** The terms of a tree, in the order of writing. */
+/** The terms of a rule's tree, in the order in which they are written. */
 export function termsIn(tree: TermTree): readonly Term[] {
   return litIn(tree).filter((each) => each.kind === "term");
 }
 
-/** The condition that a tree stands for. */
+/** The condition that a rule's tree, or a part of it, stands for. */
 export function expressionOf(tree: TermTree): Expression {
   switch (tree.kind) {
     case "term":
@@ -44,7 +47,7 @@ export function expressionOf(tree: TermTree): Expression {
   }
 }
 
-/** What a tree comes to by SQL's three-valued logic, from what its terms come to. */
+/** The value of a rule's tree by SQL's three-valued logic, from the values of its terms. */
 export function truthOf(tree: TermTree, terms: ReadonlyMap<TermTree, Truth>): Truth {
   switch (tree.kind) {
     case "term":
@@ -70,13 +73,13 @@ function not(truth: Truth): Truth {
   return truth === undefined || truth === null ? truth : !truth;
 }
 
-/** What is said of a rule that does not admit, as SQL's word; `not TRUE` where it was not found out which. */
+/** SQL's word for the value of a rule; `not TRUE` where it was not found out whether FALSE or NULL. */
 export function truthWord(truth: Truth): string {
   if (truth === undefined) return "not TRUE";
   return truth === null ? "NULL" : truth ? "TRUE" : "FALSE";
 }
 
-/** The truths in a text of digits: 1 for TRUE, 0 for FALSE, 2 for NULL. */
+/** The values in a text of digits: 1 for TRUE, 0 for FALSE, 2 for NULL. */
 export function truthsIn(digits: string): readonly Truth[] {
   return [...digits].map((digit) => (digit === "2" ? null : digit === "1"));
 }

@@ -7,7 +7,7 @@ import {
 } from "../platform/database.js";
 import { HasherBusyError, type Log } from "../platform/platform.js";
 
-/** What a request is answered that failed with an exception. An exception that nobody expects is logged. */
+/** The answer to a request that failed with an exception. An exception that nobody expects is logged. */
 export function failedRequest(log: Log, error: unknown): Refusal {
   if (error instanceof DeadlineError) return deadlineExceeded;
   if (error instanceof QueueFullError) return queueFull(error);

@@ -8,17 +8,17 @@ export interface LogSettings {
   readonly addresses: "prefix" | "off";
 }
 
-/** A message for whoever operates the server: a note, or what `Log.warn` and `Log.error` take. */
+/** A message in the log for whoever operates the server: a note, or what `Log.warn` and `Log.error` take. */
 export interface Message {
   readonly level: "info" | "warn" | "error";
   readonly text: string;
-  /** What was thrown; used for an error alone. */
+  /** What was thrown (an error or anything else); used for messages of level `error` alone. */
   readonly cause: unknown;
 }
 
 /**
- * The line that the log has for a message; null where the message's level is below `log.level`. `nowMs` is in
- * milliseconds since the epoch.
+ * The line of the log for a message; null where the message's level is below `log.level`. `nowMs` is in milliseconds
+ * since the epoch.
  */
 export function messageLine(settings: LogSettings, nowMs: number, message: Message): string | null {
   const { level, text, cause } = message;

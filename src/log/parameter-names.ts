@@ -9,8 +9,8 @@ const known = new Set(
 const operators = new Set("eq ne lt lte gt gte in is_null contains starts_with".split(" "));
 
 /**
- * The names of a query string's parameters, in its order. A name that no endpoint takes and no column of the table has
- * is given as `?`, because that text is the caller's own.
+ * The names of a query string's parameters, in its order, for the request log. A name that no endpoint takes and no
+ * column of the table has is given as `?`, because it may be any text of the caller's.
  */
 export function parameterNames(url: string, columns: ReadonlyMap<string, unknown>): readonly string[] {
   const parameters = parseQueryString(url);

@@ -1,20 +1,22 @@
 /**
- * What is remembered of a request: what a line of the request log may say, and no more. No path, no value and nothing else
- * that was sent.
+ * A request as it is remembered for administrators: what a line of the request log may say, and no more. No path, no
+ * value and nothing else that was sent.
  */
 export interface RecentRequest {
-  /** The id of its receipt, where it has one. */
+  /** The id of the request's receipt (record of its cost), or one that is made for it. */
   readonly id: string;
-  /** When it was answered, in milliseconds since the epoch. */
+  /** When the request was answered, in milliseconds since the epoch. */
   readonly atMs: number;
   readonly method: string;
   readonly route: string;
   readonly status: number;
   readonly ms: number;
   readonly principal: { readonly kind: "anonymous" | "user" | "key"; readonly id: string | null } | null;
-  /** Rows read, written and returned; null where that is not known, or the request left no receipt. */
+  /**
+   * The numbers of rows read, written and returned; null where a number is not known, or the request left no receipt.
+   */
   readonly rows: readonly [read: number | null, written: number | null, returned: number | null];
-  /** What refused it: the key of svc.toml, or the scope that a key lacks. */
+  /** What has refused the request: the key of svc.toml with the rule, or the scope that a key lacks; null for none. */
   readonly rule: string | null;
 }
 
@@ -30,7 +32,7 @@ export class RecentRequests {
     this.#next = (this.#next + 1) % this.max;
   }
 
-  /** The newest first. */
+  /** The remembered requests, the newest first. */
   *newest(): Iterable<RecentRequest> {
     const { length } = this.#kept;
     for (let back = 1; back <= length; back++) yield this.#kept[(this.#next - back + length) % length]!;

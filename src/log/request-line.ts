@@ -12,25 +12,25 @@ export interface RequestLine {
   readonly level: LogLevel;
   readonly id: string;
   readonly trace: string | null;
-  /** The HTTP method; `-` where it is none of the common ones. */
+  /** The request's HTTP method; `-` where it is none of the common ones. */
   readonly method: string;
   readonly route: string;
   readonly status: number;
-  /** How long the answer took, in milliseconds with one decimal. */
+  /** How long the answer to the request took, in milliseconds with one decimal. */
   readonly ms: number;
   readonly address: string | null;
   readonly event: SecurityEvent | null;
-  /** The names of the query's parameters; null below the level `debug`. */
+  /** The names of the request's query parameters; null unless `log.level` is `debug`. */
   readonly parameters: readonly string[] | null;
   readonly facts: AnswerFacts;
 }
 
-/** The line of a request in the log, as one JSON object. */
+/** A request's line in the log, as one JSON object. */
 export function jsonLine(line: RequestLine): string {
   const { facts, event } = line;
   const { principal, receipt } = facts;
-  // The JSON is put together by hand, which takes a third of the time of JSON.stringify. The values that are not quoted
-  // here hold no character that would have to be escaped.
+  // The JSON is put together by hand, which takes a third of the time of JSON.stringify. Values that are put in without
+  // quoting hold no character that would have to be escaped.
   let text = `{"time":"${line.time}","level":"${line.level}","id":"${line.id}"`;
   if (line.trace !== null) text += `,"trace":"${line.trace}"`;
   text += `,"method":"${line.method}","route":"${line.route}","status":${line.status},"ms":${line.ms}`;
@@ -50,8 +50,8 @@ export function jsonLine(line: RequestLine): string {
 }
 
 /**
- * The line as text for people: time, level, method, route, status, milliseconds and kind of caller, then all else as
- * `name=value`.
+ * A request's line in the log as text for people: time, level, method, route, status, milliseconds and kind of caller,
+ * then all else as `name=value`.
  */
 export function textLine(line: RequestLine): string {
   const { facts, event } = line;

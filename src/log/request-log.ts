@@ -13,16 +13,16 @@ import { jsonLine, textLine } from "./request-line.js";
 import type { RouteOf } from "./route-of.js";
 import { traceId } from "./trace-id.js";
 
-/** What the request log works with. */
+/** What the request log needs: its settings, the platform, and how to find a request's route and address. */
 export interface RequestLogOptions {
   readonly settings: LogSettings;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly routeOf: RouteOf;
-  /** The address that a request comes from, given what the runtime passed beside it. */
+  /** Returns the address that a request comes from; `env` is what the runtime passed beside the request. */
   readonly clientAddress: (request: Request, env: unknown) => string;
-  /** Remembers requests, whether they are written or not. */
+  /** Remembers the last requests, whether they are written to the log or not. */
   readonly recent: Pick<RecentRequests, "add">;
 }
 
@@ -42,7 +42,7 @@ const methods: ReadonlySet<string> = new Set([
 const noColumns: ReadonlyMap<string, unknown> = new Map();
 const addressesBytesMax = 65_536;
 
-/** The request log (`docs/reference/log.md`). Where `log.format` is `off`, requests are remembered alone. */
+/** Makes the request log (`docs/reference/log.md`). Where `log.format` is `off`, requests are only remembered. */
 export function createRequestLog(options: RequestLogOptions): RequestLog {
   const { settings, clock, random, log, routeOf, clientAddress, recent } = options;
   const written = settings.format === "json" ? jsonLine : textLine;
@@ -63,8 +63,8 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
     if (settings.format === "off") return;
     const event = eventOf(method, route, status, facts);
     const level = levelOf(status, event !== null);
-    // Security events are logged at every `log.level`: who watches over the server has to see them, and may not want
-    // every other request.
+    // Security events are logged at every `log.level`: whoever watches over the server has to see them, and may not
+    // want every other request.
     if (event === null && !isWritten(level, settings.level)) return;
     const line = written({
       time: instantText(nowMs),
@@ -84,7 +84,10 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
   };
 }
 
-/** What is remembered of the facts: no more of a caller than kind and id, as the objects around may hold an address. */
+/**
+ * What is remembered of a request's facts. Of the caller these are only kind and id, because the objects may also hold
+ * an email address.
+ */
 function rememberedOf({
   principal,
   receipt,
@@ -99,7 +102,10 @@ function rememberedOf({
 
 const noRows: RecentRequest["rows"] = [null, null, null];
 
-/** Whoever watches requests asks for them again and again, and would see little else. */
+/**
+ * The route of the requests that read the remembered requests. They are not remembered: a page that watches requests
+ * sends one after the other, and would see little else.
+ */
 const ownRoute = "/admin/api/requests";
 
 function levelOf(status: number, isSecurity: boolean): LogLevel {

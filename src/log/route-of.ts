@@ -15,15 +15,19 @@ export function createRouteOf(patterns: readonly string[]): RouteOf {
     const path = getPath(request);
     if (literal.test(path)) return path;
     const route = router.match("GET", path)[0][0]?.[0] ?? none;
-    // Hono's fastest router cannot tell `/api/:table/_svc/key` from `/api/:table/:id`, so the application has wider
-    // patterns, and only paths with `/_svc/` in that place are answered.
+    // Among paths with `/_svc/` the route is found by hand: Hono's fastest router cannot tell `/api/:table/_svc/key`
+    // from `/api/:table/:id`, so the application has wider patterns, and answers only paths with `/_svc/` in that
+    // place.
     const [, at, last] = /^(.*)\/:table\/:id\/(\w+)$/.exec(route) ?? [];
     if (last === undefined) return route;
     return path.endsWith(`/_svc/${last}`) ? `${at}/:table/_svc/${last}` : none;
   };
 }
 
-/** Paths that are answered by a wider pattern, where RegExpRouter supports no route of their own. */
+/**
+ * Matches paths that a wider pattern answers, because RegExpRouter supports no route of their own. In the log they are
+ * their own routes.
+ */
 const literal =
   /^(?:\/api\/_svc\/push|\/(?:admin\/api\/data|api)\/_svc\/(?:pull|live|batch)|\/admin\/api\/users\/invite)$/;
 

@@ -9,7 +9,10 @@ export function quotedText(text: string): string {
   );
 }
 
-/** A text as it is, where it has only letters, digits and harmless punctuation; else as `quotedText` writes it. */
+/**
+ * A text for the log: as it is where it has only letters, digits and harmless punctuation; else as `quotedText` writes
+ * it.
+ */
 export function plainText(text: string): string {
   return /^[\w.:,@$[\]?-]+$/.test(text) ? text : quotedText(text);
 }

@@ -11,10 +11,10 @@ interface WaitingHash extends HashTurn {
 }
 
 /**
- * Hashes passwords with native libraries in libuv's thread pool: Argon2id, and bcrypt for imported users. One hash at
- * a time, so that logins neither block the event loop nor take 19 MiB each at once. At most `queueMax` (64) more
- * wait, and `HashQueue` decides which; the others throw HasherBusyError. `close` refuses the waiting ones and waits for
- * the hash that is being computed.
+ * Hashes passwords with native libraries in libuv's thread pool: Argon2id, and bcrypt for imported users. Only one hash
+ * is computed at a time, so that logins neither block the event loop nor take 19 MiB each at once. At most `queueMax`
+ * (64) more passwords wait, and `HashQueue` decides which; for the others HasherBusyError is thrown. `close` refuses
+ * the waiting ones and waits for the hash that is being computed.
  */
 export function createArgon2({ queueMax = 64 }: { queueMax?: number } = {}): PasswordHasher & {
   close(): Promise<void>;
@@ -49,17 +49,21 @@ export function createArgon2({ queueMax = 64 }: { queueMax?: number } = {}): Pas
 
 const closedError = () => new Error("the password hasher is closed");
 
-/** Loads the library with the first password, to keep the server's start short. */
+/**
+ * Computes the hash of a password. The library for it is loaded with the first password, to keep the server's start
+ * short.
+ */
 async function computeHash(job: HashJob): Promise<Uint8Array> {
   if (job.kind === "bcrypt") {
     const { hash } = await import("@node-rs/bcrypt");
     return parseBcrypt(await hash(job.password, job.costFactor, job.salt))!.hash;
   }
   const { password, salt, memoryKib, passes, lanes, hashBytes } = job;
-  // Refused here too, because the library that hashes on Workers, hash-wasm, refuses the empty password.
+  // An empty password is refused on Node too, because the library that hashes on Workers, hash-wasm, refuses it.
   if (password.length === 0) throw new Error("the password cannot be hashed");
   const { hashRaw } = await import("@node-rs/argon2");
-  // Algorithm and version are not named: the library's defaults are the wanted ones, Argon2id and version 19.
+  // The call names neither algorithm nor version, because the library's defaults are the wanted ones: Argon2id and
+  // version 19.
   return hashRaw(password, {
     salt,
     memoryCost: memoryKib,

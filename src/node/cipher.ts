@@ -7,8 +7,8 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * A cipher that works synchronously. Web Crypto would do it in another thread, and waiting for that takes longer than
- * sealing the cursor of a list.
+ * Makes a cipher (AES-GCM) that works synchronously. Web Crypto would encrypt in another thread, and waiting for that
+ * takes longer than encrypting the cursor of a list does.
  */
 export function nodeCipher(bytes: Uint8Array): Cipher {
   const key = createSecretKey(bytes);

@@ -1,12 +1,21 @@
 import type { Commits, CommitWait } from "../platform/commits.js";
 
-/** How often it is asked whether another process has committed, in milliseconds, while somebody waits. */
+/**
+ * While somebody waits for a commit, how often the database is asked whether another process has committed, in
+ * milliseconds.
+ */
 const othersEveryMs = 1_000;
 
-/** Tells of the commits of this process at once, and of those of other processes within a second. */
+/**
+ * Counts the commits to the database and wakes whoever waits for one: at once after a commit of this process, and
+ * within a second after one of another process.
+ */
 export class CommitWatch implements Commits {
   #count = 0;
-  /** Who waits, and the number that was known then. Those who have waited longest come first. */
+  /**
+   * Callbacks to wake those who wait, each with the number of commits that its caller knew of. Those who have waited
+   * longest come first.
+   */
   readonly #waiting = new Map<() => void, number>();
   #isWaking = false;
   #polling: NodeJS.Timeout | undefined;
@@ -15,13 +24,16 @@ export class CommitWatch implements Commits {
   /** `version` gives a number that changes when another connection commits (`PRAGMA data_version`). */
   constructor(private readonly version: () => number) {}
 
-  /** A write of this process has been committed. */
+  /** To be called when a write of this process has been committed. */
   committed(): void {
     this.#count++;
     if (!this.#isWaking) this.#wakeNext();
   }
 
-  /** One after the other, as each may ask the database at once: the event loop goes on in between. */
+  /**
+   * Wakes those who wait one after the other and lets the event loop go on in between, because each may query the
+   * database at once.
+   */
   #wakeNext(): void {
     const [first] = this.#waiting;
     this.#isWaking = first !== undefined && first[1] !== this.#count;
@@ -71,7 +83,7 @@ export class CommitWatch implements Commits {
     try {
       version = this.version();
     } catch {
-      // Busy or closed: the next turn looks again.
+      // The database is locked or closed: the next turn of the timer asks again.
       return;
     }
     const isNew = version !== this.#version;

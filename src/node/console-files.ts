@@ -5,8 +5,8 @@ import type { ConsoleFile, ConsoleFiles, ContentCoding } from "../platform/conso
 const suffixes: Readonly<Record<ContentCoding, string>> = { br: ".br", gzip: ".gz" };
 
 /**
- * The console's page in a directory, where the build has put compressed copies beside its files. What was read once is
- * kept, so that requests for it do not wait for the disk.
+ * Reads files of the console (the web page for administrators) from a directory, where the build has put compressed
+ * copies beside them. What was read once is kept in memory, so that requests for it do not wait for the disk.
  */
 export function consoleFiles(directory: string): ConsoleFiles {
   const kept = new Map<string, ConsoleFile>();

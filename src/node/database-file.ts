@@ -16,7 +16,7 @@ export function filesOfDatabase(path: string): readonly string[] {
   return ["", "-wal", "-shm", "-journal"].map((suffix) => path + suffix);
 }
 
-/** The path of the file that a server locks for as long as it has the database (`file-lock.ts`). */
+/** The path of the file that a server keeps locked while it has the database open (see `file-lock.ts`). */
 export function lockOfDatabase(path: string): string {
   return `${path}-lock`;
 }

@@ -4,7 +4,7 @@ import { type FileLock, lockFile } from "./file-lock.js";
 
 const lockName = "lock.db";
 
-/** Whether a file name is the lock's, or that of a file that SQLite keeps beside it. */
+/** Whether a file name is that of a directory's lock file, or of a file that SQLite keeps beside it. */
 export function isLockFile(name: string): boolean {
   return filesOfDatabase(lockName).includes(name);
 }

@@ -1,19 +1,19 @@
-/** Whose work it is. */
+/** Says who asked for a piece of work that waits in a queue. */
 export interface Waiting {
   /**
-   * Who asks for the work: a user, an API key, or everybody who is not signed in. Work of one principal is done in the
+   * Who asked for the work: a user, an API key, or everybody who is not signed in. Work of one principal is done in the
    * order in which it came.
    */
   readonly principal: string;
-  /** Whether the principal is an API key. */
+  /** Whether the principal who asked for the work is an API key. */
   readonly isKey: boolean;
 }
 
-/** The bounds of a queue of work, in pieces of work. */
+/** How many pieces of work a fair queue lets run and wait. */
 export interface FairQueueLimits {
   /** How many pieces of work run at once, of all principals together. */
   readonly places: number;
-  /** How many wait. */
+  /** How many pieces of work may wait, of all principals together. */
   readonly waitingMax: number;
 }
 
@@ -28,7 +28,9 @@ const runningMax = 2;
 export class FairQueue<W extends Waiting> {
   readonly #places: number;
   readonly #waitingMax: number;
-  /** The work that waits, by principal, oldest first. The principals are in the order of their turns. */
+  /**
+   * The work that waits, by principal, oldest first. The map's order is the order in which principals get their turns.
+   */
   readonly #waiting = new Map<string, W[]>();
   #waitingCount = 0;
   readonly #running = new Map<string, number>();
@@ -41,8 +43,8 @@ export class FairQueue<W extends Waiting> {
   }
 
   /**
-   * Puts work into the queue, even if it is full: after that, the caller starts what `next` returns, and refuses what
-   * `removeExcess` returns.
+   * Puts work into the queue, even if it is full. After that, the caller has to start what `next` returns, and to
+   * refuse what `removeExcess` returns.
    */
   add(work: W): void {
     const line = this.#waiting.get(work.principal) ?? [];
@@ -52,9 +54,9 @@ export class FairQueue<W extends Waiting> {
   }
 
   /**
-   * Where more work waits than `waitingMax`, takes a piece out and returns it, so that it can be refused: the newest
-   * one of the principal with the most work waiting; where several have as much, of the one who came last. Undefined
-   * where no more waits than may.
+   * Where more work waits than `waitingMax`, takes one piece out and returns it, so that the caller can refuse it: the
+   * newest one of the principal with the most work waiting; where several have as much, of the one who came last.
+   * Undefined where no more waits than may.
    */
   removeExcess(): W | undefined {
     if (this.#waitingCount <= this.#waitingMax) return undefined;
@@ -66,8 +68,8 @@ export class FairQueue<W extends Waiting> {
   }
 
   /**
-   * Takes a piece of work out of the queue, because it is not wanted any more. False where it does not wait: it runs or
-   * has ended.
+   * Takes a piece of work out of the queue, because it is not wanted any more. Returns false where the work does not
+   * wait, because it runs or has ended.
    */
   remove(work: W): boolean {
     const line = this.#waiting.get(work.principal) ?? [];
@@ -79,7 +81,7 @@ export class FairQueue<W extends Waiting> {
     return true;
   }
 
-  /** Whether no work runs at the moment. */
+  /** Whether no work of the queue runs at the moment. */
   get isIdle(): boolean {
     return this.#runningCount === 0;
   }

@@ -9,9 +9,9 @@ export interface FileLock {
 }
 
 /**
- * Locks a file for this process, and makes it where it is missing; null where another process holds the lock. It is
- * SQLite's exclusive lock, because the operating system releases such a lock however the process ends. The file must
- * be used for nothing else. Throws where it cannot be made or opened.
+ * Locks a file for this process, and makes the file where it is missing; null where another process holds the lock. The
+ * lock is SQLite's exclusive one, because the operating system releases it however the process ends. The file must be
+ * used for nothing else. Throws where the file cannot be made or opened.
  */
 export function lockFile(path: string): FileLock | null {
   makePrivateFile(path);

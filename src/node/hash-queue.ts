@@ -1,16 +1,16 @@
 import type { HashTurn } from "../platform/platform.js";
 
 /**
- * How many passwords of one client address may always wait. More of them may wait as long as no other address needs the
- * places.
+ * How many passwords of one client address may always wait to be hashed. More of one address may wait as long as no
+ * other address needs the places.
  */
 const ownPlaces = 8;
 
 /**
- * Decides which of the passwords that wait is hashed next. Sign-ins come before registrations, and within each, addresses
- * take turns. Where all places are taken, one more sign-in takes that of a registration; else what comes from an address
- * with no more than `ownPlaces` takes one that another has borrowed, and whoever has none takes one of whoever has most
- * (`docs/reference/limits.md#users-keys-and-mails`).
+ * Decides which of the waiting passwords is hashed next. Sign-ins come before registrations, and within each kind,
+ * client addresses take turns. Where all places are taken, one more sign-in takes the place of a registration. Else,
+ * work of an address with fewer than `ownPlaces` waiting takes the place of an address with more, and work of an
+ * address with none waiting takes one of the address with most (`docs/reference/limits.md#users-keys-and-mails`).
  */
 export class HashQueue<W extends HashTurn> {
   readonly #placesMax: number;
@@ -21,7 +21,7 @@ export class HashQueue<W extends HashTurn> {
     this.#placesMax = placesMax;
   }
 
-  /** Whether `add` would keep this work, rather than refuse it. */
+  /** Whether `add` would keep this password in the queue, rather than refuse it. */
   hasRoomFor({ address, isFor }: HashTurn): boolean {
     if (this.#count < this.#placesMax) return true;
     if (isFor === "sign_in" && this.#registrations.count > 0) return true;
@@ -32,8 +32,8 @@ export class HashQueue<W extends HashTurn> {
   }
 
   /**
-   * Puts work into the queue. Returns the work that has to be refused for it, which may be the added work itself; null
-   * where there is room for all.
+   * Puts a password into the queue. Returns the password that has to be refused for it, which may be the added one
+   * itself; null where there is room for all.
    */
   add(work: W): W | null {
     if (!this.hasRoomFor(work)) return work;
@@ -43,7 +43,7 @@ export class HashQueue<W extends HashTurn> {
     return line.removeLast(line.longest());
   }
 
-  /** Takes the work out whose turn it is, to be done now. Undefined where none waits. */
+  /** Takes the password whose turn it is out of the queue, to be hashed now. Undefined where none waits. */
   next(): W | undefined {
     return this.#signIns.next() ?? this.#registrations.next();
   }
@@ -57,11 +57,14 @@ export class HashQueue<W extends HashTurn> {
   }
 }
 
-/** Work of several addresses, which take turns. That of one address is done in the order in which it came. */
+/**
+ * Passwords that wait to be hashed, of several client addresses that take turns. Those of one address are hashed in the
+ * order in which they came.
+ */
 class AddressLines<W extends HashTurn> {
   /**
-   * The work that waits, by client address, oldest first. The addresses are in the order of their turns, and only those
-   * with work are in the map.
+   * The waiting passwords by client address, oldest first. The map's order is the order of the addresses' turns, and it
+   * holds only addresses with waiting passwords.
    */
   readonly #waiting = new Map<string, W[]>();
   #count = 0;
@@ -93,14 +96,14 @@ class AddressLines<W extends HashTurn> {
     return work;
   }
 
-  /** The address with the most work; the first of several, and an empty text where there is none. */
+  /** The address with the most waiting passwords; the first of several, and an empty text where none wait. */
   longest(): string {
     let longest = "";
     for (const [address, { length }] of this.#waiting) if (length > this.countOf(longest)) longest = address;
     return longest;
   }
 
-  /** Takes out the newest work of an address. The address must have work waiting. */
+  /** Takes the newest password of an address out of the line. The address must have one waiting. */
   removeLast(address: string): W {
     const line = this.#waiting.get(address)!;
     const work = line.pop()!;

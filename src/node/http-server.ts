@@ -10,17 +10,17 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 import { Refusal } from "../http/refusal.js";
 import type { Log } from "../platform/platform.js";
 
-/** The limit for a request's head, including its URL: enough for a filter with 1000 values. */
+/** How many bytes the head of a request (URL and headers) may have: enough for a filter with 1000 values in the URL. */
 const headerBytesMax = 131_072;
 
 /** How long a request may take to arrive as a whole, in seconds. */
 const arrivalSecondsMax = 25;
 /**
- * How often Node looks for requests that take too long to arrive, in seconds. With the 25 seconds that they may take,
- * they end within 30.
+ * How often Node looks for requests that take too long to arrive, in seconds. As they may take 25 seconds, they end
+ * within 30.
  */
 const lookEverySeconds = 5;
-/** After how many milliseconds in which a client takes nothing of its answer the connection ends. */
+/** How many milliseconds a client may take nothing of its answer before the connection is closed. */
 const answerStalledMs = 30_000;
 /** How often, at most, the log says that connections are refused, in milliseconds. */
 const sayEveryMs = 60_000;
@@ -37,18 +37,23 @@ export interface HttpServerOptions {
   readonly fetch: Parameters<typeof getRequestListener>[0];
   /** Certificate and private key in PEM format; null serves plain HTTP. */
   readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer } | null;
-  /** How many connections the server holds at once. Further ones are closed as they come. */
+  /** How many connections the server holds at once. Further ones are closed as soon as they come. */
   readonly connectionsMax: number;
-  /** How long a request may take to arrive, and how often that is looked at, in milliseconds: 25 and 5 seconds. */
+  /**
+   * How many milliseconds a request may take to arrive, and how often the server looks for requests that take longer;
+   * 25 and 5 seconds where absent.
+   */
   readonly arrival?: { readonly maxMs: number; readonly lookEveryMs: number };
-  /** After how many milliseconds in which a client takes nothing of an answer its connection ends: 30,000. */
+  /**
+   * How many milliseconds a client may take nothing of an answer before its connection is closed; 30,000 where absent.
+   */
   readonly stalledMs?: number;
   readonly log: Log;
 }
 
 /**
- * Node's HTTP server. It answers in the server's error format even where `fetch` cannot be called: where Host and
- * target are no valid URL, and where the request is not valid HTTP.
+ * Makes Node's HTTP server. It answers in this server's error format even where `fetch` cannot be called: where the
+ * Host header and the target make no valid URL, and where the request is not valid HTTP.
  */
 export async function createHttpServer({
   fetch,
@@ -60,7 +65,8 @@ export async function createHttpServer({
 }: HttpServerOptions): Promise<Server> {
   const answer = getRequestListener(fetch, { errorHandler: (error) => refusalOf(error, log).toResponse() });
   const listener: typeof answer = (incoming, outgoing) => {
-    // Node tells it when nothing was sent for so long. While the answer is being computed, nothing waits to be sent.
+    // Node calls this when nothing was sent for that long. The connection is closed only if part of the answer waits to
+    // be sent; while the answer is still being computed, nothing does.
     outgoing.setTimeout(stalledMs, () => {
       if ((outgoing.socket?.writableLength ?? 0) > 0) outgoing.socket?.destroy();
       else outgoing.socket?.setTimeout(stalledMs);
@@ -79,7 +85,7 @@ export async function createHttpServer({
   const server =
     tls === null
       ? createServer(options, listener)
-      : // Loaded only for TLS of its own, which few servers need.
+      : // node:https is loaded only where the server itself speaks TLS, which few do.
         (await import("node:https")).createServer({ ...options, ...tls, ciphers }, listener);
   server.maxConnections = connectionsMax;
   let saidAtMs = Number.NEGATIVE_INFINITY;
@@ -111,7 +117,7 @@ function refusalOf(error: unknown, log: Log): Refusal {
 
 const notHttp = new Refusal("bad_request", "the request is no HTTP that this server speaks");
 
-/** Which status an unreadable request gets: the same that Node itself would answer with. */
+/** The refusal for a request that Node cannot parse, with the status that Node itself would answer. */
 function unreadable({ code }: NodeJS.ErrnoException): Refusal {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
@@ -124,7 +130,7 @@ function unreadable({ code }: NodeJS.ErrnoException): Refusal {
 }
 
 /**
- * Writes the refusal to a socket for which Node has made no response object. A socket that is gone, or on which a
+ * Writes a refusal to a socket for which Node has made no response object. A socket that is gone, or on which a
  * response has begun, is closed.
  */
 async function answerRaw(socket: Duplex, refusal: Refusal): Promise<void> {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { isLockFile } from "./directory-lock.js";
 
 /**
- * Names of the journals in a directory: subdirectories named by 16 hexadecimal digits that hold nothing but segments
- * and lock files. Others are not the server's and are left alone. Empty where the directory is missing.
+ * The names of the journals of receipts in a directory: subdirectories named by 16 hexadecimal digits that hold nothing
+ * but segments and lock files. Others are not the server's and are left alone. Empty where the directory is missing.
  */
 export async function journalsIn(directory: string): Promise<readonly string[]> {
   const found: string[] = [];
@@ -33,8 +33,8 @@ function entriesIn(directory: string): Promise<readonly Dirent[]> {
 }
 
 /**
- * Removes the directory of a journal whose segments have been stored and deleted. It stays where it holds anything
- * else.
+ * Removes the directory of a journal whose segments have been stored in the database and deleted. A directory that
+ * holds anything else stays.
  */
 export async function removeJournal(path: string): Promise<void> {
   for (const { name } of await entriesIn(path))
@@ -42,8 +42,8 @@ export async function removeJournal(path: string): Promise<void> {
   try {
     await rmdir(path);
   } catch (error) {
-    // Another process is looking for receipts to recover: it has made a lock file in the directory, and removes the
-    // directory afterwards, or has done so already.
+    // Ignored, because another process is looking for receipts to recover: it has made a lock file in the directory,
+    // and removes the directory afterwards, or has done so already.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOTEMPTY" && code !== "ENOENT") throw error;
   }

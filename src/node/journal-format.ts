@@ -27,14 +27,14 @@ type Line =
   | { readonly seq: number; readonly receipts: readonly ReceiptValues[]; readonly gaps: readonly Gap[] }
   | { readonly end: number };
 
-/** The line that reserves the sequence numbers from `from` to `to - 1`. */
+/** Makes the journal line that reserves the sequence numbers from `from` to `to - 1`. */
 export const reservedLine = (from: number, to: number): string => line({ reserved: [from, to] });
-/** The last line of a segment: no number from `next` on was used. */
+/** Makes the last line of a journal's segment, which says that no sequence number from `next` on was used. */
 export const endLine = (next: number): string => line({ end: next });
 
 /**
- * The line of an entry whose first receipt has the number `seq`. One line per entry, so that a torn write loses the
- * entry as a whole: its appender was told that it failed.
+ * Makes the journal line of an entry (receipts that were appended together) whose first receipt has the sequence number
+ * `seq`. One line per entry, so that a write that was cut short loses the entry as a whole, as its appender was told.
  */
 export function entryLine(seq: number, { receipts, gaps }: JournalEntry): string {
   return line({ seq, receipts: receipts.map(receiptValues), gaps });
@@ -55,7 +55,10 @@ export interface ReadSegment extends JournalEntry {
   readonly missing: number;
 }
 
-/** Parses the text of a segment, or of some whole lines of it. Lines that are incomplete or damaged are skipped. */
+/**
+ * Parses the text of a journal's segment, or of some whole lines of it. Lines that are incomplete or damaged are
+ * skipped.
+ */
 export function readSegment(text: string): ReadSegment {
   const receipts = new Map<number, Receipt>();
   let requests = 0;
@@ -90,7 +93,7 @@ function parseLine(text: string): Line | null {
 }
 
 /**
- * The receipts of a segment, or of a piece of it, as they are stored in the database: sums of the same table and minute
+ * Reads a piece of a segment, with its receipts as they are stored in the database: sums of the same table and minute
  * become one.
  */
 export function readPiece(text: string): ReadSegment {
@@ -99,15 +102,15 @@ export function readPiece(text: string): ReadSegment {
 }
 
 /**
- * The length of a piece must not change between releases: pieces that were stored before a crash would be cut
- * differently afterwards, and so not be recognised as stored already.
+ * About how many characters a piece of a segment has. This must not change between releases: pieces that were stored
+ * before a crash would be cut differently afterwards, and so not be recognised as stored already.
  */
 const pieceCharacters = 32_768;
 
 /**
- * Cuts a segment into pieces of whole lines, to be stored one after the other: objects that live only during one
- * short write are cheap to collect. The same text always gives the same pieces, because the store recognises
- * duplicates by the piece.
+ * Cuts a segment's text into pieces of whole lines, to be stored in the database one after the other: small pieces,
+ * because objects that live only during one short write are cheap to garbage-collect. The same text always gives the
+ * same pieces, because the store recognises by the piece what it has stored already.
  */
 export function* piecesOf(text: string): Generator<string> {
   for (let from = 0; from < text.length; ) {

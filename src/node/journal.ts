@@ -20,7 +20,7 @@ import { endLine, entryLine, piecesOf, readPiece, readSegment, reservedLine } fr
 import { makePrivateDirectory, privateFile } from "./private-files.js";
 import { syncToDisk } from "./sync-to-disk.js";
 
-/** What a journal in files needs. */
+/** What a journal of receipts in files needs. */
 export interface FileJournalOptions {
   /** The absolute path of `usage.journal_dir`, which holds the journals of all processes. */
   readonly directory: string;
@@ -31,32 +31,40 @@ export interface FileJournalOptions {
   readonly store: (entry: JournalEntry) => Promise<void>;
   readonly clock: Clock;
   readonly random: Random;
-  /** How large the journal may grow. Without this bound, every request keeps a receipt of its own. */
+  /**
+   * How much room receipts may take. Without this bound, no receipts are summed: every request keeps one of its own.
+   */
   readonly bound?: JournalBound;
 }
 
-/** How much room receipts may take, in bytes: in the journal's files and where they are stored. */
+/** How many bytes receipts may take in the journal's files and in the database, and how many the stored ones take. */
 export interface JournalBound {
-  /** From three quarters of this on, receipts for which `maySum` holds are summed. The rest is room for the sums. */
+  /**
+   * How many bytes receipts may take in all. From three quarters of this on, receipts for which `maySum` holds are
+   * added up into sums; the last quarter is room for the sums.
+   */
   readonly bytesMax: number;
-  /** Returns how many bytes the receipts take that are stored already. */
+  /** Returns how many bytes the receipts in the database take. */
   readonly storedBytes: () => Promise<number>;
 }
 
-/** How many sequence numbers are reserved at once. A crash leaves a gap of at most two blocks. */
+/** How many sequence numbers for receipts are reserved at once. A crash leaves a gap of at most two such blocks. */
 const blockSize = 1_000;
-/** A segment is read back as a whole before it is stored, so it is kept small. */
+/**
+ * How many bytes a segment (a file of the journal) may have. It is kept small because it is read back as a whole before
+ * it is stored.
+ */
 const segmentBytesMax = 196_608;
-/** Receipts reach the disk this long after they were written, at the latest. */
+/** How many milliseconds after it was written a receipt is on the disk, at the latest. */
 const syncEveryMs = 1_000;
-/** After a failure, how long to wait before the journal is opened again. */
+/** How many milliseconds after a failure the journal is opened again, at the earliest. */
 const reopenAfterMs = 250;
 
-/** Sums are written this long after their first receipt was added, at the latest. */
+/** How many milliseconds after its first receipt was added a sum is written to the journal, at the latest. */
 const sumEveryMs = 1_000;
 /**
- * After how many collections `storedBytes` is asked again. Between them the bytes of what is stored are added up
- * instead.
+ * After how many collections (of segments into the database) the database is asked again how many bytes the receipts
+ * take there. In between, the bytes of what was stored are added up instead.
  */
 const collectionsPerLook = 20;
 
@@ -64,13 +72,13 @@ interface Segment {
   readonly file: number;
   readonly name: string;
   bytes: number;
-  /** Whether anything was written to this segment beside its first reservation. */
+  /** Whether anything was written to this segment beside its first line, which reserves sequence numbers. */
   written: boolean;
-  /** Sequence numbers below this are reserved, and the reservation is on the disk. */
+  /** Sequence numbers below this one are reserved, and the line that reserves them is on the disk. */
   reserved: number;
 }
 
-/** Entries that go to the file in one write; `written` settles for all of them. */
+/** Journal entries that go to the file in one write; `written` settles for all of them. */
 interface Group {
   readonly entries: JournalEntry[];
   readonly written: Promise<void>;
@@ -79,10 +87,11 @@ interface Group {
 }
 
 /**
- * The journal of one process: a directory with append-only segments, and a lock that is released when the process
- * ends. An appended receipt is in the file before its answer is sent, so it survives the process, and is on the disk
- * within a second. A power failure can lose the receipts of that second; the reserved sequence numbers, which are on
- * the disk, then tell how many are missing at most (`docs/reference/metering.md#receipts`).
+ * The journal of receipts (records of what requests used) of one process: a directory with append-only segments, and a
+ * lock that is released when the process ends. An appended receipt is in the file before its answer is sent, so it
+ * survives the process, and is on the disk within a second. A power failure can lose the receipts of that second; the
+ * reserved sequence numbers, which are on the disk, then tell how many are missing at most
+ * (`docs/reference/metering.md#receipts`).
  */
 export class FileJournal implements Journal {
   readonly #options: FileJournalOptions;
@@ -97,7 +106,7 @@ export class FileJournal implements Journal {
   #syncDue = false;
   readonly #sums = new ReceiptSums();
   #sumsDue = false;
-  /** The bytes of all segments of this journal that are in its directory. */
+  /** How many bytes the segments in this journal's directory have. */
   #fileBytes = 0;
   #storedBytes = 0;
   #collections = 0;
@@ -110,8 +119,8 @@ export class FileJournal implements Journal {
   }
 
   /**
-   * Makes the directory and the first segment unless they are there. Throws where that fails; a later `append` tries
-   * it again.
+   * Makes the journal's directory and the first segment unless they are there. Throws where that fails; a later
+   * `append` tries it again.
    */
   open(): void {
     if (this.#closed) throw new Error("the journal is closed");
@@ -164,7 +173,7 @@ export class FileJournal implements Journal {
 
   async close(): Promise<void> {
     this.#flush();
-    // Entries that come from now on are rejected, so that no answer says that they are recorded.
+    // From here on, new entries are rejected, so that no answer says that one is recorded.
     this.#closed = true;
     try {
       this.#endSegment();
@@ -203,7 +212,7 @@ export class FileJournal implements Journal {
     return { file, name, bytes: text.length, written: false, reserved };
   }
 
-  /** Writes all entries that came since the last flush, and all sums, in one write. */
+  /** Writes all entries that came since the last flush, and all sums, to the journal in one write. */
   #flush(): void {
     const group = this.#pending;
     this.#pending = null;
@@ -221,14 +230,15 @@ export class FileJournal implements Journal {
     try {
       this.#prepareNext(this.#segment!);
     } catch {
-      // The failure is not told to the callers, because their entries are written: they would append them again.
+      // The failure is not passed on to the callers of `append`, because their entries are written: they would append
+      // them again.
       this.#abandon();
     }
   }
 
   /**
-   * Returns the segment that is written to, and opens one where there is none. Throws where that fails, or has failed
-   * just now.
+   * Returns the segment that entries are written to, and opens one where there is none. Throws where that fails, or has
+   * failed just now.
    */
   #openSegment(): Segment {
     if (this.#segment === null && this.#options.clock.elapsed() - this.#failedAtMs < reopenAfterMs)
@@ -239,8 +249,7 @@ export class FileJournal implements Journal {
 
   #write(entries: readonly JournalEntry[]): void {
     const segment = this.#openSegment();
-    // Checks that the segment's file still exists: what is written to a file that somebody has deleted would be lost
-    // when the process ends.
+    // Refuses a segment whose file somebody has deleted: what is written to it would be lost when the process ends.
     if (fstatSync(segment.file).nlink === 0) throw new Error("the journal's segment has been removed");
     const receipts: Receipt[] = [];
     const gaps: Gap[] = [];
@@ -266,7 +275,9 @@ export class FileJournal implements Journal {
     else if (segment.reserved - this.#next < blockSize / 2) this.#reserveSoon(segment);
   }
 
-  /** Reserves sequence numbers for `count` receipts and one more block, and waits until that is on the disk. */
+  /**
+   * Reserves sequence numbers for `count` receipts and one more block, and blocks until the reservation is on the disk.
+   */
   #reserveNow(segment: Segment, count: number): void {
     const to = this.#next + count + blockSize;
     writeAll(segment.file, reservedLine(segment.reserved, to));
@@ -298,7 +309,7 @@ export class FileJournal implements Journal {
     });
   }
 
-  /** Stops writing to the segment after a failure. What it holds is collected later. */
+  /** Stops writing to the current segment after a failure. The receipts in it are collected into the database later. */
   #abandon(): void {
     if (this.#segment === null) return;
     this.#failedAtMs = this.#options.clock.elapsed();
@@ -346,8 +357,8 @@ export interface Recovered {
 }
 
 /**
- * Stores what ended processes have left in the journal's directory, and a gap for each segment where receipts may be
- * missing. Journals of running processes are left alone.
+ * Stores the receipts that ended processes have left in the journal's directory, and a gap for each segment where
+ * receipts may be missing. Journals of running processes are left alone.
  */
 export async function recoverJournals(options: FileJournalOptions): Promise<Recovered> {
   const recovered: Recovered[] = [];
@@ -357,7 +368,8 @@ export async function recoverJournals(options: FileJournalOptions): Promise<Reco
     if (held === null) continue;
     try {
       for (const name of await segmentsIn(path)) recovered.push(await recoverSegment(options, left, name));
-      // Removed while the lock is held: another process could otherwise lock the directory just before it disappears.
+      // The journal is removed while its lock is held: another process could otherwise lock the directory just before
+      // it disappears.
       await removeJournal(path);
     } finally {
       held.release();
@@ -387,14 +399,15 @@ async function recoverSegment(
   return { receipts: receipts.length, gaps: found };
 }
 
-/** Reads all journals in the directory, including those of running processes, and changes nothing. */
+/** Reads the receipts of all journals in the directory, including those of running processes, and changes nothing. */
 export async function readJournals(directory: string): Promise<JournalEntry> {
   const entries: JournalEntry[] = [];
   for (const left of await journalsIn(directory))
     for (const name of await segmentsIn(join(directory, left))) {
       // A running server may have stored and deleted the segment in the meantime.
       const text = await readFile(join(directory, left, name), "utf8").catch(() => "");
-      // Cut into the same pieces as for storing, so that a receipt is recognised that a server stores meanwhile.
+      // The text is cut into the same pieces as for storing, so that a receipt that a server stores in the meantime is
+      // recognised as the same.
       for (const piece of piecesOf(text)) entries.push(readPiece(piece));
     }
   return {
@@ -403,7 +416,9 @@ export async function readJournals(directory: string): Promise<JournalEntry> {
   };
 }
 
-/** Stores the entry, and returns about how many bytes it takes in the database. */
+/**
+ * Stores the receipts and gaps of a segment's text in the database, and returns about how many bytes they take there.
+ */
 async function storeSegment(store: FileJournalOptions["store"], text: string): Promise<number> {
   let bytes = 0;
   for (const piece of piecesOf(text)) {
@@ -414,7 +429,7 @@ async function storeSegment(store: FileJournalOptions["store"], text: string): P
   return bytes;
 }
 
-/** Stores an entry unless it is empty. */
+/** Stores a journal entry unless it is empty. */
 async function storeSome(store: FileJournalOptions["store"], entry: JournalEntry): Promise<void> {
   if (entry.receipts.length > 0 || entry.gaps.length > 0) await store(entry);
 }
@@ -429,7 +444,7 @@ function newGroup(): Group {
   return { entries: [], written, resolve, reject };
 }
 
-/** Writes all of the text, and returns its length in bytes. */
+/** Writes all of the text to an open file, and returns its length in bytes. */
 function writeAll(file: number, text: string): number {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
@@ -440,6 +455,6 @@ function closeQuietly(file: number): void {
   try {
     closeSync(file);
   } catch {
-    // A failure to close the file is ignored: what was written is there, and the file is not used again.
+    // A failure to close the file is ignored: what was written is in it, and the file is not used again.
   }
 }

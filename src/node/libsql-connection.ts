@@ -12,18 +12,19 @@ import { makePrivateFile } from "./private-files.js";
 
 /** How an embedded database is opened. */
 export interface LibsqlOptions {
-  /** A file, created together with its folder when missing, or `:memory:`. */
+  /** The path of the database file, which is created together with its folder when missing, or `:memory:`. */
   readonly path: string;
-  /** What acknowledged writes survive: `full` a power failure, `normal` a crash of the process. */
+  /** What committed writes survive: with `full` a power failure, with `normal` a crash of the process. */
   readonly synchronous: "full" | "normal";
   /**
-   * Whether a command uses it, beside a server that may be running: it then waits for locks inside SQLite, and leaves
-   * the journal mode as it is.
+   * Whether a command opens the database, beside a server that may be running: it then waits for locks inside SQLite,
+   * and leaves the journal mode as it is.
    */
   readonly commandLine?: boolean;
   /**
-   * Whether this connection checkpoints the WAL: only that of the server that holds the database's lock does
-   * (`docs/reference/backends.md#the-database-file`). By default every connection does that no command uses.
+   * Whether this connection checkpoints (moves the log of writes, the WAL, into the database file): only that of the
+   * server that holds the database's lock does (`docs/reference/backends.md#the-database-file`). By default true, but
+   * for a command.
    */
   readonly checkpoints?: boolean;
   /** Whether this is a server's second connection, which only reads, beside the one that writes. */
@@ -32,7 +33,7 @@ export interface LibsqlOptions {
   readonly overwritesDeleted?: boolean;
 }
 
-/** Opens the database. Throws UnavailableError where that fails. */
+/** Opens a connection to an embedded database. Throws UnavailableError where that fails. */
 export function openConnection(options: LibsqlOptions): Connection {
   try {
     return new Connection(openFile(options.path), options);
@@ -59,8 +60,8 @@ function openFile(path: string): Libsql.Database {
 }
 
 /**
- * How long SQLite itself waits for a lock, in milliseconds. That blocks the event loop, so it is used only in commands
- * and while a connection is opened.
+ * How long SQLite itself waits for a lock, in milliseconds. Such waiting blocks the event loop, so it is used only in
+ * commands and while a connection is opened.
  */
 const blockingLockWaitMs = 5000;
 const statementsBytesMax = 16_777_216;
@@ -76,18 +77,21 @@ interface PreparedStatement {
   readonly placeholders: number;
 }
 
-/** A synchronous connection with its pragmas and its cache of prepared statements. Throws libsql's own errors. */
+/**
+ * A synchronous connection to an embedded database, with its pragmas and its cache of prepared statements. Throws
+ * libsql's own errors.
+ */
 export class Connection {
   readonly #native: Libsql.Database;
   readonly #totalChangesStatement: Libsql.Statement;
   readonly #schemaStatement: Libsql.Statement;
-  /** Prepared statements by their SQL text. */
+  /** The prepared statements, by their SQL text. */
   #statements = newCache();
   readonly #explainer: Explainer;
   /**
-   * SQLite's count of rows changed on this connection, `total_changes()`, after the last statement. The difference to
-   * the next value is what a statement wrote. Null where it has not been asked since: asking takes as long as binding
-   * some parameters.
+   * SQLite's count of rows changed on this connection, `total_changes()`, after the last statement. How much it grows
+   * tells how many rows the next statement has written. Null where it has to be asked again: asking takes as long as
+   * binding some parameters, so it is left to the next statement whose rows are counted.
    */
   #changes: number | null = null;
 
@@ -98,7 +102,8 @@ export class Connection {
     native.exec(`PRAGMA busy_timeout=${blockingLockWaitMs}`);
     native.exec(`PRAGMA synchronous=${synchronous}`);
     native.exec("PRAGMA foreign_keys=ON");
-    // SQLite before 3.51.3 can corrupt a WAL where one connection checkpoints while another one writes to it.
+    // Only the connection of the server that holds the database's lock checkpoints: SQLite before 3.51.3 can corrupt a
+    // WAL where one connection checkpoints while another one writes to it.
     if (!checkpoints) native.exec("PRAGMA wal_autocheckpoint=0");
     if (!commandLine) {
       // The journal mode is stored in the file, so commands do not set it: they may be reading a file of another
@@ -131,8 +136,8 @@ export class Connection {
   }
 
   /**
-   * Commits in a thread of libsql's, so that the event loop does not wait for the disk. Until the promise settles this
-   * connection must not be used: a read would block, and a write would run without a transaction.
+   * Commits in one of libsql's threads, so that the event loop does not wait for the disk. Until the promise settles
+   * this connection must not be used: a read would block, and a write would run without a transaction.
    */
   commitBeside(): Promise<void> {
     return PromiseDatabase.prototype.exec.call(this.#native, "COMMIT");
@@ -148,7 +153,7 @@ export class Connection {
   }
 
   /**
-   * Undoes the work since the savepoint. If the savepoint is gone or cannot be restored, the whole transaction is
+   * Undoes the work since the savepoint `job`. If the savepoint is gone or cannot be restored, the whole transaction is
    * rolled back.
    */
   rollbackToSavepoint(): void {
@@ -173,7 +178,8 @@ export class Connection {
       const before = results.at(-1);
       const statement = before === undefined || each.quicker === undefined ? each : each.quicker(before);
       const isRead = statement === null || statement.sql.startsWith("SELECT ");
-      // Not before a SELECT, which may ask how many rows the write before it has changed.
+      // The full-text index is not flushed before a SELECT, which may ask with `changes()` how many rows the write
+      // before it has changed.
       if (mayBuffer && !isRead) this.#flushVirtualTables();
       const result = statement === null ? nothingDone : this.#written(statement, isRead);
       mayBuffer = result.rowsWritten > 1 || (mayBuffer && isRead);
@@ -197,8 +203,9 @@ export class Connection {
   }
 
   /**
-   * A full-text index writes rows that it has buffered when the next statement that writes begins, and SQLite would count
-   * them for that statement. A savepoint makes it write them before. It also changes what `changes()` tells.
+   * Makes full-text indexes write the rows that they have buffered, by a savepoint. Otherwise they would write them
+   * when the next writing statement begins, and SQLite would count them for that statement. This also changes what
+   * `changes()` tells.
    */
   #flushVirtualTables(): void {
     this.#native.exec("SAVEPOINT flushed; RELEASE flushed");
@@ -209,14 +216,17 @@ export class Connection {
     this.#statements = newCache();
   }
 
-  /** From now on this connection checkpoints after its commits, by SQLite's default every 1,000 pages. */
+  /**
+   * From now on this connection checkpoints (moves the WAL into the database file) after its commits, by SQLite's
+   * default every 1,000 pages.
+   */
   startCheckpoints(): void {
     this.#native.exec("PRAGMA wal_autocheckpoint=1000");
   }
 
   /**
-   * Moves the WAL into the database. A checkpoint is safe directly after a commit of the same connection that has
-   * written to the WAL, so one comes first: it writes a header field as it is.
+   * Moves the WAL into the database file (a checkpoint). SQLite does that safely directly after a commit of the same
+   * connection that has written to the WAL, so a header field is first written again as it is.
    */
   tryCheckpoint(): void {
     try {
@@ -224,13 +234,13 @@ export class Connection {
       this.#native.exec(`PRAGMA user_version=${version}`);
       this.#native.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
-      // A failure is ignored: nothing is missing in the WAL, and the next connection moves it into the database.
+      // A failure to checkpoint is ignored: the WAL is complete, and the next connection moves it into the database.
     }
   }
 
   /**
-   * Moves the WAL into the database in a thread of libsql's, in the same way. Until the promise settles this connection
-   * must not be used: see `commitBeside`.
+   * Moves the WAL into the database file as `tryCheckpoint` does, but in one of libsql's threads. Until the promise
+   * settles this connection must not be used: see `commitBeside`.
    */
   async checkpointBeside(): Promise<void> {
     const [[version]] = this.#rows({ sql: "PRAGMA user_version", params: [] }) as [[number]];
@@ -239,8 +249,8 @@ export class Connection {
   }
 
   /**
-   * Closes the connection. The file handle is only released when the prepared statements are garbage-collected,
-   * because libsql lets them outlive their database.
+   * Closes the connection. Its file handle is released only when the prepared statements are garbage-collected, because
+   * libsql lets them outlive their database.
    */
   close(): void {
     this.forgetStatements();
@@ -248,8 +258,8 @@ export class Connection {
     this.#native.close();
   }
 
-  // Read with `get`, which leaves the statement open. That would normally keep other connections from cleaning up, but
-  // this statement reads no table, and `all` would take three times as long.
+  // `total_changes()` is read with `get`, which leaves the statement open. An open statement normally keeps other
+  // connections from checkpointing, but this one reads no table, and `all` would take three times as long.
   #totalChanges(): number {
     const [total] = this.#totalChangesStatement.get([]) as [number];
     return total;
@@ -257,8 +267,8 @@ export class Connection {
 
   #rows(statement: Statement, mayWrite = true): Result["rows"] {
     const { sql, params } = statement;
-    // A plain EXPLAIN among writes tests whether a statement compiles after them. It is not run: that would leave a
-    // statement open that keeps its locks.
+    // An EXPLAIN (without QUERY PLAN) among writes tests whether a statement compiles after the writes before it. It is
+    // not run: that would leave a statement open that keeps its locks.
     if (mayWrite && /^EXPLAIN (?!QUERY PLAN )/.test(sql)) {
       this.#native.prepare(sql);
       return [];
@@ -276,8 +286,8 @@ export class Connection {
 
   #prepare(sql: string): PreparedStatement {
     return this.#statements.get(sql, () => {
-      // Makes SQLite read the schema anew if another process has changed it: not every error of a new statement would
-      // make it do so.
+      // Makes SQLite read the schema anew if another process has changed it, because not every error of preparing a
+      // statement would make it do so.
       this.#schemaStatement.all([]);
       countPrepared(sql);
       return prepare(this.#native, sql);
@@ -285,9 +295,13 @@ export class Connection {
   }
 }
 
+/** The result of a statement in whose place nothing is run (`Statement.quicker`). */
 const nothingDone: Result = { rows: [], rowsWritten: 0 };
 
-/** Prepares a statement. Without safe integers, reading a stored integer beyond 2^53 would throw. */
+/**
+ * Prepares a statement with safe integers (all as bigint), because without them reading a stored integer beyond 2^53
+ * would throw.
+ */
 function prepare(database: Libsql.Database, sql: string): PreparedStatement {
   const native = database.prepare<[readonly SqlValue[]]>(sql).safeIntegers(true);
   const returnsRows = native.reader;
@@ -301,7 +315,10 @@ function prepare(database: Libsql.Database, sql: string): PreparedStatement {
   return { native, returnsRows, placeholders: countPlaceholders(sql) };
 }
 
-/** Refuses column names for which D1 would lose or reorder columns, so that tests on this backend find them. */
+/**
+ * Refuses results whose column names D1 (Cloudflare's database) would lose or reorder, so that tests on SQLite find
+ * them.
+ */
 function refuseUnportableNames(names: readonly string[], sql: string): void {
   const unportable = names.find((name, index) => /^\d+$/.test(name) || names.indexOf(name) < index);
   if (names.length > 1 && unportable !== undefined)

@@ -11,37 +11,40 @@ import { notSetUpError } from "../platform/not-set-up.js";
 
 /** The kinds of constraints, by SQLite's extended result code of the error. */
 const constraintKinds = new Map<number, ConstraintKind>([
-  [19, "trigger"], // CONSTRAINT: of a virtual table that a trigger writes
-  [20, "datatype"], // MISMATCH: not an integer for an INTEGER PRIMARY KEY
+  [19, "trigger"], // SQLITE_CONSTRAINT: of a virtual table that a trigger writes
+  [20, "datatype"], // SQLITE_MISMATCH: a value that is not an integer for an INTEGER PRIMARY KEY
   [275, "check"],
   [787, "foreign_key"],
   [1299, "not_null"],
   [1555, "unique"],
-  [1811, "trigger"], // also ON DELETE and ON UPDATE RESTRICT
+  [1811, "trigger"], // SQLITE_CONSTRAINT_TRIGGER, also for ON DELETE RESTRICT and ON UPDATE RESTRICT
   [2067, "unique"],
-  [2579, "unique"], // CONSTRAINT_ROWID
-  [3091, "datatype"], // CONSTRAINT_DATATYPE, of a STRICT table
+  [2579, "unique"], // SQLITE_CONSTRAINT_ROWID: the rowid is taken
+  [3091, "datatype"], // SQLITE_CONSTRAINT_DATATYPE: a value of the wrong type in a STRICT table
 ]);
 
 const primaryBusy = 5;
 
-/** SQLite's primary result codes for trouble with the storage, after which the same statement may succeed later. */
+/**
+ * SQLite's primary result codes for trouble with the storage or its locks, after which the same statement may succeed
+ * later.
+ */
 const unavailable = new Set([
   primaryBusy,
-  6, // LOCKED
-  7, // NOMEM
-  8, // READONLY
-  10, // IOERR
-  11, // CORRUPT
-  13, // FULL
-  14, // CANTOPEN
-  15, // PROTOCOL: the locks of the WAL
-  26, // NOTADB
+  6, // SQLITE_LOCKED
+  7, // SQLITE_NOMEM
+  8, // SQLITE_READONLY
+  10, // SQLITE_IOERR
+  11, // SQLITE_CORRUPT
+  13, // SQLITE_FULL: the disk is full
+  14, // SQLITE_CANTOPEN
+  15, // SQLITE_PROTOCOL: trouble with the locks of the WAL
+  26, // SQLITE_NOTADB
 ]);
 
 /**
- * Turns an error of SQLite into one of platform/database.ts; other errors are returned unchanged. Messages of
- * constraints name columns and quote no SQL.
+ * Turns an error of SQLite into one of `platform/database.ts`; other errors are returned unchanged. The messages for
+ * violated constraints name columns and quote no SQL.
  */
 export function translated(error: unknown): unknown {
   const code = sqliteCode(error);
@@ -59,7 +62,7 @@ export function translated(error: unknown): unknown {
     : new StatementError(message, { cause: error });
 }
 
-/** Whether the statement failed because another connection holds the lock. */
+/** Whether a statement failed because another connection holds the database's lock. */
 export function isBusy(error: unknown): boolean {
   const code = sqliteCode(error);
   return code !== undefined && (code & 0xff) === primaryBusy;

@@ -24,20 +24,20 @@ export class Explainer {
     this.#versionStatement = main.prepare("PRAGMA schema_version").raw(true);
   }
 
-  /** The rows of an EXPLAIN or an EXPLAIN QUERY PLAN, for the schema that is committed. */
+  /** The rows of an EXPLAIN or an EXPLAIN QUERY PLAN statement, for the schema that is committed. */
   rows(sql: string, params: readonly SqlValue[]): readonly (readonly unknown[])[] {
     countPrepared(sql);
     const connection = sql.startsWith("EXPLAIN QUERY PLAN ") ? this.#open() : this.#withItsPages();
     const statement = connection.prepare<[readonly SqlValue[]]>(sql);
     const rows = statement.raw(true).all(params) as unknown[][];
-    // Called once more, because unlike `all`, `get` resets the statement, so that it keeps no lock.
+    // The statement is called once more with `get`, which unlike `all` resets it, so that it keeps no lock.
     statement.get(params);
     return rows;
   }
 
   /**
-   * A connection for a plain EXPLAIN, which names the pages at which tables begin: those of a copy of an in-memory database
-   * are other ones.
+   * Returns a connection for a plain EXPLAIN, whose rows name the pages at which tables begin. So it is the main
+   * connection of an in-memory database, because in a copy tables begin at other pages.
    */
   #withItsPages(): Libsql.Database {
     return this.path === ":memory:" ? this.main : this.#open();
@@ -49,14 +49,14 @@ export class Explainer {
   }
 
   /**
-   * Opens the connection anew after each change of the schema: a connection plans with the statistics that it read
-   * when it loaded the schema, and the plan has to be the one of the connection that writes.
+   * Returns the connection for query plans, opened anew after each change of the schema: a connection plans with the
+   * statistics that it read when it loaded the schema, and the plan has to be that of the connection that writes.
    */
   #open(): Libsql.Database {
     const [version] = this.#versionStatement.all([]) as [[unknown]];
     if (this.#connection === null || this.#schemaVersion !== version[0]) {
       this.close();
-      // An in-memory database is visible only to its own connection. A copy of its schema is enough there, because a
+      // An in-memory database is visible only to its own connection, so its schema is copied. That is enough, because a
       // plan depends on the schema and not on rows.
       this.#connection = this.path === ":memory:" ? copyOfSchema(this.main) : openBeside(resolve(this.path));
       this.#schemaVersion = version[0];

@@ -4,14 +4,14 @@ import { UnavailableError } from "../platform/database.js";
 import { withLiterals } from "../platform/statement-text.js";
 
 /**
- * Writes a consistent snapshot of the database at `from` into a new file at `to`, which SQLite gives the usual mode. A
- * server may be writing to the database meanwhile. The snapshot is one file without a WAL. Throws UnavailableError. If
- * the process ends before the promise settles, SQLite may leave an empty log file behind.
+ * Writes a consistent snapshot of the database at `from` into a new file at `to`, which gets SQLite's usual file mode.
+ * A server may be writing to the database meanwhile. The snapshot is one file without a WAL. Throws UnavailableError.
+ * If the process ends before the promise settles, SQLite may leave an empty log file behind.
  */
 export async function snapshotDatabase(from: string, to: string): Promise<void> {
-  // No automatic checkpoints, as on every connection that may be open beside a server: one could corrupt the WAL (see
-  // libsql-connection.ts). If no server runs, SQLite still moves a WAL that a crashed server left into the database
-  // when this connection closes. That is safe, because nobody else writes then.
+  // Automatic checkpoints are off, as on every connection that may be open beside a server: one could corrupt the WAL
+  // (see libsql-connection.ts). If no server runs, SQLite still moves a WAL that a crashed server left into the
+  // database when this connection closes. That is safe, because nobody else writes then.
   const settings = "PRAGMA busy_timeout=5000; PRAGMA wal_autocheckpoint=0";
   // VACUUM INTO reads everything in one transaction, while a server can go on writing to its WAL. Unlike VACUUM, and
   // although SQLite's documentation does not promise it, VACUUM INTO keeps the rowids of tables without a primary key
@@ -19,7 +19,8 @@ export async function snapshotDatabase(from: string, to: string): Promise<void> 
   const statement = withLiterals({ sql: "VACUUM INTO ?", params: [to] });
   const { failure } = await inThread(from, settings, statement);
   if (failure === null) return;
-  // Even a connection that only reads a database in WAL mode has to write the WAL's shared-memory index.
+  // The message for a file that cannot be written says what helps: even a connection that only reads a database in WAL
+  // mode has to write the WAL's shared-memory index.
   const remedy = failure.includes("readonly database")
     ? "; whoever takes it has to be able to write the file and its directory, as the server does"
     : "";
@@ -28,9 +29,8 @@ export async function snapshotDatabase(from: string, to: string): Promise<void> 
 
 /** Describes what is wrong with a database file that no process has open; null where it is sound. */
 export async function databaseProblem(path: string): Promise<string | null> {
-  // The schema comes from the maker of the file, so functions with side effects are forbidden in its expressions.
-  // Rows that violate a CHECK are tolerated: they may be older than the CHECK, or may have been written with checks
-  // disabled.
+  // The file's schema may be anybody's, so functions with side effects are forbidden in its expressions. Rows that
+  // violate a CHECK are tolerated: they may be older than the CHECK, or may have been written with checks disabled.
   const settings = "PRAGMA trusted_schema=OFF; PRAGMA ignore_check_constraints=ON";
   const { rows, failure } = await inThread(path, settings, "PRAGMA quick_check(1)");
   if (failure !== null) return failure;
@@ -40,7 +40,7 @@ export async function databaseProblem(path: string): Promise<string | null> {
 
 interface Answer {
   readonly rows: readonly Readonly<Record<string, string>>[];
-  /** What a thread answers beside the rows: the message of the error, null if there was none. */
+  /** The message of the error with which the thread's statements failed; null if they did not. */
   readonly failure: string | null;
 }
 
@@ -56,7 +56,7 @@ async function inThread(path: string, settings: string, statement: string): Prom
     { rows: [], failure: `its thread ended with ${code}` },
   ]);
   const [answer] = await Promise.race([once(worker, "message"), ended]);
-  // Waits for the end of the thread, because libsql closes the files only then.
+  // The function returns only after the thread's end, because libsql closes the files only then.
   await worker.terminate();
   return answer;
 }

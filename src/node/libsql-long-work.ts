@@ -13,7 +13,7 @@ import { checkParams, countPlaceholders } from "../platform/statement-text.js";
 import { fromNative, type NativeRow } from "./native-rows.js";
 import { Turns } from "./turns.js";
 
-/** The database that the thread for long work opens. */
+/** Which database the thread for long work opens, and how. */
 export interface ThreadOptions {
   /** The absolute path of the database. */
   readonly path: string;
@@ -21,60 +21,66 @@ export interface ThreadOptions {
 }
 
 /**
- * The database's log (WAL). SQLite cannot begin it anew while a read still needs a part of it, so with one long read
- * after the other it would grow without end.
+ * The database's log of writes (the WAL). SQLite cannot begin it anew while a read still needs a part of it, so with
+ * one long read after the other it would grow without end.
  */
 export interface LogOfDatabase {
-  /** How many bytes the log has; 0 where another server has to move it into the database. */
+  /** How many bytes the log has; 0 where another server is the one that moves it into the database. */
   bytes(): number;
-  /** Moves the log into the database (a checkpoint). */
+  /** Moves the database's log into the database file (a checkpoint). */
   shorten(): Promise<void>;
 }
 
-/** Statements that are sent to the thread. Several reads may run at once, but only one write. */
+/** Statements that are sent to the thread for long work. Several reads may run at once, but only one write. */
 export interface Task {
   readonly id: number;
   /**
-   * As the methods of `Database`: `batch` is a transaction that writes, and `migration` one in which foreign keys are
-   * not enforced.
+   * How the thread runs the statements, as the methods of `Database` do: `batch` in a transaction that writes, and
+   * `migration` in one in which foreign keys are not enforced.
    */
   readonly kind: "read" | "batch" | "migration";
   readonly statements: readonly Statement[];
-  /** After how many milliseconds the thread interrupts the statements. */
+  /** After how many milliseconds the thread for long work interrupts the task's statements. */
   readonly withinMs: number;
 }
 
-/** What the thread answers to a task. */
+/** What the thread for long work answers to a task. */
 export type TaskAnswer =
   | {
       readonly id: number;
       readonly outcome: "done";
       readonly results: readonly { readonly rows: NativeRow[]; readonly rowsWritten: number }[];
     }
-  /** The statements were interrupted, at their deadline or because the thread is being stopped. */
+  /** The task's statements were interrupted, at their deadline or because the thread is being stopped. */
   | { readonly id: number; readonly outcome: "ended" }
   | {
       readonly id: number;
       readonly outcome: "failed";
       readonly message: string;
-      /** SQLite's name and number of the error; undefined where the error is not one of SQLite's. */
+      /** SQLite's name of the error with which the task failed; undefined where the error is not one of SQLite's. */
       readonly code: string | undefined;
       readonly rawCode: number | undefined;
     };
 
-/** How many long reads run at once. With three, one principal can have two and still leave one. */
+/**
+ * How many long reads run at once. With three at least, one caller can have two running and still leave one place to
+ * others.
+ */
 export const readsAtOnce = Math.max(3, availableParallelism());
 const waitingMax = 64;
-/** From how many bytes on the database's log is moved into the database. */
+/** From how many bytes of the database's log (the WAL) on it is moved into the database. */
 const logBytesMax = 67_108_864;
-/** From how many bytes of the log on new reads wait for as long as it takes until the log could be moved. */
+/**
+ * From how many bytes of the database's log on new long reads wait until it could be moved into the database, however
+ * long that takes.
+ */
 const logBytesHardMax = 268_435_456;
 /**
- * How long, in milliseconds, new reads wait at most for those that run to end, so that the log can be moved; then it is
- * given up for this time.
+ * How many milliseconds new long reads wait at most for the running ones to end, so that the database's log can be
+ * moved; after that, moving it is given up for the time being.
  */
 const pauseMsMax = 2_000;
-/** How often it is tried at most to move the log, in milliseconds. */
+/** After an attempt to move the database's log, how many milliseconds pass before the next one. */
 const shortenEveryMs = 10_000;
 
 interface Sent {
@@ -83,7 +89,7 @@ interface Sent {
   readonly reject: (reason: unknown) => void;
 }
 
-/** A thread that runs, and the tasks that it was sent and has not answered yet, by their ids. */
+/** A running thread for long work, and the tasks that it was sent and has not answered yet, by their ids. */
 interface Running {
   readonly worker: Worker;
   readonly sent: Map<number, Sent>;
@@ -91,9 +97,9 @@ interface Running {
 }
 
 /**
- * Runs what may take long in a thread with connections of its own, so that the event loop goes on meanwhile. libsql
- * computes the first step of a statement in a thread pool of its own and can interrupt that, but it computes later
- * steps in the thread that asks (`docs/long-work.md`). The thread is started with the first piece of work.
+ * Runs statements that may take long in a thread with connections of its own, so that the event loop goes on meanwhile.
+ * libsql computes the first step of a statement in a thread pool of its own and can interrupt that, but it computes
+ * later steps in the thread that asks (`docs/long-work.md`). The thread is started with the first piece of work.
  */
 export class LongWorkThread {
   readonly #options: ThreadOptions;
@@ -104,11 +110,11 @@ export class LongWorkThread {
   readonly #log: LogOfDatabase;
   #isShortening = false;
   /**
-   * Since when new reads have been waiting because the log is long, as `performance.now()`; null where they begin at
-   * once.
+   * Since when new long reads have been waiting because the database's log is long, as `performance.now()`; null where
+   * they begin at once.
    */
   #pausedSinceMs: number | null = null;
-  /** When it was last tried to move the log into the database, as `performance.now()`. */
+  /** When it was last tried to move the database's log into the database, as `performance.now()`. */
   #triedAtMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
@@ -118,8 +124,8 @@ export class LongWorkThread {
   }
 
   /**
-   * Runs statements that only read, when it is the principal's turn. Throws DeadlineError, QueueFullError, or libsql's
-   * own errors.
+   * Runs statements that only read, when it is their principal's turn (a user's, an API key's, or that of all who are
+   * not signed in). Throws DeadlineError, QueueFullError, or libsql's own errors.
    */
   async read(statements: readonly Statement[], { principal, isKey, withinMs }: LongWork) {
     const endsAtMs = performance.now() + withinMs;
@@ -132,12 +138,13 @@ export class LongWorkThread {
   }
 
   /**
-   * Whether reads may begin. While the log is long they wait until those that run have ended and the log has been
-   * moved: for `pauseMsMax` at most, or, where the log is very long, for as long as that takes. While a long write runs,
-   * moving the log would have to wait for it, and reads with that, so only a very long log is moved then.
+   * Whether long reads may begin. While the database's log is long they wait until the running ones have ended and the
+   * log has been moved: for `pauseMsMax` at most, or, where the log is very long, for as long as that takes. While a
+   * long write runs, moving the log would have to wait for it, and reads with that, so only a very long log is moved
+   * then.
    */
   #mayBegin(): boolean {
-    // After closing, what still waits is let through, and then fails because the database is closed.
+    // After closing, waiting reads are let through, and then fail because the database is closed.
     if (this.#isClosed) return true;
     if (this.#isShortening) return false;
     const nowMs = performance.now();
@@ -163,8 +170,8 @@ export class LongWorkThread {
 
   async #shortenLog(): Promise<void> {
     this.#isShortening = true;
-    // A failure is ignored: the log then stays long, as it does while another program reads, and reads go on all the
-    // same.
+    // A failure to move the log is ignored: the log then stays long, as it does while another program reads, and reads
+    // go on all the same.
     await this.#log.shorten().catch(() => {});
     this.#isShortening = false;
     this.#endPause();
@@ -184,7 +191,7 @@ export class LongWorkThread {
     }
   }
 
-  /** Interrupts everything, and resolves when the thread has closed its connections. */
+  /** Interrupts all long reads and writes, and resolves when the thread has closed its connections. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const running = this.#running;
@@ -217,7 +224,8 @@ export class LongWorkThread {
     const sent: Running["sent"] = new Map();
     worker.on("message", (answer: TaskAnswer) => {
       this.#answered(sent, answer);
-      // A thread without work must not keep the process from ending, unless it is being closed: that waits for its end.
+      // A thread without work must not keep the process from ending, unless the thread is being closed, because `close`
+      // waits for its end.
       if (sent.size === 0 && !this.#isClosed) worker.unref();
     });
     const stopped = new Promise<void>((resolve) => {
@@ -232,7 +240,7 @@ export class LongWorkThread {
 
   #answered(sent: Running["sent"], answer: TaskAnswer): void {
     const asked = sent.get(answer.id);
-    // No task of this id is left where the thread was given up before it answered.
+    // Answers to a task that is not waited for any more are ignored: its thread was taken for dead before it answered.
     if (asked === undefined) return;
     sent.delete(answer.id);
     switch (answer.outcome) {
@@ -254,8 +262,8 @@ export class LongWorkThread {
   }
 
   /**
-   * Fails all tasks of a thread that has ended; the next task starts another thread. Of a write nobody can tell whether
-   * it was committed.
+   * Fails all tasks of a thread that has ended; the next task starts another thread. A write fails with
+   * OutcomeUnknownError, because nobody can tell whether it was committed.
    */
   #died(worker: Worker, sent: Running["sent"], cause: Error): void {
     if (this.#running?.worker === worker) this.#running = null;
@@ -267,7 +275,7 @@ export class LongWorkThread {
   }
 }
 
-/** An error as libsql throws it, from its parts, because errors lose their class on the way between threads. */
+/** Makes an error as libsql throws it from its parts, because errors lose their class on the way between threads. */
 function nativeError({ message, code, rawCode }: TaskAnswer & { outcome: "failed" }): Error {
   return code === undefined ? new Error(message) : new Libsql.SqliteError(message, code, rawCode ?? 0);
 }

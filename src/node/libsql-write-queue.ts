@@ -7,29 +7,38 @@ import { isBusy, translated } from "./libsql-errors.js";
 
 const groupJobsMax = 64;
 /**
- * After how many milliseconds a group of writes commits, even if some of its jobs have not run yet, because reads wait
- * meanwhile.
+ * After how many milliseconds a group of writes commits, even if some of the group's jobs have not run yet, because
+ * reads wait meanwhile.
  */
 const groupMsMax = 20;
-/** How many groups give each job a savepoint after a job has failed, because another failure is likely. */
+/**
+ * After a job of a group of writes has failed, how many groups give each job a savepoint, because another failure is
+ * likely.
+ */
 const carefulGroups = 100;
 /**
- * How many milliseconds a COMMIT may take in the event loop. After a longer one, the next `slowCommits` run beside it.
+ * How many milliseconds a COMMIT may take in the event loop before it counts as slow. After a slow one, the next
+ * `slowCommits` run beside the event loop, in a thread.
  */
 const slowCommitMs = 0.5;
-/** How many COMMITs after a slow one run beside the event loop, because they are expected to be slow too. */
+/**
+ * How many COMMITs after a slow one run in a thread beside the event loop, because they are expected to be slow too.
+ */
 const slowCommits = 200;
 
-/** Which method of `Database` a write was asked by. */
+/** By which method of `Database` a write was asked for. */
 export type WriteKind = "batch" | "migration";
 
 /** What the queue of writes needs beside its connection. */
 export interface WriteSurroundings {
-  /** How long a write waits for another process, in milliseconds. */
+  /** How long a write waits for another process that has locked the database, in milliseconds. */
   readonly lockWaitMs: number;
-  /** Whether nobody else uses the queue's connection, so that it can be left committing. */
+  /**
+   * Whether nobody but the queue uses its connection, so that the queue can go on in the event loop while that
+   * connection commits in a thread.
+   */
   readonly readsElsewhere: boolean;
-  /** Carries statements out beside the event loop, in a transaction of their own. Throws libsql's own errors. */
+  /** Runs statements in a thread beside the event loop, in a transaction of their own. Throws libsql's own errors. */
   runBeside(kind: WriteKind, statements: readonly Statement[], endsAtMs: number): Promise<readonly Result[]>;
   /** Is called after each migration, because prepared statements may not fit the schema any more. */
   schemaChanged(): void;
@@ -38,9 +47,9 @@ export interface WriteSurroundings {
 interface Job {
   readonly kind: WriteKind;
   readonly statements: readonly Statement[];
-  /** When the job was added to the queue, as `performance.now()`. */
+  /** When the job (a write that waits) was added to the queue, as `performance.now()`. */
   readonly addedAtMs: number;
-  /** For a long write, when it is interrupted at the latest, as `performance.now()`; null for a short one. */
+  /** For a long write, the time by which it is interrupted, as `performance.now()`; null for a short one. */
   readonly endsAtMs: number | null;
   readonly resolve: (results: readonly Result[]) => void;
   readonly reject: (reason: unknown) => void;
@@ -51,21 +60,24 @@ interface Job {
 type Outcome = { readonly results: readonly Result[] } | { readonly error: unknown };
 
 /**
- * The writes of a server. They wait for a lock here and not inside SQLite, where waiting would block the event loop.
- * Queued writes share one COMMIT, and so one fsync.
+ * The writes of a server, which wait for the database's lock in this queue and not inside SQLite, where waiting would
+ * block the event loop. Queued writes share one COMMIT, and so one fsync.
  */
 export class WriteQueue {
   readonly #writer: Connection;
   readonly #surroundings: WriteSurroundings;
   readonly #queue: Job[] = [];
-  /** What else has to be done with the connection, such as a checkpoint. It comes before all writes. */
+  /** Other things to do with the connection for writing, such as a checkpoint. They come before all writes. */
   readonly #tasks: (() => Promise<void>)[] = [];
   #draining: Promise<void> | undefined;
-  /** How many of the next groups give each of their jobs a savepoint. */
+  /** How many of the next groups of writes give each of their jobs a savepoint. */
   #careful = 0;
-  /** How many of the next COMMITs run beside the event loop. */
+  /** How many of the next COMMITs run in a thread beside the event loop. */
   #slowCommits = 0;
-  /** Since when another process has had the lock, at each attempt; null where the last attempt found it free. */
+  /**
+   * Since when each attempt to write has found the database locked by another process; null where the last attempt
+   * found it free.
+   */
   #busySinceMs: number | null = null;
 
   constructor(writer: Connection, surroundings: WriteSurroundings) {
@@ -74,8 +86,8 @@ export class WriteQueue {
   }
 
   /**
-   * Carries statements out as `Database.batch` or `migrate` do. With `endsAtMs`, a time of `performance.now()`, they run
-   * beside the event loop, and end by then.
+   * Runs statements as `Database.batch` or `migrate` do. With `endsAtMs`, a time of `performance.now()`, they run in a
+   * thread beside the event loop, and end by then.
    */
   add(
     kind: WriteKind,
@@ -90,7 +102,7 @@ export class WriteQueue {
     });
   }
 
-  /** Does something with the connection while nothing else uses it, as soon as that is so. Throws what `task` throws. */
+  /** Runs `task` with the writing connection as soon as nothing else uses it. Throws what `task` throws. */
   doNext(task: () => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#tasks.push(() => task().then(resolve, reject));
@@ -98,7 +110,7 @@ export class WriteQueue {
     });
   }
 
-  /** A promise that resolves when no write waits or runs; undefined where that is so already. */
+  /** A promise that resolves when no write waits or runs; undefined where none does now. */
   get busy(): Promise<void> | undefined {
     return this.#draining;
   }
@@ -154,8 +166,8 @@ export class WriteQueue {
   }
 
   /**
-   * Fails the jobs at the head of the queue for which another process has held the lock for too long. The time of this
-   * server's own long writes does not count.
+   * Rejects the jobs at the head of the queue for which another process has held the database's lock for too long. The
+   * time of this server's own long writes does not count.
    */
   #rejectOverdue(error: unknown, busySinceMs: number): void {
     const overdueMs = performance.now() - this.#surroundings.lockWaitMs;
@@ -188,8 +200,8 @@ export class WriteQueue {
   }
 
   /**
-   * Where the disk is quick, a COMMIT takes less time than the way to a thread and back. After a slow one the next ones
-   * run beside the event loop, until another try shows how long it takes now.
+   * Commits the writer's transaction. Where the disk is quick, a COMMIT takes less time than the way to a thread and
+   * back. After a slow one the next ones run in a thread, until another try shows how long it takes now.
    */
   async #commit(): Promise<void> {
     if (this.#commitsBeside) {
@@ -203,15 +215,15 @@ export class WriteQueue {
   }
 
   /**
-   * Whether COMMITs run beside the event loop: not where reads use the same connection, because they must not find it
-   * committing.
+   * Whether COMMITs run in a thread beside the event loop: not where reads use the same connection, because they must
+   * not find it committing.
    */
   get #commitsBeside(): boolean {
     return this.#surroundings.readsElsewhere && this.#slowCommits > 0;
   }
 
   /**
-   * Runs the jobs in one transaction. As long as no job fails they have no savepoints, which saves time; after a
+   * Runs a group's jobs in one transaction. As long as no job fails they have no savepoints, which saves time; after a
    * failure the group starts again with a savepoint for each.
    */
   async #runTogether(group: readonly Job[]): Promise<void> {
@@ -222,7 +234,7 @@ export class WriteQueue {
   }
 
   /**
-   * Runs jobs in one transaction until the time is up, and commits. False where `run` returned null, because the
+   * Runs jobs in one transaction until `endsAtMs`, and commits. False where `run` returned null, because the
    * transaction has been rolled back.
    */
   async #runEach(
@@ -242,7 +254,7 @@ export class WriteQueue {
     return true;
   }
 
-  /** Runs a job without a savepoint. Null where it failed, and the whole group has been rolled back with it. */
+  /** Runs a job without a savepoint. Null where the job failed, and the whole group has been rolled back with it. */
   #runPlainly(job: Job): Outcome | null {
     try {
       return { results: this.#writer.write(job.statements) };
@@ -260,8 +272,8 @@ export class WriteQueue {
   }
 
   /**
-   * Runs a job in a savepoint. Null where the whole transaction was rolled back by it; every job of the group has then
-   * been settled or put into the queue again.
+   * Runs a job of a group in a savepoint. Null where the job made SQLite roll back the whole transaction; every job of
+   * the group has then been settled or put into the queue again.
    */
   #runInSavepoint(job: Job, group: readonly Job[]): Outcome | null {
     const outcome = this.#tryInSavepoint(job);
@@ -283,8 +295,8 @@ export class WriteQueue {
   }
 
   /**
-   * A full disk or a `RAISE(ROLLBACK)` rolls back the whole transaction, including the work of other jobs. The job
-   * that caused it fails; the others run again, each in its own transaction, so that one of them which causes it
+   * Settles a job that made SQLite roll back the whole transaction, as a full disk or a `RAISE(ROLLBACK)` does, and so
+   * undid the work of other jobs. Those run again, each in its own transaction, so that one of them which causes it
    * again harms only itself.
    */
   #repeatWithout(failed: Job, group: readonly Job[], outcome: Outcome): void {
@@ -297,16 +309,16 @@ export class WriteQueue {
   }
 
   /**
-   * Settles the jobs after the COMMIT, failed ones too: a job may have failed because of a conflict with another job,
-   * and if that one is not committed there was no conflict.
+   * Commits, and settles the jobs only after that, failed ones too: a job may have failed because of a conflict with
+   * another job, and if that one is not committed there was no conflict.
    */
   async #commitTogether(jobs: readonly Job[], outcomes: readonly Outcome[]): Promise<void> {
     try {
       await this.#commit();
     } catch (error) {
       this.#writer.rollback();
-      // A deferred foreign key fails only at the COMMIT, and the error does not tell whose it is, so each job runs
-      // again alone.
+      // A deferred foreign key fails only at the COMMIT, and the error does not tell which job violated it, so each job
+      // runs again alone.
       if (translated(error) instanceof ConstraintError) this.#repeatAlone(jobs);
       else rejectAll(jobs, error);
       return;
@@ -317,7 +329,10 @@ export class WriteQueue {
   }
 }
 
-/** A pragma such as `defer_foreign_keys` is in effect until the COMMIT, so also for other jobs of the group. */
+/**
+ * Whether a statement is a pragma. One such as `defer_foreign_keys` is in effect until the COMMIT, so a job with it
+ * must not share its transaction with others.
+ */
 function isPragma(statement: Statement): boolean {
   return statement.sql.startsWith("PRAGMA ");
 }

@@ -23,11 +23,17 @@ export function openLibsql(options: LibsqlOptions): EmbeddedDatabase {
   return new LibsqlDatabase(options);
 }
 
-/** An embedded database, whose server may come to hold the file's lock later than it has opened it. */
+/**
+ * An embedded SQLite database. Its server may get the lock on the database's file (see file-lock.ts) after it has
+ * opened the database.
+ */
 export interface EmbeddedDatabase extends Database {
-  /** From now on this is the one connection that checkpoints. */
+  /**
+   * From now on this connection checkpoints (moves the log of writes, the WAL, into the database file). No other one
+   * may.
+   */
   startCheckpoints(): void;
-  /** Interrupts the long reads and writes, of which no more are taken. Short ones go on. */
+  /** Interrupts the long reads and writes and takes no more of them. Short ones go on. */
   endLongWork(): Promise<void>;
   readonly commits: Commits;
 }
@@ -36,22 +42,22 @@ export interface EmbeddedDatabase extends Database {
 const lockWaitMs = 4000;
 
 /**
- * On a file, a server has a second connection for reads, because a connection cannot be used while it commits, and a
- * thread for what may take long. Elsewhere a transaction begins and ends within one turn of the event loop, so reads on
- * the same connection see only committed states.
+ * An embedded SQLite database through libsql. On a file, a server has a second connection for reads, because a
+ * connection cannot be used while it commits, and a thread for what may take long. Elsewhere a transaction begins and
+ * ends within one turn of the event loop, so reads on the same connection see only committed states.
  */
 class LibsqlDatabase implements EmbeddedDatabase {
   readonly foreignKeysStayOn = false;
   /**
-   * The largest answer, in bytes of stored values: far below the maximum length of a JavaScript string, with room for
-   * JSON escaping.
+   * How many bytes of stored values an answer may hold: far below the maximum length of a JavaScript string, with room
+   * for JSON escaping.
    */
   readonly answerBytesMax = 33_554_432;
   readonly imageBytesMax = null;
   readonly statementsMax = null;
   readonly runsBeside: boolean;
   readonly #writer: Connection;
-  /** The connection for reads; the same as `#writer` where there is no second one. */
+  /** The connection for reads; the same as `#writer` (the one for writes) where there is no second one. */
   readonly #reader: Connection;
   readonly #thread: LongWorkThread | null;
   readonly #lockWaitMs: number;
@@ -81,7 +87,8 @@ class LibsqlDatabase implements EmbeddedDatabase {
   }
 
   #startThread(path: string, synchronous: LibsqlOptions["synchronous"]): LongWorkThread {
-    // Behind a symbolic link, SQLite keeps the log beside the file itself.
+    // The path is resolved because SQLite keeps the log (the WAL) beside the file itself, not beside a symbolic link to
+    // it.
     const file = realpathSync(path);
     const bytes = () => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     return new LongWorkThread(
@@ -96,7 +103,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
   startCheckpoints(): void {
     this.#assertOpen();
     this.#checkpoints = true;
-    // Through the queue, because the writing connection may be committing.
+    // Goes through the queue of writes, because the writing connection may be committing now.
     void this.#writes.doNext(async () => this.#writer.startCheckpoints());
   }
 
@@ -128,8 +135,9 @@ class LibsqlDatabase implements EmbeddedDatabase {
   }
 
   /**
-   * The results of statements of which `run` runs all but the questions for query plans. Those are asked here, because
-   * libsql would leave them open in the thread, and before, because nothing may fail once `run` has committed.
+   * The results of all the statements, of which `run` gets all but the EXPLAIN statements. Those are run on the
+   * connection for reads, because libsql would leave them open in the thread, and first, because nothing may fail once
+   * `run` has committed.
    */
   async #besidePlans(
     statements: readonly Statement[],

@@ -10,7 +10,7 @@ export const drainMs = 8_000;
 const longWorkMs = 6_000;
 const closeIdleEveryMs = 100;
 
-/** Lets a server listen, on a free port where the port is 0. Returns the port. */
+/** Makes a server listen, on a free port where `port` is 0. Returns the port. */
 export async function listen(server: Server, host: string, port: number): Promise<number> {
   await new Promise<void>((listening, failed) => {
     server.once("error", failed);
@@ -19,13 +19,14 @@ export async function listen(server: Server, host: string, port: number): Promis
   return (server.address() as AddressInfo).port;
 }
 
-/** Stops taking requests, and waits until those that have begun are answered, or `drainMs` at most. */
+/** Stops taking requests on the servers, and waits until those that have begun are answered, or `drainMs` at most. */
 export async function drained(servers: readonly Server[], endLongWork: () => Promise<void>): Promise<void> {
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
   const eachOf = (act: (server: Server) => void) => () => servers.forEach(act);
   const closeIdle = eachOf((server) => server.closeIdleConnections());
   const closeAll = eachOf((server) => server.closeAllConnections());
-  // Again and again, because clients keep a connection open after its answer, so that more of them become idle.
+  // Idle connections are closed again and again, because clients keep a connection open after its answer, so that more
+  // of them become idle.
   const idle = setInterval(closeIdle, closeIdleEveryMs);
   const interrupt = setTimeout(endLongWork, longWorkMs);
   const deadline = setTimeout(closeAll, drainMs);

@@ -5,7 +5,7 @@ import type { Clock, MailTransport } from "../platform/platform.js";
 import { mimeMessage } from "./mime-message.js";
 import { makePrivateDirectory, privateFile } from "./private-files.js";
 
-/** What the transport for development needs: where it writes messages, and how it prints. */
+/** What the mail transport for development needs: where it writes messages, and how it prints. */
 export interface LogMailOptions {
   readonly directory: string;
   readonly clock: Clock;
@@ -14,13 +14,13 @@ export interface LogMailOptions {
 }
 
 /**
- * The transport of `mail.transport = "log"`, for development: writes each message to an .eml file and prints its
- * link. Anyone who can read either can follow the link.
+ * The mail transport of `mail.transport = "log"`, for development: writes each message to an .eml file and prints its
+ * link. Anyone who can read the file or the printed line can follow the link.
  */
 export function logMail({ directory, clock, print }: LogMailOptions): MailTransport {
   return {
     send: async (message) => {
-      // Loaded with the first mail, to keep the server's start short.
+      // The mail library is loaded with the first mail, to keep the server's start short.
       const { createTransport } = await import("nodemailer");
       const composer = createTransport({ streamTransport: true, buffer: true });
       const { message: source } = await composer.sendMail(mimeMessage(message, { eightBit: true }));

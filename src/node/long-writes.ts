@@ -4,34 +4,34 @@ import { Turns } from "./turns.js";
 /** How many long writes may wait for their turn. */
 const waitingMax = 256;
 /**
- * After a long write that was interrupted at its deadline, further ones of the same principal are refused for as long
- * as it took, times this.
+ * After a long write that was interrupted at its deadline, further ones of the same principal (a user or an API key)
+ * are refused for as long as it took, times this.
  */
 const interruptedRest = 10;
-/** The longest time, in milliseconds, for which they are refused. */
+/** After an interrupted long write, for how many milliseconds further ones of its principal are refused at most. */
 const interruptedRestMsMax = 60_000;
 
 /**
- * Takes long writes one at a time, so that short ones come between them and no principal has the database for itself
- * (`docs/long-work.md#writes`).
+ * Runs long writes one at a time, with pauses in which short ones get on, and in an order in which no principal (a user
+ * or an API key) has the database for itself (`docs/long-work.md#writes`).
  */
 export class LongWrites {
   /**
-   * Whether the last long write has ended so recently that no other may begin: they wait for as long as it took, so
-   * that short writes get on.
+   * Whether the last long write has ended so recently that no other may begin: the next ones wait for as long as it
+   * took, so that short writes get on.
    */
   #isResting = false;
   /**
-   * Until when, as `performance.now()`, long writes of a principal are refused because the last one was interrupted at
-   * its deadline.
+   * By principal, until when (as `performance.now()`) its long writes are refused because the last one was interrupted
+   * at its deadline.
    */
   readonly #refusedUntilMs = new Map<string, number>();
   #isClosed = false;
   readonly #turns = new Turns({ places: 1, waitingMax }, () => this.#isClosed || !this.#isResting);
 
   /**
-   * Runs a write when it is its turn, with the time, as `performance.now()`, by which it has to end. Throws what the write
-   * throws, DeadlineError where its turn comes too late, and QueueFullError.
+   * Runs a long write when it is its turn; `write` gets the time, as `performance.now()`, by which it has to end.
+   * Throws what the write throws, DeadlineError where its turn comes too late, and QueueFullError.
    */
   async run<T>(
     { principal, isKey, withinMs }: LongWork,
@@ -54,7 +54,7 @@ export class LongWrites {
     }
   }
 
-  /** Lets all writes that wait through, because the database is being closed and refuses each of them at once. */
+  /** Lets all waiting long writes through, because the database is being closed and refuses each of them at once. */
   close(): void {
     this.#isClosed = true;
     this.#turns.beginNext();

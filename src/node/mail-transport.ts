@@ -8,20 +8,20 @@ import { httpMail } from "../remote/http-mail.js";
 import { logMail } from "./log-mail.js";
 import { smtpMail } from "./smtp.js";
 
-/** What mail transports need from the runtime. */
+/** What mail transports (ways to send mail, such as SMTP) need from the runtime. */
 export interface MailSurroundings {
-  /** The project's directory. */
+  /** The project's directory, to which paths in svc.toml are relative. */
   readonly directory: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly clock: Clock;
   readonly fetch: Platform["fetch"];
-  /** Prints a line to the console. */
+  /** Prints a line to the console of the person who started the server. */
   readonly print: (text: string) => void;
 }
 
 /**
  * Makes the transport that `mail.transport` of svc.toml names (`docs/reference/configuration.md#mail`). Throws
- * ProblemsError where an environment variable that it needs is missing.
+ * ProblemsError where an environment variable that the transport needs is missing.
  */
 export function mailTransport({ mail }: Config, surroundings: MailSurroundings): MailTransport {
   const { directory, environment, clock, fetch, print } = surroundings;
@@ -53,7 +53,8 @@ export function mailTransport({ mail }: Config, surroundings: MailSurroundings):
 const held = { smtp_url_env: "the SMTP server's URL", http_token_env: "the mail service's token" } as const;
 
 /**
- * TLS is required where a password would cross a network, even if the server, or somebody in between, offers none.
+ * Whether mail goes out only over TLS: where a password would cross a network, even if the server, or somebody in
+ * between, offers no TLS.
  */
 function mustEncrypt(url: string): boolean {
   const { username, hostname } = new URL(url);

@@ -7,20 +7,20 @@ export interface MimeOptions {
 }
 
 /**
- * Turns a message into nodemailer's format. A part whose lines are short enough is sent unencoded, so that a link
- * stays whole on its line: nodemailer itself would break lines of more than 76 characters.
+ * Turns a mail into nodemailer's format. A part whose lines are short enough is sent unencoded, so that a link stays
+ * whole on its line: nodemailer itself would break lines of more than 76 characters.
  */
 export function mimeMessage({ from, to, subject, text, html }: MailMessage, options: MimeOptions) {
   return {
     from,
-    // The recipient as an object, because nodemailer would parse a string as a list of addresses.
+    // The recipient is given as an object, because nodemailer would parse a string as a list of addresses.
     to: { name: "", address: to },
     subject,
     alternatives: [part("text/plain", text, options), part("text/html", html, options)],
   };
 }
 
-/** The maximum length of a line of a mail, in characters without the line break (RFC 5322, section 2.1.1). */
+/** The maximum length of a line of a mail, in bytes without the line break (RFC 5322, section 2.1.1). */
 const lineBytesMax = 998;
 
 function part(type: "text/plain" | "text/html", content: string, { eightBit }: MimeOptions) {

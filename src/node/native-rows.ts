@@ -3,7 +3,10 @@ import type { ResultValue } from "../platform/database.js";
 /** A row as libsql returns it, with all integers as bigint. */
 export type NativeRow = (null | bigint | number | string | Buffer)[];
 
-/** Converts libsql's values in place, because copying every row of a list would cost a third of reading it. */
+/**
+ * Converts the values of libsql's rows in place to those of `Database`, because copying every row of a list would cost
+ * a third of reading it.
+ */
 export function fromNative(rows: NativeRow[]): readonly (readonly ResultValue[])[] {
   for (const row of rows) {
     for (let index = 0; index < row.length; index++) {

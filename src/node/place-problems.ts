@@ -9,18 +9,18 @@ export interface NamedPlaces {
   readonly mail: { readonly log_dir: string };
 }
 
-/** A place that the server must not write to. */
+/** A problem of a place (a file or folder named in svc.toml) that the server must not write to. */
 export interface PlaceProblem {
-  /** The key that is wrong; `others` are keys that the problem also depends on. */
+  /** The key of svc.toml that is wrong; `others` are keys that the problem also depends on. */
   readonly path: string;
   readonly others: readonly string[];
   readonly message: string;
 }
 
 /**
- * Finds configured places that hold something else: the server would write its files there and delete old ones.
- * Compares paths only and does not look into the file system. The project is in `directory`, and `files` are the
- * names of its own files.
+ * Finds places in svc.toml that hold something else: the server would write its files there and delete old ones.
+ * Compares paths only and does not look into the file system. The project is in `directory`, and `files` are the names
+ * of its own files.
  */
 export function placeProblems(
   config: NamedPlaces,

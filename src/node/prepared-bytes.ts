@@ -9,7 +9,10 @@ export function preparedBytes(sql: string): number {
   return 12_288 + 12 * sql.length;
 }
 
-/** After how many bytes of new statements those that nothing uses any more are freed. */
+/**
+ * After how many bytes of newly prepared statements a garbage collection is started, which frees those that are no
+ * longer used.
+ */
 const collectEveryBytes = 33_554_432;
 let bytesSince = 0;
 let collect: ((options: { readonly execution: "async" }) => void) | undefined;
@@ -17,7 +20,7 @@ let collect: ((options: { readonly execution: "async" }) => void) | undefined;
 /**
  * To be called for each statement that is prepared. libsql frees a statement when V8 collects it, and V8 does not know
  * how much there is to free: without a hint now and then, thousands of different statements would take hundreds of
- * megabytes before the next collection. Statements that are kept for later requests never lead to one.
+ * megabytes before the next collection. Running a statement again from a cache does not count.
  */
 export function countPrepared(sql: string): void {
   bytesSince += preparedBytes(sql);

@@ -1,23 +1,25 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Modes of what the server writes. Only the owner has access, because it contains people's data and secrets. */
+/**
+ * The mode of files that the server writes: only the owner has access, because they contain people's data and secrets.
+ */
 export const privateFile = 0o600;
 /** The mode of directories that the server makes: only the owner has access. */
 export const privateDirectory = 0o700;
 
 /**
- * Makes a directory and its missing parents for the owner alone. Existing ones keep their mode, which their owner has
- * chosen.
+ * Makes a directory and its missing parents, with access for the owner alone. Existing ones keep their mode, which
+ * their owner has chosen.
  */
 export function makePrivateDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: privateDirectory });
 }
 
 /**
- * Makes an empty file for SQLite to turn into a database, unless there is one. SQLite does not let its caller choose
- * a mode, and gives the files that it keeps beside a database the mode of the database. An existing file is not
- * opened, because closing it would release the locks that SQLite holds on it in this process.
+ * Makes an empty file for SQLite to turn into a database, unless there is one, with access for its owner alone. SQLite
+ * does not let its caller choose a mode, and gives the files that it keeps beside a database the mode of the database.
+ * An existing file is not opened, because closing it would release the locks that SQLite holds on it in this process.
  */
 export function makePrivateFile(path: string): void {
   makePrivateDirectory(dirname(path));
@@ -28,7 +30,7 @@ export function makePrivateFile(path: string): void {
   }
 }
 
-/** The folder for what the server makes in a project, unless svc.toml names other places. */
+/** The folder for what the server writes in a project, unless svc.toml names other places. */
 const ownFolder = ".svc";
 
 /**
@@ -37,7 +39,7 @@ const ownFolder = ".svc";
  */
 export function closeOwnFolder(project: string): readonly string[] {
   const folder = join(project, ownFolder);
-  // A symbolic link is not followed: its target is a place that the owner has chosen.
+  // A symbolic link `.svc` is not followed: its target is a place that the owner has chosen.
   return statusOf(folder)?.isDirectory() ? closeWithin(folder) : [];
 }
 
@@ -51,7 +53,7 @@ function closeWithin(path: string): readonly string[] {
     if ((status.mode & 0o077) !== 0) chmodSync(path, status.mode & 0o700);
     return failed;
   } catch (error) {
-    // Ignored, because the file was removed in the meantime.
+    // A file that is missing is ignored, because it was removed in the meantime.
     return codeOf(error) === "ENOENT" ? [] : [path];
   }
 }

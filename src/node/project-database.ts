@@ -15,7 +15,7 @@ import { StderrLog } from "./stderr-log.js";
 import { systemClock, systemFetch } from "./system.js";
 
 /**
- * Opens what `database.url` names for a command, beside a server that may be running on it: an embedded file, or a
+ * Opens the database of `database.url` for a command, beside a server that may be running on it: an embedded file, or a
  * libSQL server. First makes the project's .svc folder private to its owner. Throws UnavailableError.
  */
 export async function openProjectDatabase(
@@ -34,16 +34,17 @@ export interface ErasingDatabase {
   readonly database: Database;
   /**
    * Closes the database, and returns where what was deleted may still be read. `server`: on the disks of the libSQL
-   * server, and of its replicas and backups. `log`: in the WAL of the embedded database, which a server or another program
-   * uses at the same time. `free`: where it was before, as far as SQLite had given that place up already.
+   * server, and of its replicas and backups. `log`: in the WAL of the embedded database, which a server or another
+   * program uses at the same time. `free`: only in parts of the file that SQLite had already given up for reuse before
+   * the deletion.
    */
   close(): Promise<"server" | "log" | "free">;
 }
 
 /**
- * Opens what `database.url` names for a command that erases. In an embedded file what it deletes is overwritten with
- * zeros. While it has the database no server can start on it; where one runs already, the WAL is left to that one,
- * because two that checkpoint can lose writes. Throws UnavailableError.
+ * Opens the database of `database.url` for a command that erases. In an embedded file what the command deletes is
+ * overwritten with zeros. While the command has the database no server can start on it. Where one runs already, moving
+ * the WAL into the file is left to that one, because two that do it can lose writes. Throws UnavailableError.
  */
 export async function openToErase(
   project: ProjectDirectory,
@@ -90,21 +91,21 @@ export async function openToErase(
   }
 }
 
-/** The libSQL server that `database.url` names, with the token from the environment. */
+/** Opens the libSQL server that `database.url` names, with the token from the environment. */
 async function openServer({ config }: ProjectDirectory, environment: NodeJS.ProcessEnv): Promise<Database> {
   const { url, auth_token_env } = config.database;
-  // The client is loaded only here, so that a start on an embedded file does not wait for it.
+  // The client for libSQL servers is loaded only here, so that a start on an embedded file does not wait for it.
   const { openRemoteLibsql } = await import("../remote/libsql.js");
   return openRemoteLibsql({ url, authToken: environment[auth_token_env] || null, fetch: systemFetch });
 }
 
-/** A server's database, and what it holds beside it until it is closed. */
+/** A database that a server has open, and what goes with it until it is closed. */
 export interface ServerDatabase {
   readonly database: Database;
   readonly commits: Commits;
-  /** Interrupts the long reads and writes, of which no more are taken, while short ones go on. */
+  /** Interrupts the long reads and writes and takes no more of them, while short ones go on. */
   endLongWork(): Promise<void>;
-  /** Closes the database, and then gives its lock up. */
+  /** Closes the database, and then releases its lock. */
   close(): Promise<void>;
 }
 
@@ -112,9 +113,9 @@ export interface ServerDatabase {
 const takeOverEveryMs = 1_000;
 
 /**
- * Opens the database for a server. An embedded one is locked for it, because only the server that holds the lock
- * checkpoints (`docs/reference/backends.md#the-database-file`). Where another server holds it, throws UnavailableError,
- * or with `server.second` goes on beside that one, and takes the lock over once it is free.
+ * Opens the database for a server. An embedded one is locked for it, because only the server that holds the lock moves
+ * the WAL into the file (`docs/reference/backends.md#the-database-file`). Where another server holds the lock, throws
+ * UnavailableError, or with `server.second` goes on beside that one, and takes the lock over once it is free.
  */
 export async function openServerDatabase(
   project: ProjectDirectory,
@@ -130,7 +131,8 @@ export async function openServerDatabase(
   }
   let lock = lockDatabase(path);
   if (lock === null && !config.server.second) {
-    // Not a problem of the configuration: where the other one is about to end, another attempt helps.
+    // UnavailableError and not a problem of the configuration: where the other server is about to end, another attempt
+    // helps.
     throw new UnavailableError(
       `another server has ${path}: stop that one, or wait until it has stopped; second = true under [server] in svc.toml lets this one run beside it`,
     );
@@ -140,7 +142,7 @@ export async function openServerDatabase(
     try {
       lock = lockDatabase(path);
     } catch {
-      // Ignored, because the next turn tries it again.
+      // A failure to take the lock is ignored, because the next turn of the timer tries it again.
     }
     if (lock === null) return;
     clearInterval(waiting);
@@ -162,13 +164,14 @@ export async function openServerDatabase(
 }
 
 /**
- * Locks the database for this server; null where another server holds the lock. Throws UnavailableError where there can
- * be no such file.
+ * Locks an embedded database for this server; null where another server holds the lock. Throws UnavailableError where
+ * the database file cannot be made.
  */
 function lockDatabase(path: string): FileLock | null {
   try {
     makePrivateFile(path);
-    // Servers that reach the file by different paths have to find the same lock.
+    // The lock is beside the real file, because servers that reach the file by different paths have to find the same
+    // lock.
     return lockFile(lockOfDatabase(realpathSync(path)));
   } catch (error) {
     throw cannotBeOpened(path, error);
@@ -181,8 +184,8 @@ function warnOfOpenFolder(directory: string, log: Log): void {
 }
 
 /**
- * Gives the database what it lacks of the server's own tables. Throws ProblemsError where a later release has migrated
- * the database; the problem has the line of svc.toml that names the database.
+ * Brings the server's own tables in the database up to this release. Throws ProblemsError where a later release has
+ * migrated the database; the problem has the line of svc.toml that names the database.
  */
 export async function bringUpProjectDatabase(project: ProjectDirectory, database: Database): Promise<void> {
   const problem = await bringUpSystemTables(database, systemClock.now());

@@ -10,7 +10,7 @@ import { type ParsedSchema, unreadSchema } from "../project/parse-schema.js";
 import { parseOnce } from "../schema/in-force.js";
 import { placeProblems } from "./place-problems.js";
 
-/** A project as read from its directory. Relative paths in its files are relative to `directory`. */
+/** A project as read from its directory. Relative paths in the project's files are relative to `directory`. */
 export interface ProjectDirectory {
   readonly directory: string;
   readonly config: Config;
@@ -22,7 +22,7 @@ export interface ProjectDirectory {
 
 /**
  * Reads and parses svc.toml and svc.schema.yaml. Throws ProblemsError with every problem of both files, with line
- * numbers. `home` is the directory in which the files will be placed, if that is another one.
+ * numbers. `home` is the directory in which the files will be placed, if that is another one than `directory`.
  */
 export function readProject(directory: string, home = directory): ProjectDirectory {
   const root = resolve(directory);

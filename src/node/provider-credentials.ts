@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { closeOwnFolder, makePrivateDirectory, privateFile } from "./private-files.js";
 
 /**
- * The sealed credentials of a project's sign-in providers, in one file per provider
+ * The sealed (encrypted) credentials of a project's sign-in providers, in one file per provider
  * (`docs/guides/sign-in-providers.md`).
  */
 export interface CredentialFiles {
-  /** Reads the sealed credentials of a provider; null where none are installed. */
+  /** Reads the sealed credentials of a sign-in provider; null where none are installed. */
   read(provider: string): Promise<string | null>;
   write(provider: string, sealed: string): Promise<void>;
-  /** Removes the credentials of a provider. Returns whether there were any. */
+  /** Removes the credentials of a sign-in provider. Returns whether there were any. */
   remove(provider: string): Promise<boolean>;
-  /** Returns the names of the providers that have credentials. */
+  /** Returns the names of the sign-in providers that have credentials. */
   list(): Promise<readonly string[]>;
 }
 
@@ -20,8 +20,8 @@ const folder = join(".svc", "secrets", "auth-providers");
 const suffix = ".json.sealed";
 
 /**
- * Reads and writes the files in .svc/secrets of the project, which only their owner can read. `provider` becomes part
- * of a file name, so callers pass only names of known providers.
+ * Reads and writes the credential files in .svc/secrets of the project, which only their owner can read. `provider`
+ * becomes part of a file name, so callers pass only names of known providers.
  */
 export function credentialFiles(directory: string): CredentialFiles {
   const place = join(directory, folder);
@@ -31,8 +31,8 @@ export function credentialFiles(directory: string): CredentialFiles {
     write: async (provider, sealed) => {
       makePrivateDirectory(place);
       closeOwnFolder(directory);
-      // The file is written under another name and then renamed, so that a server that reads meanwhile sees the old
-      // text or the new one, never half of it.
+      // The credential file is written under another name and then renamed, so that a server that reads meanwhile sees
+      // the old text or the new one, never half of it.
       const written = `${fileOf(provider)}.${process.pid}.new`;
       await writeFile(written, `${sealed}\n`, { mode: privateFile });
       await rename(written, fileOf(provider));

@@ -46,9 +46,9 @@ import { readSurroundings, type SurroundingsOptions } from "./surroundings.js";
 import { deferTo, systemClock, systemFetch, systemRandom } from "./system.js";
 import { startUpkeep } from "./upkeep.js";
 
-/** Where the server listens, and with which environment variables. */
+/** The address and port that the server listens on, and its environment variables. */
 export interface ServeOptions extends SurroundingsOptions {
-  /** 0 picks a free port. */
+  /** The port to listen on; 0 picks a free one. */
   readonly port: number;
   /** The directory in which the build has left the console's page. */
   readonly consoleDirectory: string;
@@ -57,13 +57,19 @@ export interface ServeOptions extends SurroundingsOptions {
 /** A server that accepts requests at `url`. */
 export interface RunningServer {
   readonly url: string;
-  /** Says where the console is, and how to make the first administrator, unless the console is off. */
+  /**
+   * Prints where the console (the web page for administrators) is, and how to make the first administrator. Prints
+   * nothing while the console is off.
+   */
   announce(): Promise<void>;
   /** Stops accepting requests, finishes those in flight (8 s at most), and closes the database, all within 10 s. */
   stop(): Promise<void>;
 }
 
-/** How many milliseconds it may take at the start to add up the bytes of the stored receipts, beside the event loop. */
+/**
+ * How many milliseconds it may take at the start to add up the bytes of the stored receipts, which happens beside the
+ * event loop.
+ */
 const sumWithinMs = 30_000;
 const starting = new Refusal("unavailable", "the server is starting");
 
@@ -105,7 +111,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       requestsVanish: false,
     };
     await warnOfSignIn(schema?.auth.providers ?? [], platform, baseUrl ?? options.host);
-    // The app needs the server's own URLs, which for port 0 are known only once the server listens.
+    // The app is made after the servers listen: it needs their URLs, which for port 0 are not known before.
     let app: Awaited<ReturnType<typeof createApp>> | undefined;
     const answerAt = async ({ host, port }: ListenAddress, fetchOf: () => Fetch | null | undefined) => {
       const server = await createHttpServer({
@@ -155,8 +161,8 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     };
   } catch (error) {
     for (const server of servers) server.close();
-    // The journal is closed properly even after a failed start: otherwise the next start would take the sequence
-    // numbers that were reserved and never used for lost receipts.
+    // The journal of receipts is closed properly even after a failed start: otherwise the next start would take the
+    // sequence numbers that were reserved and never used for lost receipts.
     await journal?.close();
     await passwordHasher.close();
     await opened.close();
@@ -165,9 +171,9 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
 }
 
 /**
- * The address of the socket, or the last entry of X-Forwarded-For where a proxy is trusted: only that entry is the
- * proxy's own (`docs/reference/backends.md#where-runtimes-differ`). Warns once where a proxy seems to stand in front of a
- * server that does not trust it.
+ * Makes the function that returns a request's client address: the socket's, or the last entry of X-Forwarded-For where
+ * a proxy is trusted, because only that entry is the proxy's own (`docs/reference/backends.md#where-runtimes-differ`).
+ * It warns once where a proxy seems to stand in front of a server that does not trust it.
  */
 function clientAddress(trustProxy: boolean, log: Log): AppOptions["clientAddress"] {
   let hasWarned = false;
@@ -186,8 +192,8 @@ function clientAddress(trustProxy: boolean, log: Log): AppOptions["clientAddress
 }
 
 /**
- * Opens the journal, and stores what earlier processes left in it. A journal that cannot be written does not prevent
- * the start: it is a warning, and its receipts wait in memory (`docs/reference/metering.md#receipts`).
+ * Opens the journal of receipts, and stores what earlier processes left in it. A journal that cannot be written does
+ * not prevent the start: a warning is logged, and receipts wait in memory (`docs/reference/metering.md#receipts`).
  */
 async function openJournal(
   { config, directory }: ProjectDirectory,
@@ -230,7 +236,7 @@ async function storedBytes(database: Database): Promise<number> {
 }
 
 /**
- * Applies svc.schema.yaml where each of its steps is safe, and else nothing of it
+ * Applies svc.schema.yaml where each step of the change is safe, and else nothing of it
  * (`docs/reference/schema.md#changing-the-schema`), unless `schema.auto_apply` is false. Makes sure that the rules fit
  * the schema that is then in force. Returns that schema; null where none has been applied yet.
  */
@@ -245,7 +251,7 @@ async function bringUpSchema(
     ? await applySafe(database, schemaText, { now: systemClock.now(), fits })
     : null;
   if (outcome !== null) reportOutcome(outcome, project, log);
-  // Otherwise applying the schema has already brought up the server's own tables.
+  // Skipped after the schema was applied, because applying it has already brought up the server's own tables.
   if (outcome === null || outcome.outcome === "refused") await bringUpProjectDatabase(project, database);
   const inForce = await loadSchemaInForce(database);
   if (inForce === null) {

@@ -1,19 +1,19 @@
 import type { MailTransport } from "../platform/platform.js";
 import { mimeMessage } from "./mime-message.js";
 
-/** The mail server, and how a message is delivered to it. */
+/** The mail server to send through, and how a message is delivered to it. */
 export interface SmtpOptions {
-  /** `smtp://user:password@host:port`, or `smtps://…`. */
+  /** The mail server's URL: `smtp://user:password@host:port`, or `smtps://…`. */
   readonly url: string;
-  /** Whether a delivery fails where the server offers no STARTTLS (RFC 3207); false by default. */
+  /** Whether a delivery fails where the mail server does not offer STARTTLS (RFC 3207); false by default. */
   readonly requireTLS?: boolean;
-  /** Time limit for a whole delivery, in milliseconds; 30,000 by default. */
+  /** Time limit for a whole delivery of a mail, in milliseconds; 30,000 by default. */
   readonly deadlineMs?: number;
 }
 
 /**
- * The transport of `mail.transport = "smtp"`. Opens a connection per message. A message counts as accepted when the
- * server has replied so to its data (RFC 5321, section 4.1.1.4).
+ * The mail transport of `mail.transport = "smtp"`. Opens a connection per message. A message counts as accepted when
+ * the server has replied so to its data (RFC 5321, section 4.1.1.4).
  */
 export function smtpMail({ url, requireTLS = false, deadlineMs = 30_000 }: SmtpOptions): MailTransport {
   const timeouts = {
@@ -24,7 +24,7 @@ export function smtpMail({ url, requireTLS = false, deadlineMs = 30_000 }: SmtpO
   };
   return {
     send: async (message) => {
-      // Loaded with the first mail, to keep the server's start short.
+      // The mail library is loaded with the first mail, to keep the server's start short.
       const { createTransport } = await import("nodemailer");
       const transport = createTransport({ url, ...timeouts, requireTLS });
       let timer: NodeJS.Timeout | undefined;
@@ -46,8 +46,8 @@ export function smtpMail({ url, requireTLS = false, deadlineMs = 30_000 }: SmtpO
 }
 
 /**
- * The error as it may be logged. What the mail server has replied is left out but for its status: it often repeats the
- * recipient's address, and can hold line breaks.
+ * The error of a delivery as it may be logged. Of the mail server's reply only the status is kept: the text often
+ * repeats the recipient's address, and can hold line breaks.
  */
 function withoutReply(error: unknown): unknown {
   const { code, responseCode, command } = error as { code?: string; responseCode?: number; command?: string };

@@ -1,30 +1,30 @@
 import { type LogSettings, type Message, messageLine } from "../log/message-line.js";
 import type { Clock, Log } from "../platform/platform.js";
 
-/** The longest time that a line of the request log waits for others, in milliseconds. */
+/** The longest time that a line of the request log waits to be written together with others, in milliseconds. */
 const waitMs = 50;
 /**
- * From how many characters on the waiting lines are written: more at once would have to wait for the reader of a pipe,
- * which holds 64 KiB.
+ * From how many characters on the waiting log lines are written: more at once would have to wait for the reader of a
+ * pipe, which holds 64 KiB.
  */
 const lengthMax = 16_384;
 /**
- * How many characters may wait in memory for the reader of a pipe. What comes while more wait is dropped, because a reader
- * that has stopped would otherwise let the process grow without end.
+ * How many characters of the log may wait in memory for the reader of a pipe. Lines that come while more wait are
+ * dropped, because a reader that has stopped would otherwise let the process grow without end.
  */
 const unreadMax = 1_048_576;
 
 /**
- * Writes to standard error. Lines of the request log are written together, because writing each by itself would cost a
- * tenth of the time of reading a row. Messages are written at once, behind the lines before them. What waits when the
- * process ends, also by an uncaught exception, is written then; only a process that is killed loses it, or one whose
+ * A log on standard error. Lines of the request log are written together, because writing each by itself would cost a
+ * tenth of the time of reading a row. Messages are written at once, behind the lines before them. Lines that wait when
+ * the process ends, also by an uncaught exception, are written then. They are lost only if the process is killed, or if
  * standard error is a pipe that nobody reads.
  */
 export class StderrLog implements Log {
   #waiting: string[] = [];
   #length = 0;
   #timer: NodeJS.Timeout | null = null;
-  /** How many lines and messages were dropped since the last that was written. */
+  /** How many lines and messages were dropped since something was last written. */
   #dropped = 0;
 
   constructor(
@@ -32,7 +32,7 @@ export class StderrLog implements Log {
     private readonly clock: Pick<Clock, "now">,
   ) {}
 
-  /** Says something to whoever has started the server that is no warning. */
+  /** Says something that is no warning to whoever has started the server. */
   note(message: string): void {
     this.#message({ level: "info", text: message, cause: null });
   }
@@ -90,7 +90,8 @@ export class StderrLog implements Log {
     const dropped = this.#dropped;
     this.#dropped = 0;
     if (dropped > 0) this.error(`the log lacks ${dropped} lines here`, "nobody read standard error");
-    // By `console.error`, because unlike `process.stderr.write` it does not fail where the reader of a pipe is gone.
+    // Written with `console.error`, because unlike `process.stderr.write` it does not fail where the reader of a pipe
+    // is gone.
     console.error(lines.join("\n"));
   }
 }

@@ -14,9 +14,9 @@ import { mailTransport } from "./mail-transport.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
 import { systemClock, systemFetch } from "./system.js";
 
-/** Where the server listens, and its environment variables. */
+/** The address that the server listens on, and its environment variables. */
 export interface SurroundingsOptions {
-  /** The address to listen on. */
+  /** The address that the server listens on. */
   readonly host: string;
   readonly environment: NodeJS.ProcessEnv;
 }
@@ -44,8 +44,8 @@ export function readSurroundings(project: ProjectDirectory, { host, environment 
         environment,
         clock: systemClock,
         fetch: systemFetch,
-        // Printed to standard error, because standard output is reserved for the line that says where the server
-        // listens.
+        // Mails are printed to standard error, because standard output is reserved for the line that says where the
+        // server listens.
         print: (text) => console.error(text),
       }),
     )!,
@@ -55,7 +55,7 @@ export function readSurroundings(project: ProjectDirectory, { host, environment 
   return found;
 }
 
-/** The certificate and its key in PEM format; null where the server speaks plain HTTP. */
+/** Reads the TLS certificate and its key in PEM format; null where the server speaks plain HTTP. */
 function readTls({ config: { server }, directory }: ProjectDirectory, collector: ProblemCollector) {
   if (server.tls_cert === "") return null;
   const read = (key: "tls_cert" | "tls_key") => collector.read(() => readPem(directory, server[key], key))!;

@@ -8,8 +8,8 @@ export const systemClock: Clock = { now: () => Date.now(), elapsed: () => perfor
 export const systemFetch: Platform["fetch"] = (input, init) => fetch(input, init);
 
 /**
- * Random bytes are generated in blocks, because generating the few bytes that a request needs costs as much as a
- * whole block.
+ * The block that random bytes are taken from. A whole block is generated at once, because generating the few bytes that
+ * a request needs costs as much.
  */
 const block = new Uint8Array(4096);
 let used = block.length;

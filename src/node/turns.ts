@@ -2,7 +2,7 @@ import { DeadlineError, QueueFullError } from "../platform/database.js";
 import { FairQueue, type FairQueueLimits, type Waiting } from "./fair-queue.js";
 
 /**
- * A piece of work that waits for its turn, or runs: `begin` is called when its turn comes, `refuse` where too much
+ * A piece of work that waits for its turn, or runs: `begin` is called when its turn comes, `refuse` where too much work
  * waits.
  */
 export interface Turn extends Waiting {
@@ -24,8 +24,8 @@ export class Turns {
   }
 
   /**
-   * Resolves when the work may begin; `end` is to be called with the turn when it has ended. Throws DeadlineError where that
-   * takes longer than `withinMs`, and QueueFullError where too much waits.
+   * Resolves when a piece of work may begin; the caller has to pass the turn to `end` when the work has ended. Throws
+   * DeadlineError where waiting takes longer than `withinMs`, and QueueFullError where too much waits.
    */
   take(waiting: Waiting, withinMs: number): Promise<Turn> {
     return new Promise((resolve, reject) => {
@@ -59,7 +59,7 @@ export class Turns {
     return this.#queue.isIdle;
   }
 
-  /** Begins the work that may begin now. To be called when the answer of `mayBegin` may have changed. */
+  /** Begins all waiting work that may begin now. To be called when the answer of `mayBegin` may have changed. */
   beginNext(): void {
     if (!this.#mayBegin()) return;
     for (let next = this.#queue.next(); next !== undefined; next = this.#queue.next()) next.begin();

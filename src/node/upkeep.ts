@@ -1,6 +1,6 @@
 import type { Log } from "../platform/platform.js";
 
-/** The background work of a server; `Upkeep` in app.ts says what each does. */
+/** The kinds of background work of a server (`Upkeep` in app.ts says what each does). */
 export interface UpkeepWork {
   resumeMail(): Promise<void>;
   deliverMail(): Promise<void>;
@@ -16,13 +16,13 @@ const collectEveryMs = 15_000;
 /** Background work that has been started. */
 export interface RunningUpkeep {
   /**
-   * Starts no more work, and waits up to `waitMsMax` ms for what is running. A mail that is being sent must be waited
-   * for: if its delivery is not recorded, it is sent again.
+   * Starts no more background work, and waits up to `waitMsMax` ms for what is running. A mail that is being sent must
+   * be waited for: if its delivery is not recorded, it is sent again.
    */
   stop(waitMsMax: number): Promise<void>;
 }
 
-/** Runs background work at start and then by timers, which do not keep the process alive. */
+/** Runs a server's background work at start and then by timers, which do not keep the process alive. */
 export function startUpkeep(work: UpkeepWork, log: Log): RunningUpkeep {
   const running = new Set<Promise<void>>();
   const lastFailures = new Map<() => Promise<void>, string>();

@@ -29,7 +29,9 @@ const columnType = { enum: ["integer", "real", "text", "boolean", "json", "blob"
 const steps = list(openObject({ safe: flag }));
 const key = { id: text, name: text, scopes: list(text), expires_at: nullOr(text) };
 
-/** A list that takes the same parameters as a table's list. `schema` is that of its rows. */
+/**
+ * The parts of a call for a list that takes the same parameters as a table's list. `schema` is that of the list's rows.
+ */
 const listOf = (schema: JsonSchema) => ({
   parameters: ["where", "filter"]
     .map((name) => ({ ...query(name, { type: "object" }), style: "deepObject", explode: true }))
@@ -38,7 +40,10 @@ const listOf = (schema: JsonSchema) => ({
   errors: reading,
 });
 
-/** The endpoints under `/admin/api`, and the others for administrators (`docs/reference/http.md#endpoints`). */
+/**
+ * The documentation of the endpoints under `/admin/api`, and of others for administrators
+ * (`docs/reference/http.md#endpoints`).
+ */
 const callsOf = (
   password: JsonSchema,
   callers: OperationSource["callers"],
@@ -203,8 +208,8 @@ const callsOf = (
 });
 
 /**
- * The paths for administrators. `cookies`: whether cookie mode is on. The settings say whether everybody may read the
- * OpenAPI document, and how long a new password has to be.
+ * The OpenAPI paths for administrators. `cookies`: whether cookie mode is on. The settings say whether everybody may
+ * read the OpenAPI document, and how long a new password has to be.
  */
 export function adminPaths(
   cookies: boolean,

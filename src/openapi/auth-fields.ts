@@ -3,8 +3,8 @@ import { passwordBytesMax } from "../auth/passwords.js";
 import type { JsonSchema } from "./column-schema.js";
 
 /**
- * An email address. `maxLength` counts characters where the server counts bytes; it is right all the same, as a text
- * never has fewer bytes than characters.
+ * The schema of an email address. `maxLength` counts characters where the server counts bytes; it is right all the
+ * same, as a text never has fewer bytes than characters.
  */
 export const email: JsonSchema = {
   type: "string",
@@ -14,8 +14,8 @@ export const email: JsonSchema = {
 };
 
 /**
- * A password to sign in with. It has no minimum length, because it may have been set under other settings or been
- * imported.
+ * The schema of a password to sign in with. It has no minimum length, because the password may have been set under
+ * other settings or been imported.
  */
 export const presentedPassword: JsonSchema = {
   type: "string",
@@ -23,7 +23,7 @@ export const presentedPassword: JsonSchema = {
   description: `at most ${passwordBytesMax} bytes of UTF-8`,
 };
 
-/** A password that is being set. `minLength` is `auth.password_min_length`, in characters. */
+/** The schema of a password that is being set. `minLength` is `auth.password_min_length`, in characters. */
 export function newPassword(minLength: number): JsonSchema {
   return { ...presentedPassword, minLength };
 }
@@ -32,12 +32,12 @@ export function newPassword(minLength: number): JsonSchema {
 export const refreshToken: JsonSchema = { type: "string", pattern: "^svc_rt_[A-Za-z0-9_-]+$" };
 
 /**
- * 256 bits in base64url: the token of a mailed link, the code of a social sign-in, or a PKCE challenge (RFC 7636,
- * section 4.2).
+ * The schema of 256 bits in base64url: the token of a mailed link, the code of a social sign-in, or a PKCE challenge
+ * (RFC 7636, section 4.2).
  */
 export const secret: JsonSchema = { type: "string", pattern: "^[A-Za-z0-9_-]{43}$" };
 
-/** The id of an imported user. Its characters are restricted, because it becomes a part of paths. */
+/** The schema of an imported user's id. Its characters are restricted, because the id becomes a part of paths. */
 export const userId: JsonSchema = {
   type: "string",
   pattern: "^[^\\s\\p{C}]+$",

@@ -37,7 +37,10 @@ const provider = {
   schema: { enum: ["google", "apple", "github"] },
 };
 
-/** The endpoints under `/auth` (`docs/reference/auth.md`). `password` is the schema of a password that is being set. */
+/**
+ * The documentation of the endpoints under `/auth` (`docs/reference/auth.md`). `password` is the schema of a password
+ * that is being set.
+ */
 const calls = (password: JsonSchema): Readonly<Record<string, Call>> => ({
   "post /auth/register": {
     summary: "Creates a user of role user, and signs in unless the address has to be confirmed first",
@@ -250,7 +253,7 @@ const calls = (password: JsonSchema): Readonly<Record<string, Call>> => ({
 });
 
 /**
- * The paths under `/auth`. `cookies`: whether cookie mode is on. `passwordLengthMin` is in characters, for new
+ * The OpenAPI paths under `/auth`. `cookies`: whether cookie mode is on. `passwordLengthMin` is in characters, for new
  * passwords.
  */
 export const authPaths = (cookies: boolean, passwordLengthMin: number): JsonSchema =>

@@ -15,12 +15,15 @@ const typeSchemas: Record<ColumnType, JsonSchema> = {
   blob: {
     type: "string",
     contentEncoding: "base64",
-    // Canonical base64 only: the unused bits before the padding have to be zero (RFC 4648, section 3.5).
+    // Only canonical base64 is accepted: the unused bits before the padding have to be zero (RFC 4648, section 3.5).
     pattern: "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$",
   },
 };
 
-/** The schema `svc.integer`: a number within ±(2^53−1), or a string for the other integers of 64 bits. */
+/**
+ * The schema `svc.integer` of integers in JSON: a number within ±(2^53−1), or a string for the other integers of 64
+ * bits.
+ */
 export function integerSchema(): JsonSchema {
   const past = `(${digitsFrom("9007199254740992")}|[1-9][0-9]{16,17}|${digitsTo("9223372036854775807")})`;
   return {
@@ -58,7 +61,7 @@ function ofSameLength(number: string, others: (digit: number, i: number) => stri
 }
 
 /**
- * The schema of the values that a request's body may hold for a column. `isGiven`: whether the database numbers the
+ * The schema of the values that a request's body may have for a column. `isGiven`: whether the database numbers the
  * column's values by itself.
  */
 export function acceptedSchema(column: Column, table: Table, isGiven: boolean): JsonSchema {
@@ -74,7 +77,7 @@ const numberedSchema: JsonSchema = {
 };
 
 /**
- * The schema of the values that an answer may hold for a column. `isLoose`: the table is not STRICT, so a stored value
+ * The schema of the values that an answer may have for a column. `isLoose`: the table is not STRICT, so a stored value
  * can be of any type.
  */
 export function storedSchema(column: Column, isLoose: boolean): JsonSchema {
@@ -82,7 +85,7 @@ export function storedSchema(column: Column, isLoose: boolean): JsonSchema {
   return column.managed === null ? schema : { ...schema, readOnly: true };
 }
 
-/** The schema of values of a type, without NULL. */
+/** The schema of values of a column's type, without NULL. */
 export function valueSchema(type: ColumnType): JsonSchema {
   return typeSchemas[type];
 }
@@ -96,7 +99,7 @@ function columnSchema(column: Column, isLoose: boolean): JsonSchema {
   };
 }
 
-/** The schema of the values that a query string or a path may hold for a column, as JSON values. */
+/** The schema of the values that a query string or a path may have for a column, as JSON values. */
 export function textSchema({ type }: Column): JsonSchema {
   return typeSchemas[type];
 }
@@ -107,7 +110,10 @@ function nullable(schema: JsonSchema): JsonSchema {
   return type === undefined ? schema : { ...schema, type: [type, "null"].flat() };
 }
 
-/** The schemas `svc.filter.<type>`: the operators for columns of each type (`docs/reference/http.md#filters`). */
+/**
+ * The schemas `svc.filter.<type>`: the filter operators for columns of each type in a query string
+ * (`docs/reference/http.md#filters`).
+ */
 export function filterSchemas(): JsonSchema {
   const entries = Object.entries(typeSchemas).map(([type, schema]) => {
     const isJson = type === "json";
@@ -124,7 +130,7 @@ export function filterSchemas(): JsonSchema {
 }
 
 /**
- * The schemas `svc.condition.<type>`: the operators for columns of each type in a JSON body
+ * The schemas `svc.condition.<type>`: the filter operators for columns of each type in a JSON body
  * (`docs/reference/http.md#lists-as-json`).
  */
 export function conditionSchemas(): JsonSchema {

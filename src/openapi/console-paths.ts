@@ -6,7 +6,7 @@ import { type Call, documentedPaths } from "./paths.js";
 const session = data(object({ user: ref("svc.tokenUser"), expires_at: text, confirmed_until: text }));
 const byPassword = [400, 401, 403, 413, 415, 429, 500, 503] as const;
 
-/** The console's page, and the endpoints of its session (`docs/console.md`). */
+/** The documentation of the console's page, and of the endpoints of its session (`docs/console.md`). */
 const callsOf = (password: JsonSchema): Readonly<Record<string, Call>> => ({
   "post /admin/api/session": {
     summary: "Opens a session of the console, for pages of the server's own origin",
@@ -58,7 +58,7 @@ const callsOf = (password: JsonSchema): Readonly<Record<string, Call>> => ({
   },
 });
 
-/** The paths of the console. A new password has at least `passwordLengthMin` characters. */
+/** The OpenAPI paths of the console. A new password has at least `passwordLengthMin` characters. */
 export function consolePaths(passwordLengthMin: number): JsonSchema {
   return documentedPaths("console", callsOf(newPassword(passwordLengthMin)), false);
 }

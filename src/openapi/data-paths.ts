@@ -40,8 +40,8 @@ const inPath = (name: string): JsonSchema => ({ name, in: "path", required: true
 const table = inPath("table");
 
 /**
- * The paths of `/admin/api/data` and of operations that administrators run (`docs/reference/http.md#rows-past-the-rules`).
- * What they take and answer is what the paths under `/api` and `/ops` do.
+ * The OpenAPI paths of `/admin/api/data` and of operations that administrators run
+ * (`docs/reference/http.md#rows-past-the-rules`). They take and answer the same as the paths under `/api` and `/ops`.
  */
 export function dataPaths({ metered, cookies }: { readonly metered: boolean; readonly cookies: boolean }) {
   const metering = metered ? meteringMembers : {};
@@ -88,7 +88,7 @@ export function dataPaths({ metered, cookies }: { readonly metered: boolean; rea
   });
   const ofTable = "/admin/api/data/{table}";
   const calls: Record<string, Call> = {
-    // Before the rows, whose paths these are examples of.
+    // These paths come before those of rows, because they also match the patterns of the latter.
     "post /admin/api/data/_svc/pull": {
       ...body({ ...stream, summary: same("/api/_svc/pull") }),
       answers: { 200: object({ data: row, meta: object(metering) }) },
@@ -124,7 +124,7 @@ export function dataPaths({ metered, cookies }: { readonly metered: boolean; rea
   return documentedPaths("data", calls, cookies);
 }
 
-/** What stands in the place of a long value (`Svc-Preview`). */
+/** The schema of what an answer has instead of a long value (`Svc-Preview`). */
 export const previewSchema: JsonSchema = {
   ...object({ $preview: text, bytes: count }),
   description: "the beginning of a value, and how many bytes it has; of a blob in base64",

@@ -31,7 +31,7 @@ import { writesPaths } from "./writes-paths.js";
 /** The parts of a project that its OpenAPI document is made of. */
 export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" | "version"> {
   readonly operationRules: ReadonlyMap<string, OperationRules>;
-  /** What the database says of the tables; null where the document is made from the project's files alone. */
+  /** What the database tells of the tables; null where the document is made from the project's files alone. */
   readonly catalog: Catalog | null;
   readonly config: Config;
   /** The URL of the server, without a slash at the end. */
@@ -39,8 +39,8 @@ export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" 
 }
 
 /**
- * An OpenAPI 3.1 document of all endpoints (`docs/reference/http.md#openapi`). Schemas that are the same for every
- * project have names that begin with `svc.`, which no table's name can.
+ * Makes the OpenAPI 3.1 document of all endpoints (`docs/reference/http.md#openapi`). Schemas that are the same for
+ * every project have names that begin with `svc.`, which no table's name can.
  */
 export function openApiDocument(project: DocumentedProject): JsonSchema {
   const { schema, rules, operationRules, version, catalog, config, baseUrl } = project;

@@ -2,15 +2,18 @@ import type { Column, Table } from "../project/model.js";
 import type { JsonSchema } from "./column-schema.js";
 import { count, flag, list, nullOr, object, ref } from "./operation.js";
 
-/** A path of `expand` that is one reference long. */
+/** A path of `expand` that follows one reference. */
 interface DirectPath {
   readonly path: string;
-  /** The table whose rows it leads to. */
+  /** The table whose rows the path leads to. */
   readonly table: Table;
   readonly isBackward: boolean;
 }
 
-/** The references of a table's rows, and those of other rows to them. Longer paths are made of these. */
+/**
+ * The paths of `expand` from a table that follow one reference: those of its own columns, and those of other tables to
+ * it. Longer paths are made of these.
+ */
 function directPaths({ name, columns }: Table, tables: readonly Table[]): readonly DirectPath[] {
   const forward = [...columns.values()].flatMap(({ name: path, references }) => {
     const table = tables.find((other) => other.name === references?.table);
@@ -27,8 +30,7 @@ function directPaths({ name, columns }: Table, tables: readonly Table[]): readon
 const rowOf = ({ name }: Table): JsonSchema => ({ anyOf: [ref(name), ref(`${name}.part`)] });
 
 /**
- * The schema of a list's row with what was expanded (`docs/reference/http.md#expand`). `properties` are those of the
- * row.
+ * The schema of a list's row with its expansions (`docs/reference/http.md#expand`). `properties` are those of the row.
  */
 export function expandedRowSchema(
   table: Table,
@@ -48,12 +50,12 @@ export function expandedRowSchema(
   return object({ ...properties, _expand, _count }, ...Object.keys(properties), "_count");
 }
 
-/** What a longer path of `expand` leads to. */
+/** The schema of the rows that a longer path of `expand` leads to. */
 export const expandedSchema: JsonSchema = {
   anyOf: [{ type: ["object", "null"] }, list({ type: "object" })],
 };
 
-/** The parameters of a list about `expand`: the paths, and the options of those that are one reference long. */
+/** The parameters of a list for `expand`: the paths, and the options of those that follow one reference. */
 export function expandParameters(table: Table, tables: readonly Table[]): readonly JsonSchema[] {
   const paths = directPaths(table, tables);
   const names = paths.map(({ path }) => path).join(", ");
@@ -76,7 +78,7 @@ export function expandParameters(table: Table, tables: readonly Table[]): readon
   ];
 }
 
-/** The member `expand` of a list as JSON. */
+/** The schema of the member `expand` in the JSON body of a list. */
 export function expandMember(table: Table, tables: readonly Table[]): JsonSchema {
   const each = directPaths(table, tables).map((path) => [
     path.path,

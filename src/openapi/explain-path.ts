@@ -64,7 +64,7 @@ const explanation = object(
   "counts",
 );
 
-/** `POST /admin/api/explain` (`docs/reference/http.md#explain`). */
+/** The documentation of `POST /admin/api/explain` (`docs/reference/http.md#explain`). */
 export const explainCall: Omit<Call, "callers"> = {
   summary: "Why a caller may, or may not, do something with a table",
   takes: object(

@@ -8,13 +8,13 @@ export function pastMeta(metered: boolean): JsonSchema {
   return { "svc.past": object({ ...members, ...(metered && meteringMembers) }, "seq", "next_cursor") };
 }
 
-/** The number of an entry in the log, sealed for users. */
+/** The schema of the number of an entry in the log of changes, which is sealed (encrypted) for users. */
 const moment: JsonSchema = {
   anyOf: [{ type: "integer", minimum: 0 }, text],
   description: "the number of an entry in the log of changes, sealed for users",
 };
 
-/** `name.past`: a row as it was. A column that came later is null. */
+/** The schema `<table>.past` of a row as it was. A column that was added later is null. */
 export function pastSchemas(table: Table, isLoose: (column: string) => boolean): JsonSchema {
   const columns = [...table.columns.values()];
   const properties = columns.map((column): [string, JsonSchema] => [
@@ -24,11 +24,11 @@ export function pastSchemas(table: Table, isLoose: (column: string) => boolean):
   return { [`${table.name}.past`]: object(Object.fromEntries(properties), ...table.columns.keys()) };
 }
 
-/** An answer with rows as they were. */
+/** The schema of an answer with rows as they were. */
 export const pastRows = (table: string): JsonSchema =>
   object({ data: list(ref(`${table}.past`)), meta: ref("svc.past") });
 
-/** A version of a row, as `GET /api/:table/_svc/history` lists it. */
+/** The schema of an answer of `GET /api/:table/_svc/history`, which lists versions of rows. */
 export function versionsOf(table: string): JsonSchema {
   const version = object({
     seq: moment,
@@ -42,7 +42,7 @@ export function versionsOf(table: string): JsonSchema {
   return object({ data: list(version), meta: ref("svc.past") });
 }
 
-/** The parameter `at`. */
+/** The parameter `at`, a moment in the past. */
 export const atParameter: JsonSchema = {
   name: "at",
   in: "query",

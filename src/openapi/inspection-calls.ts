@@ -7,7 +7,7 @@ const reading = [400, 401, 403, 500, 503] as const;
 const query = (name: string, schema: JsonSchema) => ({ name, in: "query", schema });
 const columnType = { enum: ["integer", "real", "text", "boolean", "json", "blob"] };
 
-/** A list that begins with what is newest. */
+/** The parts of a call for a list that begins with the newest entry. */
 const newestOf = (schema: JsonSchema, ...parameters: readonly string[]) => ({
   parameters: [...parameters, "limit", "cursor"].map((name) => query(name, text)),
   answers: {
@@ -119,7 +119,10 @@ const settingsInForce = object({
   runtime: { enum: ["node", "worker"] },
 });
 
-/** The endpoints by which administrators look at the server: its schema, sessions, mails, requests and settings. */
+/**
+ * The documentation of the endpoints by which administrators look at the server: its schema, sessions, mails, requests
+ * and settings.
+ */
 export const inspectionCalls: Readonly<Record<string, Call>> = {
   "get /admin/api/schema": {
     summary: "The schema in force, and its rules",

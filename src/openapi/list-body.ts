@@ -4,8 +4,8 @@ import { expandMember } from "./expand.js";
 import { list, object, ref, text } from "./operation.js";
 
 /**
- * The schemas of a list as JSON (`docs/reference/http.md#lists-as-json`): `name.query` for the body, `name.filter` for a
- * group of filters in it.
+ * The schemas of a list request as JSON (`docs/reference/http.md#lists-as-json`): `<table>.query` for the body,
+ * `<table>.filter` for a group of filters in it.
  */
 export function listBodySchemas(table: Table, tables: readonly Table[]): JsonSchema {
   const { name, columns, search } = table;

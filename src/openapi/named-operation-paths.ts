@@ -13,7 +13,7 @@ import {
   operation,
 } from "./operation.js";
 
-/** The paths of the project's operations (docs/reference/operations.md#calling). */
+/** The OpenAPI paths of the project's operations (docs/reference/operations.md#calling). */
 export function namedOperationPaths(
   operations: Iterable<NamedOperation>,
   rules: ReadonlyMap<string, OperationRules>,
@@ -29,7 +29,7 @@ export function namedOperationPaths(
         "apiKey",
         ...(admitsAnonymous(allow) ? ["anybody" as const] : []),
       ] as const;
-      // Null, too, where what RETURNING gave was lost before it could be kept for a repetition.
+      // The rows may also be null: where the result of RETURNING was lost before it could be kept for a repetition.
       const rows = nullOr(answerSchema(named));
       const source = {
         tag: "operations",

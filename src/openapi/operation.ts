@@ -10,22 +10,25 @@ export interface OperationSource {
   /** The credentials by which the operation can be called. One of them is enough. */
   readonly callers: readonly (keyof typeof securitySchemes | "anybody")[];
   readonly parameters?: readonly JsonSchema[];
-  /** The schema of the body, by content type. */
+  /** The schema of the request's body, by content type. */
   readonly body?: Readonly<Record<string, JsonSchema>>;
   /** Whether the request may come without a body. */
   readonly bodyIsOptional?: boolean;
-  /** By status: the schema of a JSON answer, the content types of another answer, or null for one without a body. */
+  /**
+   * The answers by status: the schema of a JSON answer, the content types of another answer, or null for one without a
+   * body.
+   */
   readonly answers: Readonly<Record<number, JsonSchema | string | readonly string[] | null>>;
-  /** The statuses that are answered with an error. */
+  /** The statuses with which the operation answers errors. */
   readonly errors: readonly ErrorStatus[];
 }
 
 type ErrorStatus = (typeof statuses)[keyof typeof statuses];
 
-/** A reference to a schema of the document, by its name. */
+/** Makes a reference to a schema of the document, by its name. */
 export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
-/** Makes an operation object. `cookies`: whether cookie mode is on; else nothing can be called by a cookie. */
+/** Makes an OpenAPI operation object. `cookies`: whether cookie mode is on; else nothing can be called by a cookie. */
 export function operation(source: OperationSource, cookies: boolean): JsonSchema {
   const {
     id,
@@ -77,7 +80,8 @@ type Answered = OperationSource["answers"][number];
 const isTypes = (answer: Answered): answer is readonly string[] => Array.isArray(answer);
 
 /**
- * The schema of an object with these properties and no others. All of them are required, except those in `optional`.
+ * Makes the schema of an object with these properties and no others. All of them are required, except those in
+ * `optional`.
  */
 export function object(properties: Readonly<Record<string, JsonSchema>>, ...optional: string[]): JsonSchema {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
@@ -90,8 +94,8 @@ export function object(properties: Readonly<Record<string, JsonSchema>>, ...opti
 }
 
 /**
- * The schema of an object with these properties and any others: in a body the server ignores the others, in an answer
- * they are not described.
+ * Makes the schema of an object with these properties and any others: in a body the server ignores the others, in an
+ * answer they are not described.
  */
 export function openObject(
   properties: Readonly<Record<string, JsonSchema>>,
@@ -100,21 +104,21 @@ export function openObject(
   return { ...object(properties, ...optional), additionalProperties: true };
 }
 
-/** The `OperationSource.body` of a JSON body with this schema. */
+/** Makes the `OperationSource.body` of a JSON body with this schema. */
 export const jsonContent = (schema: JsonSchema) => ({ "application/json": schema });
-/** The schema of the answer `{ data }`. */
+/** Makes the schema of the answer `{ data }`. */
 export const data = (schema: JsonSchema): JsonSchema => object({ data: schema });
-/** The schema of an array. */
+/** Makes the schema of an array. */
 export const list = (items: JsonSchema): JsonSchema => ({ type: "array", items });
-/** The schema of a value that may also be null. */
+/** Makes the schema of a value that may also be null. */
 export const nullOr = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: "null" }] });
-/** The schema of a text that may be anything. */
+/** The schema of any text. */
 export const text: JsonSchema = { type: "string" };
 /** The schema of a user's role. */
 export const role: JsonSchema = { enum: ["user", "admin"] };
 /** The schema of a boolean. */
 export const flag: JsonSchema = { type: "boolean" };
-/** The header of a request that is done once. */
+/** The header `Idempotency-Key`, of a request that is done only once. */
 export const idempotencyKey: JsonSchema = {
   name: "Idempotency-Key",
   in: "header",
@@ -158,13 +162,13 @@ function errorOf(codes: readonly string[], more: Readonly<Record<string, JsonSch
 
 function codesOf(status: ErrorStatus): readonly string[] {
   const codes = Object.entries(statuses).flatMap(([code, other]) => (other === status ? [code] : []));
-  // A wrong current password is `invalid_credentials` with 403 instead of 401, because 401 would mean that the
-  // session has ended.
+  // A wrong current password is answered with `invalid_credentials` and 403 instead of 401, because 401 would mean that
+  // the session has ended.
   return status === 403 ? [...codes, "invalid_credentials"] : codes;
 }
 
 /**
- * The credentials that the server takes, as security schemes of OpenAPI
+ * The credentials that the server accepts, as security schemes of OpenAPI
  * (`docs/reference/http.md#requests-and-answers`).
  */
 export const securitySchemes = {
@@ -179,5 +183,5 @@ export const securitySchemes = {
   },
 } as const;
 
-/** The schema of an error that is told inside of an answer. */
+/** The schema of an error that is part of another answer. */
 export const errorObject: JsonSchema = errorOf(Object.keys(statuses));

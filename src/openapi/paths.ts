@@ -6,11 +6,11 @@ import { jsonContent, type OperationSource, operation } from "./operation.js";
  * and its tag.
  */
 export type Call = Omit<OperationSource, "id" | "tag" | "callers"> & {
-  /** The id, where the one that is made of method and path would be another endpoint's. */
+  /** The operation's id, where the one that is made of method and path would be another endpoint's. */
   readonly id?: string;
-  /** The credentials by which the endpoint can be called; if not given, anybody can call it. */
+  /** The credentials by which the endpoint can be called; if absent, anybody can call it. */
   readonly callers?: OperationSource["callers"];
-  /** The schema of the body, which is JSON. It replaces `body`. */
+  /** The schema of a JSON body; it replaces `body`. */
   readonly takes?: JsonSchema;
 };
 

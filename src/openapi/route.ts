@@ -8,7 +8,7 @@ import { type LiveProject, operationRulesOf } from "../schema/live-project.js";
 import type { ProjectSource } from "../schema/project-source.js";
 import { openApiDocument } from "./document.js";
 
-/** What `GET /openapi.json` works with. */
+/** What the handler of `GET /openapi.json` needs. */
 export interface OpenApiServices {
   readonly callers: Callers;
   readonly projects: ProjectSource;
@@ -17,8 +17,8 @@ export interface OpenApiServices {
 }
 
 /**
- * The handler of `GET /openapi.json`, for an administrator or a `project:backend` key, with `api.public_openapi` for
- * everybody (`docs/reference/http.md#openapi`). The document is made once for each version of the schema.
+ * Makes the handler of `GET /openapi.json`, for an administrator or a `project:backend` key, with `api.public_openapi`
+ * for everybody (`docs/reference/http.md#openapi`). The document is made once for each version of the schema.
  */
 export function openApi({ callers, projects, config, publicBaseUrl }: OpenApiServices) {
   const texts = new WeakMap<LiveProject, string>();

@@ -21,7 +21,7 @@ import {
   text,
 } from "./operation.js";
 
-/** The paths of one table (`docs/reference/http.md#endpoints`). `tables` are all that can be read. */
+/** The OpenAPI paths of one table (`docs/reference/http.md#endpoints`). `tables` are all tables that can be read. */
 export function tablePaths(
   table: Table,
   rules: TableRules,
@@ -181,17 +181,17 @@ export function tablePaths(
   };
 }
 
-/** The schemas of the columns of the primary key, as a query string has them. */
+/** The schemas of the primary key's columns in a query string. */
 function keyOfText({ primaryKey, columns }: Table): Record<string, JsonSchema> {
   return Object.fromEntries(primaryKey.map((name) => [name, textSchema(columns.get(name)!)]));
 }
 
-/** The columns that a request can give a value: all that the server does not set. */
+/** The columns that a request can give a value: all but those that the server sets. */
 function givable({ columns }: Table): readonly Column[] {
   return [...columns.values()].filter(({ managed }) => managed === null);
 }
 
-/** The columns that an update can change: those of a new row without the primary key. */
+/** The columns that an update can change: those of a new row but for the primary key. */
 function changeable(table: Table): readonly Column[] {
   return givable(table).filter(({ name }) => !table.primaryKey.includes(name));
 }
@@ -205,9 +205,10 @@ function callersOf(rules: TableRules, action: RuleAction): OperationSource["call
 }
 
 /**
- * The schemas of one table: `name` for a row that is read, `name.part` for a row without some of its columns (by
- * `select`, or after a write), `name.expanded` for a row of a list with `expand`, `name.new` and `name.changes` for bodies, `name.key` for the primary key, and `name.query`
- * and `name.filter` for lists as JSON.
+ * The schemas of one table: `<table>` for a row that is read, `<table>.part` for a row without some of its columns (by
+ * `select`, or after a write), `<table>.expanded` for a row of a list with `expand`, `<table>.new` and
+ * `<table>.changes` for bodies, `<table>.key` for the primary key, and `<table>.query` and `<table>.filter` for lists
+ * as JSON.
  */
 export function tableSchemas(
   table: Table,
@@ -315,7 +316,7 @@ const ifMatch = header(
   "the ETag of the row as the caller knows it; 412 where it is another by now",
 );
 
-/** A parameter of several values with commas between them, each of them once. */
+/** Makes a query parameter of several values with commas between them, each of them once. */
 const separated = (name: string, items: JsonSchema, more: JsonSchema = {}) =>
   query(name, { ...list(items), minItems: 1, uniqueItems: true, ...more }, { style: "form", explode: false });
 

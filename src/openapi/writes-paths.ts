@@ -15,7 +15,10 @@ import {
   text,
 } from "./operation.js";
 
-/** The paths for writes that belong together (docs/reference/http.md#batch). None where no table can be written. */
+/**
+ * The OpenAPI paths for several writes in one transaction (docs/reference/http.md#batch). None where no table can be
+ * written.
+ */
 export function writesPaths(
   tables: readonly Table[],
   { metered, cookies }: { readonly metered: boolean; readonly cookies: boolean },

@@ -4,7 +4,7 @@ export interface Receipt {
   readonly attemptId: string;
   /** When the request was answered, in milliseconds since the epoch. */
   readonly atMs: number;
-  /** `admin` is a user who worked with rows past the rules. */
+  /** The kind of the caller. `admin` is a user who worked with rows past the rules. */
   readonly principalKind: "anonymous" | "user" | "key" | "admin";
   readonly principalId: string | null;
   /** The HTTP method of the request. */

@@ -10,7 +10,7 @@ export interface LiveProject {
   readonly version: number;
   /** SHA-256 of the schema's text, in hex. */
   readonly hash: string;
-  /** The text of the schema, as it was applied. */
+  /** The text of the schema as it was applied. */
   readonly text: string;
   readonly schema: Schema;
   readonly catalog: Catalog;

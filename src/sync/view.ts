@@ -61,7 +61,7 @@ export function viewOf(
     const access = accessTo(table);
     if (isRefusal(access)) return access;
     const rule = rules.get(table.name)!.read;
-    // The rule does not matter to callers whom it does not bind: keys read by their scopes.
+    // Past the rules it does not matter whether the rule can be followed: API keys, for example, read by their scopes.
     const problem = notFollowable(table, isPastRules(caller) ? always : rule, schema, catalog);
     if (problem !== null) return badRequest(`${name} cannot be synced: ${problem}`);
     const asksFor = requestFor(name, terms, access);

@@ -15,22 +15,25 @@ import { readsAsNumber } from "./numeric-text.js";
  */
 export interface Access {
   /**
-   * Requests whose accesses have the same key share the SQL statements that were made for one of them. Null for an
-   * access that holds only for this caller at this moment.
+   * Requests whose accesses have the same key share SQL statements: what was made for one of them serves the others.
+   * Null for an access that holds only for this caller at this moment.
    */
   readonly key: string | null;
   readonly table: Table;
   readonly catalog: Catalog;
   /**
    * The rule of the action, simplified by what is known of the caller. It may name values that are given only when the
-   * statement is sent.
+   * statement is sent, such as the caller's id.
    */
   readonly rule: Expression;
-  /** The rule for reading, simplified as `rule` is. After a write it decides whether the caller is shown the row. */
+  /**
+   * The rule for reading, simplified by what is known of the caller. After a write it decides whether the caller is
+   * shown the row.
+   */
   readonly readRule: Expression;
   readonly readable: ReadonlyMap<string, Column>;
   readonly mayWrite: (column: string) => boolean;
-  /** The columns that the server sets by itself. Nobody may write them. */
+  /** The columns that the server sets by itself, such as versions. No caller may write them. */
   readonly managed: readonly Column[];
   /**
    * Whether the caller is an API key without the read scope. After a write such a key is shown only the primary key and
@@ -61,7 +64,7 @@ export function accessOf(
   const judgeBy = (name: string | null, special: Special) =>
     judge(caller, table, rules, action, name, special, catalog);
   // Where texts may be stored as numbers, a user id that reads as a number has to be compared in another way than the
-  // ids of other users. So a caller with such an id cannot share what is kept for the role.
+  // ids of other users. So a caller with such an id cannot share the access that is kept for the role.
   const isTakenForNumber = catalog.hasMixedTexts && auth.id !== null && readsAsNumber(auth.id);
   const sharedBy = (name: string, special: Special) =>
     isTakenForNumber ? null : known.get(name, () => judgeBy(name, special));
@@ -79,8 +82,8 @@ export function accessOf(
 type Special = (rule: Expression) => Expression | null;
 
 /**
- * Decides as `accessOf` does for callers whom the rules bind. `special` adapts a rule to the caller, or returns null
- * where it cannot; then the result is null.
+ * Decides as `accessOf` does for callers whom rules bind (users and anonymous callers). `special` adapts a rule to the
+ * caller, or returns null where it cannot; then the result is null.
  */
 function judge(
   caller: Actor,
@@ -91,7 +94,7 @@ function judge(
   special: Special,
   catalog: Catalog,
 ): Access | Refusal | null {
-  // If the rule admits no caller whatsoever, the message says so instead of asking to sign in.
+  // If the rule admits no caller at all, the message says so instead of asking to sign in.
   const nobody = neverTrue(rules[action]) ? `the rules of this table let nobody ${verbs[action]}` : null;
   if (caller.kind === "anonymous" && !admitsAnonymous(rules[action]))
     return new Refusal("unauthorized", nobody ?? "sign in to do this", byRule(table, action));
@@ -106,7 +109,7 @@ function judge(
   const columns = [...table.columns.values()].map((column) => ({
     column,
     read: leftOf(rules.columns.get(column.name)?.read ?? always),
-    // The database numbers the rows. Users may set that number only if a rule lets them
+    // The rowid is a number that the database gives to each row. Users may set it only if a rule lets them
     // (docs/reference/rules.md#column-rules).
     write: leftOf(rules.columns.get(column.name)?.write ?? (column.name === rowid ? never : always)),
   }));
@@ -132,12 +135,15 @@ function judge(
   };
 }
 
-/** The 403 for a rule that is not TRUE, for this caller or for this row. */
+/** The 403 for an action whose rule is not TRUE, for this caller or for this row. */
 export function deniedBy(table: Table, action: RuleAction): Refusal {
   return new Refusal("forbidden", "the rules of this table do not allow it", byRule(table, action));
 }
 
-/** What the request log says of a refusal: the key of svc.toml that holds the rule, such as `rules.posts.update`. */
+/**
+ * What the request log says of a refusal by a rule: the key of svc.toml that holds the rule, such as
+ * `rules.posts.update`.
+ */
 function byRule({ name }: Table, action: RuleAction) {
   return { facts: { rule: `rules.${name}.${action}` } };
 }
@@ -156,7 +162,7 @@ function keyAccess(
   return accessPastRules(table, action, catalog, permits(scopes, table.name, "read"));
 }
 
-/** The access of callers whom no rule binds. */
+/** The access of callers whom no rule binds, such as API keys with a scope for the table. */
 function accessPastRules(table: Table, action: RuleAction, catalog: Catalog, mayRead = true): Access {
   return {
     key: `${table.name} ${action} past the rules${mayRead ? "" : " by a key that may not read"}`,
@@ -174,7 +180,7 @@ function accessPastRules(table: Table, action: RuleAction, catalog: Catalog, may
 const isManaged = (column: Column | undefined) => column !== undefined && column.managed !== null;
 const managedIn = ({ columns }: Table) => [...columns.values()].filter(isManaged);
 
-/** What an action does, for a message. */
+/** What an action does, as words for a message. */
 const verbs: Record<RuleAction, string> = {
   read: "read rows",
   create: "create rows",

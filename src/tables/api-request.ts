@@ -28,20 +28,26 @@ export interface ApiServices {
   readonly projects: ProjectSource;
   readonly cursors: Cursors;
   readonly meter: Meter;
-  /** The answer to an exception, which is also logged where it was not expected. */
+  /** Makes the answer to an exception, and logs it where it was not expected. */
   readonly failed: (error: unknown) => Refusal;
-  /** Whether the header `Svc-Preview` is taken (docs/reference/http.md#previews). */
+  /**
+   * Whether the header `Svc-Preview` is accepted, which asks for the beginnings of long values
+   * (docs/reference/http.md#previews).
+   */
   readonly takesPreviews: boolean;
 }
 
-/** One request to rows of the owner's tables, with all that is needed to answer it. */
+/** A request to rows of the project's tables, with all that is needed to answer it. */
 export interface ApiRequest {
   readonly services: ApiServices;
   readonly request: Request;
   readonly attempt: Attempt;
-  /** Whose rights the request has. */
+  /** The caller whose rights the request has. */
   readonly caller: Actor;
-  /** Who sends it, and whom it is metered for: see `IdentifiedCaller`. */
+  /**
+   * Who sends the request and is metered for it; another one than `caller` only where an administrator asks for
+   * somebody else's view (see `IdentifiedCaller`).
+   */
   readonly by: Actor;
   readonly project: LiveProject;
   /** The database for this request. It adds the check of the caller's credentials to its first round trip. */
@@ -50,7 +56,7 @@ export interface ApiRequest {
 
 /**
  * Answers a request: authenticates the caller, calls `act`, and records the receipt (what the request cost), also where
- * the answer is an error. `act` tells by `tells` which columns the request is about, for the log.
+ * the answer is an error. `act` calls `tells` to say which columns the request is about, for the log.
  */
 export async function answered(
   services: ApiServices,
@@ -77,26 +83,27 @@ export async function answered(
           : act({ services, request, attempt, caller, by, project, database }, tells),
       );
     });
-    // `by` is who the credentials name. It is passed on before the database has checked them, and where the check
-    // fails, the log must not name that caller.
+    // The credentials' caller is passed on before the database has checked them. Where the check fails, the log must
+    // not name that caller.
     const isChecked = isAs || sender?.kind === "anonymous";
     if (isRefusal(answer) && answer.code === "unauthorized" && !isChecked) sender = undefined;
   } catch (error) {
     answer = services.failed(error);
   }
   const response = responseOf(answer);
-  // So that whoever asks as somebody else can tell their refusals from their own.
+  // The header `Svc-As` in the answer tells an administrator's page that a refusal is the other caller's and not the
+  // administrator's own.
   if (isAs) response.headers.set("Svc-As", request.headers.get("Svc-As")!);
   const ended = attempt.end(response.status);
   if (ended !== undefined) await ended;
   const principal = sender && accountOf(sender);
   const told = { ...(principal && { principal }), columns, receipt: attempt.receipt() };
-  // What somebody else would be refused is nothing that whoever asks was refused.
+  // A refusal that somebody else would get is not logged as one of the administrator who asks for that view.
   tellOf(request, response, isAs ? { ...told, event: "admin_read" } : told);
   return response;
 }
 
-/** Refuses to write for somebody whose view is asked for (`Svc-As`); null for everybody else. */
+/** Refuses to write where an administrator asks for somebody else's view (`Svc-As`); null for all other requests. */
 export function asReaderOnly({ caller, by }: Pick<ApiRequest, "caller" | "by">): Refusal | null {
   return caller === by ? null : onlyReads;
 }
@@ -104,16 +111,16 @@ export function asReaderOnly({ caller, by }: Pick<ApiRequest, "caller" | "by">):
 const onlyReads = badRequest("Svc-As: requests that write take none");
 
 /**
- * Whom what is sealed for a request, such as a cursor, is bound to: it opens for nobody else, and not for the same caller
- * in another way.
+ * A text that says who may use what is sealed for a request, such as a cursor: it opens for nobody else. An
+ * administrator's view of somebody else has another text than that caller's own requests.
  */
 export function sealedFor({ caller, by }: Pick<ApiRequest, "caller" | "by">): string {
   return caller === by ? principalOf(caller) : `${principalOf(by)} as ${principalOf(caller)}`;
 }
 
 /**
- * What the caller of a request may do with a table. `nowMs` is the time in milliseconds since the epoch. Every write asks
- * here first.
+ * What the caller of a request may do with a table. `nowMs` is the time in milliseconds since the epoch. Every write
+ * begins with this.
  */
 export function accessTo(
   { caller, by, project, services }: ApiRequest,
@@ -128,7 +135,7 @@ export function accessTo(
   return accessOf(caller, table, rules, action, project.catalog, accesses, Math.floor(nowMs / 1000));
 }
 
-/** Begins to meter a request to a table, and gives what it takes to run its statements. */
+/** Begins to meter a request to a table, and returns what is needed to run its statements. */
 export function executionOf(
   { services, attempt, caller, by, project, database }: ApiRequest,
   table: string,
@@ -156,7 +163,7 @@ export function executionOf(
 }
 
 /**
- * The values of `auth.id`, `auth.email`, `auth.email_verified` and `now()`, which a rule's SQL has placeholders for.
+ * The values of `auth.id`, `auth.email`, `auth.email_verified` and `now()`, for which a rule's SQL has placeholders.
  * `auth.role` needs none: the SQL is made for the caller's role.
  */
 export function callerValues(caller: Actor, nowSeconds: number): SlotValues {

@@ -8,10 +8,10 @@ import { isShownNumber, readsAsNumber } from "./numeric-text.js";
 /**
  * Marks the columns in a rule or filter that have to be compared as their JSON shows them. JSON shows the values of a
  * text column as texts, but where the table is not STRICT, or the column is declared ANY, some may be stored as
- * numbers. There SQLite can take a text for a number, or hold a number to differ from the text that it is shown as. No
+ * numbers. There SQLite may take a text for a number, or find a number unequal to the text that it is shown as. No
  * index can serve a comparison with a marked column. `filterValues` holds values that are given when the statement is
- * sent, by name. Those that are missing there must not read as numbers; whoever calls this function makes sure of it.
- * `table` is the one whose row the rule is about; null for a rule without a row.
+ * sent, by name. The caller makes sure that values that are missing in it do not read as numbers. `table` is the one
+ * whose row the rule is about; null for a rule without a row.
  */
 export function asShown(
   expression: Expression,
@@ -31,7 +31,7 @@ export function asShown(
 const none: ReadonlyMap<string, SqlValue> = new Map();
 
 interface Names {
-  /** The value that a statement is given under this name; undefined where it is not known yet. */
+  /** The value that the statement is given under a placeholder's name; undefined where it is not known yet. */
   valueOf(name: string): SqlValue | undefined;
   readonly catalog: Catalog;
   readonly row: CatalogTable | undefined;
@@ -64,8 +64,8 @@ function marked(expression: Expression, names: Names): Expression {
     }
     case "in_given": {
       const items: readonly unknown[] = JSON.parse(names.valueOf(expression.list.name) as string);
-      // The items of the list that a filter sends, as texts. Only columns of texts can be marked, and for these the
-      // items are texts already.
+      // The items of the list in a filter `in`, as texts. Only columns of texts can be marked, and for these the items
+      // are texts already.
       const literals = items.map((item): Literal => ({ kind: "literal", value: String(item) }));
       const [value] = compared([expression.value, ...literals], "equal", names);
       return { ...expression, value: value! };
@@ -84,9 +84,9 @@ function marked(expression: Expression, names: Names): Expression {
 }
 
 /**
- * How SQLite compares the operands of a comparison. `equal`: by `=` or `!=`, or by an IN whose items are all values.
- * `in a list`: by an IN with columns among its items, for which SQLite converts no side by the type of the other. `in
- * order`: by `<` and the like.
+ * The ways in which SQLite compares the operands of a comparison. `equal`: by `=` or `!=`, or by an IN whose items are
+ * all values. `in a list`: by an IN with columns among its items, for which SQLite converts no side by the type of the
+ * other. `in order`: by `<` and the like.
  */
 type Way = "equal" | "in a list" | "in order";
 
@@ -95,8 +95,8 @@ function compared(operands: readonly Operand[], way: Way, names: Names): readonl
     operand.kind === "column" ? physicalOf(operand, names)?.mixedTexts.get(operand.column) : undefined;
   const affinities = operands.flatMap((operand) => affinityOf(operand) ?? []);
   const areNumeric = affinities.every(makesNumbers);
-  // Where no column converts texts to numbers, SQLite converts neither side, and orders numbers before texts. Sorted
-  // lists have the same order.
+  // Nothing is marked where no column converts texts to numbers: SQLite then converts neither side, and orders numbers
+  // before texts. Sorted lists have the same order.
   if (affinities.length === 0 || (way === "in order" && !affinities.some(makesNumbers))) return operands;
   const columns = operands.filter(({ kind }) => kind === "column").length;
   const isMistaken = (operand: Operand) => {
@@ -104,7 +104,7 @@ function compared(operands: readonly Operand[], way: Way, names: Names): readonl
     const value =
       operand.kind === "given" ? names.valueOf(operand.name) : operand.kind === "literal" && operand.value;
     if (typeof value !== "string") return false;
-    // SQLite may convert a text that is exactly how the stored number is shown: then both are the same value.
+    // A text that is exactly how the stored number is shown may be converted by SQLite: both are the same value.
     const isShown = way === "equal" && affinities.every((affinity) => isShownNumber(value, affinity));
     return readsAsNumber(value) && !isShown;
   };

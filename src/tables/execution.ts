@@ -5,7 +5,7 @@ import type { Random } from "../platform/platform.js";
 import { bindCounted, type Counted, type PlanChecks } from "./plan-check.js";
 import { bindSingle, type SlotValues, type Sql } from "./sql/fragment.js";
 
-/** What it takes to run the statements of one request and to count the rows that they read and write. */
+/** What is needed to run the statements of one request and to count the rows that they read and write. */
 export interface Execution {
   readonly database: Statements;
   readonly tally: Tally;
@@ -15,13 +15,13 @@ export interface Execution {
   /** The time of the request in milliseconds since the epoch. */
   readonly nowMs: number;
   /**
-   * For whom the database works, so that callers take turns, and how long the request may still take. Asked for when a
-   * statement is sent.
+   * The caller for whom the database works, so that callers take turns, and how long the request may still take. Called
+   * when a statement is sent.
    */
   readonly longWork: () => LongWork;
 }
 
-/** What it takes to run a request that may write. */
+/** What is needed to run the statements of a request that may write. */
 export interface WriteExecution extends Execution {
   /** Who changes rows, for the log of changes. */
   readonly changedBy: () => TransactionBy;
@@ -29,7 +29,7 @@ export interface WriteExecution extends Execution {
 }
 
 /**
- * How long a statement may take. `short`: some milliseconds, because it looks up few rows, however large the tables
+ * How long a statement may take: `short` is some milliseconds, because it looks up few rows, however large the tables
  * are.
  */
 export type Duration = "short" | "long";
@@ -44,22 +44,22 @@ export function read(execution: Execution, statements: readonly Statement[], dur
 
 /**
  * The caller and the deadline to pass to the database along with statements. Undefined for short statements where the
- * database runs long work beside everything else: with a deadline they would run there, and without one they are done
- * sooner.
+ * database runs long work apart from everything else: with a deadline they would run there too, and without one they
+ * are done sooner.
  */
 export function longWorkOf({ database, longWork }: Execution, duration: Duration): LongWork | undefined {
   return duration === "long" || !database.runsBeside ? longWork() : undefined;
 }
 
-/** A SELECT that returns at most one row, and after it an EXPLAIN QUERY PLAN of it where its plan has to be checked. */
+/** A SELECT that returns at most one row, followed by an EXPLAIN QUERY PLAN of it where its plan has to be checked. */
 export interface CountedRead {
   /** What to send to the database in one round trip. */
   readonly statements: readonly Statement[];
-  /** Whether the number of rows that the SELECT examined is known. `results` are those of `statements`. */
+  /** Whether the number of rows that the SELECT examined is known. `results` are the results of `statements`. */
   readonly isExact: (results: readonly Result[]) => boolean;
 }
 
-/** What to send for a SELECT whose examined rows are counted (see `CountedRead`). */
+/** Makes the statements to send for a SELECT whose examined rows are counted. */
 export function countedRead(
   { plans, nowMs }: Execution,
   counted: Counted<Sql>,

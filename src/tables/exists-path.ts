@@ -4,43 +4,43 @@ import type { Catalog, CatalogIndex } from "../schema/catalog.js";
 import { sameName } from "../schema/physical.js";
 import { binary } from "../sqlite/column-type.js";
 
-/** How SQLite finds the rows that an `exists` of a rule asks for. The rule was adapted to the caller before. */
+/** How SQLite finds the rows that an `exists` of a rule looks for. The rule was adapted to the caller before. */
 export type ExistsPath =
   /**
-   * By equalities with the first columns of an index. At most one row is looked at: either no other condition is
-   * left, so that the first row found is a match, or the equalities give a whole unique key.
+   * SQLite seeks by equalities with the first columns of an index. At most one row is looked at: either no other
+   * condition is left, so that the first row found is a match, or the equalities give a whole unique key.
    */
   | {
       readonly kind: "seek";
-      /**
-       * The conditions that are these equalities, by the column that each of them compares, in the order of the index.
-       */
+      /** The conditions that are equalities with the index's columns, by column, in the order of the index. */
       readonly served: ReadonlyMap<string, Expression>;
       /** The index that finds the rows; null where they are found by the rowid, or by the id of `$users`. */
       readonly index: CatalogIndex | null;
     }
-  /** By an index, but more than one of the rows that it finds may have to be examined. How many is not known. */
+  /**
+   * SQLite searches an index, but may have to examine more than one of the rows that it finds. How many is not known.
+   */
   | { readonly kind: "narrowed" }
-  /** By reading the table row after row until one matches. */
+  /** SQLite reads the table row after row until one matches. */
   | { readonly kind: "all" };
 
 /**
- * The collations of the columns that an `exists` names and that are not of its own table: those of the row that the
- * rule is about.
+ * The columns that an `exists` names and that are not of its own table, but of the row that the rule is about: what is
+ * known of their collations.
  */
 export interface Outside {
   /** The collation of each column. Columns that are missing here have BINARY. */
   readonly collations: ReadonlyMap<string, string>;
   /**
-   * Whether the SQL that stands for a column has an explicit COLLATE. A value that is yet to be written needs one, to
-   * compare as its column does.
+   * Whether the SQL for a column has an explicit COLLATE. A value that is not stored yet needs one, to compare as its
+   * column does.
    */
   isSaid(reference: ColumnReference): boolean;
 }
 
 /**
- * How SQLite will find the rows of an `exists`. Considers the indexes of the catalog, none of which is partial. An
- * index serves an equality only if SQLite compares the two sides in the collation of the index.
+ * Decides how SQLite will find the rows of an `exists`. Considers the indexes of the catalog, none of which is partial.
+ * An index serves an equality only if SQLite compares the two sides in the collation of the index.
  */
 export function existsPath(exists: Exists, catalog: Catalog, outside: Outside): ExistsPath {
   const terms = conjuncts(exists.where);
@@ -52,19 +52,19 @@ export function existsPath(exists: Exists, catalog: Catalog, outside: Outside): 
 }
 
 /**
- * What comparisons within an `exists` name: columns of its own table, which the rule calls `alias`, and columns outside
- * of it.
+ * What comparisons within an `exists` can name: columns of its own table, which the rule calls `alias`, and columns
+ * outside of it.
  */
 export interface Sides {
   readonly alias: string;
-  /** The collations of the alias's columns. */
+  /** The collations of the columns of the `exists`' own table. */
   readonly own: Outside["collations"];
   readonly outside: Outside;
 }
 
 /**
- * The columns inside and outside of an `exists`, by their collations. A table that the catalog does not know counts as
- * one whose columns compare by BINARY.
+ * What is known of the columns inside and outside of an `exists`. A table that the catalog does not know counts as one
+ * whose columns compare by BINARY.
  */
 export function sidesOf({ table, alias }: Exists, catalog: Catalog, outside: Outside): Sides {
   const physical = table === "$users" ? undefined : catalog.tables.get(table);
@@ -72,8 +72,8 @@ export function sidesOf({ table, alias }: Exists, catalog: Catalog, outside: Out
 }
 
 /**
- * By what rows of a table can be looked up: the columns of an index, in its order, or the rowid, for which `index` is
- * null. For `$users` it is the id.
+ * What rows of a table can be looked up by: the columns of an index, in its order, or the rowid (or the id of
+ * `$users`), for which `index` is null.
  */
 interface Lookup {
   readonly columns: readonly string[];
@@ -111,8 +111,8 @@ function seekOf(terms: readonly Expression[], sides: Sides, lookups: readonly Lo
 }
 
 /**
- * The column of the table of an `exists` that a condition compares by `=` with something outside of that `exists`, if
- * an index can serve the comparison; else null.
+ * The column of an `exists`' table that a condition compares by `=` with something outside of that `exists`, if an
+ * index can serve the comparison; else null.
  */
 export function equalColumn(term: Expression, sides: Sides): string | null {
   return term.kind === "compare" && term.operator === "=" ? comparedColumn(term, sides) : null;
@@ -128,7 +128,8 @@ function comparedColumn(
   const wanted = own.get(column.column) ?? binary;
   const collation = outside.collations.get(other.column) ?? binary;
   if (sameName(wanted, collation)) return column.column;
-  // SQLite compares in the collation of the column on the left, unless one side has an explicit COLLATE.
+  // Otherwise it depends on the order of the two columns: SQLite compares in the collation of the one on the left,
+  // unless one side has an explicit COLLATE.
   const isSaid = collation !== binary && outside.isSaid(other);
   return column === left && !isSaid ? column.column : null;
 }
@@ -150,8 +151,8 @@ function isNarrowed(terms: readonly Expression[], sides: Sides, lookups: readonl
 }
 
 /**
- * The column of the table of an `exists` by which an index could find the rows for which a condition is TRUE, because
- * the condition asks for one value, several values or a range of it; else null.
+ * The column of an `exists`' table by which an index could find the rows for which a condition is TRUE, because the
+ * condition asks for one value, several values or a range of it; else null.
  */
 function soughtColumn(term: Expression, sides: Sides): string | null {
   switch (term.kind) {
@@ -164,7 +165,7 @@ function soughtColumn(term: Expression, sides: Sides): string | null {
         ? term.value.column
         : null;
     case "is_null":
-      // `is not null` rules out hardly any row, so an index does not help.
+      // A condition `is not null` rules out hardly any row, so an index does not help.
       return term.value.kind === "column" && isOwn(term.value, sides.alias) && !term.negated
         ? term.value.column
         : null;

@@ -9,14 +9,17 @@ export function readsAsNumber(text: string): boolean {
   return /^[ \t\n\v\f\r]*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t\n\v\f\r]*$/.test(text);
 }
 
-/** Whether a column of the affinity `stored`, given this text, stores a number that is shown as exactly this text. */
+/** Whether a column of the affinity `stored` turns this text into a number that is shown as exactly this text. */
 export function isShownNumber(text: string, stored: Affinity): boolean {
   if (!makesNumbers(stored)) return false;
   if (stored === "real" || !/^(0|-?[1-9]\d{0,18})$/.test(text)) return isShownReal(text, stored);
   return isStorableInteger(BigInt(text));
 }
 
-/** SQLite writes reals from 1e-4 to below 1e15 with up to 15 digits and without an exponent. */
+/**
+ * Whether a text is exactly how a stored real is shown. SQLite writes reals from 1e-4 to below 1e15 with up to 15
+ * digits and without an exponent.
+ */
 function isShownReal(text: string, stored: Affinity): boolean {
   const digits = text.replace(/^-?(0\.0*)?/, "").replace(".", "").length;
   const size = Math.abs(Number(text));

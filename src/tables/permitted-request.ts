@@ -14,7 +14,7 @@ import { type Remembered, rememberedOf } from "./remembered.js";
 import type { RowTarget } from "./row/row.js";
 import type { Body } from "./row/row-request.js";
 
-/** One request to one table, with all that is needed to answer it. */
+/** A request to one table, with all that is needed to answer it. */
 export interface TableRequest extends ApiRequest {
   readonly table: Table;
 }
@@ -27,11 +27,11 @@ export interface PermittedRequest {
   readonly remembered: Remembered;
 }
 
-/** What a handler of requests to a table returns. */
+/** What a handler of requests to a table returns: an answer, at once or later. */
 export type TableAnswer = AtOnce<Response | Refusal>;
-/** A handler of requests that are permitted. */
+/** A handler of requests to a table that are permitted as far as no row has to be looked at. */
 export type TableHandler = (permitted: PermittedRequest) => TableAnswer;
-/** What a request does with a table. */
+/** What a request can do with a table. */
 export type Action = Exclude<Subject["action"], "sync" | "operation" | "batch" | "push">;
 
 const noHistory = new Refusal("not_found", "this table keeps no history");
@@ -41,7 +41,7 @@ const readOnly = onlyRead({ Allow: "GET, QUERY", ...acceptsQuery });
 /** The answer 405 for a row of a table that can only be read. */
 export const readOnlyRow = onlyRead({ Allow: "GET" });
 
-/** The rule that decides about an action. */
+/** For each action, the rule that decides about it. */
 export const ruleActions: Record<Action, RuleAction> = {
   list: "read",
   get: "read",
@@ -54,8 +54,8 @@ export const ruleActions: Record<Action, RuleAction> = {
 };
 
 /**
- * What a request may do with its table, before any row is looked at; a refusal where no row could be admitted, or the table
- * does not take the action.
+ * Decides whether a request may do an action with its table, before any row is looked at; a refusal where no row could
+ * be admitted, or the table does not take the action.
  */
 export function permittedRequest(asked: TableRequest, action: Action): PermittedRequest | Refusal {
   const { project, table } = asked;
@@ -69,8 +69,8 @@ export function permittedRequest(asked: TableRequest, action: Action): Permitted
 }
 
 /**
- * What a caller may do with a table by an action, as far as no row has to be looked at. `accessFor` tells what the rule of
- * an action alone says.
+ * Decides what a caller may do with a table by an action, as far as no row has to be looked at. `accessFor` tells what
+ * the rule of an action alone says.
  */
 export function permittedAccess(
   { project, table, caller }: Pick<TableRequest, "project" | "table" | "caller">,
@@ -80,7 +80,7 @@ export function permittedAccess(
   const ruleAction = ruleActions[action];
   if (ruleAction !== "read" && ruleAction !== "history" && isReadOnly(project, table))
     return action === "create" ? readOnly : readOnlyRow;
-  // A key needs the scope for writing to write a version back.
+  // To write a version of a row back, an API key needs only the scope for writing.
   const isKeysRestore = action === "restore" && caller.kind === "key";
   if (ruleAction === "history") {
     if (table.historyDays === null) return noHistory;
@@ -90,12 +90,14 @@ export function permittedAccess(
   return accessFor(isKeysRestore ? "update" : ruleAction);
 }
 
-/** The caller's access to rows, with the statements that earlier requests have made. */
+/**
+ * What reads and writes of single rows use: the caller's access, and the statements that earlier requests have made.
+ */
 export function rowTarget({ access, remembered }: PermittedRequest): RowTarget {
   return { access, reads: remembered.reads, writes: remembered.writes };
 }
 
-/** The JSON object that a request has as its body. */
+/** Reads the JSON object in a request's body. */
 export function bodyOf({ request, services }: TableRequest): Promise<Body | Refusal> {
   return readJsonObject(request, services.config.api.max_body_bytes);
 }
@@ -107,7 +109,7 @@ export function withoutParameters(request: Request): Refusal | null {
   return parameters.length === 0 ? null : badRequest("no parameters are taken here");
 }
 
-/** The answer with one row, which is JSON text already; null for a row that may not be read. */
+/** Makes the answer with one row, which is JSON text already; null for a row that may not be read. */
 export async function rowResponse(
   { attempt }: TableRequest,
   data: string | null,

@@ -4,9 +4,9 @@ import type { Log } from "../platform/platform.js";
 import { bind, type SlotValues, type Sql } from "./sql/fragment.js";
 
 /**
- * How SQLite is expected to find the rows of one table of a statement, which calls the table `alias`: by a search in
- * which all of these columns are compared. Without columns by any search or scan, but not by an index that SQLite makes
- * for the statement alone.
+ * How SQLite is expected to find the rows of one table, which a statement calls `alias`: by a search that compares all
+ * of these columns. Without columns any search or scan will do, except by an index that SQLite makes for the statement
+ * alone.
  */
 export interface Seek {
   readonly alias: string;
@@ -14,8 +14,8 @@ export interface Seek {
 }
 
 /**
- * A statement for which the number of rows that it examined follows from its result, provided that SQLite finds the
- * rows as `seeks` says. `S` is the statement with or without its values.
+ * A statement for which the number of examined rows follows from its result, provided that SQLite finds the rows as
+ * `seeks` says. `S` is the statement with or without its values.
  */
 export interface Counted<S> {
   readonly statement: S;
@@ -34,8 +34,8 @@ export interface Counted<S> {
 export type CountedStatement = Counted<Statement>;
 
 /**
- * Puts values into a statement and into the one that is asked for its plan. `binding` is `bindSingle` for a statement
- * that returns at most one row.
+ * Puts values into a counted statement and into the one whose plan is checked. `binding` is `bindSingle` for a
+ * statement that returns at most one row.
  */
 export function bindCounted(
   counted: Counted<Sql>,
@@ -53,7 +53,7 @@ export function bindCounted(
   };
 }
 
-/** What is asked about SQLite's query plan of a statement, in the same round trip as the statement. */
+/** A question about SQLite's query plan of a statement, sent in the same round trip as the statement. */
 export interface PlanQuestion {
   /**
    * What to send after the statement: one EXPLAIN QUERY PLAN, or nothing where the answer is known already or would not
@@ -61,7 +61,7 @@ export interface PlanQuestion {
    */
   readonly statements: readonly Statement[];
   /**
-   * Whether it is known how many rows the statement examined. `results` are those of the whole round trip; where a
+   * Whether it is known how many rows the statement has examined. `results` are those of the whole round trip; where a
    * question was sent, its result is the last.
    */
   readonly isExact: (results: readonly Result[]) => boolean;
@@ -81,17 +81,18 @@ const plansBytesMax = 4_194_304;
 const trustedMs = 60_000;
 
 /**
- * Remembers for each statement whether SQLite finds its rows as expected. Where the answer is older than a minute, it
- * is asked for again, in the same round trip as the statement itself. Belongs to one version of the schema
- * (`Remembered`).
+ * Remembers for each statement whether SQLite finds its rows as expected. An answer that is older than a minute is
+ * asked for again, in the same round trip as the statement itself. Belongs to one version of the schema (`Remembered`).
  */
 export class PlanChecks {
-  /** What is known of the query plans, by the text of the statement. */
+  /** What is known of query plans, by the text of the statement. */
   readonly #plans = new Memo<KnownPlan>(plansBytesMax, { keyLengthMax: statementLengthMax });
 
   constructor(private readonly log: Log) {}
 
-  /** The question to send with a statement. `nowMs` is the time in milliseconds since the epoch. */
+  /**
+   * The question about the query plan to send with a statement. `nowMs` is the time in milliseconds since the epoch.
+   */
   questionOf({ exact, asked, seeks }: CountedStatement, nowMs: number): PlanQuestion {
     if (!exact) return unknown;
     if (asked === null) return exactly;
@@ -116,9 +117,9 @@ export function planQuestion({ sql, params }: Statement): Statement {
   return { sql: `EXPLAIN QUERY PLAN ${sql}`, params };
 }
 
-/** What is known of the plan that SQLite makes of a statement. */
+/** What is known of the query plan that SQLite makes for a statement. */
 interface KnownPlan {
-  /** Whether the plan finds the rows as expected. */
+  /** Whether the plan finds the statement's rows as expected. */
   follows: boolean;
   /** When the plan was asked for last, in milliseconds since the epoch. */
   seenAtMs: number;

@@ -14,7 +14,9 @@ import type { WriteStatement } from "./sql/row.js";
 
 const listsBytesMax = 8_388_608;
 
-/** What requests under one version of the schema share, such as statements. It is dropped when the schema changes. */
+/**
+ * What requests under one version of the schema share, such as SQL statements. It is dropped when the schema changes.
+ */
 export class Remembered {
   readonly accesses = new Memo<Access | Refusal | null>(1_048_576, {
     weigh: (key) => key.length + ruleBytes,
@@ -33,15 +35,21 @@ export class Remembered {
   }
 }
 
-/** About how many bytes a parsed rule takes. */
+/** About how many bytes of memory a parsed rule takes. */
 const ruleBytes = 2_048;
-/** About how many bytes a list takes for each column that it shows: in its plan, and in two SQL statements. */
+/**
+ * About how many bytes of memory a prepared list takes for each column that it shows: in its plan, and in two SQL
+ * statements.
+ */
 const columnBytes = 512;
 
-/** About how many bytes a list takes for each of its ways: in two SQL statements, each of which has it several times. */
+/**
+ * About how many bytes of memory a prepared list takes for each of its ways: in two SQL statements, each of which has
+ * it several times.
+ */
 const wayBytes = 16_384;
 
-/** About how many bytes a list takes for each step of its expansions: in two SQL statements. */
+/** About how many bytes of memory a prepared list takes for each step of its expansions: in two SQL statements. */
 const stepBytes = 16_384;
 
 function listBytes(shape: string, list: PreparedList | Refusal | null): number {

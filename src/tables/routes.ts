@@ -40,11 +40,12 @@ import { compositeKey, type RowValues, singleKey } from "./row/row-request.js";
 import { etagOf, isKnownTo, withoutPreconditions } from "./row/versions.js";
 import { create, remove, update } from "./write-requests.js";
 
-/** Endpoints under `/api/_svc`, by the last segment of their path. */
+/** Handlers of the endpoints under `/api/_svc`, by the last segment of their path. */
 export type ServiceEndpoints = ReadonlyMap<string, ReturnType<typeof byMethod>>;
 
 /**
- * The fourteen endpoints of a table (`docs/reference/http.md#endpoints`), and `endpoints`, which are of no single table.
+ * Makes the routes of the fourteen endpoints of a table (`docs/reference/http.md#endpoints`), and of `endpoints`, which
+ * belong to no single table.
  */
 export function tableRoutes(services: ApiServices, endpoints: ServiceEndpoints) {
   const routes = router();
@@ -111,10 +112,10 @@ function list(permitted: PermittedRequest): TableAnswer {
   return isRefusal(parameters) ? parameters : listOf(parameters, permitted);
 }
 
-/** A list whose request is in its body (RFC 10008). */
+/** Answers a list whose request is in its body, by the method QUERY (RFC 10008). */
 async function query(permitted: PermittedRequest): Promise<Response | Refusal> {
   const { asked } = permitted;
-  // RFC 10008, section 2, tells a body whose type is missing (400) from one of a type that is not taken (415).
+  // A body without a type gets 400, and one of a type that is not accepted 415 (RFC 10008, section 2).
   if (!asked.request.headers.has("Content-Type")) return withoutContentType;
   const body = withoutParameters(asked.request) ?? (await bodyOf(asked));
   return isRefusal(body) ? body : listOf(body, permitted);
@@ -135,7 +136,10 @@ function listOf(parameters: ListParameters, permitted: PermittedRequest): TableA
   return listResponse(parameters, source, execution, cursorsOf(asked), attempt.succeed, acceptsQuery);
 }
 
-/** The number of bytes in `Svc-Preview` (docs/reference/http.md#previews); null without it, and where it is not taken. */
+/**
+ * The number of bytes in the header `Svc-Preview`, from which on values are shown by their beginning
+ * (docs/reference/http.md#previews); null without it, and where it is not accepted.
+ */
 function previewOf({ request, services }: TableRequest): number | Refusal | null {
   const text = services.takesPreviews ? request.headers.get("Svc-Preview") : null;
   if (text === null) return null;
@@ -147,7 +151,7 @@ const previewMin = 64;
 const previewMax = 10_000;
 const badPreview = badRequest(`Svc-Preview: expected a number of bytes from ${previewMin} to ${previewMax}`);
 
-/** The tables of the project as the caller of a request may read them. */
+/** The tables of the project as the caller of a request may read them, for expansions. */
 function readableTables({ asked, execution, remembered }: PermittedRequest): ReadableTables {
   const { caller, project } = asked;
   const { catalog } = project;
@@ -176,7 +180,7 @@ function aggregate({ asked, access, execution, remembered }: PermittedRequest): 
   return aggregateResponse(request, source, execution, cursorsOf(asked), attempt.succeed);
 }
 
-/** An answer about what a table was. `answer` names the kind, for the cursors. */
+/** Makes a handler for requests about a table's past. `answer` names the kind, to which cursors are bound. */
 function past(answer: string, respond: (request: PastRequest) => Promise<Response | Refusal>): TableHandler {
   return (permitted) => {
     const { asked, access, execution } = permitted;

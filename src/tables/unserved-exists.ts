@@ -10,7 +10,7 @@ import { equalColumn, existsPath, type Outside, sidesOf } from "./exists-path.js
 
 /**
  * Warnings of `svc check` and of a start for every `exists` of a rule that no index serves. Such a rule works, but
- * reads the whole table of the `exists` for each row that it judges (`docs/reference/rules.md#exists`).
+ * reads the whole table of the `exists` for each row that it tests (`docs/reference/rules.md#exists`).
  */
 export function unservedExists(rules: ReadonlyMap<TableName, TableRules>, catalog: Catalog): Problem[] {
   return ruleProblems(rules, (rule, table) => {
@@ -19,13 +19,16 @@ export function unservedExists(rules: ReadonlyMap<TableName, TableRules>, catalo
   });
 }
 
-/** An `exists` that no index serves, and the columns of its table that an index would have to begin with; empty for none. */
+/**
+ * An `exists` that no index serves, and the columns of its table that an index would have to begin with; empty where no
+ * index would help.
+ */
 export interface Unserved {
   readonly exists: Exists;
   readonly columns: readonly string[];
 }
 
-/** Every `exists` of a rule for which its whole table is read. The rule was adapted to a caller. */
+/** Finds every `exists` of a rule for which its whole table is read. The rule was adapted to a caller before. */
 export function unservedIn(rule: Expression, table: TableName, catalog: Catalog): readonly Unserved[] {
   const collations = catalog.tables.get(table)?.collations ?? new Map();
   const outside: Outside = { collations, isSaid: ({ source }) => source === "new" };
@@ -39,7 +42,7 @@ export function unservedIn(rule: Expression, table: TableName, catalog: Catalog)
     });
 }
 
-/** Whether the database has the table of the `exists`. The indexes of a table that is not there yet are not known. */
+/** Whether the database has the table of the `exists`. The indexes of a table that does not exist yet are not known. */
 function isKnown({ table }: Exists, { tables }: Catalog): boolean {
   return table === "$users" || tables.has(table);
 }

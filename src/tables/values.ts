@@ -4,7 +4,7 @@ import type { Column } from "../project/model.js";
 import type { ColumnType } from "../sqlite/column-type.js";
 import { isStorableInteger } from "../sqlite/column-type.js";
 
-/** A value as the database takes it, or a description of what the column expects, for a message. */
+/** A value in the form for the database, or for a message a description of what the column expects. */
 export type ParsedValue =
   | { readonly ok: true; readonly value: SqlValue }
   | { readonly ok: false; readonly expected: string };
@@ -22,8 +22,8 @@ const expectations: Record<ColumnType, string> = {
 };
 
 /**
- * Reads a value of a JSON body for a column (`docs/reference/http.md#values`). A value of another type is refused,
- * not converted. Strings hold no NUL and no lone surrogate, because `parseStrictJson` has refused them.
+ * Reads a value of a JSON body for a column (`docs/reference/http.md#values`). A value of another type is refused, not
+ * converted. Strings hold no NUL and no lone surrogate, because `parseStrictJson` has refused them.
  */
 export function fromJson({ type }: Pick<Column, "type">, value: unknown): ParsedValue {
   if (value === null) return accepted(null);

@@ -21,7 +21,7 @@ import {
 import { type WriteStep, writeStep } from "./together/step.js";
 import { conflictOf, parseUpsert, type Upsert, type UpsertTargets, upsertStep } from "./together/upsert.js";
 
-/** `POST /api/:table`: creates a row, or with an array several; with `on_conflict` those that are not there yet. */
+/** `POST /api/:table`: creates a row, or with an array several; with `on_conflict` only those that do not exist yet. */
 export async function create(permitted: PermittedRequest): Promise<Response | Refusal> {
   const { asked, access, execution } = permitted;
   const { request, services } = asked;
@@ -93,7 +93,7 @@ async function createAll(
   );
 }
 
-/** `on_conflict` and `on_duplicate` of a request; null without them. No other parameter is taken. */
+/** The parameters `on_conflict` and `on_duplicate` of a request; null without them. No other parameter is accepted. */
 function upsertOf({ asked, access }: PermittedRequest): Upsert | Refusal | null {
   const parameters = parseQueryString(asked.request.url);
   if (isRefusal(parameters)) return parameters;
@@ -105,7 +105,7 @@ function upsertOf({ asked, access }: PermittedRequest): Upsert | Refusal | null 
   return parseUpsert(known, access);
 }
 
-/** The steps that create rows, or what `upsert` says. */
+/** Makes the steps that create rows, or do what `upsert` says. */
 function stepsOf(
   rows: readonly RowValues[],
   upsert: Upsert | null,
@@ -150,7 +150,7 @@ function stepOf(write: RowWrite | Refusal, { execution }: PermittedRequest): Wri
   return isRefusal(write) ? write : writeStep(write, execution);
 }
 
-/** `PATCH` of a row. */
+/** `PATCH /api/:table/…`: changes a row. */
 export async function update(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
   const { asked, access, execution } = permitted;
   const body = await bodyOf(asked);
@@ -169,7 +169,7 @@ export async function update(permitted: PermittedRequest, key: RowValues): Promi
   return oneGuarded(updateOf(target, key, patch, execution, expected), permitted, kept);
 }
 
-/** `DELETE` of a row. */
+/** `DELETE /api/:table/…`: deletes a row. */
 export async function remove(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
   const { asked, access, execution } = permitted;
   const expected = expectedVersions(access, asked.request.headers);
@@ -184,7 +184,7 @@ export async function remove(permitted: PermittedRequest, key: RowValues): Promi
   return oneGuarded(deleteOf(target, key, expected), permitted, kept);
 }
 
-/** Carries a write of one row out that has a precondition, or is to be done once. */
+/** Carries out a write of one row that has a precondition (such as `If-Match`) or an idempotency key. */
 async function oneGuarded(
   write: RowWrite | Refusal,
   permitted: PermittedRequest,
@@ -211,7 +211,7 @@ async function carryOut(
   return done(await writeOnce(steps, permitted.execution, kept, showingTo(permitted)));
 }
 
-/** Carries a write of one row out that is to be done once. */
+/** Carries out a write of one row that has an idempotency key, so that a repetition gets the same answer. */
 async function carryOutOnce(
   write: RowWrite | Refusal,
   permitted: PermittedRequest,

@@ -1,6 +1,6 @@
 // A step of `npm run build:worker`: `node bundle.js ENTRY DIRECTORY` bundles a Worker into one module, and copies the
-// WebAssembly binaries that it imports beside it. wrangler uploads them as they are. wrangler's own bundler would
-// make the module a tenth larger.
+// WebAssembly binaries that it imports beside it. wrangler uploads these files as they are, because wrangler's own
+// bundler would make the module a tenth larger.
 import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
@@ -24,10 +24,10 @@ const binaries: Plugin = {
 const bundle = await rolldown({
   input: { index: entry },
   platform: "browser",
-  // The module that workerd provides, so that it is not bundled.
+  // The module `cloudflare:workers` is not bundled, because workerd provides it.
   external: ["cloudflare:workers"],
   resolve: {
-    // workerd does not compile WebAssembly at run time, so hash-wasm is replaced: see wasm/extract.ts.
+    // hash-wasm is replaced, because workerd does not compile WebAssembly at run time: see wasm/extract.ts.
     alias: { "hash-wasm": join(import.meta.dirname, "wasm/hash-wasm.js") },
     extensionAlias: { ".js": [".ts", ".js"] },
   },

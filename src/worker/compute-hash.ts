@@ -1,7 +1,7 @@
 import { argon2id, bcrypt } from "hash-wasm";
 import type { HashJob } from "../platform/password-hasher.js";
 
-/** Computes a hash with hash-wasm, on the current thread. Rejects the empty password. */
+/** Computes a password's hash with hash-wasm, on the current thread. Rejects the empty password. */
 export async function computeHash(job: HashJob): Promise<Uint8Array> {
   if (job.kind === "bcrypt") {
     const { password, salt, costFactor } = job;

@@ -18,7 +18,7 @@ import { isPlainReal, realText, unscaledSql } from "../platform/real-scale.js";
 import { checkParams, countPlaceholders, replacePlaceholders } from "../platform/statement-text.js";
 import { beforeDeadline } from "../remote/before-deadline.js";
 
-/** The part of Cloudflare's `D1Database` that is used here. */
+/** The part of Cloudflare's `D1Database` that this module uses. */
 export interface D1Binding {
   prepare(sql: string): D1Prepared;
   batch(statements: D1Prepared[]): Promise<D1Result[]>;
@@ -34,8 +34,8 @@ interface D1Result {
 }
 
 /**
- * D1 behind `Database`. Each call is one `batch`, which D1 runs as one transaction; `migrate` takes two. D1 returns
- * rows as objects, so the columns of a statement need distinct names that do not read as numbers.
+ * Opens Cloudflare's D1 as a `Database`. Each call is one `batch`, which D1 runs as one transaction; `migrate` takes
+ * two. D1 returns rows as objects, so the columns of a statement need distinct names that do not read as numbers.
  */
 export function openD1(binding: D1Binding): Database {
   const send = async (statements: readonly Statement[]): Promise<readonly Result[]> => {
@@ -51,8 +51,8 @@ export function openD1(binding: D1Binding): Database {
     try {
       return await send(statements);
     } catch (error) {
-      // A read that failed by trouble of D1 is tried once more: it can be repeated safely, and such trouble is usually
-      // over in a moment.
+      // A read that failed because of trouble in D1 is tried once more: it can be repeated safely, and such trouble is
+      // usually over in a moment.
       if (!(error instanceof UnavailableError) || error instanceof NotSetUpError) throw error;
       return send(statements);
     }
@@ -82,8 +82,8 @@ export function openD1(binding: D1Binding): Database {
 const answerLost = "the answer of D1 was lost: look whether it was carried out";
 
 /**
- * Whether D1 may have carried out the batch that failed: after trouble of D1's own, unless it says that it had too
- * much to do, which it says before it begins.
+ * Whether D1 may have committed the batch that failed with this error: after trouble of D1's own, unless D1 says that
+ * it is overloaded, which it says before it begins.
  */
 function isLost(error: unknown): boolean {
   return (
@@ -94,12 +94,15 @@ function isLost(error: unknown): boolean {
 }
 
 /**
- * How many bytes of stored values an answer may hold. D1 limits a string to 2 MB, and JSON escaping can make stored
- * text up to six times as long.
+ * How many bytes of stored values an answer of D1 may hold. D1 limits a string to 2 MB, and JSON escaping can make
+ * stored text up to six times as long.
  */
 const answerBytesMax = 300_000;
 
-/** How many bytes an image may have, of the 2 MB that D1 allows for a string, which a statement that reads it needs, too. */
+/**
+ * How many bytes the image of a row (its JSON in the log of changes) may have. D1 allows 2 MB for a string, and a
+ * statement that reads the image needs some of that, too.
+ */
 const imageBytesMax = 1_900_000;
 
 /**
@@ -108,7 +111,7 @@ const imageBytesMax = 1_900_000;
  */
 const statementsMax = 980;
 
-/** Foreign keys are checked at the end of the batch only. The pragma is in effect until then. */
+/** Postpones the check of foreign keys to the end of the batch, until which the pragma is in effect. */
 const deferForeignKeys: Statement = { sql: "PRAGMA defer_foreign_keys=on", params: [] };
 
 /** D1's limit on the parameters of one statement. */
@@ -121,9 +124,9 @@ function prepare(binding: D1Binding, statement: Statement): D1Prepared {
 }
 
 /**
- * Binds up to 100 parameters. D1 binds every JavaScript number as REAL, so integers are sent as text and cast back.
- * The unary plus removes the cast's affinity, which would otherwise convert the value that the parameter is compared
- * with.
+ * Binds the parameters of a statement, 100 at most. D1 binds every JavaScript number as REAL, so integers are sent as
+ * text and cast back. The unary plus removes the cast's affinity, which would otherwise convert the value that the
+ * parameter is compared with.
  */
 function bound(binding: D1Binding, { sql, params }: Statement): D1Prepared {
   const text = replacePlaceholders(sql, (index) =>
@@ -136,7 +139,10 @@ function bound(binding: D1Binding, { sql, params }: Statement): D1Prepared {
   return binding.prepare(text).bind(...values);
 }
 
-/** Sends more parameters than D1 accepts as one JSON array, from which the statement extracts each value. */
+/**
+ * Binds more parameters than D1 accepts by sending them as one JSON array, from which the statement extracts each
+ * value.
+ */
 function boundTogether(binding: D1Binding, { sql, params }: Statement): D1Prepared {
   const text = replacePlaceholders(sql, (index) => {
     const value = `json_extract(?1, '$[${index}]')`;
@@ -157,7 +163,7 @@ function fromD1({ results, meta }: D1Result): Result {
   return { rows: results.map((row) => Object.values(row).map(valueFromD1)), rowsWritten: meta.changes };
 }
 
-/** D1 returns BLOBs as arrays of numbers. */
+/** A stored value from one of D1's rows; D1 returns BLOBs as arrays of numbers. */
 function valueFromD1(value: unknown): ResultValue {
   if (Array.isArray(value)) return new Uint8Array(value as number[]);
   return value instanceof ArrayBuffer ? new Uint8Array(value) : (value as ResultValue);
@@ -179,8 +185,8 @@ const reported =
   /^(?:D1_ERROR: )?(?<message>[\s\S]*?)(?:: (?<code>SQLITE_[A-Z]+)(?: \(extended: SQLITE_(?:CONSTRAINT_(?<constraint>[A-Z]+)|[A-Z_]+)\))?)?$/;
 
 /**
- * The codes by which SQLite refuses a statement as such. SQLITE_NOMEM is what it says of a statement that compiles into
- * more instructions than D1 allows (https://sqlite.org/limits.html, SQLITE_LIMIT_VDBE_OP).
+ * The codes by which SQLite says that the statement itself is wrong. SQLITE_NOMEM is its code for a statement that
+ * compiles into more instructions than D1 allows (https://sqlite.org/limits.html, SQLITE_LIMIT_VDBE_OP).
  */
 const mistaken: ReadonlySet<string> = new Set([
   "SQLITE_ERROR",
@@ -190,8 +196,8 @@ const mistaken: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Turns an error of D1 into one of the errors of platform/database.ts. An error without a code of SQLite is trouble of
- * D1 itself.
+ * Turns an error of D1 into one of the errors of platform/database.ts. An error without a code of SQLite means that D1
+ * itself is in trouble.
  */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
@@ -209,7 +215,7 @@ function translated(error: unknown): unknown {
     : new UnavailableError(message, { cause: error });
 }
 
-/** The kind of constraint that was broken, told by SQLite's message, because D1 may leave out the extended code. */
+/** The kind of the violated constraint by SQLite's message, because D1 may leave out the extended code. */
 function kindOf(message: string): ConstraintKind {
   if (/^NOT NULL constraint failed/.test(message)) return "not_null";
   if (/^UNIQUE constraint failed/.test(message)) return "unique";

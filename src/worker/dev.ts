@@ -45,8 +45,8 @@ async function main(): Promise<number> {
   const ended = new Promise<number>((resolve) => wrangler.once("exit", (code) => resolve(code ?? 0)));
   let stopping = false;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    // Removes the listeners for signals that wrangler, used as a library, has installed: they would end the process
-    // immediately.
+    // Removes the listeners for signals that wrangler, used here as a library, has installed: they would end the
+    // process immediately.
     process.removeAllListeners(signal);
     process.once(signal, () => {
       stopping = true;
@@ -61,7 +61,7 @@ async function main(): Promise<number> {
   console.log(`listening on ${url}`);
   if (config.console.enabled)
     for (const line of consoleLines(`${url}/console`, setupLink)) console.error(line);
-  // In a deployment, the cron of wrangler.toml calls this.
+  // Asks the Worker for its background work, which in a deployment the cron of wrangler.toml does.
   const upkeep = setInterval(() => {
     fetch(`${url}/cdn-cgi/handler/scheduled`).catch(() => {});
   }, upkeepMs);
@@ -85,7 +85,7 @@ function portOption(): string | undefined {
   }
 }
 
-/** Writes a random secret into .dev.vars, unless it holds one. */
+/** Writes a random secret under `name` into .dev.vars, unless the file holds one. */
 function writeSecret(name: string): void {
   const file = ".dev.vars";
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
@@ -96,10 +96,10 @@ function writeSecret(name: string): void {
 
 /**
  * Applies the safe steps of the schema to the local D1 database that wrangler serves. Returns the link that makes the
- * first administrator; null where there is one.
+ * first administrator; null where there is one already.
  */
 async function prepareDatabase(schemaText: string): Promise<string | null> {
-  // Standard output is reserved for the line that says where the server listens.
+  // wrangler logs only warnings, because standard output is reserved for the line that says where the server listens.
   process.env.WRANGLER_LOG = "warn";
   const { env, dispose } = await getPlatformProxy<{ DB: D1Binding }>();
   try {
@@ -122,7 +122,8 @@ async function applySchema(database: Database, schemaText: string): Promise<void
 }
 
 /**
- * Waits until the Worker answers. False where it answers that it is not configured; its log then says what is wrong.
+ * Waits until the Worker answers. False where its answer says that it is not configured; its log then says what is
+ * wrong.
  */
 async function answers(url: string): Promise<boolean> {
   for (;;) {

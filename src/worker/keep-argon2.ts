@@ -28,7 +28,7 @@ export function keepArgon2(): void {
   Object.assign(WebAssembly, { instantiate: instantiateOnce });
 }
 
-/** Clears the blocks, which are zero in a new instance: otherwise hashes come out wrong. */
+/** Clears the memory blocks of Argon2, which are zero in a new instance: otherwise hashes come out wrong. */
 function wipe({ memory, Hash_GetBuffer }: Argon2Exports): void {
   new Uint8Array(memory.buffer, Hash_GetBuffer()).fill(0);
 }

@@ -1,12 +1,12 @@
-/** A module that workerd provides. */
+/** A module that workerd, the runtime of Workers, provides. */
 declare module "cloudflare:workers" {
-  /** Keeps the current event alive until the work has settled, even after its response was sent. */
+  /** Keeps the current event (such as a request) alive until the work has settled, even after the response was sent. */
   export function waitUntil(work: Promise<unknown>): void;
 }
 
 /**
- * The part of the WebAssembly JavaScript Interface (W3C) that is used here. TypeScript declares it only together with
- * browser APIs.
+ * The part of the WebAssembly JavaScript Interface (W3C) that the Worker uses. TypeScript declares it only together
+ * with browser APIs.
  */
 declare namespace WebAssembly {
   type Module = object;

@@ -13,8 +13,8 @@ export const systemRandom: Random = { bytes: (length) => crypto.getRandomValues(
 export const systemFetch: Platform["fetch"] = (input, init) => fetch(input, init);
 
 /**
- * The log of a Worker, as `[log]` of svc.toml wants it (docs/reference/log.md). The request log goes there line by
- * line, as its viewers expect.
+ * Makes the log of a Worker as `[log]` of svc.toml wants it (docs/reference/log.md), on the console. The request log is
+ * written line by line, as viewers of a Worker's log expect.
  */
 export function consoleLogOf(settings: LogSettings): Log {
   const write = (message: Message, print: (line: string) => void) => {
@@ -29,8 +29,8 @@ export function consoleLogOf(settings: LogSettings): Log {
 }
 
 /**
- * Implements `Platform.defer`, and reports to `log` what fails. The event is kept alive for the work, which begins at the
- * next tick. The runtime ends it about half a minute after the response.
+ * Implements `Platform.defer`, and reports to `log` what fails. The current event (such as a request) is kept alive for
+ * the work, which begins at the next tick. The runtime ends the event about half a minute after the response.
  */
 export function deferToEvent(log: Log): Platform["defer"] {
   return (work) => {
@@ -40,8 +40,8 @@ export function deferToEvent(log: Log): Platform["defer"] {
 }
 
 /**
- * The transport of `mail.transport = "log"` on a Worker, for trying things out: it prints mails to the log. Anyone
- * who can read the log can follow their links.
+ * The mail transport of `mail.transport = "log"` on a Worker, for trying things out: it prints mails to the log. Anyone
+ * who can read the log can follow the links in the mails.
  */
 export const consoleMail: MailTransport = {
   send: async ({ to, subject, text }) => console.log(`mail to ${to}: ${subject}\n\n${text}`),

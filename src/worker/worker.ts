@@ -30,7 +30,10 @@ import { consoleLogOf, consoleMail, deferToEvent, systemClock, systemFetch, syst
  */
 export type Bindings = Readonly<Record<string, unknown>>;
 
-/** Opens the database that an entry supports. Throws ProblemsError where svc.toml or the bindings name another. */
+/**
+ * Opens the database that an entry module (for D1 or for libSQL) supports. Throws ProblemsError where svc.toml or the
+ * bindings name another.
+ */
 export type OpenDatabase = (config: Config, bindings: Bindings) => Database;
 
 type App = Awaited<ReturnType<typeof createApp>>;
@@ -54,7 +57,7 @@ export function createWorker(openDatabase: OpenDatabase) {
       return new Refusal("unavailable", "the server is not configured: see its log").toResponse();
     },
 
-    /** Called by the cron of wrangler.toml: background work, including mails that are due. */
+    /** The background work, such as sending mails that are due. Called by the cron of wrangler.toml. */
     async scheduled(_event: unknown, bindings: Bindings): Promise<void> {
       const app = await appOf(bindings);
       if (app instanceof ProblemsError) return;
@@ -97,7 +100,7 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
       publicBaseUrl,
       surroundings: { runtime: "worker", isSet: (variable) => Boolean(environment[variable]) },
       addHeader,
-      // Cloudflare serves them, as wrangler.toml says.
+      // The app serves no files of the console, because Cloudflare does, as wrangler.toml says.
       consoleFiles: null,
       consoleUrl: null,
     });
@@ -108,7 +111,9 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
   }
 }
 
-/** Reads secrets and other settings from the bindings. Throws ProblemsError with everything that is missing. */
+/**
+ * Reads secrets and other settings from the Worker's bindings. Throws ProblemsError with everything that is missing.
+ */
 function readSurroundings(bindings: Bindings, environment: Environment, openDatabase: OpenDatabase) {
   const collector = new ProblemCollector();
   const found = {
@@ -123,7 +128,7 @@ function readSurroundings(bindings: Bindings, environment: Environment, openData
   return found;
 }
 
-/** The bindings that are text: variables and secrets. */
+/** The bindings of the Worker that are text: variables and secrets. */
 export function environmentOf(bindings: Bindings): Environment {
   const texts = Object.entries(bindings).filter(([, value]) => typeof value === "string");
   return Object.fromEntries(texts as [string, string][]);

@@ -3,21 +3,21 @@ import { hasAdmin } from "../../auth/store/setup.js";
 import { UnavailableError } from "../../platform/database.js";
 import type { Platform } from "../../platform/platform.js";
 
-/** Where the console is served, and to whom what the server says is shown. */
+/** Where the console (the web page for administrators) is served, and how the server prints that. */
 export interface Announced {
   /** The URL of the console's page. */
   readonly url: string;
   /**
-   * Whether a link that makes an administrator may be printed: a person reads it, at a terminal, or nobody but this
-   * machine reaches the server.
+   * Whether a link that makes an administrator may be printed: a person reads the output, at a terminal, or nobody but
+   * this machine reaches the server.
    */
   readonly mayShowLink: boolean;
   readonly note: (message: string) => void;
 }
 
 /**
- * Says where the console is, and while there is no administrator, how to make the first one: by a link, or where that
- * must not be printed by the command line.
+ * Prints where the console is, and while there is no administrator, how to make the first one: by a link, or where that
+ * must not be printed, by the command line.
  */
 export async function announceConsole(
   platform: Pick<Platform, "database" | "clock" | "random" | "log">,
@@ -33,7 +33,10 @@ export async function announceConsole(
   }
 }
 
-/** The lines that say where the console is, and where `setupLink` is not null, by which link to begin. */
+/**
+ * The lines that say where the console is, and where `setupLink` is not null, the link by which to make the first
+ * administrator.
+ */
 export function consoleLines(url: string, setupLink: string | null): readonly string[] {
   const place = `console: ${url}`;
   if (setupLink === null) return [place];

@@ -1,8 +1,8 @@
 import type { HeadersRecord } from "../../http/respond.js";
 
 /**
- * What the console's page may do: load scripts, styles, images and fonts of this server alone and talk to it alone. No
- * other page can frame it, and no text in a row can become a script.
+ * The Content-Security-Policy of the console's page: it may load scripts, styles, images and fonts of this server alone
+ * and talk to it alone. No other page can frame it, and no text in a row can become a script.
  */
 const policy = [
   "default-src 'none'",
@@ -23,10 +23,16 @@ const always = {
   "Cross-Origin-Opener-Policy": "same-origin",
 } as const;
 
-/** The headers of the page, which a browser asks for again each time, so that it is never older than the server. */
+/**
+ * The headers of the console's page, which a browser checks for a newer one each time, so that the page is never older
+ * than the server.
+ */
 export const pageHeaders: HeadersRecord = { ...always, "Cache-Control": "no-cache" };
 
-/** The headers of what the page loads. The names of these files have a hash of what is in them. */
+/**
+ * The headers of the files that the console's page loads. Their names have a hash of their content, so they never
+ * change.
+ */
 export const assetHeaders: HeadersRecord = {
   ...always,
   "Cache-Control": "public, max-age=31536000, immutable",

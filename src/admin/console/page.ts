@@ -7,8 +7,8 @@ import type { ConsoleFiles, ContentCoding } from "../../platform/console-files.j
 import { assetHeaders, pageHeaders } from "./headers.js";
 
 /**
- * The routes under /console: the page, and what it loads, for everybody, as neither holds anything of the project.
- * `files` is null where the runtime serves them by itself.
+ * Makes the routes under /console: the page, and what it loads, for everybody, as neither holds anything of the
+ * project. `files` is null where the runtime serves them by itself.
  */
 export function consolePage(files: ConsoleFiles | null) {
   const routes = router();
@@ -37,12 +37,15 @@ export function consolePage(files: ConsoleFiles | null) {
   return routes;
 }
 
-/** The answer to `/console/`, which is not the page's path: a relative link in it would lead elsewhere. */
+/** The answer to `/console/`, a redirect to the page's path: a relative link would lead elsewhere from here. */
 export const toPage = byMethod({
   GET: () => new Response(null, { status: 307, headers: { ...everyAnswer, Location: "/console" } }),
 });
 
-/** Whether the text is a name as the build gives it, `<name>-<hash>.js` or `.css`, and so leads out of no directory. */
+/**
+ * Whether the text has the form of an asset's name as the build gives it, `<name>-<hash>.js` or `.css`, and so leads
+ * out of no directory.
+ */
 export function isAssetName(name: string): boolean {
   return /^[\w.-]+-[\w-]+\.(js|css)$/.test(name);
 }
@@ -56,8 +59,8 @@ const contentTypes: Readonly<Record<string, string>> = {
 const extensionOf = (path: string): string => path.slice(path.lastIndexOf(".") + 1);
 
 /**
- * The codings that the client takes by their names in `Accept-Encoding` (RFC 9110, section 12.5.3), the smaller one
- * first. Those with a weight of 0 are refused ones.
+ * The content codings (compression) that the client accepts, by their names in `Accept-Encoding` (RFC 9110, section
+ * 12.5.3), the smaller one first. A coding with a weight of 0 is not accepted.
  */
 function acceptedCodings(request: Request): readonly ContentCoding[] {
   const accepted = (request.headers.get("Accept-Encoding") ?? "")

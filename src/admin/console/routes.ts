@@ -19,14 +19,16 @@ export interface ConsoleServices {
   readonly own: OwnOrigin;
   /** The client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`). */
   readonly addressOf: (c: Context) => string;
-  /** `consoleGuard`, and the middleware that identifies callers, the console's among them. */
+  /**
+   * `consoleGuard`, which refuses requests of foreign pages; `identified` finds the callers, the console's among them.
+   */
   readonly guard: MiddlewareHandler;
   readonly identified: MiddlewareHandler;
 }
 
 /**
- * The routes under /admin/api of the console's own session (docs/console.md). They stand before the other routes there,
- * as signing in has to work beside a cookie that is no longer good.
+ * Makes the routes under /admin/api for the console's own session (docs/console.md). They come before the other routes
+ * there, because signing in has to work even with a cookie that is no longer valid.
  */
 export function consoleRoutes({ auth, own, addressOf, guard, identified }: ConsoleServices) {
   const routes = router<Env>();

@@ -23,7 +23,7 @@ import { tell } from "../../http/answer-facts.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 
-/** What the handlers are given that set or delete the console's cookie: a request of the server's own page. */
+/** What a handler is given that sets or deletes the console's cookie: a request of one of the server's own pages. */
 export interface OwnPageRequest extends AuthRequest {
   readonly origin: ConsoleOrigin;
 }
@@ -73,8 +73,8 @@ export async function getSession({ caller }: CallerRequest): Promise<Response | 
 }
 
 /**
- * DELETE /admin/api/session: ends the session of the console's cookie and deletes the cookie, this also where the session
- * has ended before.
+ * DELETE /admin/api/session: ends the session of the console's cookie. The cookie is deleted also where the session has
+ * ended before.
  */
 export async function deleteSession({ request, context, origin }: OwnPageRequest): Promise<Response> {
   const { database, clock } = context.platform;
@@ -89,8 +89,9 @@ export async function deleteSession({ request, context, origin }: OwnPageRequest
 }
 
 /**
- * POST /admin/api/session/confirm with `password`: what needs a confirmed session may be done for the next five minutes.
- * A wrong password counts like a failed login. It is 403, as 401 means that the session has ended.
+ * POST /admin/api/session/confirm with `password`: for the next five minutes, the session may do what needs a confirmed
+ * one. A wrong password counts like a failed login. It is answered with 403, because 401 means that the session has
+ * ended.
  */
 export async function confirmSession({
   request,

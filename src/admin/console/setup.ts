@@ -12,8 +12,8 @@ import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { type OwnPageRequest, openedResponse } from "./session.js";
 
 /**
- * POST /admin/api/setup with `token, email, password`: makes the first administrator and opens a session of the console.
- * The token is that of the link which the server has printed at its start.
+ * POST /admin/api/setup with `token, email, password`: makes the first administrator and opens a session of the
+ * console. The token is that of the setup link which the server has printed at its start.
  */
 export async function postSetup(given: OwnPageRequest): Promise<Response | Refusal> {
   const { request, context, address, origin } = given;
@@ -24,7 +24,7 @@ export async function postSetup(given: OwnPageRequest): Promise<Response | Refus
   const { token, email, password } = asked;
   if (!isSetupToken(token)) return noLink;
   const setupHash = await hashSecret(token);
-  // Asked before the password is hashed, so that nobody without the link makes the server hash.
+  // The link is checked before the password is hashed, so that nobody without a link makes the server hash.
   const [live] = await database.query([liveSetup(setupHash, clock.now())]);
   if (live!.rows.length === 0) return noLink;
   const passwordHash = await passwordHasher.hash(password, { address, isFor: "sign_in" });
@@ -38,7 +38,7 @@ export async function postSetup(given: OwnPageRequest): Promise<Response | Refus
   };
   const user = await signIn(context, factor, (holder) => openConsoleSession(session, holder));
   if (user !== null) return openedResponse(user, session, origin, 201);
-  // The link stays good where only the address was taken.
+  // If the address is taken but the link is still live, the link can be used again with another address.
   const [still] = await database.query([liveSetup(setupHash, now)]);
   return still!.rows.length === 0 ? noLink : taken;
 }

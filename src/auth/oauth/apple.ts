@@ -8,7 +8,7 @@ import { openIdProfile } from "./openid-profile.js";
 import { type Endpoints, type Provider, ProviderError } from "./provider.js";
 import { withQuery } from "./state.js";
 
-/** Apple's endpoints (developer.apple.com/documentation/signinwithapplerestapi). */
+/** Apple's endpoints for sign-in (developer.apple.com/documentation/signinwithapplerestapi). */
 export const appleEndpoints: Endpoints = {
   issuer: "https://appleid.apple.com",
   authorization: "https://appleid.apple.com/auth/authorize",
@@ -19,8 +19,8 @@ export const appleEndpoints: Endpoints = {
 const clientSecretSeconds = 300;
 
 /**
- * Apple: OpenID Connect, with the callback as a form that the browser posts (OAuth 2.0 Form Post Response Mode).
- * There is no PKCE; the nonce in the ID token ties the code to the sign-in that was begun.
+ * Sign-in with Apple: OpenID Connect, with the callback as a form that the browser posts (OAuth 2.0 Form Post Response
+ * Mode). There is no PKCE; the nonce in the ID token ties the code to the sign-in that was begun.
  */
 export function apple(endpoints: Endpoints, http: HttpClient, clock: Clock): Provider {
   const server = authorizationServer(endpoints);
@@ -83,7 +83,9 @@ async function signingKey(pem: string) {
   }
 }
 
-/** Whether the text is a P-256 private key in PEM form. For checking credentials when they are installed. */
+/**
+ * Whether the text is a P-256 private key in PEM form, which Apple's credentials need. Checked when they are installed.
+ */
 export async function isAppleKey(pem: string): Promise<boolean> {
   return signingKey(pem).then(
     () => true,

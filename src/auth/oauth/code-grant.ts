@@ -4,8 +4,8 @@ import { isLoopbackHttp } from "./http-client.js";
 import { type AuthorizationResponse, type Endpoints, ProviderError } from "./provider.js";
 
 /**
- * A provider in the form that oauth4webapi takes. Make one for the life of the server, because oauth4webapi caches
- * the provider's keys by this object.
+ * A sign-in provider in the form that oauth4webapi takes. Make one for the life of the server, because oauth4webapi
+ * caches the provider's keys by this object.
  */
 export function authorizationServer({
   issuer,
@@ -21,7 +21,7 @@ export function authorizationServer({
   };
 }
 
-/** The exchange of an authorization code at a provider. */
+/** What is needed to exchange an authorization code for tokens at a sign-in provider. */
 export interface CodeGrant {
   readonly server: oauth.AuthorizationServer;
   readonly clientId: string;
@@ -69,8 +69,8 @@ export async function exchangeCode(
 }
 
 /**
- * The ProviderError for any error of an exchange, with a message that may be logged. It never holds the cause of an
- * error, because oauth4webapi keeps whole answers there, and those hold tokens.
+ * The ProviderError for any error of the exchange with a provider, with a message that may be logged. It never holds
+ * the cause of an error, because oauth4webapi keeps whole answers there, and those hold tokens.
  */
 export function asProviderError(error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;
@@ -88,8 +88,8 @@ export function asProviderError(error: unknown): ProviderError {
 }
 
 /**
- * The operating system's code for a request that failed, as the end of a message: ` (ECONNREFUSED)`. Empty where there
- * is none.
+ * The operating system's code for a network request that failed, as the end of a message: ` (ECONNREFUSED)`. Empty
+ * where there is none.
  */
 function networkCode(error: unknown): string {
   const cause: unknown = error instanceof TypeError ? error.cause : null;
@@ -98,7 +98,8 @@ function networkCode(error: unknown): string {
 }
 
 /**
- * Whether the error code means that the person declined (RFC 6749, section 4.1.2.1). Apple uses a code of its own.
+ * Whether a provider's error code means that the person declined to sign in (RFC 6749, section 4.1.2.1). Apple uses a
+ * code of its own.
  */
 function isDenial(error: string): boolean {
   return error === "access_denied" || error === "user_cancelled_authorize";

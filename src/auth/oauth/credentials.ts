@@ -8,20 +8,20 @@ import { problemsOf } from "../../project/valibot-problems.js";
 /** A provider of social sign-in (docs/guides/sign-in-providers.md). */
 export type OAuthProvider = AuthSettings["providers"][number];
 
-/** All providers that the server knows. */
+/** All providers of social sign-in that the server knows. */
 export const oauthProviders: readonly OAuthProvider[] = ["google", "apple", "github"];
 
-/** Whether the value is the name of a provider that the server knows. */
+/** Whether the value is the name of a provider of social sign-in that the server knows. */
 export function isOAuthProvider(name: unknown): name is OAuthProvider {
   return oauthProviders.some((provider) => provider === name);
 }
 
 const filled = v.pipe(v.string(), v.nonEmpty("expected some text"));
 
-/** The schema of Google's and GitHub's credentials. */
+/** The schema of the credentials for Google and GitHub. */
 export const clientSecretCredentials = v.strictObject({ client_id: filled, client_secret: filled });
 
-/** The schema of Apple's credentials: `private_key_p8` is the key that client secrets are signed with. */
+/** The schema of the credentials for Apple: `private_key_p8` is the key that client secrets are signed with. */
 export const appleCredentials = v.strictObject({
   client_id: filled,
   team_id: filled,
@@ -35,7 +35,7 @@ export const appleCredentials = v.strictObject({
   ),
 });
 
-/** Apple's credentials. */
+/** The credentials for sign-in with Apple. */
 export type AppleCredentials = v.InferOutput<typeof appleCredentials>;
 
 const schemas = {
@@ -55,7 +55,7 @@ export function credentialProblems(provider: OAuthProvider, text: string, file: 
   return success ? [] : problemsOf(file, issues.map(withoutValue));
 }
 
-/** Parses a provider's credentials; null where the text is not JSON or does not fit `schema`. */
+/** Parses a sign-in provider's credentials; null where the text is not JSON or does not fit `schema`. */
 export function parseCredentials<const S extends v.GenericSchema>(
   schema: S,
   text: string,
@@ -82,16 +82,16 @@ function withoutValue(issue: v.BaseIssue<unknown>): v.BaseIssue<unknown> {
  * same project and provider.
  */
 export interface SealBinding {
-  /** The AES-256 key, 32 bytes: `SVC_PLATFORM_SECRETS_KEY`. */
+  /** The AES-256 key for sealed credentials, 32 bytes: `SVC_PLATFORM_SECRETS_KEY`. */
   readonly key: Uint8Array<ArrayBuffer>;
-  /** The project's random id. */
+  /** The random id of the project whose credentials are sealed. */
   readonly projectId: string;
   readonly provider: string;
 }
 
 const format = "svc1.";
 
-/** Encrypts a provider's credentials as the text of a `.json.sealed` file. `iv` is 12 random bytes. */
+/** Encrypts a sign-in provider's credentials as the text of a `.json.sealed` file. `iv` is 12 random bytes. */
 export async function sealCredentials(
   text: string,
   binding: SealBinding,

@@ -7,8 +7,8 @@ import { type Endpoints, type Profile, type Provider, ProviderError } from "./pr
 import { codeChallengeOf, withQuery } from "./state.js";
 
 /**
- * GitHub's endpoints (docs.github.com/apps/oauth-apps). `issuer` is the `iss` of its authorization responses (RFC
- * 9207).
+ * GitHub's endpoints for sign-in (docs.github.com/apps/oauth-apps). `issuer` is the `iss` of its authorization
+ * responses (RFC 9207).
  */
 export const githubEndpoints: Endpoints & { readonly api: string } = {
   issuer: "https://github.com/login/oauth",
@@ -17,7 +17,10 @@ export const githubEndpoints: Endpoints & { readonly api: string } = {
   api: "https://api.github.com",
 };
 
-/** GitHub: OAuth 2.0 with PKCE (S256). There is no ID token, so the REST interface is asked who signed in. */
+/**
+ * Sign-in with GitHub: OAuth 2.0 with PKCE (S256). There is no ID token, so GitHub's REST interface is asked who signed
+ * in.
+ */
 export function github(endpoints: Endpoints, http: HttpClient): Provider {
   const server = authorizationServer(endpoints);
   const api = endpoints.api ?? githubEndpoints.api;
@@ -53,7 +56,10 @@ export function github(endpoints: Endpoints, http: HttpClient): Provider {
   };
 }
 
-/** The numeric id identifies an account, because a login name can pass to another person. */
+/**
+ * The schema of what GitHub says of a user. The numeric id identifies an account, because a login name can pass to
+ * another person.
+ */
 const userSchema = v.object({ id: v.pipe(v.number(), v.safeInteger(), v.minValue(1)) });
 const emailsSchema = v.array(v.object({ email: v.string(), primary: v.boolean(), verified: v.boolean() }));
 

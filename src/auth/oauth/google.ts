@@ -6,7 +6,7 @@ import { openIdProfile } from "./openid-profile.js";
 import type { Endpoints, Profile, Provider } from "./provider.js";
 import { codeChallengeOf, withQuery } from "./state.js";
 
-/** Google's endpoints (developers.google.com/identity/openid-connect). */
+/** Google's endpoints for sign-in (developers.google.com/identity/openid-connect). */
 export const googleEndpoints: Endpoints = {
   issuer: "https://accounts.google.com",
   authorization: "https://accounts.google.com/o/oauth2/v2/auth",
@@ -15,15 +15,15 @@ export const googleEndpoints: Endpoints = {
 };
 
 /**
- * Whether Google vouches for the address as of now: only for addresses of gmail.com and of hosted domains (the claim
- * `hd`). Any other address was verified when the account was created and may have passed to another person since
- * (developers.google.com/identity/gsi/web/guides/verify-google-id-token).
+ * Whether Google vouches for a person's email address as of now: only for addresses of gmail.com and of hosted domains
+ * (the claim `hd`). Any other address was verified when the account was created and may have passed to another person
+ * since (developers.google.com/identity/gsi/web/guides/verify-google-id-token).
  */
 function isAuthoritative({ email }: Profile, hostedDomain: unknown): boolean {
   return /@gmail\.com$/i.test(email ?? "") || (typeof hostedDomain === "string" && hostedDomain !== "");
 }
 
-/** Google: OpenID Connect with PKCE (S256). */
+/** Sign-in with Google: OpenID Connect with PKCE (S256). */
 export function google(endpoints: Endpoints, http: HttpClient): Provider {
   const server = authorizationServer(endpoints);
   return {

@@ -10,12 +10,12 @@ export interface HttpBounds {
   readonly bytesMax: number;
 }
 
-/** The limits that are used for requests to sign-in providers. */
+/** The limits of requests to sign-in providers: 10 seconds, and an answer of 256 KiB. */
 export const providerBounds: HttpBounds = { deadlineMs: 10_000, bytesMax: 262_144 };
 
 /**
- * An HttpClient on the platform's `fetch`. It reads the whole response before it returns it, and throws where a limit
- * of time or size is exceeded.
+ * Makes an HttpClient on the platform's `fetch`. It reads the whole response before it returns it, and throws where a
+ * limit of time or size is exceeded.
  */
 export function httpClient({ fetch }: Pick<Platform, "fetch">, bounds: HttpBounds): HttpClient {
   const send = fetch;

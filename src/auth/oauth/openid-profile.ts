@@ -3,8 +3,8 @@ import type { OAuthProvider } from "./credentials.js";
 import { type Profile, ProviderError } from "./provider.js";
 
 /**
- * The profile in the claims of a verified ID token. `email_verified` may be the string `"true"`, as Apple sends it at
- * times. Throws ProviderError where there is no ID token.
+ * The profile of a person from the claims of a verified ID token. `email_verified` may be the string `"true"`, as Apple
+ * sends it at times. Throws ProviderError where there is no ID token.
  */
 export function openIdProfile(
   provider: OAuthProvider,

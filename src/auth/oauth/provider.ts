@@ -1,18 +1,21 @@
 import type { OAuthProvider } from "./credentials.js";
 import type { FlowSecrets } from "./state.js";
 
-/** A provider of social sign-in. */
+/** A provider of social sign-in, such as Google, without the project's credentials. */
 export interface Provider {
   readonly name: OAuthProvider;
-  /** The method of the callback: the browser posts a form for Apple, and for the others follows a redirect. */
+  /**
+   * The HTTP method of the provider's callback: the browser posts a form for Apple, and for the others follows a
+   * redirect.
+   */
   readonly callbackMethod: "GET" | "POST";
-  /** Takes the project's credentials as JSON. Throws CredentialsError where they are incomplete. */
+  /** Takes the project's credentials for this provider, as JSON. Throws CredentialsError where they are incomplete. */
   connect(credentials: string): ProviderConnection;
 }
 
 /** A sign-in provider, with the credentials of the project. */
 export interface ProviderConnection {
-  /** The URL at which a person signs in (RFC 6749, section 4.1.1). */
+  /** Makes the URL at which a person signs in (RFC 6749, section 4.1.1). */
   authorizationUrl(request: AuthorizationRequest): Promise<string>;
   /**
    * Exchanges the code of the callback and verifies what the provider says of the person. Throws ProviderError, or
@@ -21,7 +24,7 @@ export interface ProviderConnection {
   profile(response: AuthorizationResponse): Promise<Profile>;
 }
 
-/** A sign-in that begins, of which the URL at the provider is made. */
+/** A social sign-in that begins, for which the URL at the provider is to be made. */
 export interface AuthorizationRequest {
   /** The URL of this server to which the provider sends the person back. */
   readonly redirectUri: string;
@@ -29,30 +32,32 @@ export interface AuthorizationRequest {
   readonly secrets: FlowSecrets;
 }
 
-/** The callback of a sign-in that was begun with the same `redirectUri`, `state` and `secrets`. */
+/** The provider's callback that ends a sign-in. It was begun with the same `redirectUri`, `state` and `secrets`. */
 export interface AuthorizationResponse extends AuthorizationRequest {
-  /** The parameters of the callback (RFC 6749, section 4.1.2; RFC 9207). */
+  /** The parameters that the provider has sent with the callback (RFC 6749, section 4.1.2; RFC 9207). */
   readonly parameters: URLSearchParams;
 }
 
-/** Who signed in. `provider` and `subject` together identify the person. */
+/** Who has signed in at a provider. `provider` and `subject` together identify the person. */
 export interface Profile {
   readonly provider: OAuthProvider;
   readonly subject: string;
   readonly email: string | null;
-  /** Whether the provider has verified the address. */
+  /** Whether the provider has verified the email address. */
   readonly emailVerified: boolean;
   /**
-   * Whether the provider vouches for the address as of now, so that an existing user with the address may be linked.
-   * False where it verified the address once and the address may have passed to another person since.
+   * Whether the provider vouches for the email address as of now, so that an existing user with it may be linked. False
+   * where the provider verified it once and it may have passed to another person since.
    */
   readonly mayLink: boolean;
 }
 
-/** Why a sign-in at a provider failed, as a code that the application is told. Details are in the log. */
+/** Why a sign-in at a provider failed, as a code for the application. Details are in the log. */
 export type ProviderFailure = "access_denied" | "provider_error";
 
-/** The provider refused, or its answer does not verify. The message names neither tokens nor people. */
+/**
+ * Thrown where a sign-in provider refuses, or its answer does not verify. The message names neither tokens nor people.
+ */
 export class ProviderError extends Error {
   override readonly name = "ProviderError";
   constructor(
@@ -63,16 +68,16 @@ export class ProviderError extends Error {
   }
 }
 
-/** The URLs of a provider. Only tests replace them, with providers of their own. */
+/** The URLs of a sign-in provider. Only tests replace them, with providers of their own. */
 export interface Endpoints {
   readonly issuer: string;
   readonly authorization: string;
   readonly token: string;
-  /** Where the provider publishes its keys; only of OpenID providers. */
+  /** The URL where the provider publishes its keys; only of OpenID providers. */
   readonly jwks?: string;
   /** The base URL of GitHub's REST interface; only of GitHub. */
   readonly api?: string;
 }
 
-/** URLs that replace those of providers, in tests. */
+/** URLs that replace those of sign-in providers, in tests. */
 export type ProviderEndpoints = Readonly<Partial<Record<OAuthProvider, Endpoints>>>;

@@ -6,17 +6,17 @@ import { google, googleEndpoints } from "./google.js";
 import { httpClient, providerBounds } from "./http-client.js";
 import type { Provider, ProviderConnection, ProviderEndpoints } from "./provider.js";
 
-/** The providers of social sign-in, and which of them the project has credentials for. */
+/** The providers of social sign-in, and how to get one with the project's credentials. */
 export interface Providers {
   readonly of: Readonly<Record<OAuthProvider, Provider>>;
   /**
-   * The provider with the project's credentials; null where there are none that can be used. The reason is logged
+   * Returns a provider with the project's credentials; null where there are none that can be used. The reason is logged
    * once.
    */
   connect(name: OAuthProvider): Promise<ProviderConnection | null>;
 }
 
-/** The providers of a server. `endpoints` replaces their URLs in tests. */
+/** Makes the sign-in providers of a server. `endpoints` replaces their URLs in tests. */
 export function createProviders(platform: Platform, endpoints: ProviderEndpoints): Providers {
   const http = httpClient(platform, providerBounds);
   const of = {
@@ -43,7 +43,7 @@ export function createProviders(platform: Platform, endpoints: ProviderEndpoints
   };
 }
 
-/** The callback URL, which the project registers with the provider. */
+/** The callback URL of a sign-in provider, which the project registers there. */
 export function callbackUrl(publicBaseUrl: string, provider: OAuthProvider): string {
   return `${publicBaseUrl}/auth/oauth/callback/${provider}`;
 }

@@ -24,14 +24,14 @@ export const failureDescriptions: Readonly<Record<SignInFailure, string>> = {
 };
 
 /**
- * What is known after the batch of `signInByIdentity`. The two `…Disabled` are null where there is no such user: none
- * of the identity at the provider, or none with the address.
+ * What is known of a social sign-in after the batch of `signInByIdentity`. The two `…Disabled` are null where there is
+ * no such user: none linked to the identity at the provider, or none with the address.
  */
 export interface SignInFacts {
   readonly codeStored: boolean;
   readonly identityDisabled: boolean | null;
   readonly addressDisabled: boolean | null;
-  /** Whether the provider has verified an address. */
+  /** Whether the provider has verified an address of the person. */
   readonly addressVerified: boolean;
 }
 
@@ -46,16 +46,17 @@ export function judgeSignIn(facts: SignInFacts): SignInFailure | null {
   return facts.addressDisabled === null ? "registration_closed" : "email_not_verified";
 }
 
-/** A person whom a provider has verified, who is to be signed in. */
+/** A person whom a sign-in provider has verified, who is to be signed in. */
 export interface ProfileSignIn {
   readonly profile: Profile;
   readonly registration: AuthSettings["registration"];
-  /** The challenge of the application's own PKCE (RFC 7636). */
+  /** The challenge of the application's own PKCE (RFC 7636), which it has sent when the sign-in began. */
   readonly codeChallenge: string;
 }
 
 /**
- * Signs a person in by what a provider says of them. Returns a code for the application to exchange, or why it failed.
+ * Signs a person in by what a provider says of them. Returns a code that the application exchanges for tokens, or why
+ * the sign-in failed.
  */
 export async function signInByProfile(
   context: { readonly platform: Platform },

@@ -6,26 +6,28 @@ import { hashSecret } from "../api-key.js";
 export const stateLifetimeMs = 600_000;
 /** How long the application may take to exchange its code for tokens, in milliseconds. */
 export const exchangeCodeLifetimeMs = 60_000;
-/** A state or an exchange code: 256 random bits in base64url. */
+/** Makes a state or an exchange code of a social sign-in: 256 random bits in base64url. */
 export function newSecret(random: Random): string {
   return toBase64Url(random.bytes(32));
 }
 
-/** What ties the provider's answers to one sign-in (RFC 7636; OpenID Connect Core, section 3.1.2.1). */
+/**
+ * The secrets that tie the provider's answers to one social sign-in (RFC 7636; OpenID Connect Core, section 3.1.2.1).
+ */
 export interface FlowSecrets {
   /**
-   * The hash of the state that the database stores and looks for. It depends on the server's key, so a hash that is
-   * found tells under which key the sign-in began.
+   * The hash of the state by which the database stores and finds the sign-in. It depends on the server's key, so a hash
+   * that is found tells under which key the sign-in began.
    */
   readonly stateHash: string;
-  /** The verifier of the server's own PKCE with the provider. */
+  /** The PKCE verifier that the server uses towards the provider. */
   readonly codeVerifier: string;
   readonly nonce: string;
 }
 
 /**
- * The secrets of a social sign-in and the hash by which its state is stored, all derived from the state with
- * HMAC-SHA-256, so that the database stores neither the state nor a secret. `key` is used for nothing else.
+ * Derives the secrets of a social sign-in, and the hash by which its state is stored, from the state with HMAC-SHA-256,
+ * so that the database stores neither the state nor a secret. `key` is used for nothing else.
  */
 export async function flowSecrets(state: string, key: Uint8Array<ArrayBuffer>): Promise<FlowSecrets> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
@@ -41,17 +43,17 @@ export async function flowSecrets(state: string, key: Uint8Array<ArrayBuffer>): 
   };
 }
 
-/** The challenge of a verifier by the method S256 (RFC 7636, section 4.2). */
+/** The PKCE challenge of a verifier by the method S256 (RFC 7636, section 4.2). */
 export function codeChallengeOf(codeVerifier: string): Promise<string> {
   return hashSecret(codeVerifier);
 }
 
-/** Whether the value is a challenge of the method S256: 32 bytes in base64url. */
+/** Whether the value is a PKCE challenge of the method S256: 32 bytes in base64url. */
 export function isCodeChallenge(text: unknown): text is string {
   return typeof text === "string" && /^[A-Za-z0-9_-]{43}$/.test(text);
 }
 
-/** Whether the value is a verifier (RFC 7636, section 4.1). */
+/** Whether the value is a PKCE verifier (RFC 7636, section 4.1). */
 export function isCodeVerifier(text: unknown): text is string {
   return typeof text === "string" && /^[A-Za-z0-9._~-]{43,128}$/.test(text);
 }

@@ -2,10 +2,13 @@ import { toBase64 } from "../../encoding/base64.js";
 import { escapeHtml } from "../../encoding/html.js";
 import { everyAnswer } from "../../http/respond.js";
 
-/** A page of the server's own. It has no scripts and no images, and loads nothing from elsewhere. */
+/**
+ * A page of the server's own, such as the one for a new password. It has no scripts and no images, and loads nothing
+ * from elsewhere.
+ */
 export interface HtmlPage {
   readonly title: string;
-  /** HTML in which all text is escaped. */
+  /** The page's content as HTML in which all text is escaped. */
   readonly main: string;
 }
 
@@ -23,8 +26,8 @@ button{margin:1.25rem 0 0;padding:.625rem 1.25rem;font:inherit;font-weight:600;c
 let policy: string | undefined;
 
 /**
- * The Content-Security-Policy: nothing but the page's style is loaded, forms go to this server only, and no site may
- * frame the page.
+ * The Content-Security-Policy of the server's own pages: nothing but the page's style is loaded, forms go to this
+ * server only, and no site may frame the page.
  */
 async function makePolicy(): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(style));
@@ -33,8 +36,8 @@ async function makePolicy(): Promise<string> {
 }
 
 /**
- * The response with a page. Its URL holds a token, so the page must not be cached and no other site may learn its
- * URL.
+ * Makes the response with a page of the server's own. The page's URL may hold a token, so the page must not be cached
+ * and no other site may learn its URL.
  */
 export async function pageResponse({ title, main }: HtmlPage, status: number): Promise<Response> {
   policy ??= await makePolicy();

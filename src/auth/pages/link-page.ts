@@ -3,7 +3,10 @@ import { hostedPages } from "../link-url.js";
 import type { LinkPurpose } from "../links.js";
 import type { HtmlPage } from "./html-page.js";
 
-/** The purpose of a hosted page, by the last part of its path; null where there is no such page. */
+/**
+ * The purpose of one of the server's own pages for mailed links, by the last part of its path; null where there is no
+ * such page.
+ */
 export function purposeOfPage(name: string): LinkPurpose | null {
   const purposes = Object.keys(hostedPages) as LinkPurpose[];
   return purposes.find((purpose) => hostedPages[purpose] === name) ?? null;
@@ -94,8 +97,8 @@ function passwordField(lengthMin: number, invalid: boolean): string {
 }
 
 /**
- * The page after a mailed link was used. `onwardTo` is a URL that the project or the invitation chose, never one of the
- * request; null: the page leads nowhere.
+ * The page that is shown after a mailed link was used. `onwardTo` is a URL that the project or the invitation chose,
+ * never one of the request; null: the page leads nowhere.
  */
 export function donePage(purpose: LinkPurpose, onwardTo: string | null): HtmlPage {
   const { doneTitle, done } = wordings[purpose];
@@ -104,7 +107,7 @@ export function donePage(purpose: LinkPurpose, onwardTo: string | null): HtmlPag
   return { title: doneTitle, main: `<p role="status">${escapeHtml(done)}</p>${onward}` };
 }
 
-/** The page of a link that cannot be used. `problem` is a sentence for people. */
+/** The page that is shown for a link that cannot be used. `problem` is a sentence for people. */
 export function problemPage(problem: string): HtmlPage {
   return { title: "This did not work", main: problemText(problem) };
 }

@@ -10,8 +10,8 @@ import { ownerId } from "../store/users.js";
 import { deletionRefusal, lastAdmin, userDeletion } from "../user-deletion.js";
 
 /**
- * DELETE /auth/me: deletes the caller's own account with its sessions, and what refers to it as foreign keys say. It
- * takes the password, or of an account without one a recent sign-in.
+ * DELETE /auth/me: deletes the caller's own account with its sessions, and does to rows that refer to it what their
+ * foreign keys say. It takes the password, or for an account without one a recent sign-in.
  */
 export async function deleteMe({
   request,

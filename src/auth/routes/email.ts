@@ -11,9 +11,9 @@ import { ownerId } from "../store/users.js";
 import { useLink } from "../use-link.js";
 
 /**
- * POST /auth/email: mails a link to the new address, which moves the account there, and a notice to the present one. It
- * takes the password, or of an account without one a recent sign-in. The answer and the statements are the same whether
- * or not somebody else has the new address.
+ * POST /auth/email: mails a link to the new address that moves the account there, and a notice to the present address.
+ * It takes the password, or for an account without one a recent sign-in. The answer and the statements are the same
+ * whether or not somebody else has the new address.
  */
 export async function requestEmailChange({
   request,
@@ -40,8 +40,8 @@ export async function requestEmailChange({
 }
 
 /**
- * POST /auth/email/confirm: moves the account to the address that the link was mailed to. Every session ends but the one
- * that has asked for it, and the address that the account had is told.
+ * POST /auth/email/confirm: moves the account to the address that the link was mailed to. Every session ends but the
+ * one that has asked for the change, and a mail tells the account's old address.
  */
 export async function confirmEmailChange({
   request,

@@ -86,8 +86,8 @@ const isAdmin = (item: unknown): boolean => (item as { readonly role?: unknown }
 const fields = new Set(["id", "email", "role", "email_verified", "disabled", "password_hash"]);
 
 /**
- * An imported user as read from the body, or a text that says what is wrong. Values are never converted to another
- * type.
+ * Reads an imported user from an item of the body; a text that says what is wrong where it is not valid. Values are
+ * never converted to another type.
  */
 function readUser(item: unknown, hasher: PasswordHasher): ImportedUser | string {
   if (typeof item !== "object" || item === null || Array.isArray(item)) return ": expected an object";
@@ -112,7 +112,10 @@ function readUser(item: unknown, hasher: PasswordHasher): ImportedUser | string 
   };
 }
 
-/** Ids are restricted because they become part of paths and of access tokens. */
+/**
+ * Whether a text is allowed as the id of an imported user. Ids are restricted because they become part of paths and of
+ * access tokens.
+ */
 function isId(text: string): boolean {
   return text.length <= idLengthMax && /^[^\s\p{C}]+$/u.test(text);
 }

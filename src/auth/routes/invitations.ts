@@ -25,20 +25,20 @@ const tooManyMails = new Refusal(
 
 interface Invitation {
   readonly email: string;
-  /** The role that the user gets; null leaves the role of a user who has not accepted yet as it is. */
+  /** The role that the invited user gets; null leaves the role of a user who has not accepted yet as it is. */
   readonly role: "user" | "admin" | null;
   readonly redirectTo: string | null;
 }
 
-/** POST /auth/users/invite, for a `project:backend` key. */
+/** POST /auth/users/invite: invites a user by mail, for a `project:backend` key. */
 export async function invite(given: CallerRequest): Promise<Response | Refusal> {
   return backendRefusal(given.caller) ?? inviteUser(given);
 }
 
 /**
- * Invites a user, for a caller who may. A user who has not accepted yet is mailed a new link that sets a password, and
- * older links become invalid. A user who has an account already is mailed only the URL that the invitation leads to;
- * their role and password stay.
+ * Invites a user by mail, for a caller who may. A user who has not accepted yet is mailed a new link that sets a
+ * password, and older links become invalid. A user who has an account already is mailed only the URL that the
+ * invitation leads to; their role and password stay.
  */
 export async function inviteUser({
   request,
@@ -97,7 +97,7 @@ async function readInvitation(request: Request): Promise<Invitation | Refusal> {
   return { email, role, redirectTo };
 }
 
-/** POST /auth/invitations/accept: sets the password, confirms the address and signs the user in. */
+/** POST /auth/invitations/accept: sets the password of an invited user, confirms the address and signs the user in. */
 export async function acceptInvitation({
   request,
   context,

@@ -4,8 +4,8 @@ import type { AuthRequest } from "../context.js";
 import { signInWithPassword } from "../sign-in-with-password.js";
 
 /**
- * POST /auth/login. An unknown address, a wrong password, an account without a password and a disabled account cost
- * the same statements and one hash, and get the same answer.
+ * POST /auth/login: signs a user in with a password. An unknown address, a wrong password, an account without a
+ * password and a disabled account cost the same statements and one hash, and get the same answer.
  */
 export function login(given: AuthRequest): Promise<Response | Refusal> {
   return signInWithPassword(given, {

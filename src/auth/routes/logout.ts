@@ -8,7 +8,10 @@ import { invalidRefreshToken, readRefreshToken, rejection } from "../read-refres
 import { familyOf } from "../refresh-rotation.js";
 import { revokeByRefreshToken } from "../store/sessions.js";
 
-/** POST /auth/logout: ends the session of a refresh token. Its access tokens are refused from the next request on. */
+/**
+ * POST /auth/logout: ends the session that a refresh token belongs to. The session's access tokens are refused from the
+ * next request on.
+ */
 export async function logout({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
   const token = await readRefreshToken(request, config);

@@ -5,7 +5,7 @@ import { notAUser } from "../not-a-user.js";
 import { userById } from "../store/users.js";
 import { userOf } from "../user-of.js";
 
-/** GET /auth/me: the user of the access token. An API key is 403, because it is not a user. */
+/** GET /auth/me: the user whom the access token names. An API key gets 403, because it is not a user. */
 export async function me({ caller, database }: IdentifiedRequest): Promise<Response | Refusal> {
   if (caller.kind !== "user") return notAUser(caller);
   const [found] = await database.query([userById(caller.id)]);

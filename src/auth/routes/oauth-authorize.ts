@@ -33,7 +33,7 @@ export async function authorize({ request, context }: AuthRequest): Promise<Resp
   });
   const hash = secrets.stateHash;
   await platform.database.batch([
-    // Each sign-in that begins adds one state and removes more that have expired, so that the table does not grow.
+    // Each sign-in that begins adds one state and removes several that have expired, so that the table does not grow.
     ...purgeSignIns(now, purgedMax),
     insertState({ hash, provider, redirectTo, codeChallenge, now, expiresAtMs: now + stateLifetimeMs }),
   ]);

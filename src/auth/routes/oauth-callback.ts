@@ -15,8 +15,9 @@ import { type FlowSecrets, flowSecrets, withQuery } from "../oauth/state.js";
 import { consumeState } from "../store/oauth.js";
 
 /**
- * GET or POST /auth/oauth/callback/{provider}: the provider sends the person back. The state is used up first,
- * whatever follows. Without a live state the answer is 400, because the URL to return to is stored with the state.
+ * GET or POST /auth/oauth/callback/{provider}: the sign-in provider sends the person back here. The state is used up
+ * first, whatever follows. Without a state that is live the answer is 400, because the URL to return to is stored with
+ * the state.
  */
 export async function callback({ request, context, name }: AuthRequest): Promise<Response | Refusal> {
   if (!isOAuthProvider(name)) return new Refusal("not_found", "no such provider");
@@ -45,7 +46,7 @@ const unknownState = new Refusal(
   { facts: { event: "sign_in_failed" } },
 );
 
-/** The size limit of the form that Apple posts. */
+/** How many bytes the form may have that Apple posts to the callback. */
 const formBytesMax = 65_536;
 
 async function readParameters(request: Request, provider: Provider): Promise<URLSearchParams | Refusal> {
@@ -126,8 +127,8 @@ async function profileOf(
 }
 
 /**
- * 303 makes the browser continue with GET, also after the POST that Apple's sign-in ends with (RFC 9110, section
- * 15.4.4).
+ * The response that redirects to `location`. Its status 303 makes the browser continue with GET, also after the POST
+ * that Apple's sign-in ends with (RFC 9110, section 15.4.4).
  */
 function seeOther(location: string): Response {
   const headers = { ...everyAnswer, Location: location, "Referrer-Policy": "no-referrer" };

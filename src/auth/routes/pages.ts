@@ -28,8 +28,8 @@ const noSuchPage = new Refusal("not_found", "no such page");
 const incomplete = "The address is incomplete. Open the whole link of the mail.";
 
 /**
- * POST /auth/pages/{name}: takes the form of a link's page, which uses the link up. It opens no session, so that a
- * foreign page cannot sign anybody in with it.
+ * POST /auth/pages/{name}: takes the form of the page of a mailed link, which uses the link up. It opens no session, so
+ * that a foreign page cannot sign anybody in with it.
  */
 export async function submitPage({
   request,
@@ -44,7 +44,7 @@ export async function submitPage({
   if (isRefusal(form)) return form;
   const token = form.get("token") ?? "";
   const password = takesPassword(purpose) ? (form.get("password") ?? "") : null;
-  // The application's URL is asked for before the link is used: if the storage fails here, the link stays usable.
+  // The application's URL is read before the link is used: if the storage fails here, the link stays usable.
   const application = await applicationOf(context);
   const used = await useLink(context, { purpose, token, password, address });
   // The invitation's `redirectTo` is not checked here, because it was checked when the invitation was created.
@@ -59,7 +59,7 @@ export async function submitPage({
   return pageResponse(formPage({ purpose, token, passwordLengthMin, problem }), used.status);
 }
 
-/** The application's URL to lead on to; null where the project's files name none or no schema is in force. */
+/** The URL of the application, to lead on to; null where the project's files name none or no schema is in force. */
 async function applicationOf({ settings, config }: AuthContext): Promise<string | null> {
   const found = await settings();
   return isRefusal(found) ? null : applicationUrl(found, config.cors.allowed_origins);

@@ -8,8 +8,8 @@ import { insertPasswordResetMail } from "../store/outbox.js";
 import { useLink } from "../use-link.js";
 
 /**
- * POST /auth/password-reset/request: mails a link. The answer and the statements are the same whether or not the
- * address has an account.
+ * POST /auth/password-reset/request: mails a link that resets the password. The answer and the statements are the same
+ * whether or not the address has an account.
  */
 export async function requestPasswordReset({
   request,
@@ -27,7 +27,10 @@ export async function requestPasswordReset({
   return json({ data: { accepted: true } }, 202);
 }
 
-/** POST /auth/password-reset/confirm: sets the password and ends every session. A disabled user stays disabled. */
+/**
+ * POST /auth/password-reset/confirm: sets the new password and ends every session of the user. A disabled user stays
+ * disabled.
+ */
 export async function confirmPasswordReset({
   request,
   context,

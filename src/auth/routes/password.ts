@@ -14,8 +14,8 @@ import { knowOnlyAddressIfChanged } from "../store/throttle.js";
 import { changePassword } from "../store/users.js";
 
 /**
- * POST /auth/password: replaces the caller's own password and ends every session, this one included. A wrong current
- * password counts like a failed login.
+ * POST /auth/password: replaces the caller's own password and ends every session, the calling one included. A wrong
+ * current password counts like a failed login.
  */
 export async function changeOwnPassword({
   request,

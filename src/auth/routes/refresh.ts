@@ -61,8 +61,8 @@ async function rotate(request: Request, context: AuthContext): Promise<Response 
       return same === null ? invalidRefreshToken : respond(context, verdict.facts, same);
     }
     case "reject":
-      // The statement before the last one ends the session of a token that is used again too late. If it changed a row,
-      // that is logged.
+      // The statement before the last one ends the session if its token was used again too late. If that has changed a
+      // row, the reuse is logged.
       return results.at(-2)!.rowsWritten > 0 ? reused(context, facts) : invalidRefreshToken;
   }
 }

@@ -14,15 +14,16 @@ import { insertRegistrationMail } from "../store/outbox.js";
 import { insertUser, type NewUser, userWithPassword } from "../store/users.js";
 
 /**
- * POST /auth/register: creates a user with the role `user`, whatever the body says, and a session. Where addresses
- * have to be confirmed, it sends a mail and opens no session.
+ * POST /auth/register: creates a user with the role `user`, whatever the body says, and a session. Where addresses have
+ * to be confirmed, it sends a mail and opens no session.
  */
 export async function register({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
   const body = await readEmailAndPassword(request);
   if (isRefusal(body)) return body;
   const turn: HashTurn = { address, isFor: "registration" };
-  // Room for one more password hash is asked for first, so that a flood of registrations costs the database nothing.
+  // Whether the hasher has room for one more password is checked first, so that a flood of registrations costs the
+  // database nothing.
   if (!platform.passwordHasher.hasRoomFor(turn)) throw new HasherBusyError("no registration would be hashed");
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;
@@ -62,7 +63,7 @@ const taken = new Refusal("conflict", "the address is registered already");
 /**
  * Registers a user where addresses have to be confirmed. The answer and the statements are the same for an address that
  * is new, registered and unconfirmed, or confirmed. The id in the answer is random each time: with a real one, a caller
- * could insert a row that refers to it, and the foreign key would show whether the user is a new one.
+ * could insert a row that refers to it, and the foreign key would show whether the user is new.
  */
 async function registerUnverified(context: AuthContext, user: NewUser): Promise<Response> {
   const { email, role, passwordHash } = user;

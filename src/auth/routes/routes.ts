@@ -31,9 +31,9 @@ type Env = { Variables: { caller: Caller } };
 type Handler<R> = (given: R) => Promise<Response | Refusal>;
 
 /**
- * The routes under /auth (docs/reference/http.md#endpoints). `authenticated` is a middleware that identifies the caller
- * in a round trip of its own, for the routes that read a body for one. `addressOf` gives the client's IPv4 address, or the
- * /64 network of its IPv6 address (`addressUnit`).
+ * Makes the routes under /auth (docs/reference/http.md#endpoints). `authenticated` is a middleware that finds the
+ * caller in a round trip of its own, for routes that read a body and need the caller for it. `addressOf` gives the
+ * client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`).
  */
 export function authRoutes(
   context: AuthContext,
@@ -97,7 +97,7 @@ export function authRoutes(
   return routes;
 }
 
-/** The POST endpoints whose answer depends on the caller: who it is, is found out before the handler runs. */
+/** The POST endpoints whose answer depends on the caller, who is found out before the handler runs. */
 const callersPosts: readonly (readonly [string, Handler<CallerRequest>])[] = [
   ["/password", changeOwnPassword],
   ["/email", requestEmailChange],
@@ -106,8 +106,8 @@ const callersPosts: readonly (readonly [string, Handler<CallerRequest>])[] = [
 ];
 
 /**
- * Answers every exception with 503 `auth_unavailable`, because clients keep their tokens then. An exception that is
- * neither failing storage nor a busy hasher is also logged.
+ * Makes the error handler of the routes under /auth, which answers every exception with 503 `auth_unavailable`, because
+ * clients then keep their tokens. An exception that is neither failing storage nor a busy hasher is also logged.
  */
 function unavailableFor(log: Log): (error: Error) => Response {
   return (error) => {

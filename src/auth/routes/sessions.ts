@@ -41,8 +41,8 @@ function sessionOf([id, kind, createdAt, latestAt, expiresAt]: Result["rows"][nu
 const noSuchSession = new Refusal("not_found", "no such session");
 
 /**
- * DELETE /auth/sessions/{id}: ends a session of the caller's own, from the next request on, and a change of the address
- * that it has asked for.
+ * DELETE /auth/sessions/{id}: ends a session of the caller's own, from the next request on, and cancels a change of the
+ * address that it has asked for.
  */
 export async function endOwnSession({
   context,
@@ -51,7 +51,7 @@ export async function endOwnSession({
   name: id,
 }: IdentifiedRequest): Promise<Response | Refusal> {
   if (caller.kind !== "user") return notAUser(caller);
-  // No stored id has a NUL character, which a parameter must not have.
+  // No stored id has a NUL character, and a statement's parameter must not have one.
   if (id.includes("\0")) return noSuchSession;
   const [ended] = await database.batch([
     endSession(id, caller.id, context.platform.clock.now()),

@@ -2,11 +2,11 @@ import { type ResultValue, type Statement, statement } from "../../platform/data
 import { Memo, statementLengthMax } from "../../platform/memo.js";
 import { instant } from "./instant.js";
 
-// The columns of these statements have the names c0, c1 and so on, by which `insist` refers to them.
+// The columns of the checks of a caller have the names c0, c1 and so on, by which `insist` refers to them.
 const schemaVersion = "(SELECT max(version) FROM _schema) AS c0";
 
-// These statements are constants because caches look them up by their text: a string that is put together anew has to
-// be read as a whole before it can be found.
+// The checks' SQL texts are constants because caches look them up by their text: a string that is put together anew has
+// to be read as a whole before it can be found.
 const schemaVersionSql = `SELECT ${schemaVersion}`;
 const sessionSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4 FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
@@ -18,7 +18,10 @@ const consoleSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role A
 const apiKeySql = `SELECT ${schemaVersion}, k.id AS c1, k.scopes AS c2 FROM (SELECT 1)
     LEFT JOIN _service_keys k ON k.hash = ? AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)`;
 
-/** The check of an anonymous caller. Returns `[schema version]`, NULL where no schema was applied yet. */
+/**
+ * The check of an anonymous caller, which only reads the schema's version. Returns `[schema version]`, NULL where no
+ * schema was applied yet.
+ */
 export function schemaVersionCheck(): Statement {
   return statement(schemaVersionSql);
 }
@@ -51,8 +54,8 @@ export function apiKeyCheck(hash: string, now: number): Statement {
 }
 
 /**
- * A check with `length` columns, and behind them those of a user whose view is asked for: `[id, email, role, email verified,
- * disabled]`, NULL where there is none.
+ * Makes a check of a caller that also returns, behind its `length` columns, those of a user whose view is asked for:
+ * `[id, email, role, email verified, disabled]`, NULL where there is no such user.
  */
 export function besideUser(check: Statement, length: number, id: string): Statement {
   const columns = ["id", "email", "role", "email_verified", "disabled"];
@@ -63,7 +66,10 @@ export function besideUser(check: Statement, length: number, id: string): Statem
   );
 }
 
-/** The same with those of an API key: `[id, scopes, whether it is good at `now`]`. */
+/**
+ * Makes a check of a caller that also returns, behind its `length` columns, those of an API key whose view is asked
+ * for: `[id, scopes, whether it is valid at `now`]`, NULL where there is no such key.
+ */
 export function besideKey(check: Statement, length: number, id: string, now: number): Statement {
   return statement(
     `SELECT c.*, ${named(["id", "scopes", "good"], length)} FROM (${check.sql}) c
@@ -93,7 +99,7 @@ export function insist(check: Statement, expected: readonly ResultValue[]): Stat
   return { sql, params: [...expected, ...check.params] };
 }
 
-/** A cache of the SQL of `insist`, by the SQL of the check that it insists on. There are few checks. */
+/** A cache of the SQL that `insist` makes, by the SQL of the check of a caller. There are few such checks. */
 const insisting = new Memo<string>(16_384);
 
 /**
@@ -106,12 +112,16 @@ export function withCheck(check: Statement, { sql, params }: Statement): Stateme
   return { sql: text, params: [...check.params, ...params] };
 }
 
-/** How many statements `withValues` joins at most: the question whether a request is new, and that of a write's probes. */
+/**
+ * How many statements `withValues` joins at most: the one that asks whether a request is new, and the one with a
+ * write's probes.
+ */
 export const valuesMax = 2;
 
 /**
- * Joins what `insist` has made and statements that are marked as `single: "value"` into one statement, as `withCheck` does.
- * Each has a column, which is NULL where the statement returns no row: that is quicker than a join.
+ * Joins the statement that `insist` has made with statements that are marked as `single: "value"` into one. Each of
+ * them becomes a column, which is NULL where the statement returns no row: that is quicker than the join of
+ * `withCheck`.
  */
 export function withValues(holds: Statement, values: readonly Statement[]): Statement {
   let sql = textsAfter(holds.sql).get("", () => `SELECT (${holds.sql}) AS holds`);
@@ -125,11 +135,11 @@ export function withValues(holds: Statement, values: readonly Statement[]): Stat
 }
 
 /**
- * A cache of the SQL of `withCheck` and `withValues`: by the SQL of the check (there are three, and the three that
- * `insist` makes of them) and of what was joined with it before, then by the SQL that is joined with that.
+ * A cache of the SQL that `withCheck` and `withValues` make: by the SQL of the check with what was joined to it before,
+ * then by the SQL that is joined next.
  */
 const joinedTexts = new Memo<Memo<string>>(65_536);
-/** How many bytes the cached SQL may take that is joined with one text. */
+/** How many bytes of cached SQL are kept for each text that others are joined with. */
 const joinedBytesMax = 2_097_152;
 
 function textsAfter(sql: string): Memo<string> {

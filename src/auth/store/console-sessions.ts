@@ -5,11 +5,11 @@ import { endSurplusSessions } from "./sessions.js";
 /** A session of the console that is not stored yet. Times are milliseconds since the epoch. */
 export interface NewConsoleSession {
   readonly id: string;
-  /** The hash of the token in its cookie. */
+  /** The hash of the token in the session's cookie. */
   readonly tokenHash: string;
   readonly now: number;
   readonly expiresAtMs: number;
-  /** Until when what needs a confirmed session may be done without typing the password again. */
+  /** Until when the session counts as confirmed by a password, so that it is not asked for again. */
   readonly confirmedUntilMs: number;
 }
 
@@ -36,11 +36,11 @@ export function openConsoleSession(session: NewConsoleSession, holder: Condition
   ];
 }
 
-/** A console session whose password was typed again. Times are milliseconds since the epoch. */
+/** The confirmation of a console's session by typing the password again. Times are milliseconds since the epoch. */
 export interface Confirmation {
   readonly sessionId: string;
   readonly userId: string;
-  /** The stored hash that the password was checked against. */
+  /** The stored hash that the typed password was checked against. */
   readonly passwordHash: string;
   readonly now: number;
   readonly confirmedUntilMs: number;
@@ -48,7 +48,7 @@ export interface Confirmation {
 
 /**
  * Confirms a session of the console, as long as it has not ended and the user's password is still the one that was
- * checked. Returns the id; no row where that is not so.
+ * checked. Returns the session's id; else no row.
  */
 export function confirmConsoleSession(confirmation: Confirmation): Statement {
   return statement(
@@ -64,7 +64,7 @@ export function confirmConsoleSession(confirmation: Confirmation): Statement {
   );
 }
 
-/** Ends a session of the console. Returns its user's id; no row where it is unknown or has ended already. */
+/** Ends a session of the console. Returns its user's id; no row where the session is unknown or has ended already. */
 export function revokeConsoleSession(tokenHash: string, now: number): Statement {
   return statement(
     `UPDATE _sessions SET revoked_at = ? WHERE token_hash = ? AND revoked_at IS NULL AND expires_at > ?

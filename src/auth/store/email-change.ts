@@ -2,7 +2,7 @@ import { type Statement, statement } from "../../platform/database.js";
 import type { Condition } from "./condition.js";
 import { liveLinkCondition } from "./links.js";
 
-/** A link that is to be stored, which moves a user to another address. Times are milliseconds since the epoch. */
+/** A new link that moves a user to another address, to be stored. Times are milliseconds since the epoch. */
 export interface NewEmailChange {
   readonly id: string;
   /** The hash of the link's token. */
@@ -10,9 +10,9 @@ export interface NewEmailChange {
   /** The id of the mail in the outbox that announces the link. Where that mail was not written, no link is stored. */
   readonly mailId: string;
   readonly userId: string;
-  /** The session that asks for it. It goes on when the link is used. */
+  /** The session that asks for the change of address. It goes on when the link is used. */
   readonly sessionId: string;
-  /** The new address. */
+  /** The address that the link moves the user to. */
   readonly email: string;
   readonly emailKey: string;
   readonly now: number;
@@ -20,8 +20,9 @@ export interface NewEmailChange {
 }
 
 /**
- * Stores a link that changes an address. Goes into one batch behind the statement that writes its mail. Older ones of
- * the user are deleted, also where no link is stored, but not where `owner` matches nobody.
+ * Makes the statements that store a link which changes an address. They go into one batch behind the statement that
+ * writes its mail. Older such links of the user are deleted, also where no link is stored, but not where `owner`
+ * matches nobody.
  */
 export function insertEmailChange(link: NewEmailChange, owner: Condition): readonly Statement[] {
   return [
@@ -48,21 +49,22 @@ export function insertEmailChange(link: NewEmailChange, owner: Condition): reado
   ];
 }
 
-/** A request that uses a link which changes an address. */
+/** The use of a link that changes a user's address. */
 export interface EmailChangeUse {
   readonly hash: string;
-  /** A random id of this use, by which the other statements of the batch find the link that it consumed. */
+  /** A random id of this use of the link, by which the other statements of the batch find the link that it consumed. */
   readonly usedBy: string;
-  /** The id of the mail that tells the address which the user had. */
+  /** The id of the mail that tells the user's old address of the change. */
   readonly mailId: string;
   readonly now: number;
 }
 
 /**
- * Uses a link that changes an address: tells the old address, moves the user to the new one and marks that as verified.
- * The first statement returns `[redirect_to, user_id]`, or no row where the link is not live or somebody else has the
- * address meanwhile; then nothing is changed. Sessions end but the one that asked for it, and so do exchange codes and
- * all other links, which were mailed to the old address. Identities at providers stay.
+ * Makes the statements that use a link which changes an address: they write a mail to the old address, move the user to
+ * the new one and mark that as verified. The first returns `[redirect_to, user_id]`, or no row where the link is not
+ * live or somebody else has the address meanwhile; then nothing is changed. All sessions end but the one that asked for
+ * the change, and so do exchange codes and all other links, which were mailed to the old address. Identities at
+ * providers stay.
  */
 export function changeEmail({ hash, usedBy, mailId, now }: EmailChangeUse): readonly Statement[] {
   const used = "FROM _links l WHERE l.hash = ? AND l.used_by = ?";
@@ -107,8 +109,8 @@ export function changeEmail({ hash, usedBy, mailId, now }: EmailChangeUse): read
 }
 
 /**
- * Deletes the unused link by which a session has asked for another address, where the session is ended on purpose. Of this
- * user alone, or with null of the session's.
+ * Deletes the unused link by which a session has asked for another address: of this user, or with null of the
+ * session's. To be run where the session is ended on purpose.
  */
 export function deleteEmailChangeOfSession(sessionId: string, userId: string | null): Statement {
   return statement(
@@ -120,12 +122,12 @@ export function deleteEmailChangeOfSession(sessionId: string, userId: string | n
   );
 }
 
-/** The same for all sessions of a user. */
+/** Deletes the unused links by which any session of a user has asked for another address. */
 export function deleteEmailChanges(userId: string): Statement {
   return statement("DELETE FROM _links WHERE user_id = ? AND purpose = 'email_change'", userId);
 }
 
-/** The same for all sessions of everybody. */
+/** Deletes the unused links by which any session of anybody has asked for another address. */
 export function deleteEveryEmailChange(): Statement {
   return statement("DELETE FROM _links WHERE purpose = 'email_change'");
 }

@@ -6,7 +6,7 @@ import { invitedRole } from "./links.js";
 export interface IdentitySignIn {
   readonly provider: string;
   readonly subject: string;
-  /** The address; null where the provider has not verified it. */
+  /** The person's email address; null where the provider has not verified it. */
   readonly email: string | null;
   readonly emailKey: string | null;
   /**
@@ -16,9 +16,9 @@ export interface IdentitySignIn {
   readonly mayLink: boolean;
   /** Whether a user may be created where the address has none yet. */
   readonly mayRegister: boolean;
-  /** The id for the user, if one is created. */
+  /** The id for the user, if a new one is created. */
   readonly newUserId: string;
-  /** The hash of the code that the application will exchange. */
+  /** The hash of the code that the application will exchange for tokens. */
   readonly codeHash: string;
   readonly codeChallenge: string;
   readonly now: number;
@@ -35,9 +35,10 @@ const unlinked = "NOT EXISTS (SELECT 1 FROM _identities WHERE provider = ? AND s
 const unconfirmed = `email_key = ? AND email_verified = 0 AND disabled = 0 AND role <> 'admin' AND ${unlinked}`;
 
 /**
- * Finds, takes over or creates the user of an identity and stores an exchange code for them, in one batch. A known
- * identity belongs to its user whatever its address is now. An unknown one is linked by its address, where both the
- * provider and this server have verified it. The last statement returns what `judgeSignIn` needs.
+ * Finds, takes over or creates the user of an identity at a sign-in provider and stores an exchange code for that user,
+ * in one batch. A known identity belongs to its user whatever its address is now. An unknown one is linked by its
+ * address, where both the provider and this server have verified it. The last statement returns what `judgeSignIn`
+ * needs.
  */
 export function signInByIdentity(request: IdentitySignIn): readonly Statement[] {
   return [
@@ -88,8 +89,8 @@ function byAddress(request: IdentitySignIn, email: string, emailKey: string): re
 }
 
 /**
- * Takes an unconfirmed account over for the identity: sessions, codes, links and the password that its creator knows
- * are void from then on.
+ * Gives an account whose address was never confirmed to the identity with that address: the sessions, codes, links and
+ * the password that the account's creator knows become invalid.
  */
 function takeOver({ provider, subject, now }: IdentitySignIn, emailKey: string): readonly Statement[] {
   const account = [emailKey, provider, subject] as const;
@@ -116,8 +117,8 @@ function takeOver({ provider, subject, now }: IdentitySignIn, emailKey: string):
 }
 
 /**
- * The statement that returns `[whether the code was stored, whether the identity's user is disabled, whether the
- * address's user is disabled]`; the last two are NULL where there is no such user.
+ * Returns `[whether the exchange code was stored, whether the identity's user is disabled, whether the address's user
+ * is disabled]`; the last two are NULL where there is no such user.
  */
 function signInFacts({ codeHash, provider, subject, emailKey }: IdentitySignIn): Statement {
   return statement(

@@ -2,7 +2,7 @@ import { type Statement, statement } from "../../platform/database.js";
 import type { LinkPurpose } from "../links.js";
 import { type Condition, condition } from "./condition.js";
 
-/** A link that is to be stored. Times are milliseconds since the epoch. */
+/** A mailed link that is to be stored. Times are milliseconds since the epoch. */
 export interface NewLink {
   readonly id: string;
   /** The hash of the link's token. */
@@ -16,11 +16,11 @@ export interface NewLink {
   readonly emailKey: string;
   /**
    * The hash of a registration's password. It becomes the user's when the link is used, but only where the account is
-   * an unconfirmed registration: any other account has an owner, and a stranger must not set their password. Null:
-   * the link takes over the hash that the link before it carries.
+   * an unconfirmed registration: any other account has an owner, and a stranger must not set their password. Null: the
+   * new link takes over the hash that the link before it carries.
    */
   readonly passwordHash: string | null;
-  /** The role that the user gets when the link is used; null where the link changes none. */
+  /** The role that the user gets when the link is used; null where the link changes no role. */
   readonly role: string | null;
   readonly redirectTo: string | null;
   readonly now: number;
@@ -28,8 +28,8 @@ export interface NewLink {
 }
 
 /**
- * Stores a link. Goes into one batch behind the statement that writes its mail. Older links of the same purpose are
- * deleted.
+ * Makes the statements that store a mailed link. They go into one batch behind the statement that writes its mail.
+ * Older links of the same user and purpose are deleted.
  */
 export function insertLink(link: NewLink): readonly Statement[] {
   return [
@@ -100,7 +100,7 @@ export const liveLinkCondition = `used_at IS NULL AND expires_at > ?
   AND EXISTS (SELECT 1 FROM _users u WHERE u.id = _links.user_id AND u.disabled = 0)`;
 
 /**
- * Returns `[id, email]`, of a link and its user, where the link can be used now; else no row. Asked before the new
+ * Returns `[id, email]`, of a link and its user, where the link can be used now; else no row. It is read before the new
  * password is hashed, which is costly.
  */
 export function liveLink(hash: string, purpose: LinkPurpose, now: number): Statement {
@@ -113,13 +113,13 @@ export function liveLink(hash: string, purpose: LinkPurpose, now: number): State
   );
 }
 
-/** A request that uses a link. */
+/** One use of a mailed link, as a request makes it. */
 export interface LinkUse {
   readonly hash: string;
   readonly purpose: LinkPurpose;
   /**
-   * The hash of the password that comes with the token. Null where none comes: then the password that the link carries
-   * is set, or else the user's stays.
+   * The hash of the password that the request sends with the token. Null where it sends none: then the password that
+   * the link carries is set, or else the user's stays.
    */
   readonly passwordHash: string | null;
   /**
@@ -127,7 +127,7 @@ export interface LinkUse {
    * in from.
    */
   readonly addressKey: string;
-  /** A random id of this use, by which the other statements of the batch find the link that it consumed. */
+  /** A random id of this use of the link, by which the other statements of the batch find the link that it consumed. */
   readonly usedBy: string;
   readonly now: number;
 }
@@ -148,9 +148,9 @@ export const invitedRole = `(SELECT i.role FROM _links i WHERE i.user_id = _user
   AND i.used_at IS NULL AND i.expires_at > ? AND _users.email_verified = 0)`;
 
 /**
- * Consumes a link. The first statement returns `[redirect_to, user_id]`, or no row where the link is not live. Sessions,
- * exchange codes and known addresses of the user are ended, because somebody else may have had the account until now,
- * and all other links of the user are deleted. The client's address is then the only known one.
+ * Makes the statements that use up a mailed link. The first returns `[redirect_to, user_id]`, or no row where the link
+ * is not live. Sessions, exchange codes and known addresses of the user are ended, because somebody else may have had
+ * the account until now, and all other links of the user are deleted. The client's address is then the only known one.
  */
 export function consumeLink({
   hash,

@@ -2,7 +2,7 @@ import type { Keyring } from "../../encoding/keyring.js";
 import { type Statement, statement } from "../../platform/database.js";
 import { type Condition, condition } from "./condition.js";
 
-/** The state of a social sign-in that begins. Times are milliseconds since the epoch. */
+/** The state of a social sign-in that begins, to be stored. Times are milliseconds since the epoch. */
 export interface NewState {
   /** The hash of the state (`FlowSecrets.stateHash`). The state itself is not stored. */
   readonly hash: string;
@@ -29,8 +29,8 @@ export function insertState(state: NewState): Statement {
 }
 
 /**
- * Marks a state as used, whichever of the two hashes it was stored by. Returns `[hash, redirect_to, code_challenge]`;
- * no row where the state is unknown, used, expired or another provider's.
+ * Marks a social sign-in's state as used, whichever of the two hashes it was stored by. Returns `[hash, redirect_to,
+ * code_challenge]`; no row where the state is unknown, used, expired or another provider's.
  */
 export function consumeState(hashes: Keyring<string>, provider: string, now: number): Statement {
   return statement(
@@ -58,7 +58,10 @@ export function purgeSignIns(now: number, rowsMax: number): readonly Statement[]
   );
 }
 
-/** Marks an exchange code as used, whether or not the verifier that came with it is right. `hash` is the code's. */
+/**
+ * Marks an exchange code of a social sign-in as used, whether or not the verifier that came with it is right. `hash` is
+ * the code's.
+ */
 export function consumeCode(hash: string, now: number): Statement {
   return statement(
     "UPDATE _oauth_codes SET used_at = ? WHERE hash = ? AND used_at IS NULL",
@@ -67,11 +70,11 @@ export function consumeCode(hash: string, now: number): Statement {
   );
 }
 
-/** An exchange code that was presented, with its verifier. */
+/** An exchange code of a social sign-in that was presented, with its PKCE verifier. */
 export interface PresentedCode {
   /** The hash of the exchange code. */
   readonly hash: string;
-  /** The challenge (S256) of the verifier that was presented. */
+  /** The PKCE challenge (S256) of the verifier that was presented. */
   readonly codeChallenge: string;
   readonly now: number;
 }
@@ -90,12 +93,12 @@ export function userOfCode({ hash, codeChallenge, now }: PresentedCode): Conditi
   );
 }
 
-/** Deletes the exchange codes of a user whose sessions are ended. */
+/** Deletes the exchange codes (of social sign-ins) of a user. To be run where the user's sessions are ended. */
 export function deleteCodes(userId: string): Statement {
   return statement("DELETE FROM _oauth_codes WHERE user_id = ?", userId);
 }
 
-/** Deletes all exchange codes, when everybody's sessions are ended. */
+/** Deletes all exchange codes (of social sign-ins). To be run where everybody's sessions are ended. */
 export function deleteEveryCode(): Statement {
   return statement("DELETE FROM _oauth_codes");
 }

@@ -4,9 +4,9 @@ import type { Condition } from "./condition.js";
 import { isPending } from "./users.js";
 
 /**
- * The kind of a mail, which decides what it says. `registration_attempt` tells the owner of an address that somebody
- * tried to register it, `email_change_attempt` that somebody with another account tried to move there. An account's
- * own address is told by `email_change_notice` that another one was asked for, and by `email_changed` that the account
+ * The kind of a mail, which decides what the mail says. `registration_attempt` tells the owner of an address that
+ * somebody tried to register it, `email_change_attempt` that somebody with another account tried to move there. An
+ * account's own address gets `email_change_notice` when another one was asked for, and `email_changed` when the account
  * has moved.
  */
 export type MailKind =
@@ -19,15 +19,15 @@ export type MailKind =
 /** A mail that is to be written to the outbox. */
 export interface NewMail {
   readonly id: string;
-  /** The id of the link that the mail announces. It is left out for users who get a mail without a link. */
+  /** The id of the link that the mail announces. It is not stored for users who get a mail without a link. */
   readonly linkId: string;
   readonly emailKey: string;
   readonly now: number;
 }
 
 /**
- * Which users are mailed, and what, as SQL over `_users`: `kind` is an expression, `withLink` and `recipients` are
- * conditions.
+ * Which users get a mail, and of which kind, as SQL over `_users`: `kind` is an expression, `withLink` and `recipients`
+ * are conditions.
  */
 interface MailRule {
   readonly kind: string;
@@ -36,9 +36,9 @@ interface MailRule {
 }
 
 /**
- * Writes a mail to the outbox. Goes into one batch directly behind the statement that counts the mail, and does nothing
- * where that counted none because the limit is reached. For an address without an account the same statement runs and
- * writes nothing.
+ * Makes the statement that writes a mail to the outbox. It goes into one batch directly behind the statement that
+ * counts the mail, and does nothing where that counted none because the limit is reached. For an address without an
+ * account the same statement runs and writes nothing.
  */
 function insertMail(
   { id, linkId, emailKey, now }: NewMail,
@@ -61,8 +61,8 @@ function insertMail(
 const unconfirmedRegistration = "registration_unconfirmed = 1";
 
 /**
- * Mails a link to confirm the address to an unconfirmed registration. Any other account has an owner, who is told
- * that somebody tried to register the address.
+ * Writes the mail for a registration of an address that has an account: an unconfirmed one gets a link to confirm the
+ * address. Any other account has an owner, who is told that somebody tried to register the address.
  */
 export function insertRegistrationMail(mail: NewMail): Statement {
   const kind = `iif(${unconfirmedRegistration}, 'email_verification', 'registration_attempt')`;
@@ -70,37 +70,37 @@ export function insertRegistrationMail(mail: NewMail): Statement {
 }
 
 /**
- * Mails a new link to confirm the address. Where addresses need not be confirmed nobody is mailed, because the link
- * would vouch for an account that anybody may have created.
+ * Writes a mail with a new link to confirm the address. Where addresses need not be confirmed nobody is mailed, because
+ * the link would vouch for an account that anybody may have created.
  */
 export function insertVerificationMail(mail: NewMail, { required }: { required: boolean }): Statement {
   const recipients = required ? "email_verified = 0" : "false";
   return insertMail(mail, { kind: "'email_verification'", withLink: "true", recipients }, null);
 }
 
-/** Mails a link to reset the password. */
+/** Writes a mail with a link to reset the password. */
 export function insertPasswordResetMail(mail: NewMail): Statement {
   return insertMail(mail, { kind: "'password_reset'", withLink: "true", recipients: "true" }, null);
 }
 
 /**
- * Mails an invitation: with a link to accept for a user who has not accepted yet, with `actionUrl` alone for any
- * other.
+ * Writes the mail of an invitation: with a link to accept it for a user who has not accepted yet, with `actionUrl`
+ * alone for any other.
  */
 export function insertInvitationMail(mail: NewMail, actionUrl: string | null): Statement {
   return insertMail(mail, { kind: "'invitation'", withLink: isPending, recipients: "true" }, actionUrl);
 }
 
-/** A mail with a link that moves a user to the address which it is sent to. */
+/** A mail with a link that moves a user to the address that the mail is sent to. */
 export interface EmailChangeMail extends NewMail {
-  /** The new address as it was given. */
+  /** The new address as the user has given it. */
   readonly email: string;
 }
 
 /**
- * Mails a link to a new address. Where somebody else has that address, the mail goes to them, without a link. Nobody is
- * mailed where `owner`, a condition on `_users AS u`, matches nobody. Goes directly behind the statement that counts the
- * mail.
+ * Writes a mail with a link to a user's new address. Where somebody else has that address, they get a mail without a
+ * link. Nobody is mailed where `owner`, a condition on `_users AS u`, matches nobody. Goes directly behind the
+ * statement that counts the mail.
  */
 export function insertEmailChangeMail(
   { id, linkId, email, emailKey, now }: EmailChangeMail,
@@ -121,7 +121,10 @@ export function insertEmailChangeMail(
   );
 }
 
-/** Tells the present address of the user whom `owner` matches that another one was asked for. Else as the mail above. */
+/**
+ * Writes a mail to the present address of the user whom `owner` matches, which says that a change to another address
+ * was asked for. Goes directly behind the statement that counts the mail, as `insertEmailChangeMail` does.
+ */
 export function insertEmailChangeNotice(id: string, owner: Condition, now: number): Statement {
   return statement(
     `INSERT INTO _outbox (id, kind, recipient, created_at, attempts, next_attempt_at)
@@ -133,7 +136,7 @@ export function insertEmailChangeNotice(id: string, owner: Condition, now: numbe
   );
 }
 
-/** Returns `[1]` where a mail is due. Asked before `claimMails`, because that takes the write lock. */
+/** Returns `[1]` where a mail is due. It is run before `claimMails`, because that takes the write lock. */
 export function anyMailDue(now: number): Statement {
   return statement(
     "SELECT 1 FROM _outbox WHERE next_attempt_at <= ? AND leased_until <= ? LIMIT 1",
@@ -146,21 +149,26 @@ export function anyMailDue(now: number): Statement {
 export interface MailClaim {
   readonly now: number;
   readonly mailsMax: number;
-  /** The ids of mails that this process is sending, or has sent and not deleted yet. */
+  /** The ids of mails that this process is sending, or has sent and not deleted yet; they are not claimed again. */
   readonly except: readonly string[];
-  /** The pause before the second attempt. It doubles with each attempt, up to `backoffMsMax`. */
+  /**
+   * The pause in milliseconds before the second attempt to send a mail. It doubles with each attempt, up to
+   * `backoffMsMax`.
+   */
   readonly backoffMs: number;
   readonly backoffMsMax: number;
-  /** For how long no other process takes the claimed mails. Longer than any transport takes to send one. */
+  /**
+   * For how many milliseconds no other process takes the claimed mails. Longer than any transport takes to send one.
+   */
   readonly leaseMs: number;
 }
 
 const backoff = "min(?, ? << min(attempts, 30))";
 
 /**
- * Takes mails that are due, so that no other process takes them before the lease and the backoff have ended. Returns
- * `[id, kind, recipient, link_id, action_url, created_at, attempts, link's expires_at, link's redirect_to, link's hash]`;
- * the last three are NULL where the link is not live.
+ * Claims mails that are due, so that no other process takes them before the lease and the backoff have ended. Returns
+ * `[id, kind, recipient, link_id, action_url, created_at, attempts, link's expires_at, link's redirect_to, link's
+ * hash]`; the last three are NULL where the link is not live.
  */
 export function claimMails({
   now,
@@ -192,9 +200,8 @@ export function claimMails({
 }
 
 /**
- * Lets other processes take a mail again whose delivery has failed, so that only the pause before the next attempt has
- * to pass. Does nothing where the mail was claimed again since, which `attempts` tells. `error` says in words what went
- * wrong.
+ * Lets other processes take a mail whose delivery has failed, once the pause before the next attempt is over. Does
+ * nothing where the mail was claimed again since, which `attempts` tells. `error` says in words what went wrong.
  */
 export function releaseMail(id: string, attempts: number, error: string): Statement {
   return statement(
@@ -211,7 +218,10 @@ export function releaseMail(id: string, attempts: number, error: string): Statem
  */
 export type MailEnd = "sent" | "failed" | "dropped";
 
-/** Removes a mail from the outbox that has ended, and keeps what became of it. `error` is that of the last attempt. */
+/**
+ * Removes a mail from the outbox that has ended, and stores what became of it. `error` is that of the last attempt to
+ * send it; null for none.
+ */
 export function endMail(id: string, end: MailEnd, now: number, error: string | null): readonly Statement[] {
   return [
     statement(
@@ -227,13 +237,13 @@ export function endMail(id: string, end: MailEnd, now: number, error: string | n
   ];
 }
 
-/** Which mails are listed. */
+/** Which mails `listMails` lists. */
 export interface MailsAsked {
-  /** In milliseconds since the epoch. */
+  /** The current time, in milliseconds since the epoch. */
   readonly now: number;
-  /** Null for all. */
+  /** The state of the listed mails; null for mails in any state. */
   readonly state: "waiting" | MailEnd | null;
-  /** The time and the id of a mail; those that are listed come behind it. Null: from the newest on. */
+  /** The time and the id of a mail behind which the list begins; null to begin with the newest one. */
   readonly after: readonly [createdAtMs: number, id: string] | null;
   readonly limit: number;
 }
@@ -274,8 +284,8 @@ export function listMails({ now, state, after, limit }: MailsAsked): Statement {
 }
 
 /**
- * Makes mails that wait for another attempt due now; for the start of a process. Mails that another process has claimed
- * stay claimed.
+ * Makes mails that wait for another attempt due now. To be run at the start of a process. Mails that another process
+ * has claimed stay claimed.
  */
 export function makeMailsDue(now: number): Statement {
   return statement(

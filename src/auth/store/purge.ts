@@ -4,17 +4,18 @@ import { type Statement, statement } from "../../platform/database.js";
 export interface PurgeLimits {
   /** The current time, in milliseconds since the epoch. */
   readonly now: number;
-  /** How many rows a statement removes at most, so that none holds the write lock for long. */
+  /** How many rows a statement removes at most, so that it does not hold the write lock for long. */
   readonly rowsMax: number;
   readonly graceMs: number;
   readonly accessTokenMs: number;
   /** How long a session lasts from its beginning, however often its tokens were renewed. */
   readonly sessionMaxAgeMs: number;
   /**
-   * How long expired links are kept: a new verification link still takes over the password that an expired one carries.
+   * How many milliseconds expired links are kept: a new verification link still takes over the password that an expired
+   * one carries.
    */
   readonly linkKeepMs: number;
-  /** How long it is kept what became of a mail. */
+  /** For how many milliseconds it stays stored what became of a mail. */
   readonly mailKeepMs: number;
 }
 
@@ -25,7 +26,7 @@ export interface PurgeLimits {
 export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
   const { now, rowsMax, graceMs, accessTokenMs, sessionMaxAgeMs, linkKeepMs, mailKeepMs } = limits;
   const max = BigInt(rowsMax);
-  // A session is kept until the access token that came with its last refresh token has expired, because that token
+  // A session is kept until the access token that came with its last refresh token has expired, because an access token
   // needs its session, and may expire later than the refresh token.
   const endedBefore = BigInt(now - accessTokenMs);
   return [
@@ -35,8 +36,8 @@ export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
       BigInt(now - graceMs),
       max,
     ),
-    // Tokens that release 0.1.0 has given out stay stored, without their successor: when they are used again, only
-    // their row tells which session they belong to.
+    // Refresh tokens that release 0.1.0 has given out stay stored, without their successor: when they are used again,
+    // only their row tells which session they belong to.
     statement(
       `UPDATE _refresh_tokens SET successor = NULL WHERE hash IN
       (SELECT hash FROM _refresh_tokens WHERE successor IS NOT NULL AND used_at < ? LIMIT ?)`,
@@ -52,7 +53,7 @@ export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
       BigInt(now - sessionMaxAgeMs),
       max,
     ),
-    // Those of the console, which alone have an end of their own.
+    // Sessions of the console that are over: only they have an end of their own (`expires_at`).
     statement(
       "DELETE FROM _sessions WHERE id IN (SELECT id FROM _sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)",
       BigInt(now),

@@ -1,7 +1,10 @@
 import { type Statement, statement } from "../../platform/database.js";
 import { instant } from "./instant.js";
 
-/** An API key that is to be stored. Times are milliseconds since the epoch; null: the key does not expire. */
+/**
+ * An API key that is to be stored. Times are milliseconds since the epoch; `expiresAtMs` is null for a key that does
+ * not expire.
+ */
 export interface NewServiceKey {
   readonly id: string;
   readonly name: string;
@@ -28,7 +31,7 @@ export function insertServiceKey(key: NewServiceKey): Statement {
   );
 }
 
-/** Revokes an API key. Returns the id; no row where there is no such key or it was revoked before. */
+/** Revokes an API key. Returns the key's id; no row where there is no such key or it was revoked before. */
 export function revokeServiceKey(id: string, now: number): Statement {
   return statement(
     "UPDATE _service_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING id",
@@ -48,7 +51,10 @@ export function listServiceKeys(): Statement {
   );
 }
 
-/** Returns `[scopes, revoked, expired]` of an API key; the latter are 1 where it is so at `now`. `scopes` is a JSON array. */
+/**
+ * Returns `[scopes, revoked, expired]` of an API key; `revoked` and `expired` are 1 or 0, as of `now`. `scopes` is a
+ * JSON array.
+ */
 export function serviceKeyById(id: string, now: number): Statement {
   return statement(
     `SELECT scopes, revoked_at IS NOT NULL AS revoked, ifnull(expires_at <= ?, 0) AS expired

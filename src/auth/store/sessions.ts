@@ -14,17 +14,17 @@ export interface NewSession {
 }
 
 /**
- * How many sessions of one user are kept, so that nobody fills the database by signing in. One more ends the one that has
- * not been used for longest.
+ * How many sessions of one user are kept, so that nobody fills the database by signing in. One more session ends the
+ * one that has not been used for longest.
  */
 const sessionsMax = 1_000;
-/** How many of them a sign-in ends at most, so that it does not hold the write lock for long. */
+/** How many surplus sessions of a user a sign-in ends at most, so that it does not hold the write lock for long. */
 const endedAtOnceMax = 500;
 
 /**
- * Opens a session for the enabled user whom `holder` finds, a condition on the columns of `_users AS u` that matches
- * one user at most. The first of the statements returns `[id, email, role]` of the user, or no row where no user
- * was found.
+ * Makes the statements that open a session for the enabled user whom `holder` finds, a condition on the columns of
+ * `_users AS u` that matches one user at most. The first returns `[id, email, role]` of the user, or no row where no
+ * user was found.
  */
 export function openSession(session: NewSession, holder: Condition): readonly Statement[] {
   return [
@@ -76,21 +76,23 @@ export interface PresentedToken {
 /** A refresh token that was presented, and the new token that is to replace it. */
 export interface Rotation extends PresentedToken {
   readonly successorHash: string;
-  /** The new token, encrypted under a key that nobody can derive without the old one. */
+  /** The new refresh token, encrypted under a key that nobody can derive without the old one. */
   readonly sealedSuccessor: string;
   readonly successorExpiresAtMs: number;
 }
 
 /**
- * How many used tokens of a session are kept within the grace window, so that nobody fills the database by refreshing
- * without a pause. Older ones are deleted early: presenting one of them ends the session, as after the window.
+ * How many used refresh tokens of a session are kept within the grace window, so that nobody fills the database by
+ * refreshing without a pause. Older ones are deleted early: presenting one of them ends the session, as after the
+ * window.
  */
 const usedTokensMax = 100;
 
 /**
- * Marks a refresh token as used and stores its successor. Where the token was used before and its grace window has
- * ended, ends its session instead; this is the one place that measures the window. The last statement returns what is
- * then known of the token, for `judgeRotation` in `refresh-rotation.ts`; no row where the token is not stored.
+ * Makes the statements that mark a refresh token as used and store its successor. Where the token was used before and
+ * its grace window has ended, they end its session instead; this is the one place that measures the window. The last
+ * one returns what is then known of the token, for `judgeRotation` in `refresh-rotation.ts`; no row where the token is
+ * not stored.
  */
 export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
   const { hash, successorHash, graceMs, sessionMaxAgeMs } = rotation;
@@ -125,8 +127,8 @@ export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
       successorHash,
     ),
     statement(
-      // A refresh adds one token. It removes up to two, so that a session with more than the allowed number gets rid of
-      // them.
+      // A refresh adds one token to the session and removes up to two used ones, so that a session with more than the
+      // allowed number gets rid of them.
       `DELETE FROM _refresh_tokens WHERE hash IN (SELECT o.hash FROM _refresh_tokens t JOIN _refresh_tokens o
         ON o.session_id = t.session_id AND o.generation > 0 WHERE t.hash = ? ORDER BY o.generation LIMIT 2)
       AND (used_at < ? OR generation < (SELECT generation FROM _refresh_tokens WHERE hash = ?) - ?)`,
@@ -192,7 +194,7 @@ export function revokeByRefreshToken(token: PresentedToken): readonly Statement[
   ];
 }
 
-/** Ends every session of a user. Returns the id of each that was not ended before. */
+/** Ends every session of a user. Returns the id of each session that was not ended before. */
 export function revokeSessions(userId: string, now: number): Statement {
   return statement(
     "UPDATE _sessions SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL RETURNING id",
@@ -201,7 +203,7 @@ export function revokeSessions(userId: string, now: number): Statement {
   );
 }
 
-/** Ends every session of everybody. `rowsWritten` of the result is how many had not been ended before. */
+/** Ends every session of everybody. `rowsWritten` of the result is how many sessions had not been ended before. */
 export function revokeEverySession(now: number): Statement {
   return statement("UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL", BigInt(now));
 }
@@ -220,7 +222,7 @@ export function revokeSessionsIfChanged(userId: string, passwordHash: string, no
   );
 }
 
-/** A user by a session, as of a caller. */
+/** A user and the session by which they call. */
 interface SessionOfUser {
   readonly id: string;
   readonly sessionId: string;
@@ -230,8 +232,8 @@ const callersSession = "u.id = s.user_id AND s.id = ? AND s.revoked_at IS NULL";
 const caller = "u.id = ? AND u.disabled = 0";
 
 /**
- * A condition on `_users AS u`: the caller, as long as the session has not ended and the password's hash is still the one
- * that was checked.
+ * A condition on `_users AS u` that matches the caller, as long as the session has not ended and the password's hash is
+ * still the one that was checked.
  */
 export function callerWithPassword({ id, sessionId }: SessionOfUser, passwordHash: string): Condition {
   return condition(
@@ -243,8 +245,8 @@ export function callerWithPassword({ id, sessionId }: SessionOfUser, passwordHas
 }
 
 /**
- * A condition on `_users AS u`: the caller, where the account has no password and the session has not ended and began
- * after `since` (milliseconds since the epoch).
+ * A condition on `_users AS u` that matches the caller, where the account has no password and the session has not ended
+ * and began after `since` (milliseconds since the epoch).
  */
 export function callerSignedInSince({ id, sessionId }: SessionOfUser, since: number): Condition {
   return condition(
@@ -256,14 +258,14 @@ export function callerSignedInSince({ id, sessionId }: SessionOfUser, since: num
   );
 }
 
-/** When sessions are listed, and how long sessions and access tokens last. Times are milliseconds. */
+/** The time at which sessions are listed, and how long sessions and access tokens last. Times are milliseconds. */
 export interface SessionTimes {
   readonly now: number;
   readonly accessTokenMs: number;
   readonly sessionMaxAgeMs: number;
 }
 
-/** Which sessions are listed. */
+/** The user whose sessions are listed, and when. */
 export interface SessionsRequest extends SessionTimes {
   readonly userId: string;
 }
@@ -272,8 +274,9 @@ const newestToken = `SELECT t.expires_at FROM _refresh_tokens t WHERE t.session_
       ORDER BY t.generation DESC, t.expires_at DESC LIMIT 1`;
 
 /**
- * Sessions that were not ended, as a SELECT to which conditions may be added. A session lasts until its newest refresh token
- * expires, or the access token that came with it where that lasts longer; one of the console has an end of its own.
+ * SQL: a SELECT of the sessions that were not revoked, to which conditions may be added. A session lasts until its
+ * newest refresh token expires, or the access token that came with it where that lasts longer; one of the console has
+ * an end of its own.
  */
 const unended = `SELECT s.id, s.user_id, s.kind, s.created_at, s.latest_at,
         min(ifnull(s.expires_at, max(ifnull((${newestToken}), 0), s.latest_at + ?)), s.created_at + ?) AS expires_at
@@ -297,11 +300,11 @@ export function sessionsOf({ userId, ...times }: SessionsRequest): Statement {
   );
 }
 
-/** Which sessions are listed, of those of all users. */
+/** Which page of the sessions of one user or of all users is listed. */
 export interface SessionsPage extends SessionTimes {
-  /** Null for those of everybody. */
+  /** The user whose sessions are listed; null for those of everybody. */
   readonly userId: string | null;
-  /** The time and the id of a session; those that are listed come behind it. Null: from the newest on. */
+  /** The time and the id of a session behind which the list begins; null to begin with the newest one. */
   readonly after: readonly [createdAtMs: number, id: string] | null;
   readonly limit: number;
 }
@@ -325,8 +328,8 @@ export function sessionsPage({ userId, after, limit, ...times }: SessionsPage): 
 }
 
 /**
- * Ends one session, of this user or, with null, of whomever it is. Returns the id of the user; no row where it has ended
- * already, or is not theirs.
+ * Ends one session: of this user, or with null of whichever user. Returns the user's id; no row where the session has
+ * ended already, or is not this user's.
  */
 export function endSession(id: string, userId: string | null, now: number): Statement {
   return statement(

@@ -11,8 +11,8 @@ export function hasAdmin(): Statement {
 }
 
 /**
- * Stores the hash of a setup link, in place of an earlier one. Returns a row unless there is an administrator. Times are
- * milliseconds since the epoch.
+ * Stores the hash of a setup link (for making the first administrator), in place of an earlier one. Returns a row
+ * unless there is an administrator already. `expiresAtMs` is in milliseconds since the epoch.
  */
 export function insertSetup(hash: string, expiresAtMs: number): Statement {
   return statement(
@@ -23,12 +23,15 @@ export function insertSetup(hash: string, expiresAtMs: number): Statement {
   );
 }
 
-/** Returns a row where the setup link of that hash can be used at `now`: there is no administrator yet. */
+/**
+ * Returns a row where the setup link with that hash can be used at `now`: it is live, and there is no administrator
+ * yet.
+ */
 export function liveSetup(hash: string, now: number): Statement {
   return statement(`SELECT 1 AS live WHERE ${isLive} AND ${noAdmin}`, hash, BigInt(now));
 }
 
-/** The first administrator, whom a setup link makes. Times are milliseconds since the epoch. */
+/** The first administrator, who is made by a setup link. Times are milliseconds since the epoch. */
 export interface FirstAdmin {
   readonly id: string;
   readonly email: string;
@@ -38,9 +41,9 @@ export interface FirstAdmin {
 }
 
 /**
- * Stores the first administrator, where the setup link of that hash is live and there is no administrator. The address
- * counts as verified, because whoever has the link operates the server. Nothing is stored where the address is taken.
- * In one batch behind it, `openConsoleSession` finds the administrator by `firstAdmin`.
+ * Stores the first administrator, where the setup link with that hash is live and there is no administrator. The
+ * address counts as verified, because whoever has the link operates the server. Nothing is stored where the address is
+ * taken. Behind it in one batch, `openConsoleSession` finds the administrator by `firstAdmin`.
  */
 export function insertFirstAdmin(setupHash: string, admin: FirstAdmin): Statement {
   return statement(
@@ -63,7 +66,7 @@ export function firstAdmin({ id }: FirstAdmin): Condition {
   return condition("u.id = ?", id);
 }
 
-/** Ends the setup link as soon as there is an administrator. */
+/** Deletes the setup link once there is an administrator. */
 export function endSetup(): Statement {
   return statement("DELETE FROM _setup WHERE EXISTS (SELECT 1 FROM _users WHERE role = 'admin')");
 }

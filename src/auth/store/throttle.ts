@@ -1,12 +1,12 @@
 import type { Keyring } from "../../encoding/keyring.js";
 import { type SqlValue, type Statement, statement } from "../../platform/database.js";
 
-/** What is counted within a time, the window, and how often it may happen. */
+/** Something that is counted within a time (the window), and how often it may happen. */
 export interface Throttled {
-  /** The hash of what is counted, such as an address. */
+  /** The hash of the thing that is counted, such as a client address. */
   readonly key: string;
   readonly max: number;
-  /** How long the window is, in milliseconds. */
+  /** How long the window is in which it is counted, in milliseconds. */
   readonly windowMs: number;
 }
 
@@ -69,8 +69,8 @@ export function countAttempts(attempts: ThrottledAttempts): Statement {
 }
 
 /**
- * Returns `[key, started_at, ends_at, count]` of each counter whose limit keeps an attempt from going on; Retry-After
- * is computed from these.
+ * Returns `[key, started_at, ends_at, count]` of each counter whose limit refuses an attempt to sign in; Retry-After is
+ * computed from these.
  */
 export function usedUp(attempts: ThrottledAttempts): Statement {
   return statement(
@@ -81,7 +81,7 @@ export function usedUp(attempts: ThrottledAttempts): Statement {
 
 const isReached = "key = ? AND started_at <= ? AND ends_at > ? AND count >= ?";
 /**
- * SQL: whether one of the three limits keeps an attempt from going on. Past the limit of an account, strangers get one
+ * SQL: whether one of the three limits refuses an attempt to sign in. Past the limit of an account, strangers get one
  * more attempt after the backoff, one more after three times that, seven times, and so on. The limit does not hold for
  * an address that the account has signed in from before, so that strangers elsewhere cannot lock the owner out.
  * Attempts from such addresses go on being counted, so the shift is bounded.
@@ -100,7 +100,7 @@ function usedUpParams(attempts: ThrottledAttempts): readonly SqlValue[] {
 const ended = "(ends_at <= ? OR started_at > ?)";
 const endedParams = (now: number) => [BigInt(now), BigInt(now)];
 /**
- * SQL of an upsert: raises the counter by one, or starts it anew where its window has ended. Each statement sets
+ * SQL of an upsert of a counter: raises it by one, or starts it anew where its window has ended. Each statement sets
  * `ends_at` itself.
  */
 const countAgain = `count = CASE WHEN ${ended} THEN 1 ELSE count + 1 END,
@@ -108,8 +108,8 @@ const countAgain = `count = CASE WHEN ${ended} THEN 1 ELSE count + 1 END,
 const countAgainParams = (now: number) => [...endedParams(now), ...endedParams(now)];
 
 /**
- * SQL, the end of an INSERT that counts under one key: raises a counter that exists where the limit allows it, else
- * changes nothing.
+ * SQL, the end of an INSERT that counts something under one key: raises an existing counter where the limit allows it,
+ * else changes nothing.
  */
 const countAgainWithin = `ON CONFLICT (key) DO UPDATE SET ${countAgain},
   ends_at = CASE WHEN ${ended} THEN excluded.ends_at ELSE ends_at END WHERE count < ? OR ${ended}`;
@@ -133,15 +133,16 @@ export function countRequest({ key, max, windowMs }: Throttled, now: number): St
 }
 
 /**
- * Returns `[ends_at]`: when the time ends in which requests are counted under the key, in milliseconds since the epoch.
+ * Returns `[ends_at]`: when the window ends in which requests are counted under the key, in milliseconds since the
+ * epoch.
  */
 export function windowEnd(key: string): Statement {
   return statement("SELECT ends_at FROM _throttle WHERE key = ?", key);
 }
 
-/** A mail that is to be counted. */
+/** A mail that is to be counted against the limit of mails to an address. */
 export interface ThrottledMail extends Throttled {
-  /** The key that is counted instead of `key` where the address has no account. */
+  /** The key under which the mail is counted instead of `key` where the address has no account. */
   readonly unknownKey: string;
   readonly emailKey: string;
 }
@@ -205,10 +206,10 @@ export function moveKnownAddress(
   ];
 }
 
-/** How many addresses of one user are remembered. One more takes the place of another, whichever that is. */
+/** How many client addresses of one user are remembered. One more takes the place of any other. */
 const knownAddressesMax = 1_000;
 
-/** Remembers that the user has signed in from an address. `address` is hashed. */
+/** Remembers that the user has signed in from a client address. `address` is hashed. */
 export function rememberAddress(userId: string, address: string): readonly Statement[] {
   return [
     statement(
@@ -228,8 +229,8 @@ export function rememberAddress(userId: string, address: string): readonly State
 }
 
 /**
- * Forgets all addresses but this one where the account now has this password hash, because its password was changed from
- * there. `address` is hashed.
+ * Forgets all client addresses of a user but this one, where the account now has this password hash, because its
+ * password was changed from there. `address` is hashed.
  */
 export function knowOnlyAddressIfChanged(
   userId: string,

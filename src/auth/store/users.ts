@@ -11,8 +11,8 @@ export function userById(id: string): Statement {
 }
 
 /**
- * Returns `[id, email, role, disabled, email_verified, password_hash]` of the user with the address, whose `emailKey`
- * is given.
+ * Returns `[id, email, role, disabled, email_verified, password_hash]` of the user with an email address, given by its
+ * `emailKey` (the form by which addresses are compared).
  */
 export function userByEmail(emailKey: string): Statement {
   return statement(
@@ -30,8 +30,8 @@ export interface NewUser {
   readonly role: "user" | "admin";
   readonly emailVerified: boolean;
   /**
-   * Whether the address still has to be confirmed before the account has an owner. Until a link to the address is
-   * used, registering it again may replace the password.
+   * Whether the address still has to be confirmed before the account has an owner. Until a link mailed to the address
+   * is used, registering it again may replace the password.
    */
   readonly registrationUnconfirmed: boolean;
   readonly createdAtMs: number;
@@ -39,7 +39,7 @@ export interface NewUser {
   readonly createdBy: string | null;
 }
 
-/** Stores a user. Returns the id; no row where the address is taken. */
+/** Stores a user. Returns the user's id; no row where the address is taken. */
 export function insertUser(user: NewUser): Statement {
   return statement(
     `INSERT INTO _users
@@ -63,7 +63,7 @@ export function insertUser(user: NewUser): Statement {
  */
 export const isPending = "(email_verified = 0 AND (password_hash IS NULL OR registration_unconfirmed = 1))";
 
-/** A user that is to be stored without a password. */
+/** An invited user, who is to be stored without a password. */
 export interface InvitedUser {
   readonly id: string;
   readonly email: string;
@@ -87,8 +87,8 @@ export function insertInvitedUser(user: InvitedUser): Statement {
 }
 
 /**
- * Notes who has invited a user, unless the user is an administrator. Goes into one batch behind `insertLink` of the
- * invitation, and does nothing where that stored none.
+ * Stores who has invited a user, unless the user is an administrator. Goes into one batch behind `insertLink` of the
+ * invitation, and does nothing where that stored no link.
  */
 export function setInviter(invitationId: string, principal: string): Statement {
   return statement(
@@ -112,7 +112,7 @@ export function invitee(emailKey: string, mailId: string): Statement {
   );
 }
 
-/** A user from elsewhere that is to be stored, with the role `user`. */
+/** A user from another system that is to be stored, with the role `user`. */
 export interface ImportedUser {
   readonly id: string;
   readonly email: string;
@@ -123,8 +123,8 @@ export interface ImportedUser {
 }
 
 /**
- * Stores all users or none: an id or an address that is taken throws ConstraintError. `createdBy` is the principal who
- * imports them.
+ * Stores all imported users or none: an id or an address that is taken throws ConstraintError. `createdBy` is the
+ * principal who imports them.
  */
 export function importUsers(users: readonly ImportedUser[], now: number, createdBy: string): Statement {
   return statement(
@@ -155,7 +155,7 @@ export function listUsers(): Statement {
   );
 }
 
-/** A change of a user by an operator. Null leaves a field as it is. */
+/** A change of a user by an operator. A null `disabled` or `role` stays as it is. */
 export interface UserChange {
   readonly id: string;
   readonly disabled: boolean | null;
@@ -173,10 +173,10 @@ const isDisabled = "EXISTS (SELECT 1 FROM _users WHERE id = user_id AND disabled
 const isNoAdmin = "EXISTS (SELECT 1 FROM _users WHERE id = user_id AND role <> 'admin')";
 
 /**
- * Changes a user. The first statement returns the user as `userById` does, or no row where there is no such user or
- * the change would take the last enabled administrator away. Of a user who becomes an administrator, `created_by` is
- * then who made them one. Disabling ends every session of the user and deletes
- * what could open one; of a user who is no administrator any more, the sessions of the console end.
+ * Makes the statements that change a user. The first returns the user as `userById` does, or no row where there is no
+ * such user or the change would take the last enabled administrator away. For a user who becomes an administrator,
+ * `created_by` is set to who made them one. Disabling ends every session of the user and deletes what could open one;
+ * if the user is no administrator any more, the sessions of the console end.
  */
 export function changeUser({ id, disabled, role, by, now }: UserChange): readonly Statement[] {
   const flag = disabled === null ? null : BigInt(disabled);
@@ -214,8 +214,8 @@ export function changeUser({ id, disabled, role, by, now }: UserChange): readonl
 }
 
 /**
- * Deletes a user whom `owner`, a condition on `_users AS u`, matches if it is given. Returns the id; no row where there is
- * no such user or it is the last enabled administrator.
+ * Deletes a user; if `owner`, a condition on `_users AS u`, is given, only where it matches the user. Returns the
+ * user's id; no row where there is no such user or it is the last enabled administrator.
  */
 export function deleteUser(id: string, owner: Condition | null): Statement {
   const { sql, params } = owner ?? condition("true");
@@ -233,16 +233,15 @@ export function ownerId(owner: Condition): Statement {
 }
 
 /**
- * The condition by which `openSession` finds the user, as long as the password's hash is still the one that was
- * checked.
+ * The condition by which `openSession` finds a user, as long as the password's hash is still the one that was checked.
  */
 export function userWithPassword(id: string, passwordHash: string): Condition {
   return condition("u.id = ? AND u.password_hash = ?", id, passwordHash);
 }
 
 /**
- * Replaces the hash of a password, as long as the stored one is still `from`, which was checked. Returns the id; no row
- * where it is not, or the user is disabled.
+ * Replaces the hash of a user's password, as long as the stored one is still `from`, which was checked. Returns the
+ * user's id; no row where the hash is another one, or the user is disabled.
  */
 export function changePassword(id: string, from: string, to: string): Statement {
   return statement(

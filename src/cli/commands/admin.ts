@@ -152,7 +152,7 @@ async function changeRemotely(server: RemoteServer, email: string, change: Chang
   return (changed as { user: User }).user;
 }
 
-/** The path of the user under `/admin/api`. */
+/** The path under `/admin/api` of the user with an email address, which the running server is asked for. */
 async function remotePathOf(server: RemoteServer, email: string): Promise<string> {
   const found = await server.call("GET", `/admin/api/users?where[email]=${encodeURIComponent(email)}`);
   const [user] = found as User[];
@@ -181,7 +181,10 @@ const revokeSessions: Command = {
   },
 };
 
-/** Ends the sessions of a user, or where `email` is null of everybody; returns how many were not ended before. */
+/**
+ * Ends the sessions of a user in the local database, or where `email` is null of everybody; returns how many were not
+ * ended before.
+ */
 function revokeHere(invocation: Invocation, email: string | null): Promise<number> {
   return locally(invocation, async (database) => {
     const now = systemClock.now();
@@ -320,7 +323,7 @@ async function revokeLocally(invocation: Invocation, id: string): Promise<void> 
 }
 
 /**
- * The running server that `--url` names, signed in to by an API key: in these commands `--email` names the user to be
+ * Signs in by an API key to the running server that `--url` names: in these commands `--email` names the user to be
  * changed, not the administrator who signs in. Null without `--url`.
  */
 async function remoteByKey(invocation: Invocation): Promise<RemoteServer | null> {

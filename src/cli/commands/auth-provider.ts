@@ -19,8 +19,8 @@ import { type Command, type Invocation, RefusedError, UsageError } from "../comm
 import { projectIdOf } from "../local-database.js";
 
 /**
- * `svc auth provider set`. The credentials are stored in the project's directory, sealed under a key that only the
- * environment holds (`docs/guides/sign-in-providers.md`).
+ * `svc auth provider set`: stores the credentials of a sign-in provider in the project's directory, sealed (encrypted)
+ * under a key that only the environment holds (`docs/guides/sign-in-providers.md`).
  */
 const setAuthProvider: Command = {
   name: "auth provider set",
@@ -127,8 +127,8 @@ function requiredKey({ environment }: Invocation): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Reads and checks the credentials file, and returns its text. Throws ProblemsError with everything that is wrong
- * with it.
+ * Reads and checks the file with a sign-in provider's credentials, and returns its text. Throws ProblemsError with
+ * everything that is wrong with the file.
  */
 async function readCredentials(invocation: Invocation, provider: OAuthProvider): Promise<string> {
   const file = invocation.text("credentials");
@@ -149,7 +149,9 @@ async function keyProblems(provider: OAuthProvider, text: string, file: string):
   return [{ file, path: "private_key_p8", message: "not a private key for ES256 (P-256)" }];
 }
 
-/** The providers that svc.schema.yaml declares. The schema in force may be an older one. */
+/**
+ * The sign-in providers that svc.schema.yaml declares. The schema in force (the one last applied) may be an older one.
+ */
 function declaredIn({ schemaText }: ProjectDirectory): readonly OAuthProvider[] {
   return parseSchema(schemaText).schema?.auth.providers ?? [];
 }

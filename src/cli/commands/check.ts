@@ -32,7 +32,7 @@ import { unservedExists } from "../../tables/unserved-exists.js";
 import type { Command } from "../command.js";
 import { uncompiledTriggers } from "../uncompiled-triggers.js";
 
-/** `svc check`: finds all problems and warnings of both files and all rules in one run. */
+/** `svc check`: finds all problems and warnings of svc.toml, svc.schema.yaml and all rules in one run. */
 const check: Command = {
   name: "check",
   usage: "",
@@ -55,7 +55,7 @@ const check: Command = {
       if (problems.length === 0) console.log("no problems");
       if (lists.length > 0)
         console.log(`lists find the rows that a user may read:\n${lists.map(listLine).join("\n")}`);
-      // Where no table keeps history, there is nothing to say of it.
+      // Nothing is printed about history where no table keeps any.
       if (syncs.some(({ keepsHistory }) => keepsHistory))
         console.log(`clients can keep copies of rows:\n${syncs.map(syncLine).join("\n")}`);
     }
@@ -73,7 +73,7 @@ interface Found {
   readonly syncs: readonly Synced[];
 }
 
-/** Whether a table can be synced (docs/sync.md#which-tables), and else why not. */
+/** Whether clients can keep synced copies of a table's rows (docs/sync.md#which-tables), and if not, why. */
 interface Synced {
   readonly table: string;
   readonly keepsHistory: boolean;
@@ -97,8 +97,8 @@ function listLine(listed: ListedBy): string {
 }
 
 /**
- * What is wrong with the project. Where there are problems there are no warnings, because these are found only in files
- * that can be parsed.
+ * Finds what is wrong with the project. Where there are problems no warnings are returned, because warnings are looked
+ * for only in files that can be parsed.
  */
 async function found(directory: string, environment: NodeJS.ProcessEnv): Promise<Found> {
   try {
@@ -124,8 +124,8 @@ function asJson({ file, line, path, message }: Problem) {
 }
 
 /**
- * Finds what a server's start in this environment would refuse or warn of, and what is valid but probably not
- * intended; and how lists find their rows.
+ * Finds the problems and warnings of files that can be parsed: what a server's start in this environment would refuse
+ * or warn of, and what is valid but probably not intended. Also says how lists find their rows.
  */
 async function findingsOf(
   project: ProjectDirectory,
@@ -151,7 +151,7 @@ async function findingsOf(
 }
 
 /**
- * Whether a Worker serves the project from D1, as far as files tell: where a configuration of wrangler beside it declares
+ * Whether the project is probably served by a Cloudflare Worker from D1: a configuration of wrangler beside it declares
  * a D1 database, and svc.toml names no libSQL server.
  */
 function isForD1({ directory, config }: ProjectDirectory): boolean {
@@ -172,8 +172,8 @@ function surroundingWarnings(project: ProjectDirectory, environment: NodeJS.Proc
 }
 
 /**
- * Warns where the database's directory is missing, unless it is inside the project, where it is normally missing before
- * the first start. Elsewhere it may be a volume that is not mounted.
+ * Warns where the database's directory is missing, because it may be a volume that is not mounted. A directory inside
+ * the project is normally missing before the first start, so it gets no warning.
  */
 function databaseWarnings({ directory, config }: ProjectDirectory): Problem[] {
   const file = databaseFile(config, directory);
@@ -182,17 +182,17 @@ function databaseWarnings({ directory, config }: ProjectDirectory): Problem[] {
   return [{ file: configFile, path: "database.url", message }];
 }
 
-/** What a database says of a project. */
+/** What `svc check` learns from a database about a project. */
 interface Measured {
-  /** What it says of the tables. */
+  /** What the database tells of the tables, such as their indexes. */
   readonly catalog: Catalog;
-  /** What keeps operations from running on it. */
+  /** What keeps the project's operations from running on the database. */
   readonly problems: readonly Problem[];
 }
 
 /**
- * What the database says. It is read from the embedded database, if this schema is in force there, because only that one
- * knows the collations of tables that were adopted. Otherwise from newly made tables.
+ * What a database says of the project: the embedded one, if this schema is in force there, because only that one knows
+ * the collations of tables that were adopted (taken over as they were); otherwise a new, empty one.
  */
 async function measuredOf(
   project: ProjectDirectory,
@@ -229,8 +229,8 @@ async function measuredInForce(
 }
 
 /**
- * What a new, empty database with the schema's tables says. Virtual tables are left out, because the schema file does not
- * say how to make them, and so are operations that name one, and triggers, because they may name those.
+ * What a new, empty database with the schema's tables says of the project. Virtual tables are left out, because the
+ * schema file does not say how to make them; so are operations that name one, and triggers, which may name one.
  */
 async function measuredOfNew(schema: Schema): Promise<Measured> {
   const ordinary = [...schema.tables].filter(([, { virtual }]) => !virtual);
@@ -264,8 +264,8 @@ function unreachableTables({ rules }: Config, schema: Schema): Problem[] {
 }
 
 /**
- * The warnings about sign-in providers that a start would give, as far as files and the environment tell: whether the
- * key opens the sealed credentials is not tried.
+ * The warnings about sign-in providers that a server's start would give, as far as files and the environment tell:
+ * whether the key opens the sealed credentials is not tried.
  */
 async function signInWarnings(
   { directory, config }: ProjectDirectory,

@@ -10,7 +10,10 @@ import { type Command, RefusedError, UsageError } from "../command.js";
 import { withProgress } from "../progress.js";
 import { leavingNothing, nearestName, place } from "../unfinished.js";
 
-/** `svc export`: archives the state of a project at one moment. The archive is complete or does not exist. */
+/**
+ * `svc export`: archives the project (its files and database) as of one moment. The archive is complete or does not
+ * exist.
+ */
 const exportProject: Command = {
   name: "export",
   usage: "--out FILE.tar.gz [--force]",
@@ -30,10 +33,11 @@ const exportProject: Command = {
     if (!given) throw new UsageError("expected --out FILE.tar.gz");
     const out = resolve(given);
     const force = invocation.flag("force");
-    // The project's own files are read first, so that errors name these and not the copies below.
+    // The project's own files are read first, so that errors name them and not the copies that are made of them
+    // afterwards.
     const { directory } = readProject(invocation.directory);
-    // The copies are made beside the archive, where room is needed anyway: the system's temporary directory may be in
-    // memory.
+    // The copies are made in the archive's directory, where room is needed anyway: the system's temporary directory may
+    // be in memory.
     const contents = await leavingNothing(dirname(out), async (stage, undo, held) => {
       for (const name of textEntries) copyFileSync(join(directory, name), join(stage, name));
       // The copies are what is checked and archived, so somebody who saves the project's files meanwhile does not
@@ -64,21 +68,22 @@ const exportProject: Command = {
 };
 
 /**
- * Why `path` may not be what it seems, so that an archive without a database would look complete: it is not a file, or
- * a volume may not be mounted. Null where the database is there, or has just not been made yet.
+ * Why the database's `path` may not be what it seems, as a message: it is not a file, or a volume may not be mounted,
+ * and an archive without a database would look complete. Null where the database is there, or has just not been made
+ * yet.
  */
 function unseenProblem(path: string, directory: string): string | null {
   if (existsSync(path)) return statSync(path).isFile() ? null : `${path} is not a file, so it is no database`;
   const above = nearestName(path);
   if (!existsSync(above)) return `${above} is a link to nowhere: is its volume mounted?`;
-  // A missing directory inside of the project is normal, because the first start makes it.
+  // A missing directory inside the project is normal, because the first start of a server makes it.
   if (above === dirname(path) || isWithin(directory, path)) return null;
   return `there is no directory ${dirname(path)}, which database.url leads to: is its volume mounted?`;
 }
 
-/** Why the archive must not be written to `out`; null where it may. */
+/** Why the archive must not be written to `out`, as a message; null where it may. */
 function outProblem(out: string, force: boolean, directory: string, database: string): string | null {
-  // If the path is a symbolic link, SQLite keeps its files beside the link's target.
+  // The database's real path matters because SQLite keeps its files beside a symbolic link's target.
   const real = existsSync(database) ? realpathSync(database) : database;
   const texts = textEntries.map((name) => join(directory, name));
   const own = [...texts, ...filesOfDatabase(database), ...filesOfDatabase(real), lockOfDatabase(real)];

@@ -49,7 +49,7 @@ async function eraseIn(database: Database, table: string, key: string): Promise<
 const elsewhere =
   "Copies of the database, such as backups, still hold it, and so may space in the file that was free before: VACUUM rewrites the file.";
 
-/** What is said of each place where what was erased may still be read. */
+/** What `svc history erase` prints for each place where what was erased may still be read. */
 const remnants = {
   free: `it is overwritten in the database's file. ${elsewhere}`,
   log: `it is overwritten in the database's file as soon as the server or the other program that has the database open lets go of it: stop that one, and its -wal file goes with it. ${elsewhere}`,

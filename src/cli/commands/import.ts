@@ -9,7 +9,10 @@ import { databaseEntry, readArchive, textEntries } from "../archive.js";
 import { type Command, RefusedError } from "../command.js";
 import { leavingNothing, makeDirectory, nearestName, place } from "../unfinished.js";
 
-/** `svc import`: makes the project of an archive in a directory that has none. It imports all of it or nothing. */
+/**
+ * `svc import`: makes a directory the project of an archive, if it has none yet. It imports all of the archive or
+ * nothing.
+ */
 const importProject: Command = {
   name: "import",
   usage: "FILE.tar.gz [--outside]",
@@ -32,13 +35,13 @@ const importProject: Command = {
       const database = databaseFile(project.config, directory);
       const unpacked = join(stage, databaseEntry);
       makeDirectory(directory, undo);
-      // If a WAL or journal of an earlier database lay there, SQLite would take it for one of the new file, and write
-      // its contents into it.
+      // Files that SQLite keeps beside a database must not be there: it would take an earlier database's WAL or journal
+      // for one of the new file, and write its contents into it.
       if (database !== null) refusePresent(filesOfDatabase(database));
       else if (existsSync(unpacked))
         throw new RefusedError("database.url names a server: data.db has no place there");
       if (database !== null && existsSync(unpacked)) place(unpacked, database, undo);
-      // svc.toml comes last, so that a directory with a svc.toml holds a complete project.
+      // svc.toml is placed last, so that a directory with a svc.toml holds a complete project.
       for (const name of textEntries.toReversed()) place(join(stage, name), join(directory, name), undo);
       closeOwnFolder(directory);
       return { project, database: existsSync(unpacked) ? database : "no database" };
@@ -50,7 +53,10 @@ const importProject: Command = {
   },
 };
 
-/** Throws RefusedError for places outside of the project: an archive must not make the server write or read there. */
+/**
+ * Throws RefusedError where the archive's svc.toml names places outside of the project: an archive must not make the
+ * server write or read there.
+ */
 function refuseOutside({ config }: ProjectDirectory, directory: string): void {
   const places = {
     "database.url": databaseFile(config, directory) ?? "",
@@ -72,7 +78,7 @@ function refusePresent(paths: readonly string[]): void {
   if (present) throw new RefusedError(`${present} exists, and nothing is overwritten: see --dir`);
 }
 
-/** What still has to be set up by hand, because archives do not contain it. */
+/** The steps that have to be done by hand after an import, because archives do not contain what they set up. */
 function remaining({ config: { auth, mail, server }, schemaText }: ProjectDirectory, directory: string) {
   const providers = parseSchema(schemaText).schema?.auth.providers ?? [];
   return [

@@ -57,11 +57,11 @@ function bodyOf(text: string): Readonly<Record<string, unknown>> {
 interface Asked {
   readonly name: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Whose address it is called by; undefined for a key. */
+  /** The email address of the user who calls the operation, or `anonymous`; undefined for a call by an API key. */
   readonly as: string | undefined;
 }
 
-/** The JSON text that the operation answers with. Throws RefusedError. */
+/** Runs an operation and returns the JSON text that it answers with. Throws RefusedError. */
 async function answerOf(database: Database, config: Config, { name, body, as }: Asked): Promise<string> {
   const log = new StderrLog(config.log, systemClock);
   const [found] = await database.query([schemaVersionCheck()]);

@@ -15,7 +15,7 @@ import { withDatabase } from "../local-database.js";
 import { type RemoteServer, remoteServer, signInHelp, signInOptions } from "../remote-server.js";
 
 /**
- * `svc schema plan`: shows the steps from the schema in force to the file
+ * `svc schema plan`: shows the steps from the schema in force (the one last applied) to svc.schema.yaml
  * (`docs/reference/schema.md#changing-the-schema`).
  */
 const schemaPlan: Command = {
@@ -40,7 +40,10 @@ const schemaPlan: Command = {
   },
 };
 
-/** `svc schema apply`: carries out the steps from the schema in force to the file, in one transaction. */
+/**
+ * `svc schema apply`: carries out the steps from the schema in force (the one last applied) to svc.schema.yaml, in one
+ * transaction.
+ */
 const schemaApply: Command = {
   name: "schema apply",
   usage: "[--allow-destructive] [--base HASH] [--url URL --key-stdin]",
@@ -95,7 +98,8 @@ function printOutcome(outcome: ApplyOutcome): ExitCode {
   if (outcome.outcome === "applied") {
     for (const { description } of outcome.steps) console.log(description);
     console.log(`version ${outcome.version} is in force: ${outcome.hash}`);
-    // With the first version of a schema, no server has started yet that knows rules of other tables.
+    // The note about running servers is left out for the first version of a schema: before it, no server has rules of
+    // tables in force.
     if (outcome.version > 1 && outcome.steps.some(({ kind }) => kind === "create_table"))
       console.error("note: a server that runs reads the rules of new tables when it starts again");
     return 0;

@@ -17,7 +17,7 @@ const serveCommand: Command = {
   ],
   positionals: [],
   run: async ({ directory, text, environment }) => {
-    // Signals are listened for first, so that none during the start is missed.
+    // The listeners for signals come first, so that no signal during the start is missed.
     const stopping = stopSignal();
     const project = readProject(directory);
     const { server } = project.config;
@@ -42,14 +42,14 @@ function portOf(text: string | undefined): number | undefined {
 }
 
 /**
- * Ctrl-C reaches the server twice where npm has started it: from the terminal, and from npm, which passes it on. What comes
- * within a second of the first signal counts as the same one.
+ * For how many milliseconds after the first signal to stop a further one counts as the same. Ctrl-C reaches the server
+ * twice where npm has started it: from the terminal, and from npm, which passes it on.
  */
 const sameSignalMs = 1_000;
 
 /**
- * Resolves at the first signal to stop, including the closing of the terminal. A second signal, unless it follows
- * within a second (`sameSignalMs`), then ends the process at once.
+ * Resolves at the first signal to stop, or when the terminal closes. A second signal then ends the process at once,
+ * unless it follows within a second (`sameSignalMs`).
  */
 function stopSignal(): Promise<void> {
   const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;

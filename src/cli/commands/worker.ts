@@ -38,7 +38,10 @@ const workerBuild: Command = {
   },
 };
 
-/** The directory that `[assets]` of wrangler.toml names: outside of the Worker's own, where HTML would become a module. */
+/**
+ * The directory that `[assets]` of wrangler.toml names, with what Cloudflare serves of the console. It is outside of
+ * the Worker's own directory, where HTML would become a module.
+ */
 const workerAssets = join(builtDirectory, "worker/assets");
 
 const oneAddress = {

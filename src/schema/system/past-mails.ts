@@ -1,6 +1,6 @@
 /**
- * Release 0.2.0: what became of mails is kept for a while (`src/auth/purge.ts`), and why one that waits could not be
- * delivered.
+ * Statements by which release 0.2.0 migrates the database: it stores for a while what became of mails
+ * (`src/auth/purge.ts`), and why a waiting mail could not be delivered.
  */
 export const pastMails: readonly string[] = [
   "ALTER TABLE _outbox ADD COLUMN last_error TEXT",

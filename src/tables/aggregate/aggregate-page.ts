@@ -15,23 +15,23 @@ import { isSafe } from "../values.js";
 import type { AggregateRequest } from "./aggregate-request.js";
 import { type AggregateSource, type BoundAggregate, prepareAggregate } from "./prepare-aggregate.js";
 
-/** A page of groups, with the `meta` of its answer. */
+/** A page of an aggregate's groups, with the `meta` of its answer. */
 export interface AggregatePage {
   /** The groups as a JSON array of objects. */
   readonly data: string;
   readonly rowsReturned: number;
   readonly limit: number;
-  /** How many groups the pages before had. */
+  /** How many groups the earlier pages had. */
   readonly offset: number;
-  /** How many groups there were when the first page was read; null where the request asks not to count. */
+  /** How many groups there were when the first page was read; null where the request asks not to count them. */
   readonly total: number | null;
   /** The cursor of the next page; null where this page is the last. */
   readonly next: CursorState | null;
 }
 
 /**
- * Computes one page of groups: the first, or the one that a cursor leads to. A refusal where more rows than the scan
- * limit would have to be examined, as results of a part of the rows would not be true.
+ * Computes one page of an aggregate's groups: the first, or the one that a cursor leads to. Refuses where more rows
+ * than the scan limit would have to be examined, because results for a part of the rows would be wrong.
  */
 export async function aggregatePage(
   request: AggregateRequest,
@@ -43,7 +43,8 @@ export async function aggregatePage(
   let bound = attempt("best");
   let report = await readReport(bound, source, execution);
   if (report.examined > source.scanLimit) {
-    // What an index of the request offers too much of, the ways may reach, and the other way round.
+    // Where an index leads to too many rows, ways (index walks that begin with the caller or a filter's value) may lead
+    // to fewer, and the other way round, so the other is tried.
     const { ways } = bound.aggregate.plan.rows.path;
     const other = attempt(ways === null ? "ways" : "search");
     if (ways !== null || other.aggregate.plan.rows.path.ways !== null) {
@@ -62,9 +63,9 @@ export async function aggregatePage(
 }
 
 /**
- * Reads what the statement reports, and adds the rows that it read to the tally. Where long reads run in a thread, an
- * aggregate is first tried in the event loop with low limits: if it does not reach them, it is the same as with the
- * whole ones.
+ * Runs an aggregate's statement and adds the rows that it read to the tally. Where long reads run in a thread, the
+ * aggregate is first tried in the event loop with low limits: if it does not reach them, the result is the same as with
+ * the whole ones.
  */
 async function readReport(
   { aggregate, values }: BoundAggregate,
@@ -106,20 +107,24 @@ function isCutOff(
 /** What the single row of `aggregateStatement` says. */
 interface AggregateReport {
   readonly rows: readonly (readonly unknown[])[] | null;
-  /** How many groups were found for the page, at most one more than its limit. */
+  /** How many groups were found for the page: at most one more than its limit. */
   readonly found: number;
   readonly lastKey: string | null;
-  /** How many candidates were read, and rows that led to them; more than the scan limit where it was met. */
+  /**
+   * How many candidates (rows offered by the index or ways) were read, together with the rows that led to them; more
+   * than the scan limit where that was reached.
+   */
   readonly examined: number;
   readonly total: number;
-  /** How many values of each column in `fitted` are no numbers. */
+  /** For each column in `fitted`, how many of its values are not numbers. */
   readonly misfits: readonly number[];
   /**
-   * `rows_read` of the answer: the candidates, those whose text was measured before, the rows that led to them, and
-   * those that the rule's `exists` looked up (`docs/reference/metering.md#what-is-counted`).
+   * `rows_read` of the answer: the candidates (rows offered by the index or ways), those whose text was measured
+   * before, the rows that led to them, and those that the rule's `exists` looked up
+   * (`docs/reference/metering.md#what-is-counted`).
    */
   readonly rowsRead: number;
-  /** Whether the text that `contains` filters search is within their budget; null where they search none. */
+  /** Whether the text that `contains` filters search is within their budget; null where there are no such filters. */
   readonly searched: { readonly fits: boolean } | null;
 }
 
@@ -140,7 +145,7 @@ function reportOf({ rows: [row] }: Result): AggregateReport {
   };
 }
 
-/** The row that the statement returns: the columns of `aggregateStatement`, in their order. */
+/** The row that an aggregate's statement returns: the columns of `aggregateStatement`, in their order. */
 type AggregateReportRow = readonly [
   found: number,
   rows: string | null,
@@ -156,7 +161,7 @@ type AggregateReportRow = readonly [
 function pageOf(report: AggregateReport, request: AggregateRequest, state: CursorState): AggregatePage {
   const { groups, results, limit, counts } = request;
   const found = report.rows ?? [];
-  // Without groups there is always one row, of which counts are 0 and other results null where no row is read.
+  // Without `group_by` there is always one group, whose counts are 0 and other results null where no row is read.
   const isOne = groups.length === 0;
   const shown = found.length === 0 && isOne ? [results.map(emptyResult)] : found.slice(0, limit);
   const total = isOne ? 1 : state.window.after === null ? report.total : state.total;
@@ -181,7 +186,7 @@ function pageOf(report: AggregateReport, request: AggregateRequest, state: Curso
 const emptyResult = ({ compute }: AggregateRequest["results"][number]) =>
   compute === "count" || compute === "count_distinct" ? 0 : null;
 
-/** A group as it is answered, from its values in the form that the statement writes them. */
+/** A group as the answer shows it, made from its values in the form in which the statement writes them. */
 function groupObject(values: readonly unknown[], { groups, results }: AggregateRequest): object {
   return Object.fromEntries([
     ...groups.map(({ name, type }, i) => [name, finished(values[i], type)] as const),
@@ -209,7 +214,7 @@ function finished(value: unknown, type: string): unknown {
   return type === "blob" && typeof value === "string" ? toBase64(fromHex(value)) : value;
 }
 
-/** A sum of integers: a number where that is exact, else its decimal digits. */
+/** A sum of integers as the answer shows it: a number where that is exact, else its decimal digits. */
 function integerOf(value: unknown): number | string | null {
   if (value === null) return null;
   const [high, low] = value as [string, number];

@@ -8,28 +8,31 @@ import { type Incomparable, type ListRequest, parseListRequest } from "../list/l
 
 /** What an aggregate asks for, with columns instead of names and typed values (`docs/reference/http.md#aggregates`). */
 export interface AggregateRequest extends Pick<ListRequest, "filters" | "filterValues" | "limit" | "counts"> {
-  /** Rows with the same values in these columns are one group. Without columns all rows are one group. */
+  /**
+   * The columns to group by: rows with the same values in these columns are one group. Without columns all rows are one
+   * group.
+   */
   readonly groups: readonly Column[];
   readonly results: readonly AggregateResult[];
-  /** The order that was asked for, followed by the groups that it does not name, ascending. */
+  /** The order of the groups: what was asked for, followed by the other group columns, ascending. */
   readonly order: readonly AggregateOrderTerm[];
 }
 
-/** What is computed of the rows of a group. */
+/** One result that is computed from the rows of a group, such as a sum. */
 export interface AggregateResult {
   /** The name that the result has in the answer, such as `sum_cents`. */
   readonly name: string;
   readonly compute: AggregateFunction;
-  /** The column that the function is given; null for `count=*`, which counts rows. */
+  /** The column that the function computes from; null for `count=*`, which counts rows. */
   readonly column: Column | null;
 }
 
-/** The functions of an aggregate, each by the parameter that asks for it. */
+/** The functions of an aggregate, each named as the parameter that asks for it. */
 export type AggregateFunction = "count" | "count_distinct" | "sum" | "avg" | "min" | "max";
 
-/** A group or a result that groups are ordered by. */
+/** A group column or a result that groups are ordered by. */
 export interface AggregateOrderTerm {
-  /** The place, from 0, among all groups and, after them, all results. */
+  /** The position, from 0, among all group columns and, after them, all results. */
   readonly at: number;
   readonly descending: boolean;
 }
@@ -40,10 +43,10 @@ const resultsMax = 16;
 const comparable: readonly ColumnType[] = ["integer", "real", "text", "boolean", "blob"];
 const numeric: readonly ColumnType[] = ["integer", "real"];
 
-/** Tells the parameters of lists that groups have no use for. */
+/** Whether a parameter is one of lists that an aggregate does not take, because it is about single rows. */
 const isOfRows = (name: string) => ["select", "offset", "search"].includes(name) || isExpansion(name);
 
-/** The types of the columns that each function takes. */
+/** For each aggregate function, the types of columns that it takes. */
 const takes: Readonly<Record<AggregateFunction, readonly ColumnType[]>> = {
   count: [...comparable, "json"],
   count_distinct: comparable,
@@ -144,7 +147,10 @@ function notComparable(parameter: string, { name }: Column, incomparable: Incomp
     : null;
 }
 
-/** `text` is that of `sort`, null where it is not given; `names` are those of the groups and, after them, the results. */
+/**
+ * Parses the order of an aggregate's groups. `text` is that of `sort`, null where it is not given; `names` are those of
+ * the group columns and, after them, of the results.
+ */
 function parseOrder(
   text: string | null,
   names: readonly string[],

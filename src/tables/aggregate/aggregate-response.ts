@@ -41,11 +41,14 @@ export async function aggregateResponse(
 
 interface Asked {
   readonly aggregate: AggregateRequest;
-  /** Where the page of groups begins. */
+  /** How far the pages have come before this one: where the page of groups begins. */
   readonly state: CursorState;
 }
 
-/** The aggregate that a request asks for: what its cursor holds, which then has to come alone, or its parameters. */
+/**
+ * The aggregate that a request asks for: the one that its cursor holds, which then has to be the only parameter, or
+ * else the one that its parameters describe.
+ */
 async function aggregateAsked(
   request: Request,
   { readable, catalog, table }: AggregateSource["access"],
@@ -67,7 +70,7 @@ async function aggregateAsked(
   const state = cursor === undefined ? first : await openCursor(cipher, cursor, binding, nowMs);
   if (isRefusal(state)) return state;
   const incomparable = catalog.unsupported.columns.get(table.name) ?? new Map<string, string>();
-  // An aggregate, which takes no body, has sealed this cursor.
+  // The cursor's parameters are those of a query string, because an aggregate takes no body.
   const asked = state.parameters as readonly QueryParameter[];
   const aggregate = parseAggregateRequest(asked, readable, incomparable);
   return isRefusal(aggregate) ? aggregate : { aggregate, state };

@@ -20,25 +20,27 @@ import { pageValues } from "../sql/list.js";
 import { predicate } from "../sql/predicate.js";
 import type { AggregateRequest } from "./aggregate-request.js";
 
-/** What aggregates of one caller and one table have in common, as `ListSource` for lists. */
+/** What aggregates of one caller and one table have in common; `ListSource` is the same for lists. */
 export type AggregateSource = Omit<ListSource, "prepared" | "metered" | "preview" | "tables"> & {
   readonly prepared: Memo<PreparedAggregate | null>;
 };
 
-/** The plan and the statements of an aggregate, which requests share that differ only in values. */
+/** The plan and the statements of an aggregate. Requests that differ only in values share them. */
 export interface PreparedAggregate {
   readonly plan: AggregatePlan;
   readonly whole: Counted<Sql>;
   /**
-   * The aggregate with limits so low that it takes some milliseconds at most; null where it may take longer all the
-   * same.
+   * The aggregate with limits so low that it takes some milliseconds at most; null where it may take longer even so.
    */
   readonly brief: { readonly plan: AggregatePlan; readonly page: Counted<Sql> } | null;
-  /** Whether `brief` was too low for the last request, whatever its values, so that it is for the next one too. */
+  /**
+   * Whether the limits of `brief` were too low for the last request. They are then taken to be too low for the next one
+   * too, whatever its values.
+   */
   isLong: boolean;
 }
 
-/** A prepared aggregate with the values of one request. */
+/** A prepared aggregate together with the values of one request. */
 export interface BoundAggregate {
   readonly aggregate: PreparedAggregate;
   readonly values: readonly SlotValues[];
@@ -91,7 +93,7 @@ export function prepareAggregate(
   };
 }
 
-/** The plan of rows that are all examined, so that no order of theirs is of use. */
+/** The plan for reading all rows in any order: an aggregate examines all of them, so it has no use for their order. */
 function unordered(plan: ListPlan): ListPlan {
   return { ...plan, path: { ...plan.path, ordered: false } };
 }
@@ -113,11 +115,11 @@ function briefOf(plan: AggregatePlan): PreparedAggregate["brief"] {
     },
   };
   const page = aggregateStatement(brief);
-  // Not where an `exists` of the rule may have to read a whole table for each row.
+  // There is no brief aggregate where an `exists` of the rule may have to read a whole table for each row.
   return page.exact ? { plan: brief, page } : null;
 }
 
-/** A text that is the same for aggregates that differ only in values. */
+/** A text that is the same for aggregates that differ only in values, by which prepared ones are kept. */
 function shapeOf({ groups, results, order }: AggregateRequest, filters: readonly Expression[]): string {
   return [
     groups.map(({ name }) => name).join(),

@@ -3,19 +3,22 @@ import { badRequest, type Refusal } from "../../http/refusal.js";
 import { type Sent, SentJson, SentText } from "../list/sent.js";
 
 /**
- * What a list request says of `expand` (`docs/reference/http.md#expand`): the options of each path, by the path and by
- * the option's name. Which tables and columns are meant is found out later.
+ * The expansions (related rows) that a list request asks for by `expand` (`docs/reference/http.md#expand`): the options
+ * of each path, by the path and by the option's name. Which tables and columns they mean is found out later.
  */
 export type AskedExpansions = Map<string, Map<string, Sent>>;
 
 const options: readonly string[] = ["limit", "sort", "select", "count"];
 
-/** Tells what says something of `expand` by the name of a parameter or a member. */
+/** Whether a parameter or a member with this name is about `expand`. */
 export function isExpansion(name: string): boolean {
   return name === "expand" || name.startsWith("expand[");
 }
 
-/** Adds `expand=…` or `expand[…][…]` of a query string. A refusal where it is neither, or names a path twice. */
+/**
+ * Adds what a parameter `expand=…` or `expand[…][…]` of a query string asks for. A refusal where it is neither, or
+ * names a path twice.
+ */
 export function addQueryExpansion(asked: AskedExpansions, parameter: string, text: string): Refusal | null {
   if (parameter === "expand") return addPaths(asked, text.split(","));
   const [, path, option] = /^expand\[([^[\]]*)\]\[([^[\]]*)\]$/.exec(parameter) ?? [];
@@ -33,7 +36,7 @@ function addPaths(asked: AskedExpansions, paths: readonly string[]): Refusal | n
   return null;
 }
 
-/** Adds the member `expand` of a JSON body: an object with an object of options for each path. */
+/** Adds what the member `expand` of a JSON body asks for: an object with an object of options for each path. */
 export function addBodyExpansions(asked: AskedExpansions, member: string, value: unknown): Refusal | null {
   if (member !== "expand") return badRequest(`unknown member ${quoted(member)}`);
   if (!isObject(value)) return badRequest("expand: expected an object");

@@ -3,19 +3,22 @@ import { rowSeparator } from "../sql/expansions.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { type Expansion, type ExpansionStep, firstSteps, stepsIn } from "./expansion.js";
 
-/** What a list's statement has found for one step (`ExpansionsSql`). */
+/** What a list's statement has found for one step (a reference that `expand` follows). */
 export interface ExpandedStep {
-  /** The rows, with the keys of each; empty for none. */
+  /** The step's rows as text, with the keys of each; empty for none. */
   readonly rows: string;
-  /** How many rows were examined. */
+  /** How many rows were examined for the step. */
   readonly candidates: number;
-  /** How many rows were looked up for an `exists`. */
+  /** How many rows the step has looked up for an `exists`. */
   readonly probed: number;
-  /** A JSON array of arrays `[value, number of rows]`; empty where they were not counted. */
+  /**
+   * How many rows each value leads to, as a JSON array of arrays `[value, number of rows]`; empty where they were not
+   * counted.
+   */
   readonly counted: string;
 }
 
-/** Reads the columns of a list's statement that are about expansions: three for each step. */
+/** Reads the columns of a list's result that are about expansions: three for each step. */
 export function expandedSteps(columns: readonly (string | null)[]): readonly ExpandedStep[] {
   const steps: ExpandedStep[] = [];
   for (let i = 0; i < columns.length; i += 3) {
@@ -26,13 +29,16 @@ export function expandedSteps(columns: readonly (string | null)[]): readonly Exp
   return steps;
 }
 
-/** How many characters the rows of a page may have with their expansions: a row that many refer to is written for each. */
+/**
+ * How many characters the rows of a page may have with their expansions: a row that several others refer to is written
+ * for each of them.
+ */
 const expandedCharactersMax = 33_554_432;
 
 /**
- * The rows of a page with `_expand` and `_count`, in JSON with commas between them; null where they are too long. `rows`
- * are the rows with their keys; `found` has what was found for each of their steps, in the order of `stepsIn`. The text of
- * each row is taken as it is, so that numbers in JSON columns keep their digits.
+ * The rows of a page with `_expand` and `_count`, in JSON with commas between them; null where they are too long.
+ * `rows` are the page's rows with their keys; `found` has what was found for each step of the expansions, in the order
+ * of `stepsIn`. The text of each row is taken as it is, so that numbers in JSON columns keep their digits.
  */
 export function expandedRows(
   rows: string,
@@ -65,7 +71,9 @@ function shown(rows: readonly ParsedRow[], isBackward: boolean): string {
   return isBackward ? `[${rows.map(({ text }) => text).join()}]` : (rows[0]?.text ?? "null");
 }
 
-/** A row in JSON and the keys behind it (`rowAndKeys`), each as JSON text; null for a key that is NULL. */
+/**
+ * A row as JSON and the keys that its text ends with (`rowAndKeys`), each as JSON text; null for a key that is NULL.
+ */
 interface ParsedRow {
   readonly text: string;
   readonly keys: readonly (string | null)[];
@@ -83,7 +91,7 @@ function keyText(key: unknown): string | null {
   return key === null ? null : JSON.stringify(key);
 }
 
-/** What was found for a step, by the key that leads there. The keys of a row are those of the steps inside. */
+/** What was found for a step, by the key that leads to it. The rows' own keys lead to the steps inside. */
 interface FoundRows {
   readonly rows: ReadonlyMap<string, readonly ParsedRow[]>;
   readonly counts: ReadonlyMap<string, number>;
@@ -111,7 +119,7 @@ interface Result {
 
 const nothing: Result = { rows: [], count: 0 };
 
-/** Follows the steps of one expansion from a row. */
+/** Collects what the steps of one expansion have found for a row. */
 function resultOf(
   { steps }: Expansion,
   row: ParsedRow,

@@ -5,73 +5,73 @@ import type { ColumnName } from "../../sqlite/names.js";
 import type { Access } from "../access.js";
 import type { OrderTerm } from "../list/order.js";
 
-/** One path of `expand`, which every row of a list is answered with (`docs/reference/http.md#expand`). */
+/** One path of `expand`: related rows that every row of a list is answered with (`docs/reference/http.md#expand`). */
 export interface Expansion {
-  /** The path as it was asked for: its key in `_expand` and `_count`. */
+  /** The path as the request names it, which is its key in `_expand` and `_count`. */
   readonly path: string;
-  /** Whether the path ends with rows that refer to the row before them, any number of which are shown. */
+  /** Whether the path ends with rows that refer to the row before them, of which there may be any number. */
   readonly isBackward: boolean;
   readonly counts: boolean;
   /**
-   * The references that are followed, one after the other; other paths may share the first of them. Null where the
-   * caller may read no row of one of the tables, so that nothing is to be found.
+   * The references that the path follows, one after the other; other paths may share the first of them. Null where the
+   * caller may read no row of one of the tables, so that nothing is found.
    */
   readonly steps: readonly ExpansionStep[] | null;
 }
 
 /** A reference that is followed from a row to rows of another table, or of the same one. */
 export interface ExpansionStep {
-  /** The column of the row that the step begins with. Its value equals that of `to` in the rows that are found. */
+  /** The column of the row from which the step leads on. Its value equals that of `to` in the rows that are found. */
   readonly from: Column;
   readonly to: Column;
   readonly access: ReadAccess;
-  /** How rows are found by `to`; null for the table itself. */
+  /** The index by which rows are found by `to`; null for the table itself. */
   readonly index: CatalogIndex | null;
-  /** The columns that are shown; none where the rows are only passed through. */
+  /** The columns of the found rows that are shown; none where the path only leads through these rows. */
   output: readonly Column[];
-  /** Null for a step forward, which leads to one row at most. */
+  /** How many and which rows a step backward shows; null for a step forward, which leads to one row at most. */
   readonly rows: BackwardRows | null;
-  /** The steps that begin with the rows that this one finds. */
+  /** The steps that lead on from the rows that this one finds. */
   readonly inner: ExpansionStep[];
 }
 
-/** Which of the rows that refer to one row are shown. */
+/** Which rows are shown of those that refer to one row. */
 export interface BackwardRows {
   readonly limit: number;
   readonly order: readonly OrderTerm[];
-  /** The columns by which a row is found again. */
+  /** The columns by which a chosen row is found again to be read. */
   readonly rowKey: readonly ColumnName[];
   readonly counts: boolean;
   /**
-   * Whether the index yields the order and rows need not be counted, so that they are examined one after the other until
-   * enough are found. Else all are examined, and sorted.
+   * Whether rows are examined one after the other until enough are found, because the index yields the order and rows
+   * need not be counted. Otherwise all are examined, and sorted.
    */
   readonly isLazy: boolean;
 }
 
-/** The parts of an `Access` to read a table that expansions use. */
+/** The parts of an `Access` (what a caller may do with a table) that expansions use to read it. */
 export type ReadAccess = Pick<Access, "key" | "table" | "catalog" | "rule" | "readable">;
 
 /** The tables of a project as the caller of a list may read them. */
 export interface ReadableTables {
-  /** Null where there is no such table. A refusal for an API key that may not read it. */
+  /** Finds a table by its name; null where there is none. A refusal for an API key that may not read it. */
   find(name: string): ReadableTable | Refusal | null;
 }
 
-/** A table as a caller may read it. */
+/** A table as a caller may read it, for expansions. */
 export interface ReadableTable {
-  /** Null where the caller may read none of its rows. */
+  /** How the caller may read the table; null where the caller may read none of its rows. */
   readonly access: ReadAccess | null;
-  /** The columns that a request may name. */
+  /** The columns that a request of the caller may name. */
   readonly readable: ReadonlyMap<string, Column>;
 }
 
-/** All steps of a tree, each before those inside of it. */
+/** All steps of a tree of expansions, each before those inside of it. */
 export function stepsIn(steps: readonly ExpansionStep[]): readonly ExpansionStep[] {
   return steps.flatMap((step) => [step, ...stepsIn(step.inner)]);
 }
 
-/** The steps that paths begin with, each once. */
+/** The steps that the paths of `expand` begin with, each once. */
 export function firstSteps(expansions: readonly Expansion[]): readonly ExpansionStep[] {
   return [...new Set(expansions.flatMap(({ steps }) => steps?.slice(0, 1) ?? []))];
 }

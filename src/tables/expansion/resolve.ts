@@ -14,13 +14,14 @@ const stepsMax = 3;
 const expansionsMax = 10;
 const innerLimitDefault = 10;
 const innerLimitMax = 100;
-/** The most rows that the backward expansions of a page may have together. */
+/** How many rows the backward expansions of a page may have together. */
 const innerRowsMax = 10_000;
 
 /**
- * The expansions that a request asks for, with tables and columns instead of names (`docs/reference/http.md#expand`).
- * `limit` is that of the list. Columns that the caller may not read are refused in the same words as columns that do not
- * exist. Where the caller may read no row of a table, its expansions find nothing.
+ * Finds the expansions that a request asks for, with tables and columns instead of names
+ * (`docs/reference/http.md#expand`). `limit` is that of the list. Columns that the caller may not read are refused in
+ * the same words as columns that do not exist. Where the caller may read no row of a table, its expansions find
+ * nothing.
  */
 export function resolveExpansions(
   asked: AskedExpansions,
@@ -42,7 +43,10 @@ export function resolveExpansions(
     : expansions;
 }
 
-/** `known` has the steps of the paths before, by the part of the path that leads there. */
+/**
+ * Makes the expansion of one path. `known` has the steps of earlier paths, by the part of the path that leads to each,
+ * so that they are shared.
+ */
 function expansionOf(
   path: string,
   options: ReadonlyMap<string, Sent>,
@@ -72,9 +76,9 @@ function expansionOf(
   return { ...expansion, steps };
 }
 
-/** A reference of the schema that a path follows, in one direction or the other. */
+/** A reference of the schema that a path of `expand` follows, in one direction or the other. */
 interface FoundReference {
-  /** The part of the path that leads here. */
+  /** The part of the path that leads to this reference. */
   readonly path: string;
   readonly isBackward: boolean;
   readonly from: Column;
@@ -84,7 +88,7 @@ interface FoundReference {
   readonly readable: ReadonlyMap<string, Column>;
 }
 
-/** The references that a path names, one or more. */
+/** The references that a path of `expand` names, one or more. */
 function referencesOf(
   path: string,
   access: ReadAccess,
@@ -154,7 +158,7 @@ function backwardTo(
 
 const unknownColumn = (name: string) => badRequest(`unknown column ${quoted(name)}`);
 
-/** What the options of a path say. */
+/** What the options of a path say about the rows to show. */
 interface Shown {
   readonly limit: number;
   readonly sort: readonly SortTerm[];
@@ -181,7 +185,7 @@ function shownBy(
   return { limit, counts, ...sort, select: select.select ?? null };
 }
 
-/** How a reference is followed. A refusal where no index finds its rows. */
+/** The step that follows a reference. A refusal where no index finds its rows. */
 function stepOf(
   { path, isBackward, from, to, before, access }: FoundReference,
   { limit, sort, counts }: Shown,
@@ -205,7 +209,8 @@ function stepOf(
   const rowKey = rowKeyOf(table, physical);
   const isServed = served.length === 1 && rowKey !== null && comparesAlike(from, before!, to, access!);
   if (!isServed) return badRequest(`expand: ${path}: no index serves ${table.name}.${to.name}`);
-  // A place in the order is compared as in lists by ways, which takes columns that are never NULL.
+  // Rows can be walked in their order only if no column of the order can be NULL, because a place in the order is
+  // compared by `<` and `=`.
   const isWalked = rowKey.length === 1 && order.length > 0 && order.every(({ nullable }) => !nullable);
   const isLazy = ordered && !counts && isWalked;
   const rows: BackwardRows | null = isBackward ? { limit, order, rowKey, counts, isLazy } : null;
@@ -213,8 +218,8 @@ function stepOf(
 }
 
 /**
- * Whether values are equal in one column where they are in the other. In tables that other programs made, the two ends
- * of a reference can be of different types or collations.
+ * Whether the values of two columns are equal in one table exactly where they are in the other. In tables that other
+ * programs made, the two ends of a reference can be of different types or collations.
  */
 function comparesAlike(a: Column, { catalog, table }: ReadAccess, b: Column, there: ReadAccess): boolean {
   const [one, other] = [catalog.tables.get(table.name), catalog.tables.get(there.table.name)];

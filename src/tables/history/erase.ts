@@ -9,8 +9,9 @@ import { loggedTable } from "../sql/logged.js";
 import { fromJson, fromText } from "../values.js";
 
 /**
- * Takes the images of one row out of the log (docs/change-log.md#erasing-a-row). Returns how many entries that concerned;
- * a refusal where the table keeps no history, where `keyText` is no key of it, or where the log has none of the row.
+ * Erases the images (stored contents) of one row from the log of changes (docs/change-log.md#erasing-a-row). Returns
+ * how many entries had any; a refusal where the table keeps no history, where `keyText` is no key of it, or where the
+ * log has none of the row.
  */
 export async function eraseHistory(
   database: Pick<Database, "batch">,
@@ -37,7 +38,8 @@ const nothingToErase = new Refusal(
 );
 
 /**
- * The key that a text names: an object of its columns as JSON, or the value of its only column as the path of a row has it.
+ * The primary key that a text names: as a JSON object of its columns, or as the value of its only column in the form
+ * that a row's path has.
  */
 export function erasedKey(table: Table, text: string): ReadonlyMap<string, SqlValue> | Refusal {
   const { primaryKey } = table;

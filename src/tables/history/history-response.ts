@@ -23,7 +23,9 @@ import { ruleOfPast } from "./rule-of-past.js";
 export async function historyResponse(request: PastRequest): Promise<Response | Refusal> {
   const { access, caller, scanLimit, moments, execution, succeed } = request;
   const { table, catalog } = access;
-  /** Of a page, the number of an entry: entries before it are next. */
+  /**
+   * The request, and where its page begins: the number of an entry of the log, before which this page's entries are.
+   */
   const begun = await pastAsked<number>(request);
   if (isRefusal(begun)) return begun;
   const { parameters, place } = begun;
@@ -76,7 +78,7 @@ export async function historyResponse(request: PastRequest): Promise<Response | 
   return jsonText(`{"data":[${versions.join()}],"meta":{${members.filter(Boolean).join()}}}`);
 }
 
-/** A version as JSON text. */
+/** A version of a row as JSON text for the answer. */
 async function versionOf(
   [seq, at, kind, id, key, op, before, row]: readonly ResultValue[],
   { table, readable }: Access,
@@ -98,7 +100,7 @@ async function versionOf(
   return `{${members.join()}}`;
 }
 
-/** The columns in which two rows as JSON differ. */
+/** The columns in which two rows, given as JSON, differ. */
 function changedColumns(before: string, after: string): readonly string[] {
   const [old, now]: [Record<string, unknown>, Record<string, unknown>] = [
     JSON.parse(before),
@@ -142,7 +144,10 @@ async function versionsAsked(
   return { key, limit: list.limit, since: bounds[0]!, until: bounds[1]! };
 }
 
-/** The numbers of entries after and before which the entries of a request are. Times are looked up. */
+/**
+ * The numbers of the log's entries after and before which the answered entries lie. Where the request names a time, its
+ * entry is looked up.
+ */
 async function entriesBetween(
   since: AskedMoment | null,
   until: AskedMoment | null,
@@ -159,7 +164,7 @@ async function entriesBetween(
     moment === null ? null : moment.kind === "seq" ? moment.seq : found[i]!.found;
   const first = entry(since, 0);
   return {
-    // `since` a number means that entry, too; since a time, what came after it.
+    // A number as `since` includes the entry with that number; a time includes only what came after it.
     since: first === null ? 0 : since!.kind === "seq" ? first - 1 : first,
     before: (entry(until, 1) ?? Number.MAX_SAFE_INTEGER - 1) + 1,
   };

@@ -4,28 +4,31 @@ import { badRequest, Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
 import type { Cursors } from "../list/list-response.js";
 
-/** A moment of the log as a request names it: the number of an entry, or a time in milliseconds since the epoch. */
+/**
+ * A moment of the log of changes as a request names it: the number of an entry, or a time in milliseconds since the
+ * epoch.
+ */
 export type AskedMoment =
   | { readonly kind: "seq"; readonly seq: number }
   | { readonly kind: "time"; readonly atMs: number };
 
 /**
- * Writes and reads numbers of entries for one caller. API keys and admins see them as they are. To others they are
- * sealed, because they tell how much happens in other tables.
+ * Writes and reads numbers of the log's entries for one caller. API keys and admins see them as they are. For others
+ * they are sealed (encrypted), because they tell how much happens in other tables.
  */
 export interface Moments {
-  /** The number as JSON. */
+  /** The number of an entry as JSON for the answer. */
   written(seq: number): Promise<string>;
-  /** What a text names; null for what is no moment. */
+  /** The moment that a text of a request names; null where it names none. */
   read(text: string): Promise<AskedMoment | null>;
 }
 
-/** Whether a caller sees everything of the log: the numbers of entries, and who made a change. */
+/** Whether a caller sees everything of the log of changes: the numbers of entries, and who made a change. */
 export function seesLog(caller: Actor): boolean {
   return isPastRules(caller) || (caller.kind === "user" && caller.role === "admin");
 }
 
-/** The `Moments` of a caller. */
+/** Makes the `Moments` for a caller. */
 export function momentsOf(caller: Actor, { cipher, random }: Cursors): Moments {
   const isOpen = seesLog(caller);
   const associated = `moment of ${principalOf(caller)}`;
@@ -44,24 +47,27 @@ export function momentsOf(caller: Actor, { cipher, random }: Cursors): Moments {
   };
 }
 
-/** What the log of a table reaches back to, and where in it a moment is. */
+/** How far back the log of a table reaches, and where in it a moment is. */
 export interface LogState {
-  /** The first moment whose state is known. */
+  /** The number of the first entry from which on the table's state is known. */
   readonly floor: number;
   readonly floorAtMs: number;
-  /** The newest entry of all tables. */
+  /** The number of the newest entry of all tables. */
   readonly newest: number;
-  /** The last entry at or before the time that was asked for. */
+  /** The number of the last entry at or before the time that was asked for. */
   readonly found: number;
 }
 
-/** The state of a table's log, from the result of `momentStatement`. */
+/** Reads the state of a table's log from the result of `momentStatement`. */
 export function logState({ rows }: Result): LogState {
   const [floor, floorAtMs, newest, found] = rows[0]! as readonly number[];
   return { floor: floor!, floorAtMs: floorAtMs!, newest: newest!, found: found! };
 }
 
-/** The entry up to which a moment reaches; a refusal where it is in the future, or before what the log knows. */
+/**
+ * The number of the last entry that belongs to a moment; a refusal where the moment is in the future, or before what
+ * the log knows.
+ */
 export function entryAt(moment: AskedMoment, state: LogState, nowMs: number): number | Refusal {
   if (moment.kind === "time") {
     if (moment.atMs > nowMs) return inFuture;
@@ -72,5 +78,5 @@ export function entryAt(moment: AskedMoment, state: LogState, nowMs: number): nu
 }
 
 const inFuture = badRequest("at: this is in the future");
-/** The refusal of a moment before what is kept. */
+/** The refusal of a moment of which the log of changes has nothing. */
 export const gone = new Refusal("gone", "history of that time is not kept any more, or was not kept yet");

@@ -8,7 +8,7 @@ import { loneCursor, openSealed, sealCursor } from "../list/cursor.js";
 import type { BoundCursors } from "../list/list-response.js";
 import type { Moments } from "./moments.js";
 
-/** A request about what a table was. */
+/** A request about a table's past: the history of rows, or the state at a moment. */
 export interface PastRequest {
   readonly parameters: readonly QueryParameter[];
   readonly access: Access;
@@ -16,18 +16,21 @@ export interface PastRequest {
   readonly scanLimit: number;
   readonly moments: Moments;
   readonly execution: Execution;
-  /** They open for this kind of answer alone. */
+  /** Cursors that open for this kind of answer alone. */
   readonly cursors: BoundCursors;
   readonly succeed: Attempt["succeed"];
 }
 
-/** What a request asks for, and where its page begins; `place` is null on the first page. */
+/** What a request about the past asks for, and where its page begins; `place` is null on the first page. */
 export interface PastAsked<Place> {
   readonly parameters: readonly QueryParameter[];
   readonly place: Place | null;
 }
 
-/** What a request asks for: what its cursor holds, which then has to come alone, or its parameters. */
+/**
+ * What a request about the past asks for: what its cursor holds, which then has to be the only parameter, or else its
+ * parameters.
+ */
 export async function pastAsked<Place>({
   parameters,
   cursors: { cipher, binding },

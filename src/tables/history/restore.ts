@@ -15,20 +15,21 @@ import { fromJson } from "../values.js";
 import type { Moments } from "./moments.js";
 import { ruleOfPast } from "./rule-of-past.js";
 
-/** What it takes to write a version of a row back. */
+/** What is needed to write a version of a row back. */
 export interface Restoring {
   /** What the caller may do with the history of the table. */
   readonly past: Access;
   readonly caller: Actor;
-  /** What the caller may do with the table now. */
+  /** What the caller may do with the table now, by an action. */
   readonly accessFor: (action: RuleAction) => Access | Refusal;
   readonly statements: Omit<RowTarget, "access">;
   readonly moments: Moments;
 }
 
 /**
- * Writes a version back, as an update or, where the row is no more, as a create: those of its columns that the caller may
- * both read and write (`docs/reference/http.md#restore`). Returns the row as JSON text, as a write does.
+ * Writes a version of a row back, as an update or, where the row is gone, as a create. Only the columns that the caller
+ * may both read and write are written (`docs/reference/http.md#restore`). Returns the row as JSON text, as a write
+ * does.
  */
 export async function restore(
   body: Body,
@@ -54,7 +55,7 @@ export async function restore(
   const chosen = (access: Access) =>
     new Map([...values].filter(([column]) => isReadable(column) && access.mayWrite(column)));
   const target = (access: Access): RowTarget => ({ ...statements, access: withoutValues(access) });
-  // A key that may not read learns by its write whether the row is there.
+  // An API key that may not read finds out by its write whether the row is there.
   const found = isRefusal(reading) ? null : await getRow({ ...statements, access: reading }, execution, key);
   if (found !== notFound) {
     const access = accessFor("update");
@@ -79,7 +80,10 @@ const nothingToWrite = new Refusal("forbidden", "you may write none of the row's
 const notWhole = new Refusal("forbidden", "the row has values in columns that you may not read and write");
 const isDeletion = badRequest("seq: the row was deleted then; name an entry before that");
 
-/** A key without the read scope is not shown the values that it never sent. */
+/**
+ * The access for the write that restores a row, changed so that an API key without the read scope is not shown values
+ * that it has never sent.
+ */
 function withoutValues(access: Access): Access {
   return access.writeOnlyKey
     ? { ...access, key: access.key && `${access.key}, by history`, writeOnlyKey: false }
@@ -92,7 +96,7 @@ async function entryOf(sent: unknown, moments: Moments): Promise<number | null> 
   return moment?.kind === "seq" ? moment.seq : null;
 }
 
-/** The row after an entry, in JSON; a refusal where there is none that the caller may see. */
+/** The row after an entry of the log, in JSON; a refusal where there is none that the caller may see. */
 async function versionAt(
   seq: number,
   key: RowValues,

@@ -15,7 +15,9 @@ import { entryAt, gone, logState } from "./moments.js";
 import { nextCursor, type PastRequest, pastAsked } from "./past-request.js";
 import { ruleOfPast } from "./rule-of-past.js";
 
-/** Where a page begins: the entry of the log, and the text of the key that was examined last. */
+/**
+ * Where a page of a table's past state begins: the entry of the log, and the text of the key that was examined last.
+ */
 interface Place {
   readonly seq: number;
   readonly after: string;
@@ -45,7 +47,7 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
   if (seq === undefined) {
     const isTime = moment.kind === "time";
     const question = momentStatement(table.name, isTime ? moment.atMs : 0);
-    // Entries that other programs made are gone through, however many they are.
+    // Looking a time up may take long: entries that other programs made are gone through, however many they are.
     const [found] = await read(execution, [question], isTime ? "long" : "short");
     const entry = entryAt(moment, logState(found!), nowMs);
     if (isRefusal(entry)) return entry;
@@ -70,7 +72,7 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
     ["moment", BigInt(seq)],
     ["after", asked.place?.after ?? ""],
   ]);
-  // The state of the log comes last: what was still known then was known to the statement before.
+  // The state of the log is read after the page: if the moment is still known then, it was known for the page, too.
   const values = [place, execution.values, list.filterValues];
   const [page, state] = await read(
     execution,
@@ -102,7 +104,9 @@ const tooLarge = badRequest("a row is too large for an answer: select fewer colu
 
 type PartOfList = Pick<ListRequest, "filters" | "filterValues" | "select" | "limit">;
 
-/** Filters, `select` and `limit`, which mean here what they mean in lists. Other parameters of lists are refused. */
+/**
+ * Parses filters, `select` and `limit`, which mean here what they mean in lists. Other parameters of lists are refused.
+ */
 function listOf(parameters: readonly QueryParameter[], access: Access): PartOfList | Refusal {
   const { readable, catalog, table } = access;
   const other = parameters.find(([name]) => !/^(where|filter)\[|^(select|limit)$/.test(name));

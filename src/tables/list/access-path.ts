@@ -6,8 +6,8 @@ import type { OrderTerm } from "./order.js";
 import type { Way, Ways } from "./ways.js";
 
 /**
- * The conditions that a row has to pass to be in the list. An index is chosen by the equalities, null tests, lists
- * and ranges of the filters, but by the equalities alone of the rule.
+ * The conditions that a row has to pass to be in a list. The choice of an index considers equalities, null tests, lists
+ * and ranges of the filters, but only equalities of the rule.
  */
 export interface Conditions {
   /** The conditions that the caller's filters set. */
@@ -22,8 +22,8 @@ export interface Conditions {
  */
 export interface AccessPath {
   /**
-   * The ways by which rows are found, one or more; then `index` is null, and `served` is empty. Null where rows are found
-   * by the index or the table.
+   * The ways (index walks from a known value to the table's rows) by which rows are found, one or more; then `index` is
+   * null, and `served` is empty. Null where rows are found by the index or the table.
    */
   readonly ways: readonly WalkedWay[] | null;
   /**
@@ -31,9 +31,11 @@ export interface AccessPath {
    * unless it is a virtual table.
    */
   readonly index: CatalogIndex | null;
-  /** Whether the SQL says which index to use. False for virtual tables, for which SQLite has no such clause. */
+  /**
+   * Whether the SQL says which index SQLite has to use. False for virtual tables, for which SQLite has no such clause.
+   */
   readonly steered: boolean;
-  /** Conditions that the index serves: SQLite seeks the rows for which they are TRUE. */
+  /** The conditions that the index serves: SQLite seeks the rows for which they are TRUE. */
   readonly served: readonly Expression[];
   /** The conditions that the index does not serve. Each candidate is tested by them. */
   readonly rest: readonly Expression[];
@@ -46,7 +48,7 @@ export interface AccessPath {
   readonly order: readonly OrderTerm[];
 }
 
-/** A way to rows of the listed table, and how the table is searched at its end. */
+/** A way (an index walk from a known value) to rows of the listed table, and how the table is searched at its end. */
 export interface WalkedWay extends Way {
   /** An index that serves the way's column and the conditions of `served`; null for the table itself. */
   readonly index: CatalogIndex | null;
@@ -54,16 +56,17 @@ export interface WalkedWay extends Way {
 }
 
 /**
- * Whether nothing is left to test: every candidate is in the list, and candidates come in the order asked for. Where
- * there are several ways, a row that two of them lead to is a candidate twice, and each is tested for that.
+ * Whether nothing is left to test: every candidate (row that the path offers) is in the list, and candidates come in
+ * the order asked for. Where there are several ways, this is false, because a row that two of them lead to is a
+ * candidate twice, which has to be tested.
  */
 export function isUnjudged({ ordered, rest, ways }: AccessPath): boolean {
   return ordered && rest.length === 0 && (ways === null || ways.length === 1);
 }
 
 /**
- * Whether a path seeks the rows for which a column equals a value that the request brings: one of its filters, or one of
- * the caller's. Values that a rule is written with, such as a status, may be those of most rows.
+ * Whether a path seeks the rows for which a column equals a value that the request brings: a filter's, or one of the
+ * caller's, such as the id. A value that the rule itself contains, such as a status, may be that of most rows.
  */
 export function seeksByRequest({ served }: AccessPath, { filters }: Conditions): boolean {
   return served.some((condition) => {
@@ -79,9 +82,9 @@ function namesGiven(condition: Expression): boolean {
 }
 
 /**
- * The path of a list by ways. Each way searches the table by the index that serves most of the filters' equalities
- * beside the way's column, and yields the order if there is such an index. `order` is the whole order: what is equal
- * in the rows of one way differs from those of another.
+ * The path of a list by ways (index walks from a known value). Each way searches the table by the index that serves
+ * most of the filters' equalities beside the way's column, and yields the order if there is such an index. `order` is
+ * the whole order: a column that has one value in the rows of one way may have another in those of another.
  */
 export function pathByWays(
   table: Table,
@@ -99,8 +102,8 @@ export function pathByWays(
     steered: true,
     served: [],
     rest: [...filters.filter((filter) => !isServed(filter)), ...rest],
-    // Rows of several keys are merged by comparing their places, which SQL cannot do by one comparison where there are
-    // NULLs, and rows are found again by one column.
+    // Rows of several ways are merged by comparing their places in the order, which SQL cannot do by one comparison
+    // where there are NULLs, and rows are found again by one column.
     ordered:
       ends.every(({ ordered }) => ordered) &&
       order.every(({ nullable }) => !nullable) &&
@@ -153,10 +156,10 @@ function endOf(
 }
 
 /**
- * Chooses the path of a list. It depends on the schema and the request, not on what is stored, so that the same
- * request always takes the same path. First comes the path that finds at most one row by a unique key, then the one
- * that serves most equalities, then one that yields the order asked for, then one that serves a range. With
- * `orderedOnly`, only paths that yield the order are considered, if there are any.
+ * Chooses the path by which a list finds its rows. It depends on the schema and the request, not on what is stored, so
+ * that the same request always takes the same path. First comes the path that finds at most one row by a unique key,
+ * then the one that serves most equalities, then one that yields the order asked for, then one that serves a range.
+ * With `orderedOnly`, only paths that yield the order are considered, if there are any.
  */
 export function chooseAccessPath(
   table: Table,
@@ -184,15 +187,13 @@ export function chooseAccessPath(
 }
 
 /**
- * The table or an index, which can be read in the order of `columns`. These end with the key that SQLite appends to
- * an index.
+ * The table itself or an index of it, which can be read in the order of `columns`. These end with the key that SQLite
+ * appends to an index.
  */
 interface Walk {
   readonly index: CatalogIndex | null;
   readonly columns: readonly { readonly name: string; readonly descending: boolean }[];
-  /**
-   * How many of `columns`, from the first on, can be used to seek rows: all but those that SQLite appends to an index.
-   */
+  /** How many of `columns`, from the first on, SQLite can seek rows by: all but those that it appends to an index. */
   readonly seekable: number;
 }
 
@@ -270,7 +271,7 @@ function pathOf(
   };
 }
 
-/** Whether reading an index with these columns, forwards or backwards, gives the order. */
+/** Whether reading an index with these columns, forwards or backwards, gives the order asked for. */
 function yieldsOrder(columns: Walk["columns"], order: readonly OrderTerm[]): boolean {
   return [false, true].some((backwards) =>
     order.every(({ column, descending }, i) => {
@@ -298,7 +299,7 @@ function all({ filters, rule }: Conditions): readonly Expression[] {
 }
 
 /**
- * The condition by which a column has one value in all rows of the list: `column = value` or `column IS NULL`;
+ * The condition by which a column has one value in all rows of the list, `column = value` or `column IS NULL`;
  * undefined where there is none.
  */
 function heldConstant({ filters, rule }: Conditions, column: string): Expression | undefined {
@@ -309,8 +310,8 @@ function heldConstant({ filters, rule }: Conditions, column: string): Expression
 }
 
 /**
- * The column of the row whose value a condition fixes, by `=` or by `is null`. Null where it fixes none, or no index
- * can tell.
+ * The column of the row whose value a condition fixes, by `=` or by `is null`. Null where it fixes none, or where no
+ * index can be used for it.
  */
 export function constantColumn(condition: Expression): ColumnName | null {
   if (condition.kind === "is_null") return condition.negated ? null : soughtColumn(condition.value);
@@ -321,7 +322,7 @@ export function constantColumn(condition: Expression): ColumnName | null {
   return isConstant(left) ? soughtColumn(right) : null;
 }
 
-/** The column of the row that an operand is, if an index on it can be used; else null. */
+/** The column of the row that an operand names, if an index on it can be used; else null. */
 function soughtColumn(operand: Operand): ColumnName | null {
   return operand.kind === "column" && operand.source === "row" && !operand.asShown ? operand.column : null;
 }
@@ -335,8 +336,8 @@ function isMembership(condition: Expression, column: string): boolean {
 }
 
 /**
- * The column of the row to which a condition sets a lower (`>`, `>=`) or an upper bound (`<`, `<=`). Null where it
- * sets none.
+ * The column of the row that a condition sets a lower (`>`, `>=`) or an upper bound (`<`, `<=`) to. Null where it sets
+ * none.
  */
 export function boundOf(
   condition: Expression,
@@ -347,10 +348,7 @@ export function boundOf(
   return { column, from: condition.operator.startsWith(">") ? "below" : "above" };
 }
 
-/**
- * The first lower and the first upper bound of a column among the filters, because SQLite seeks by one of each at
- * most.
- */
+/** The first lower and the first upper bound of a column among the filters. SQLite seeks by one of each at most. */
 function ranges(filters: readonly Expression[], column: string): readonly Expression[] {
   const bound = (from: "below" | "above") =>
     filters.find((filter) => {

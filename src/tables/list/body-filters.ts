@@ -7,8 +7,9 @@ import { SentJson } from "./sent.js";
 type Readable = ReadonlyMap<string, Column>;
 
 /**
- * Puts the members `filter` and `where` of a JSON body into their groups (`docs/reference/http.md#lists-as-json`).
- * Returns a refusal where the member is neither of them, or says the same as the other one.
+ * Reads the members `filter` and `where` of a JSON body into groups of filters
+ * (`docs/reference/http.md#lists-as-json`). Returns a refusal where the member is neither of them, or says the same as
+ * the other one.
  */
 export function addBodyFilters(
   root: Group,
@@ -31,7 +32,7 @@ function addGroup(group: Group, place: string, value: unknown, readable: Readabl
   });
 }
 
-/** Adds the groups of a word: `$not` has one, the others have an array of them. */
+/** Adds the groups of filters under a word: `$not` has one group, `$or` and `$and` have an array of groups. */
 function addInner(group: Group, word: GroupWord, value: unknown, readable: Readable): Refusal | null {
   const all: readonly unknown[] | null = word === "$not" ? [value] : Array.isArray(value) ? value : null;
   if (all === null || all.length === 0) return badRequest(`${word}: expected an array of groups`);

@@ -9,7 +9,7 @@ export interface CursorState {
   readonly window: WireWindow;
   /** How many rows of the list come before the page that the cursor leads to. */
   readonly offset: number;
-  /** How many rows of the list the pages so far have counted: their `meta.total`. */
+  /** How many rows of the list have been counted up to this page: the `meta.total` of the pages before it. */
   readonly total: number;
   readonly choice: PathChoice;
   /** The names of the columns that the list is ordered by. The keys in `window` hold their values, in this order. */
@@ -21,7 +21,7 @@ export interface WireWindow {
   readonly after: string | null;
   readonly upTo: string | null;
   readonly counted: boolean;
-  /** How many rows of the list to leave out at the beginning of the window, for `offset`. */
+  /** How many rows at the beginning of the window are left out, for `offset`. */
   readonly skip: number;
 }
 
@@ -32,13 +32,13 @@ export interface CursorBinding {
   readonly schemaVersion: number;
 }
 
-/** How long a cursor is valid: an hour. */
+/** How many milliseconds a cursor is valid: an hour. */
 export const cursorLifetimeMs = 3_600_000;
 
 /**
- * Seals what a cursor holds as text. The binding is the associated data of the encryption, so the cursor opens only for
- * the same caller, table and version of the schema (`docs/reference/http.md#cursors`). `now` is in milliseconds, `iv`
- * is 12 random bytes.
+ * Encrypts what a cursor holds as text. The binding is the associated data of the encryption, so the cursor opens only
+ * for the same caller, table and version of the schema (`docs/reference/http.md#cursors`). `now` is in milliseconds,
+ * `iv` is 12 random bytes.
  */
 export async function sealCursor<State extends object>(
   cipher: Cipher,
@@ -51,7 +51,9 @@ export async function sealCursor<State extends object>(
   return cipher.seal(JSON.stringify(carried), associated(binding), iv);
 }
 
-/** Opens what `sealCursor` made; a refusal where the text is malformed, expired or bound to something else. */
+/**
+ * Decrypts a cursor that `sealCursor` made; a refusal where the text is malformed, expired or bound to something else.
+ */
 export async function openSealed<State extends object>(
   cipher: Cipher,
   text: string,
@@ -64,7 +66,7 @@ export async function openSealed<State extends object>(
   return now < expiresAtMs ? (state as unknown as State) : invalid;
 }
 
-/** Opens the cursor of a list or of an aggregate, as `openSealed` does. */
+/** Decrypts the cursor of a list or of an aggregate, as `openSealed` does. */
 export async function openCursor(
   cipher: Cipher,
   text: string,
@@ -72,13 +74,13 @@ export async function openCursor(
   now: number,
 ): Promise<CursorState | Refusal> {
   const state = await openSealed<CursorState>(cipher, text, binding, now);
-  // Cursors of version 0.1 hold no choice: they were made for lists that had no ways.
+  // Cursors of version 0.1 have no `choice`: they were made for lists that were never read by ways.
   return isRefusal(state) ? state : { ...state, choice: state.choice ?? "search" };
 }
 
 /**
- * The cursor among the parameters of a request, which then has to come alone; undefined where there is none. It is what
- * was sent under that name, which in a body may be anything.
+ * The cursor among the parameters of a request, which then has to be the only one; undefined where there is none. In a
+ * body it may be a value of any type.
  */
 export function loneCursor<T>(
   parameters: readonly (readonly [name: string, value: T])[],

@@ -6,35 +6,38 @@ import type { Column } from "../../project/model.js";
 import type { ColumnReference, CompareOperator, Expression, Given, TextMatch } from "../../rules/ast.js";
 import type { Sent } from "./sent.js";
 
-/** The filters of a list request. */
+/** The filters of a list request, parsed into conditions and values. */
 export interface ParsedFilters {
-  /** Conditions that a row has to pass, all of them. They hold names; `filterValues` has the values. */
+  /** The conditions that a row has to pass, all of them. They hold placeholder names; `filterValues` has the values. */
   readonly filters: readonly Expression[];
-  /** The values that filters compare with, by the names that stand for them in `filters`. */
+  /** The values that filters compare with, by the placeholder names that stand for them in `filters`. */
   readonly filterValues: ReadonlyMap<string, SqlValue>;
   /** The columns that the filters compare by the column's collation, which this database may lack. */
   readonly compared: readonly Column[];
 }
 
 const inValuesMax = 1000;
-/** How deep groups of filters (`$or`, `$and`, `$not`) may nest in one another. */
+/** How deep groups of filters (`$or`, `$and`, `$not`) may nest. */
 const groupsMax = 5;
 
-/** Comparisons and groups of which all have to hold. The readers of query strings and of bodies fill it. */
+/**
+ * A group of filters: comparisons and inner groups that all have to hold. The readers of query strings and of bodies
+ * fill it.
+ */
 export interface Group {
-  /** In how many other groups this one is. */
+  /** How many other groups this one is nested in. */
   readonly depth: number;
-  /** The comparisons of the group, by column and operator, as each of these may occur once in a group. */
+  /** The comparisons of the group, by column and operator, as each combination may occur once in a group. */
   readonly filters: Map<string, Filter>;
-  /** The groups of `$or`, by their index in the request. At least one has to hold. */
+  /** The groups under `$or`, by their index in the request. At least one has to hold. */
   readonly or: Map<number, Group>;
-  /** The groups of `$and`, by their index in the request. All have to hold. */
+  /** The groups under `$and`, by their index in the request. All have to hold. */
   readonly and: Map<number, Group>;
-  /** The group of `$not`, which must not hold; null where there is none. */
+  /** The group under `$not`, which must not hold; null where there is none. */
   not: Group | null;
 }
 
-/** An empty group. */
+/** Makes an empty group of filters. */
 export const newGroup = (depth = 0): Group => ({
   depth,
   filters: new Map(),
@@ -43,15 +46,18 @@ export const newGroup = (depth = 0): Group => ({
   not: null,
 });
 
-/** The words that make a group. `$or` and `$and` take an index, `$not` takes none. */
+/** The words under which filters have a group. `$or` and `$and` take an index, `$not` takes none. */
 export type GroupWord = "$or" | "$and" | "$not";
 
-/** Tells the words that make a group from other names. */
+/** Whether a name in a filter is a word that has a group under it. */
 export function isGroupWord(word: string): word is GroupWord {
   return word === "$or" || word === "$and" || word === "$not";
 }
 
-/** The group of a word inside of another group, which is made where it is missing. A refusal where it would be too deep. */
+/**
+ * Returns the group under a word in another group, and makes it where it is missing. A refusal where it would be nested
+ * too deep.
+ */
 export function groupInside(group: Group, word: GroupWord, index: number): Group | Refusal {
   if (group.depth === groupsMax) return badRequest(`filters nest ${groupsMax} deep at most`);
   if (word === "$not") {
@@ -65,9 +71,9 @@ export function groupInside(group: Group, word: GroupWord, index: number): Group
 }
 
 /**
- * Adds a comparison to a group. Returns a refusal where the column or the operator is unknown, what was sent is no value
- * of theirs, or the group compares the column by this operator already. Columns that the caller may not read are not in
- * `readable`.
+ * Adds a comparison to a group of filters. Returns a refusal where the column or the operator is unknown, the value
+ * that was sent does not fit them, or the group compares the column by this operator already. Columns that the caller
+ * may not read are not in `readable`.
  */
 export function addFilter(
   group: Group,
@@ -85,9 +91,9 @@ export function addFilter(
 }
 
 /**
- * The filters that a reader has put into a group and those inside of it (`docs/reference/http.md#groups`). Refuses
- * groups without comparisons, indexes that leave one out, and more than `filtersMax` comparisons in all, of which an `in`
- * is one, however many values it has.
+ * Makes the filters of a group and those inside of it (`docs/reference/http.md#groups`). Refuses groups without
+ * comparisons, indexes that leave one out, and more than `filtersMax` comparisons in all, of which an `in` is one,
+ * however many values it has.
  */
 export function filtersOf(root: Group, filtersMax: number): ParsedFilters | Refusal {
   const refusal = gapIn(root);
@@ -103,12 +109,17 @@ export function filtersOf(root: Group, filtersMax: number): ParsedFilters | Refu
   };
 }
 
-/** The column of a name. One that the caller may not read is refused in the same words as one that does not exist. */
+/**
+ * The readable column with a name. One that the caller may not read is refused in the same words as one that does not
+ * exist.
+ */
 export function columnOf(name: string, readable: ReadonlyMap<string, Column>): Column | Refusal {
   return readable.get(name) ?? badRequest(`unknown column ${quoted(name)}`);
 }
 
-/** One comparison. `condition` makes its condition, given the name for `value`, which is null for `is_null`. */
+/**
+ * One comparison of a filter. `condition` makes its condition, given the name for `value`, which is null for `is_null`.
+ */
 interface Filter {
   readonly operator: string;
   readonly column: Column;
@@ -116,7 +127,7 @@ interface Filter {
   readonly condition: (column: ColumnReference, value: Given) => Expression;
 }
 
-/** The groups directly inside of a group, in the order of their indexes. */
+/** The groups directly inside of a group of filters, in the order of their indexes. */
 function groupsIn({ or, and, not }: Group): readonly Group[] {
   return [...inOrder(or), ...inOrder(and), ...(not === null ? [] : [not])];
 }
@@ -125,8 +136,8 @@ const inOrder = (groups: ReadonlyMap<number, Group>) =>
   [...groups].sort(([a], [b]) => a - b).map(([, group]) => group);
 
 /**
- * A refusal where indexes do not count from 0 on, as a group that was left out would change what the others mean, and
- * where an inner group is empty.
+ * A refusal where an inner group is empty, or where indexes do not count from 0 on, because then a group may have been
+ * left out, which changes the meaning.
  */
 function gapIn(group: Group): Refusal | null {
   const inner = groupsIn(group);
@@ -147,12 +158,15 @@ function filtersIn(group: Group): readonly Filter[] {
 }
 
 /**
- * Each value is named after the position of its filter, so that requests that differ only in values have the same
- * filters.
+ * The placeholder name of a filter's value: from the filter's position, so that requests that differ only in values
+ * have the same filters.
  */
 const nameOf = (i: number) => `filter.${i}`;
 
-/** The conditions of a group, all of which have to hold. Those of an `$and` are among them, so that indexes serve them. */
+/**
+ * The conditions of a group of filters, all of which have to hold. Those of its `$and` are among them, so that indexes
+ * can serve them.
+ */
 function conditionsOf(group: Group, names: ReadonlyMap<Filter, string>): readonly Expression[] {
   const whole = (inner: Group) => allOf(conditionsOf(inner, names));
   const own = [...group.filters.values()].map((filter) => {
@@ -175,7 +189,7 @@ function allOf(terms: readonly Expression[]): Expression {
   return terms.length === 1 ? terms[0]! : { kind: "and", terms };
 }
 
-/** The operators that compare bytes or NULL, and so do not use the collation of the column. */
+/** The operators of filters that compare bytes or NULL, and so do not use the collation of the column. */
 const comparesNothing: ReadonlySet<string> = new Set(["is_null", "contains", "icontains", "starts_with"]);
 
 function parseFilter(
@@ -253,7 +267,7 @@ function membership(operator: "in" | "not_in", column: Column, sent: Sent): Filt
   return { operator, column, value: `[${values.map(itemText).join(",")}]`, condition };
 }
 
-/** An item of `in` as JSON from which SQLite reads the same value. */
+/** An item of an `in` filter as JSON from which SQLite reads the same value. */
 function itemText(value: SqlValue): string {
   if (typeof value === "bigint") return String(value);
   return typeof value === "number" ? realText(value) : JSON.stringify(value);

@@ -23,15 +23,12 @@ import {
 } from "./prepare-list.js";
 
 /**
- * Reads one page of a list: the first, or the one that a cursor leads to. Where the best path turns out not to serve the
- * first page, the next one is tried (`docs/reference/http.md#the-scan-limit`):
- *
- * - the ways, where an index was searched by a value of the request and offers more rows than the scan limit;
- * - an index or the table, where the ways lead to more rows than that;
- * - a path that yields the order, as many rows at a time as the limit allows, where more rows would have to be sorted
- *   than the limit, or for a page that begins too deep.
- *
- * If none of them serves the page, the request is refused.
+ * Reads one page of a list: the first, or the one that a cursor leads to. Where the best path turns out not to serve
+ * the first page, another one is tried (`docs/reference/http.md#the-scan-limit`): ways (index walks from a known
+ * value), where an index was searched by a value of the request and offers more rows than the scan limit; an index or
+ * the table, where ways lead to more rows than that; or a path that yields the order, as many rows at a time as the
+ * limit allows, where more rows would have to be sorted than the limit, or for a page that begins too deep. If none of
+ * them serves the page, the request is refused.
  */
 export async function listPage(
   request: ExpandedRequest,
@@ -55,7 +52,7 @@ export async function listPage(
     const other = attempt(choice);
     if (isRefusal(other) || !isServing(choice, other.plan)) continue;
     const next = await other.read();
-    // Where the ways lead to too many rows as well, the part of the list that was found is better than none.
+    // Where the ways lead to too many rows as well, a page of the part of the list that was found is better than none.
     if (choice === "ways" && isUnserved(next)) continue;
     answer = next;
     if (choice === "search") plan = other.plan;
@@ -66,7 +63,7 @@ export async function listPage(
 const otherChoices = ["ways", "search", "ordered"] as const;
 type OtherChoice = (typeof otherChoices)[number];
 
-/** Whether another path is to be tried after the answer that a plan has given. */
+/** Whether another path is to be tried after the answer that a plan's path has given. */
 function isWanted(
   choice: OtherChoice,
   { path, among }: ListPlan,
@@ -88,19 +85,19 @@ function isServing(choice: OtherChoice, { path }: ListPlan): boolean {
 
 /** A page of a list, with the `meta` of its answer. */
 export interface ListPage {
-  /** The rows as a JSON array. */
+  /** The page's rows as a JSON array. */
   readonly data: string;
   readonly rowsReturned: number;
   readonly limit: number;
   readonly offset: number;
-  /** How many rows the list has, as far as it was counted; null where the request asks not to count. */
+  /** How many rows the list has, as far as they were counted; null where the request asks not to count. */
   readonly total: number | null;
   readonly truncated: boolean;
-  /** The cursor of the next page; null where this page is known to be the last. */
+  /** The state for the cursor of the next page; null where this page is known to be the last. */
   readonly next: CursorState | null;
-  /** How the page was read. */
+  /** The plan by which the page was read. */
   readonly plan: ListPlan;
-  /** How many candidates were counted; null where they were not. */
+  /** How many candidates (rows that the path offers) were counted; null where none were. */
   readonly candidates: number | null;
 }
 
@@ -108,8 +105,8 @@ export interface ListPage {
 export function firstState(parameters: ListParameters, request: ListRequest): CursorState {
   return {
     parameters,
-    // Where the request has an offset, rows are counted even if `meta.total` is not asked for: only then is it known
-    // how many of them the offset leaves out.
+    // With an offset, rows are counted even if `meta.total` is not asked for: only then is it known how many of them
+    // the offset leaves out.
     window: {
       after: null,
       upTo: null,
@@ -124,8 +121,8 @@ export function firstState(parameters: ListParameters, request: ListRequest): Cu
 }
 
 /**
- * Why a page was not read: its candidates would have to be sorted, and there are too many of them, or the page begins
- * too deep in the list; or the ways lead to more rows than the scan limit.
+ * Why a page was not read: the candidates (rows that the path offers) would have to be sorted, and there are too many
+ * of them, or the page begins too deep in the list; or the ways lead to more rows than the scan limit.
  */
 type Unserved = "too_many_to_sort" | "too_deep_to_sort" | "too_many_by_ways";
 
@@ -134,8 +131,8 @@ function isUnserved(answer: ListPage | Refusal | Unserved): answer is Unserved {
 }
 
 /**
- * How far into a list whose order no index yields a page may reach, by its offset and its limit together: so many rows
- * such a sort has to hold.
+ * How deep into a list that has to be sorted a page may reach, as the sum of its offset and its limit: such a sort
+ * holds that many rows.
  */
 const sortedPlacesMax = 10_000;
 
@@ -180,9 +177,7 @@ async function readPage(
   return answerOf(report, plan, request, state, end);
 }
 
-/**
- * The largest page, in rows, that is tried in the event loop; the next constant is how many rows its offset may skip.
- */
+/** How many rows a page may have to be tried in the event loop; `briefSkipMax` is how many rows its offset may skip. */
 const briefPageMax = 200;
 const briefSkipMax = 2_000;
 
@@ -196,7 +191,7 @@ function mayBeBrief(
 }
 
 /**
- * Whether the page that was tried with low limits has reached one of them, so that with the whole limits it could be
+ * Whether a page that was tried with low limits has reached one of them, so that with the whole limits it could be
  * another one.
  */
 function isCutOff(brief: ListPlan, whole: ListPlan, { limit }: ListRequest, report: PageReport): boolean {
@@ -209,7 +204,7 @@ function isCutOff(brief: ListPlan, whole: ListPlan, { limit }: ListRequest, repo
   return found <= limit && (examined?.candidates ?? 0) >= brief.scanLimit;
 }
 
-/** Whether a plan offers more candidates than it may, so that it has read no page; null where it does not. */
+/** Why a plan has read no page: it offers more candidates (rows to test) than it may; null where it does not. */
 function tooMany(
   { path, scanLimit, among }: ListPlan,
   { links, counted, examined }: PageReport,
@@ -239,8 +234,8 @@ async function readReport(
 }
 
 /**
- * The page, or a refusal where it is too large for an answer. `end` is the key at which the examined part of the table
- * ends; null where that reaches the table's end.
+ * The page that was read, or a refusal where it is too large for an answer. `end` is the key at which the examined part
+ * of the table ends; null where that reaches the table's end.
  */
 function answerOf(
   report: PageReport,
@@ -254,8 +249,8 @@ function answerOf(
 }
 
 /**
- * The page that a report describes, with the rows in `data`. `upTo` is the key at which its window ends, null where the window reaches the
- * table's end.
+ * The page that a report of the statement describes, with the rows in `data`. `upTo` is the key at which its window
+ * ends, null where the window reaches the table's end.
  */
 function pageOf(
   data: string,
@@ -290,23 +285,24 @@ function pageOf(
 }
 
 /**
- * The paths that the next page may take. Its key has the columns of this page's order, which hangs on the path, so it takes
- * one of the same kind.
+ * The kinds of paths that the next page may take. The cursor's key has the columns of this page's order, which depends
+ * on the path, so the next page takes a path of the same kind.
  */
 function choiceAfter({ choice }: CursorState, { path, among }: ListPlan): PathChoice {
   if (choice !== "best") return choice;
-  // A search that is met with an index has the same order by any path, and takes this one again.
+  // A search whose rows are looked for among those of an index has the same order by any path, and takes this one
+  // again.
   if (among !== null && among.path.ways === null) return "best";
   return path.ways === null && among === null ? "search" : "ways";
 }
 
-/** The rows of the page, without the row after it that was read to learn whether there is one. */
+/** The rows of the page without the one after it, which was read to learn whether there are more. */
 function pageRows({ rows, found }: PageReport, limit: number): string {
   if (rows === null || found <= limit) return rows ?? "";
   return rows.slice(0, rows.lastIndexOf(rowSeparator));
 }
 
-/** The rows as a JSON array, each with its expansions; null where these make them too long. */
+/** The rows of a page as a JSON array, each with its expansions; null where these make them too long. */
 function dataOf(
   report: PageReport,
   { output }: ListPlan,
@@ -318,10 +314,7 @@ function dataOf(
   return expanded === null ? null : `[${expanded}]`;
 }
 
-/**
- * Refuses a page for whose expansions more rows would have to be examined than the scan limit; null where there are no
- * more.
- */
+/** Refuses a page whose expansions would have to examine more rows than the scan limit; null where they do not. */
 function tooManyExpanded({ expansions, scanLimit }: ListPlan, { expanded }: PageReport): Refusal | null {
   const step = stepsIn(expansions).find((_, i) => expanded[i]!.candidates > scanLimit);
   if (step === undefined) return null;
@@ -333,7 +326,7 @@ function tooManyExpanded({ expansions, scanLimit }: ListPlan, { expanded }: Page
 
 const tooLarge = badRequest("the page is too large: a smaller limit or fewer columns would help");
 
-/** Refuses `contains` filters that would search more than the budget allows. */
+/** Refuses a list or aggregate whose `contains` filters would search more text than the budget allows. */
 export function tooMuchToSearch({ searches }: Pick<ListPlan, "searches">): Refusal {
   const columns = searches.map(({ column }) => column).join(", ");
   return badRequest(
@@ -341,10 +334,10 @@ export function tooMuchToSearch({ searches }: Pick<ListPlan, "searches">): Refus
   );
 }
 
-/** What the single row of `listStatement` says. */
+/** What the single row of `listStatement`'s result says. */
 interface PageReport {
   readonly rows: string | null;
-  /** How many rows of the list were found for the page, at most one more than its limit. */
+  /** How many rows of the list were found for the page: at most one more than its limit. */
   readonly found: number;
   readonly lastKey: string | null;
   readonly counted: {
@@ -372,7 +365,7 @@ function reportOf(
 ): PageReport {
   const [found, rows, lastKey, counted, examined, gateVisits, searched, ...expanded] = row as PageReportRow;
   const [candidates, authorized = candidates, probed = 0, toTheEnd] = numbers(counted);
-  // Where every candidate is in the list, the page examined those up to the row after it, or else all that were
+  // Where every candidate is in the list, the page has examined those up to the row after it, or else all that were
   // counted.
   const reached = found > limit ? skip + limit + 1 : Math.min(candidates ?? 0, scanLimit);
   const [measured, fits] = numbers(searched);
@@ -406,7 +399,7 @@ type PageReportRow = readonly [
   ...expanded: readonly (string | null)[],
 ];
 
-/** The numbers in a column of the report, which is a number, a JSON array of numbers, or NULL for none. */
+/** The numbers in a column of the statement's result, which is a number, a JSON array of numbers, or NULL for none. */
 function numbers(value: string | number | null): readonly number[] {
   if (typeof value === "string") return JSON.parse(value);
   return value === null ? [] : [value];
@@ -417,7 +410,7 @@ function unserved(plan: ListPlan, access: ListAccess, why: Unserved): Refusal {
   return why === "too_many_by_ways" ? moreThanBefore : unservedSort(plan, access, why);
 }
 
-/** For a page after the first: the list itself would now be read in another way. */
+/** The refusal of a page after the first whose list would now have to be read in another way. */
 const moreThanBefore = new Refusal(
   "invalid_cursor",
   "since the cursor was made, the rows that lead to this list have become too many",
@@ -443,7 +436,7 @@ function unservedSort(
     ...held.map((name) => ({ name, descending: false })),
     ...path.order.map(({ column: { name }, descending }) => ({ name, descending })),
   ];
-  // The message names no column that the caller may not read, and no rowid, which a schema file cannot name in an
+  // The message leaves out columns that the caller may not read, and a rowid, which a schema file cannot name in an
   // index.
   const named = columns.filter(({ name }) => readable.has(name));
   const help = named.length === 0 ? "a narrower filter" : `an index on [${named.map(indexTerm).join(", ")}]`;
@@ -459,9 +452,9 @@ function indexTerm({ name, descending }: { readonly name: string; readonly desce
 }
 
 /**
- * `rows_read` of the answer: the candidates whose text was measured, those that were examined for the count and for
- * the page, and the rows that the rule's `exists` looked up (`docs/reference/metering.md#what-is-counted`). Where there
- * were too many to sort, no page was read.
+ * `rows_read` of the answer: the candidates (rows that the path offers) whose text was measured, those that were
+ * examined for the count and for the page, and the rows that the rule's `exists` looked up
+ * (`docs/reference/metering.md#what-is-counted`). Where there were too many to sort, no page was read.
  */
 function rowsRead(plan: ListPlan, report: PageReport, isTooMany: boolean): number {
   const { counted, examined, searched, gateVisits, links } = report;
@@ -475,7 +468,10 @@ function rowsRead(plan: ListPlan, report: PageReport, isTooMany: boolean): numbe
   return (plan.window.counted ? 0 : pass(counted)) + pass(examined) + once;
 }
 
-/** Whether the window may have ended at the scan limit, before the end of the table. */
+/**
+ * Whether the window (the part of the list that is counted as one) may have ended at the scan limit, before the end of
+ * the table.
+ */
 function mayEndInTable(plan: ListPlan, limit: number, { found, counted, examined }: PageReport): boolean {
   const { path, scanLimit, window } = plan;
   if (!path.ordered || window.upTo !== null || counted?.toTheEnd) return false;
@@ -484,7 +480,7 @@ function mayEndInTable(plan: ListPlan, limit: number, { found, counted, examined
     : (examined?.candidates ?? 0) >= scanLimit;
 }
 
-/** The key of the window's last candidate; null where the window reaches the end of the table. */
+/** The key of the last candidate of the window; null where the window reaches the end of the table. */
 async function endOfWindow(
   plan: ListPlan,
   values: BoundList["values"],
@@ -493,7 +489,7 @@ async function endOfWindow(
   const { scanLimit } = plan;
   const [result] = await read(execution, [bind(windowEndStatement(plan), values)], "long");
   const [end, beyond] = result!.rows;
-  // Counted for metering: the statement has read the whole window, and the row after it if there is one.
+  // Added for metering: the statement has read the whole window, and the row after it if there is one.
   execution.tally.add(end === undefined ? null : scanLimit + (beyond === undefined ? 0 : 1));
   return beyond === undefined ? null : (end![0] as string);
 }
@@ -505,7 +501,7 @@ function isUnconditional({ path }: ListPlan): boolean {
   return path.rest.length === 0 && path.served.length === 0 && path.ways === null;
 }
 
-/** The window of the next page: the rest of this window, or what comes after it; null where there is nothing left. */
+/** The window of the next page: the rest of this window, or what comes after it; null where nothing is left. */
 function windowAfter(
   { skip }: WireWindow,
   plan: ListPlan,

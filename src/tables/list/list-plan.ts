@@ -36,42 +36,45 @@ export interface ListPlan {
   readonly output: readonly Column[];
   readonly scanLimit: number;
   /**
-   * Only for a page that is tried in the event loop: the largest table, in rowids, whose rows are all counted; in a
-   * larger one as many as the scan limit. Null for other pages.
+   * How large a table may be, in rowids, for all of its rows to be counted; in a larger one as many as the scan limit
+   * are. Only for a page that is tried in the event loop; null for other pages.
    */
   readonly briefTableMax: number | null;
-  /** Whether the statement reports how many rows it examined. */
+  /** Whether the statement reports how many rows it has examined. */
   readonly metered: boolean;
-  /** Of how many bytes a text, JSON or blob has to be more to be shown by its beginning; null where all are shown whole. */
+  /** Texts, JSON and blobs of more bytes are shown by their beginning alone; null where all values are shown whole. */
   readonly preview: number | null;
   readonly window: Window;
   readonly choice: PathChoice;
-  /** How to count candidates in groups; null where they are counted one by one. */
+  /** How candidates are counted in groups of equal ones; null where they are counted one by one. */
   readonly grouping: Grouping | null;
-  /** The steps that the expansions of each row begin with. */
+  /** The steps (followed references) that the expansions of each row begin with. */
   readonly expansions: readonly ExpansionStep[];
-  /** The `contains` and `icontains` filters: how much text they search is measured first. */
+  /**
+   * The `contains` and `icontains` filters, with the text that they search for: how much they search is measured first.
+   */
   readonly searches: readonly TextSearch[];
-  /** The full-text search that candidates come from; null where they come from an index, the table or ways. */
+  /** The full-text search that finds the candidates; null where they come from an index, the table or ways. */
   readonly match: Match | null;
   /**
-   * The rows among which the search finds its own where many rows match: those that an index or ways lead to. Null where
-   * these would be all rows.
+   * The plan for the rows, by an index or ways, among which a full-text search looks for its own where many rows match.
+   * Null where these would be all rows.
    */
   readonly among: ListPlan | null;
 }
 
 /**
- * Which paths are considered. `best`: all of them. `ways`: those by ways, if there are any. `search`: those by an index or the
- * table, because the ways lead to more rows than the scan limit. `ordered`: of these only those that yield the order, if
- * there are any, because the best path offers too many rows to sort.
+ * Which paths of a list are considered. `best`: all of them. `ways`: those by ways (index walks from a known value), if
+ * there are any. `search`: those by an index or the table, because the ways lead to more rows than the scan limit.
+ * `ordered`: of these only those that yield the order, if there are any, because the best path offers too many rows to
+ * sort.
  */
 export type PathChoice = "best" | "ways" | "search" | "ordered";
 
 /**
- * An index that begins with all columns that the conditions test. Candidates with the same values in these columns
- * come next to each other in the index and are tested together (`docs/reference/metering.md#what-is-counted`, "Rows
- * judged together").
+ * An index that begins with all columns that the conditions test. Candidates with the same values in these columns are
+ * neighbours in the index and are tested together (`docs/reference/metering.md#what-is-counted`, "Rows judged
+ * together").
  */
 export interface Grouping {
   readonly index: CatalogIndex;
@@ -79,9 +82,9 @@ export interface Grouping {
 }
 
 /**
- * The part of a list that one request examines: at most `scanLimit` candidates after the key `after`. The first page
- * of a window counts it. Later pages of the same window begin at the last key of the page before (keyset pagination)
- * and do not count again.
+ * The part of a list that is examined and counted as one: at most `scanLimit` candidates after the key `after`. Its
+ * first page counts it. Later pages of the same window begin at the last key of the page before (keyset pagination) and
+ * do not count again.
  */
 export interface Window {
   readonly after: Key | null;
@@ -95,9 +98,9 @@ export interface Window {
 }
 
 /**
- * Plans a page. `sort` is null where the order of the rows does not matter. `rule` is what `ruleBeside` or
- * `openRuleBeside` returned. The plan may be kept for other requests, so nothing in `context` may belong to this request
- * alone.
+ * Plans how a page of a list is read. `sort` is null where the order of the rows does not matter. `rule` is what
+ * `ruleBeside` or `openRuleBeside` returned. The plan may be kept for other requests, so nothing in `context` may
+ * belong to this request alone.
  */
 export function planList(
   table: Table,
@@ -159,10 +162,13 @@ function pathOf(
   return pathByFilters(table, physical, conditions, catalog, order) ?? path;
 }
 
-/** The most ways that filters may make. */
+/** How many ways (index walks from a known value) the filters of a list may make. */
 const filterWaysMax = 10;
 
-/** The path by ways that begin with the values of the caller's filters, where these are joined by `or`; null for none. */
+/**
+ * The path by ways that begin with the values of the caller's filters, where these filters are joined by `or`; null for
+ * none.
+ */
 function pathByFilters(
   table: Table,
   physical: CatalogTable,
@@ -183,7 +189,7 @@ function isAlone({ ways }: Ways): boolean {
   return ways.length === 1 && ways[0]!.hops.length === 0;
 }
 
-/** A column whose text is searched for a value that is given when the statement is sent. */
+/** A `contains` filter: a column and the text, given when the statement is sent, that is searched for in it. */
 export interface TextSearch {
   readonly column: ColumnName;
   readonly text: Given;
@@ -195,7 +201,7 @@ function searchOf(node: Expression): readonly TextSearch[] {
     : [];
 }
 
-/** The grouping by which the first window over a whole table can be counted; null where there is none. */
+/** How the first window over a whole table can be counted in groups of equal rows; null where it cannot. */
 function groupingOf(
   { ways, steered, ordered, served, rest }: AccessPath,
   { after, upTo, counted }: Window,
@@ -204,7 +210,8 @@ function groupingOf(
   const isWhole = ways === null && steered && ordered && served.length === 0 && rest.length > 0;
   if (!isWhole || after !== null || upTo !== null || counted || !physical?.rowid) return null;
   const judged = columnsJudged(rest);
-  // In other columns, values that GROUP BY holds for equal can differ, as `a` and `A` do where the collation is NOCASE.
+  // All tested columns must be exact: in others, values that GROUP BY takes to be equal can differ, as `a` and `A` do
+  // where the collation is NOCASE.
   if (![...judged].every((column) => physical.exactColumns.has(column))) return null;
   const index = physical.indexes.find(
     ({ columns, unique }) =>
@@ -221,17 +228,17 @@ export function columnsJudged(conditions: readonly Expression[]): ReadonlySet<Co
 }
 
 /**
- * The rule, with each column that a filter holds equal to a value replaced by that value. An `exists` that thereby no
- * longer depends on the row is then looked up once, not for every row. The values themselves are given when the
- * statement is sent, so requests that differ only in them share the SQL. Null where such a value would decide a part
- * of the rule by itself.
+ * The read rule, with each column that a filter holds equal to a value replaced by that value. An `exists` that thereby
+ * no longer depends on the row is then looked up once, not for every row. The values are given when the statement is
+ * sent, so requests that differ only in them share the SQL. Null where such a value would decide a part of the rule by
+ * itself.
  */
 export function openRuleBeside(
   { filters, filterValues }: Filtered,
   { table, rule, catalog }: ListedAccess,
 ): Expression | null {
-  // Inside an `exists` the value may be compared with a column of another table that holds numbers where texts are
-  // expected.
+  // A value that reads as a number cannot stay open: inside an `exists` it may be compared with a column of another
+  // table that holds numbers where texts are expected.
   const isTakenForNumber =
     catalog.hasMixedTexts && [...filterValues.values()].some((value) => readsAsNumber(String(value)));
   const known = equalities(filters, filterValues, catalog.tables.get(table.name));
@@ -240,8 +247,8 @@ export function openRuleBeside(
 }
 
 /**
- * What `openRuleBeside` returns, with the values of this request's filters and caller written into the rule, for requests that share no
- * SQL.
+ * The read rule as `openRuleBeside` returns it, but with the values of this request's filters and caller written into
+ * it. For requests that share no SQL.
  */
 export function ruleBeside(
   { filters, filterValues }: Filtered,
@@ -269,8 +276,8 @@ function literalOf(value: SqlValue | boolean): Literal {
 }
 
 /**
- * The columns that filters hold equal to a value. Leaves out columns in which different values can be equal: where
- * the collation is NOCASE, a filter for `A` also finds `a`, for which the rule may have another outcome.
+ * The columns that filters hold equal to a value. Leaves out columns in which different values can be equal: where the
+ * collation is NOCASE, a filter for `A` also finds `a`, for which the rule may have another outcome.
  */
 function equalities(
   filters: readonly Expression[],

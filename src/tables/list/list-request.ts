@@ -23,7 +23,7 @@ export type ListBody = Readonly<Record<string, unknown>>;
 
 /** What a list request asks for, with columns instead of names and typed values (`docs/reference/http.md#lists`). */
 export interface ListRequest {
-  /** Conditions that a row has to pass, all of them. They hold names; `filterValues` has the values. */
+  /** The conditions that a row has to pass, all of them. They hold placeholder names; `filterValues` has the values. */
   readonly filters: readonly Expression[];
   /** The values that the filters compare with, by the placeholder names that stand for them in `filters`. */
   readonly filterValues: ReadonlyMap<string, SqlValue>;
@@ -35,11 +35,11 @@ export interface ListRequest {
   readonly offset: number;
   /** Whether all rows of the list are counted, for `meta.total`. */
   readonly counts: boolean;
-  /** What `parseSearch` returned; null where no words are searched for. */
+  /** The full-text search as `parseSearch` returned it; null where the request searches for no words. */
   readonly search: string | null;
 }
 
-/** A column of `sort`. */
+/** A column that a list is sorted by, of the parameter `sort`. */
 export interface SortTerm {
   readonly column: Column;
   readonly descending: boolean;
@@ -47,14 +47,17 @@ export interface SortTerm {
 
 const limitDefault = 50;
 const limitMax = 1000;
-/** How many comparisons a query string has in all its groups. An `in` is one, however many values it has. */
+/**
+ * How many comparisons a query string may have in all its groups of filters. An `in` is one, however many values it
+ * has.
+ */
 const filtersMax = 50;
-/** How many a JSON body has. */
+/** How many comparisons a JSON body may have in all its groups of filters. */
 const bodyFiltersMax = 200;
 
 /**
- * Parses what describes a list. Columns that the caller may not read are not in `readable` and are refused in the same
- * words as columns that do not exist.
+ * Parses the parameters or the body that describe a list. Columns that the caller may not read are not in `readable`
+ * and are refused in the same words as columns that do not exist.
  */
 export function parseListRequest(
   parameters: ListParameters,
@@ -66,22 +69,28 @@ export function parseListRequest(
     : parsed(Object.entries(parameters), body, readable, incomparable);
 }
 
-/** Tells the parameters of a query string from a body. */
+/** Whether the parameters of a list are those of a query string, not a body. */
 function isQueryString(parameters: ListParameters): parameters is readonly QueryParameter[] {
   return Array.isArray(parameters);
 }
 
-/** One of the two forms of a list. `Raw` is what it gives under a name: text, or a JSON value. */
+/**
+ * One of the two forms of a list request, query string or body. `Raw` is the type of a value in it: text, or a JSON
+ * value.
+ */
 interface Form<Raw> {
   readonly sent: (raw: Raw) => Sent;
-  /** Puts what is none of `parsers` into the group, if it is a filter; a refusal if it is none that can be taken. */
+  /**
+   * Adds a parameter or member that is none of `parsers` to the group of filters; a refusal where it is no valid
+   * filter.
+   */
   readonly addFilters: (
     root: Group,
     name: string,
     raw: Raw,
     readable: ReadonlyMap<string, Column>,
   ) => Refusal | null;
-  /** Adds what says something of `expand`. */
+  /** Adds a parameter or member that is about `expand`. */
   readonly addExpansion: (asked: AskedExpansions, name: string, raw: Raw) => Refusal | null;
   readonly filtersMax: number;
 }
@@ -136,10 +145,10 @@ function parsed<Raw>(
 
 type ListParts = Omit<ListRequest, "filters" | "filterValues" | "expand">;
 
-/** Columns that this database cannot compare, because it lacks their collation, by name with the reason. */
+/** The columns that this database cannot compare, because it lacks their collation, by name with the reason. */
 export type Incomparable = ReadonlyMap<string, string>;
 
-/** A refusal where one of the columns cannot be compared; null where all can. */
+/** A refusal where this database cannot compare one of the columns; null where it can compare all. */
 export function notComparable(
   columns: readonly Column[],
   incomparable: Incomparable | undefined,
@@ -173,7 +182,9 @@ function parseOffset(sent: Sent): Partial<ListParts> | Refusal {
   return offset === null ? badRequest("offset: expected an integer, 0 or more") : { offset };
 }
 
-/** The columns of `select`; null for none in particular. Columns that are not `readable` are refused. */
+/**
+ * Parses `select`: the columns of the answer, empty where it names none. Columns that are not `readable` are refused.
+ */
 export function parseSelect(
   sent: Sent,
   readable: ReadonlyMap<string, Column>,
@@ -187,11 +198,11 @@ export function parseSelect(
     if (columns.includes(column)) return badRequest(`select: ${part} is named twice`);
     columns.push(column);
   }
-  // A body can say that it selects nothing in particular: `[]`.
+  // A body can say `[]`, which selects nothing in particular and means all columns.
   return columns.length === 0 ? {} : { select: columns };
 }
 
-/** The terms of `sort`, in their order. Columns that are not `readable` are refused. */
+/** Parses `sort` into its terms, in their order. Columns that are not `readable` are refused. */
 export function parseSort(
   sent: Sent,
   readable: ReadonlyMap<string, Column>,

@@ -15,25 +15,29 @@ import {
 } from "./list-request.js";
 import type { ListAccess, ListSource } from "./prepare-list.js";
 
-/** What it takes to seal (encrypt) and open cursors. */
+/** What is needed to seal (encrypt) and open cursors. */
 export interface Cursors {
   readonly cipher: Cipher;
   readonly random: Random;
 }
 
-/** What it takes to seal and open cursors of one caller, one table and one version of the schema. */
+/** What is needed to seal and open cursors of one caller, one table and one version of the schema. */
 export interface BoundCursors extends Cursors {
   readonly binding: CursorBinding;
 }
 
-/** Binds cursors to another answer of the table than its lists, so that none opens for the other. No table's name has a slash. */
+/**
+ * Binds cursors to another kind of answer than a list of the table, so that a cursor of one kind does not open for the
+ * other. No table's name has a slash.
+ */
 export function boundTo(answer: string, { binding, ...cursors }: BoundCursors): BoundCursors {
   return { ...cursors, binding: { ...binding, table: `${binding.table}/_svc/${answer}` } };
 }
 
 /**
  * Answers a list request with `{ data, meta: { limit, offset, total, next_cursor?, truncated?, … } }`. `succeed`
- * records the receipt and returns the members that metering adds to `meta`. `headers` are added to those of a success.
+ * records the receipt and returns the members that metering adds to `meta`. `headers` are added to the response unless
+ * it is a refusal.
  */
 export async function listResponse(
   parameters: ListParameters,
@@ -65,15 +69,15 @@ export async function listResponse(
   return jsonText(`{"data":${data},"meta":{${members.filter(Boolean).join()}}}`, 200, headers);
 }
 
-/** The refusal of a list for which the database takes no statement that large; throws other errors again. */
+/** The refusal of a list whose statement is too large for the database; throws other errors again. */
 export function tooLargeStatement(error: unknown): Refusal {
   if (error instanceof StatementError && isTooLarge.test(error.message)) return tooLarge;
   throw error;
 }
 
 /**
- * How D1 says that a statement is over its limits: for the length of its text, the depth of its expressions, and the
- * number of its instructions.
+ * Matches the messages by which D1 says that a statement is over its limits: for the length of its text, the depth of
+ * its expressions, and the number of its instructions.
  */
 const isTooLarge = /statement too long|Expression tree is too large|out of memory/;
 const tooLarge = badRequest(
@@ -81,7 +85,7 @@ const tooLarge = badRequest(
 );
 
 /**
- * The longest cursor, in characters. It comes back in the URL, so it has to fit into a request's header with room for
+ * How many characters a cursor may have. It comes back in the URL, so it has to fit into a request's head with room for
  * everything else.
  */
 export const cursorLengthMax = 100_000;
@@ -92,7 +96,7 @@ export const cursorTooLong = badRequest(
 
 interface Asked {
   readonly list: ListRequest;
-  /** Where in the list the page begins. */
+  /** How far the pages have come before this one: where in the list the page begins. */
   readonly state: CursorState;
 }
 
@@ -100,7 +104,7 @@ const none: Incomparable = new Map();
 
 /**
  * The list that a request asks for, and where its page begins: what `cursor` holds, which then has to be the only
- * parameter or member, or else what the parameters or members describe. A cursor holds either.
+ * parameter or member, or else what the parameters or members describe. A cursor may hold either.
  */
 async function listAsked(
   parameters: ListParameters,

@@ -7,19 +7,19 @@ import { type OrderTerm, rank } from "./order.js";
 
 /** A full-text search by which the rows of a list are found (docs/reference/http.md#search). */
 export interface Match {
-  /** The columns that are searched, those that the caller may read, by their positions in the index. */
+  /** The searched columns, those that the caller may read, by their positions in the full-text index. */
   readonly columns: readonly number[];
   readonly by: SearchedBy;
   /**
-   * Whether rows are ordered by what holds the words: first those with all words in the first column, and so on, last those
-   * with the words in several. False where the request sorts, and where there is one column.
+   * Whether rows are ordered by which column holds the words: first those with all words in the first column, and so
+   * on, last those with the words in several. False where the request sorts, and where there is one column.
    */
   readonly ranks: boolean;
 }
 
 /**
- * The search of a request, null without one. Refuses the parameter as an unknown one where the table has no index, or none
- * of its columns may be read.
+ * The full-text search of a request, null without one. Refuses the parameter `search` as an unknown one where the table
+ * has no such index, or none of its columns may be read.
  */
 export function matchOf(
   { search, sort }: { readonly search: string | null; readonly sort: readonly unknown[] },
@@ -32,7 +32,7 @@ export function matchOf(
   return { columns, by, ranks: sort.length === 0 && columns.length > 1 };
 }
 
-/** The path of a list whose rows a search finds: all of them are tested and sorted. */
+/** The path of a list whose rows a full-text search finds: all of them are tested and sorted. */
 export function matchedPath({ filters, rule }: Conditions, order: readonly OrderTerm[]): AccessPath {
   return {
     ways: null,
@@ -45,17 +45,20 @@ export function matchedPath({ filters, rule }: Conditions, order: readonly Order
   };
 }
 
-/** What comes first in the order of a search's rows. */
+/** The term that comes first in the order of rows that a full-text search finds: the rank, if it ranks. */
 export function rankTerms({ ranks }: Match): readonly OrderTerm[] {
   return ranks ? [{ column: { name: rank, type: "integer" }, descending: false, nullable: false }] : [];
 }
 
-/** The slot of an FTS5 query: of all searched columns together, or of the one at that position of the index. */
+/**
+ * The name of the slot (placeholder) for an FTS5 query: for all searched columns together, or for the one at that
+ * position of the index.
+ */
 export function matchSlot(column: number | "all"): string {
   return `search.${column}`;
 }
 
-/** The values for the slots of `matchSlot`. `search` is what `parseSearch` returned. */
+/** The values for the slots that `matchSlot` names. `search` is what `parseSearch` returned. */
 export function matchValues({ columns }: Match, search: string): SlotValues {
   const within = (positions: readonly number[]) =>
     `{${positions.map((position) => `c${position}`).join(" ")}} : (${search})`;

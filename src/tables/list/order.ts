@@ -4,7 +4,7 @@ import { type ColumnName, systemColumnName } from "../../sqlite/names.js";
 import type { Param } from "../sql/fragment.js";
 import type { SortTerm } from "./list-request.js";
 
-/** One column of a total order, which gives every row its own place. */
+/** One column of a total order of rows, which gives every row its own place. */
 export interface OrderTerm {
   readonly column: OrderColumn;
   readonly descending: boolean;
@@ -12,26 +12,29 @@ export interface OrderTerm {
   readonly nullable: boolean;
 }
 
-/** The column that rows are ordered by: one of the table's, or its rowid. */
+/** A column that rows are ordered by: one of the table's, or its rowid. */
 export type OrderColumn = Pick<Column, "name" | "type">;
 
-/** By which column rows are ordered that a search has found, best first (`Match.ranks`). No column of a table is called so. */
+/**
+ * The column for the rank by which rows that a full-text search has found are ordered, best first (`Match.ranks`). No
+ * column of a table has this name.
+ */
 export const rank = systemColumnName("_rank");
 
 /**
- * A place in the order: a value for each term. A value other than NULL may be a slot that is filled when the
+ * A place in the order of rows: a value for each term. A value other than NULL may be a slot that is filled when the
  * statement is sent.
  */
 export type Key = readonly Param[];
 
-/** The rowid as a column of an order, by the name that SQL has to use for it. */
+/** The rowid as a column of an order, by the name that SQL has to use for it in this table. */
 function rowidColumn(name: ColumnName): OrderColumn {
   return { name, type: "integer" };
 }
 
 /**
  * The order that was asked for, followed by the primary key in ascending order, so that no two rows have the same place
- * (`docs/reference/http.md#order`). The rowid follows where the key does not tell all rows apart.
+ * (`docs/reference/http.md#order`). The rowid is added where the key does not tell all rows apart.
  */
 export function totalOrder(
   table: Table,
@@ -42,7 +45,7 @@ export function totalOrder(
   const isNullable = (column: OrderColumn) =>
     column.name !== rowid && !table.columns.get(column.name)!.notNull;
   const key: readonly OrderColumn[] = table.primaryKey.map((column) => table.columns.get(column)!);
-  // Not every primary key tells all rows apart. Tables that are not STRICT may allow NULL in it, and any number of
+  // Whether the primary key tells all rows apart. Tables that are not STRICT may allow NULL in it, and any number of
   // rows can have NULL. And the key's index may compare in another collation than its columns do.
   const isTotal =
     key.length > 0 && (rowid === null || (isUniqueKey(table, physical!) && !key.some(isNullable)));
@@ -72,7 +75,10 @@ function isUniqueKey(
   );
 }
 
-/** Drops the terms after the last column of the primary key: rows that differ in the key are in order already. */
+/**
+ * Drops the terms of an order after the last column of the primary key: rows that differ in the key are in order
+ * already.
+ */
 function withoutRedundantTail(table: Table, terms: readonly OrderTerm[]): readonly OrderTerm[] {
   const missing = new Set<string>(table.primaryKey);
   const end = terms.findIndex(({ column }) => missing.delete(column.name) && missing.size === 0);

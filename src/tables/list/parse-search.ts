@@ -1,13 +1,14 @@
 import { badRequest, type Refusal } from "../../http/refusal.js";
 import type { Sent } from "./sent.js";
 
-/** How many words a search has, those in phrases counted too, and how many characters. */
+/** How many words a search may have, those in phrases counted too; the next constant is how many characters. */
 const searchWordsMax = 32;
 const searchCharactersMax = 1000;
 
 /**
- * Parses the parameter `search` into an expression of FTS5 that finds what holds every word: the last one as a beginning,
- * and those between double quotes as a phrase. All of them become strings of FTS5, in which nothing is syntax.
+ * Parses the parameter `search` into an expression of FTS5 (SQLite's full-text search) that finds rows with every word:
+ * the last one may be the beginning of a word, and words between double quotes are a phrase. All become strings of
+ * FTS5, in which nothing is syntax.
  */
 export function parseSearch(sent: Sent): { readonly search: string } | Refusal {
   const text = sent.text();
@@ -27,7 +28,7 @@ export function parseSearch(sent: Sent): { readonly search: string } | Refusal {
 }
 
 /**
- * How many words FTS5 might make of a text: of letters and digits that follow each other one, and it takes some other
+ * How many words FTS5 may make of a text: one of letters and digits that follow each other; and it takes some other
  * characters that are not ASCII, such as newer emoji, for letters.
  */
 function tokensIn(text: string): number {

@@ -30,46 +30,48 @@ import { type Key, type OrderTerm, rank } from "./order.js";
  */
 export interface ListSource {
   readonly access: ListAccess;
-  /** In rows. */
+  /** How many rows a request may examine (docs/reference/http.md#the-scan-limit). */
   readonly scanLimit: number;
   readonly metered: boolean;
-  /** See `ListPlan`. */
+  /** Values of more bytes are shown by their beginning alone; null where values are shown whole. */
   readonly preview: number | null;
-  /** Prepared lists by the shape of the request; null where requests of that shape cannot share one. */
+  /** Prepared lists by the shape of the request; null for shapes whose requests cannot share one. */
   readonly prepared: Memo<PreparedList | Refusal | null>;
   readonly briefTries: BriefTries;
-  /** The tables that expansions may lead to. */
+  /** The tables that the list's expansions may lead to. */
   readonly tables: ReadableTables;
 }
 
-/** A list request whose expansions were found. */
+/** A list request with its expansions (related rows) resolved. */
 export interface ExpandedRequest extends ListRequest {
   readonly expansions: readonly Expansion[];
 }
 
-/** The parts of an `Access` that lists use. */
+/** The parts of an `Access` (what a caller may do with a table) that lists use. */
 export type ListAccess = Pick<Access, "key" | "table" | "catalog" | "rule" | "readable">;
 
-/** The plan of a page and its statement, without values. */
+/** The plan of a page and its SQL statement, without values. */
 export interface PlannedPage {
   readonly plan: ListPlan;
   readonly page: Counted<Sql>;
 }
 
-/** The plan and the statements of a list, which requests share that differ only in values. */
+/** The plan and the statements of a list. Requests that differ only in values share them. */
 export interface PreparedList {
   readonly plan: ListPlan;
   readonly whole: () => PlannedPage;
   /**
-   * The page with a scan limit so low that it takes some milliseconds at most; null where it may take longer all the
-   * same.
+   * The page with a scan limit so low that it takes some milliseconds at most; null where it may take longer even so.
    */
   readonly brief: () => PlannedPage | null;
-  /** Whether `brief` was too low for the last page, whatever its values, so that it is for the next one too. */
+  /**
+   * Whether the limits of `brief` were too low for the last page. They are then taken to be too low for the next one
+   * too, whatever its values.
+   */
   isLong: boolean;
 }
 
-/** A prepared list with the values of one request. */
+/** A prepared list together with the values of one request. */
 export interface BoundList {
   readonly list: PreparedList;
   readonly values: readonly SlotValues[];
@@ -144,32 +146,36 @@ function preparedBy(
     expansions: firstSteps(expansions),
     window: { after: slotsOf("after", after), upTo: slotsOf("upTo", upTo), counted: window.counted },
   });
-  // The columns of a key depend on the path, and the path on the rules, which may have changed since the cursor was
-  // made.
+  // Refuses an outdated cursor: the columns of its key depend on the path, and the path on the rules, which may have
+  // changed since the cursor was made.
   if (after !== null && !isSameOrder(order, plan.path.order)) return outOfDate;
   return { plan, whole: once(() => pageOf(plan)), brief: once(() => briefOf(plan)), isLong: false };
 }
 
 function pageOf(plan: ListPlan): PlannedPage {
   const page = listStatement(plan);
-  // To ask for its plan, SQLite would prepare the statement once more, and in the event loop.
+  // The number of examined rows then counts as unknown: to check the plan, SQLite would have to prepare the large
+  // statement once more, in the event loop.
   return { plan, page: isLongToPrepare(plan) ? { ...page, exact: false } : page };
 }
 
-/** How many candidates take some milliseconds at most, where each is tested by a few comparisons. */
+/** How many candidates can be tested in some milliseconds, where each is tested by a few comparisons. */
 export const judgedMax = 500;
-/** How many comparisons those are. Each may have to read the whole of a long text. */
+/** How many comparisons count as a few. Each may have to read the whole of a long text. */
 const comparisonsMax = 10;
-/** How many candidates take that long where they are only counted: one by one, or all of an index's at once. */
+/**
+ * How many candidates can be counted in some milliseconds without a test: one by one, or (`unlimitedMax`) all of an
+ * index's at once.
+ */
 const unjudgedMax = 10_000;
 const unlimitedMax = 100_000;
-/** How many keys take that long, each of which is looked up in an index by itself. */
+/** How many keys can be looked up in an index, each by itself, in some milliseconds. */
 const soughtMax = 2_000;
-/** How many bytes of stored values a page may have that is read in the event loop. */
+/** How many bytes of stored values a page that is read in the event loop may have. */
 export const briefBytesMax = 1_048_576;
 
 function briefOf(plan: ListPlan): PlannedPage | null {
-  // How long FTS5 takes does not hang on how many rows it finds.
+  // No brief page of a full-text search: how long FTS5 takes does not depend on how many rows it finds.
   if (plan.searches.length > 0 || plan.match !== null || isLongToPrepare(plan)) return null;
   const scanLimit = Math.min(plan.scanLimit, briefScanLimit(plan));
   const briefTableMax = Math.min(plan.scanLimit, countsInIndex(plan) ? unlimitedMax : unjudgedMax);
@@ -179,20 +185,26 @@ function briefOf(plan: ListPlan): PlannedPage | null {
   return brief.page.exact ? brief : null;
 }
 
-/** How many ways, times the steps of expansions, a statement may have that takes some ten milliseconds to prepare. */
+/**
+ * How many ways, times the steps of expansions, a statement may have before it counts as long to prepare, some ten
+ * milliseconds.
+ */
 const waysAndStepsMax = 40;
 
-/** Whether SQLite takes long to prepare a list: it goes through the ways to the page's rows for every step anew. */
+/**
+ * Whether SQLite takes long to prepare a list's statement: it goes through the ways to the page's rows for every step
+ * of the expansions anew.
+ */
 function isLongToPrepare({ path, expansions }: ListPlan): boolean {
   return (path.ways?.length ?? 0) * stepsIn(expansions).length > waysAndStepsMax;
 }
 
-/** Whether any number of rows may have to be examined for a step or for one inside of it. */
+/** Whether any number of rows may have to be examined for a step of an expansion or for one inside of it. */
 function leadsBackward({ rows, inner }: ExpansionStep): boolean {
   return rows !== null || inner.some(leadsBackward);
 }
 
-/** How many candidates take that long that all these conditions test. */
+/** How many candidates can be tested by all of these conditions in some milliseconds. */
 export function briefJudgedMax(conditions: readonly Expression[]): number {
   const comparisons = conditions.flatMap(leavesOf).length;
   return Math.floor(judgedMax / Math.max(1, Math.ceil(comparisons / comparisonsMax)));
@@ -204,7 +216,10 @@ function briefScanLimit({ path, expansions }: ListPlan): number {
   return path.ways === null ? unjudgedMax : soughtMax;
 }
 
-/** Whether a whole table is counted in an index. In the table itself, SQLite would read all rows with all columns. */
+/**
+ * Whether a whole table is counted by reading an index. In the table itself, SQLite would read all rows with all
+ * columns.
+ */
 function countsInIndex({ path, table, catalog }: ListPlan): boolean {
   if (path.served.length > 0) return path.index !== null;
   return catalog.tables.get(table.name)?.indexes.some(({ isTable }) => !isTable) ?? false;
@@ -218,9 +233,7 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/**
- * A text that is the same for requests that differ only in values. It is the key under which a prepared list is kept.
- */
+/** A text that is the same for list requests that differ only in values. A prepared list is kept under this key. */
 function shapeOf(
   filters: readonly Expression[],
   { select, sort, search }: ListRequest,
@@ -238,7 +251,8 @@ function shapeOf(
 }
 
 /**
- * As `shapeOf`, for expansions. Null where their rules hold values of this request, so that nothing can be shared.
+ * A text that is the same for expansions that differ only in values. Null where their rules hold values of this
+ * request, so that nothing can be shared.
  */
 function shapeOfSteps(steps: readonly ExpansionStep[]): string | null {
   if (steps.length === 0) return "";
@@ -251,30 +265,33 @@ function shapeOfSteps(steps: readonly ExpansionStep[]): string | null {
   return texts.includes(null) ? null : texts.join("\n");
 }
 
-/** For the text of a shape: writes columns without their table, which is enough to tell filters apart. */
+/** For the text of a request's shape: writes columns without their table, which is enough to tell filters apart. */
 export const columnNames = { ...noNames, row: name };
 
 /**
- * Whether a value of a key has to be written into the SQL text itself: NULL, and infinities, which not every database
- * takes as a parameter.
+ * Whether a value of a cursor's key has to be written into the SQL text itself: NULL, and infinities, which not every
+ * database takes as a parameter.
  */
 const isWrittenOut = (value: SqlValue) =>
   value === null || (typeof value === "number" && !Number.isFinite(value));
-/** For the text of a shape: which values of a key are written into the SQL text, and which of these they are. */
+/**
+ * For the text of a request's shape: for each value of a cursor's key, the value if it is written into the SQL text,
+ * else false.
+ */
 export const writtenOut = (key: readonly SqlValue[] | null) =>
   key?.map((value) => isWrittenOut(value) && String(value));
 
 type WindowEnd = keyof WindowKeys;
 const keySlot = (end: WindowEnd, i: number) => `${end}.${i}`;
 
-/** The key with a slot for each value that is given when the statement is sent. */
+/** A cursor's key with a slot for each value that is given when the statement is sent. */
 export function slotsOf(end: WindowEnd, key: readonly SqlValue[] | null): Key | null {
   return key === null
     ? null
     : key.map((value, i) => (isWrittenOut(value) ? value : new Slot(keySlot(end, i))));
 }
 
-/** The values for the slots that `slotsOf` makes. */
+/** The values for the slots that `slotsOf` makes of a cursor's key. */
 export function keyValues(end: WindowEnd, key: readonly SqlValue[] | null): SlotValues {
   return new Map((key ?? []).map((value, i) => [keySlot(end, i), value]));
 }
@@ -285,7 +302,7 @@ function isSameOrder(names: readonly string[], order: readonly OrderTerm[]): boo
   return names.length === order.length && order.every(({ column }, i) => column.name === names[i]);
 }
 
-/** The key that a cursor holds as JSON text. It needs no checks, because only the server can have sealed it. */
+/** Parses a key that a cursor holds as JSON text. It needs no checks, because only the server can have sealed it. */
 export function keyOf(text: string | null): readonly SqlValue[] | null {
   return text === null ? null : (JSON.parse(text) as unknown[]).map(storedOf);
 }

@@ -5,8 +5,8 @@ import { addFilter, type Group, groupInside, isGroupWord } from "./filters.js";
 import { SentText } from "./sent.js";
 
 /**
- * Puts `filter[…]` or `where[…]` of a query string into its group (`docs/reference/http.md#groups`). Returns a refusal
- * where the parameter is neither of them, or says the same as another one.
+ * Reads a filter `filter[…]` or `where[…]` of a query string into its group (`docs/reference/http.md#groups`). Returns
+ * a refusal where the parameter is neither of them, or says the same as another one.
  */
 export function addQueryFilter(
   root: Group,
@@ -30,7 +30,7 @@ export function addQueryFilter(
   return addFilter(group, name, operator, new SentText(text), readable);
 }
 
-/** What stands in the brackets of a filter: `where[c]` is `filter[c][eq]`. Null for other parameters. */
+/** The texts in the brackets of a filter's name; `where[c]` is short for `filter[c][eq]`. Null for other parameters. */
 function segmentsOf(parameter: string): readonly string[] | null {
   const where = /^where\[([^[\]]*)\]$/.exec(parameter);
   if (where !== null) return [where[1]!, "eq"];
@@ -38,7 +38,10 @@ function segmentsOf(parameter: string): readonly string[] | null {
   return filter === null ? null : filter[1]!.slice(1, -1).split("][");
 }
 
-/** The group that the first segments lead to, which is made where it is missing, and the segments that are left. */
+/**
+ * Returns the group that the first brackets of a filter's name lead to, which is made where it is missing, and the
+ * texts in the other brackets.
+ */
 function groupAt(
   root: Group,
   segments: readonly string[],

@@ -6,21 +6,21 @@ import { fromJson, fromText, type ParsedValue } from "../values.js";
 
 /**
  * Something that a list request says: text of a query string, or a value of a JSON body. The parsers of lists read both
- * through this, so that one check of what was meant holds for both. Each method returns null where what was sent is
- * nothing of its kind.
+ * through this, so that both are checked in the same way. Each method returns null where what was sent is not of the
+ * wanted kind.
  */
 export interface Sent {
-  /** A value of a column. */
+  /** Reads what was sent as a value of a column. */
   value(column: Column): ParsedValue;
-  /** One or more values of a column, of which `in` finds one. */
+  /** Reads one or more values of a column, for `in`. */
   values(column: Column): readonly ParsedValue[] | null;
-  /** An integer from 0 on. Null beyond 2^53−1, too. */
+  /** Reads an integer from 0 to 2^53−1; null for any other. */
   count(): number | null;
   flag(): boolean | null;
   text(): string | null;
-  /** Names of columns, each perhaps behind a minus. */
+  /** Reads names of columns, each perhaps with a minus before it. */
   names(): readonly string[] | null;
-  /** What was sent, for a message. */
+  /** What was sent, as text for a message. */
   shown(): string;
 }
 
@@ -36,7 +36,7 @@ export class SentText implements Sent {
     return fromText(column, this.#text);
   }
 
-  /** The values have commas between them, or are a JSON array. */
+  /** Reads the values of an `in` filter, which have commas between them, or are a JSON array. */
   values(column: Column): readonly ParsedValue[] | null {
     if (!this.#text.startsWith("[")) return this.names().map((item) => fromText(column, item));
     const parsed = parseStrictJson(this.#text);
@@ -68,7 +68,7 @@ export class SentText implements Sent {
   }
 }
 
-/** A value of a JSON body, which `parseStrictJson` has parsed. */
+/** A value of a JSON body of a list, which `parseStrictJson` has parsed. */
 export class SentJson implements Sent {
   readonly #value: unknown;
 

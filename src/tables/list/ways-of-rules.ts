@@ -11,17 +11,21 @@ import { type Way, waysTo } from "./ways.js";
 export interface ListedBy {
   readonly table: string;
   /**
-   * `all`: users may read every row. `once`: a user may read all rows or none. `ways`: rows are reached from the caller.
-   * `table`: the rule is asked of each row that the request's index, or the table, offers.
+   * How rows are found. `all`: users may read every row. `once`: a user may read all rows or none. `ways`: rows are
+   * reached by index walks that begin with the caller. `table`: the rule is tested on each row that the request's
+   * index, or the table, offers.
    */
   readonly by: "all" | "once" | "ways" | "table";
-  /** The columns by which rows are reached, from the caller on, such as `room_members.user_id`, of each way. */
+  /** For `ways`, the columns that each way (index walk) passes, from the caller on, such as `room_members.user_id`. */
   readonly ways: readonly (readonly string[])[];
-  /** For `table`: indexes with which the rows would be reached from the caller, such as `messages (room_id)`. */
+  /** For `table`, indexes that would make ways from the caller possible, such as `messages (room_id)`. */
   readonly missing: readonly string[];
 }
 
-/** How lists find the rows that users without the role of an administrator may read. Tables that nobody may list are left out. */
+/**
+ * Finds out how lists find the rows that users without the role of an administrator may read. Tables that nobody may
+ * list are left out.
+ */
 export function waysOfRules(
   rules: ReadonlyMap<TableName, TableRules>,
   schema: Schema,
@@ -50,13 +54,16 @@ function listedBy({ name, virtual }: Table, rule: Expression, schema: Schema, ca
   };
 }
 
-/** A column that has no index of its own. */
+/** A column that would need an index for rows to be reached from the caller. */
 export interface MissingIndex {
   readonly table: TableName;
   readonly column: string;
 }
 
-/** The columns by whose indexes the rows would be reached from the caller for which all terms of a rule are TRUE; empty where they cannot be. */
+/**
+ * The columns whose indexes would let lists reach, from the caller, the rows for which all terms of a rule are TRUE;
+ * empty where no index would.
+ */
 export function missingIndexes(
   table: TableName,
   terms: readonly Expression[],
@@ -69,7 +76,9 @@ export function missingIndexes(
     .filter((each) => !isIndexed(catalog.tables.get(each.table), each.column));
 }
 
-/** The columns by which rows are reached on a way, from the caller on, such as `room_members.user_id`. */
+/**
+ * The columns that a way (an index walk to a caller's rows) passes, from the caller on, such as `room_members.user_id`.
+ */
 export function columnsOfWay(table: TableName, way: Way): readonly string[] {
   return searchedBy(table, way).map(({ table, column }) => `${table}.${column}`);
 }

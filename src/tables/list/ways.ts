@@ -6,43 +6,46 @@ import { binary } from "../../sqlite/column-type.js";
 import type { ColumnName, TableName } from "../../sqlite/names.js";
 
 /**
- * How rows of a table are reached from a value that is known before any row is read, such as the caller's id: from the
+ * An index walk to rows of a table from a value that is known before any row is read, such as the caller's id: from the
  * value to rows of other tables by indexes, and from these to the listed table (docs/reference/http.md#ways).
  */
 export interface Way {
-  /** The value that the way begins with; an `in` of a filter for each of the values in its list. */
+  /** The value that the way begins with; for an `in` of a filter, each of the values in its list. */
   readonly from: Operand | InGiven;
-  /** The tables in between, from the value on. None where the listed table has a column that equals the value. */
+  /**
+   * The tables between the value and the listed table, in their order. None where the listed table has a column that
+   * equals the value.
+   */
   readonly hops: readonly Hop[];
-  /** The column of the listed table whose value the way leads to. */
+  /** The column of the listed table in which the value at the end of the way is looked up. */
   readonly column: ColumnName;
 }
 
-/** A table in between: its rows are found by one column, and another column leads on. */
+/** A table that a way passes: its rows are found by one column, and another column leads on. */
 export interface Hop {
   readonly table: TableName;
   readonly alias: string;
-  /** The column that equals the value before. */
+  /** The column that equals the value before this table. */
   readonly by: ColumnName;
-  /** An index that begins with that column; null where it is the rowid, or the table itself is sorted by it. */
+  /** An index that begins with the column `by`; null where that is the rowid, or the table itself is sorted by it. */
   readonly index: CatalogIndex | null;
-  /** Further conditions on the row, which name no other row. */
+  /** Further conditions that a row of this table has to pass. They name no other row. */
   readonly tests: readonly Expression[];
-  /** The column whose value leads on. */
+  /** The column whose value leads on to the next table. */
   readonly key: ColumnName;
 }
 
-/** Ways that together lead to every row for which a rule is TRUE. */
+/** Ways (index walks from known values) that together lead to every row for which a rule is TRUE. */
 export interface Ways {
   readonly ways: readonly Way[];
-  /** The terms of the rule that are not known to be TRUE of every row that is reached. */
+  /** The terms of the rule that are not known to be TRUE of every row that the ways lead to. */
   readonly rest: readonly Expression[];
 }
 
 /**
- * The ways to the rows for which all terms of a rule are TRUE; null where there are none that begin with a known value
- * and lead on by indexes. One term that has ways is enough: the others are tests of the rows that it leads to. A term
- * with `or` has them where each of its branches has one, and these are not too many.
+ * The ways (index walks) to the rows for which all terms of a rule are TRUE; null where there are none that begin with
+ * a known value and lead on by indexes. One term that has ways is enough: the others are tests of the rows that it
+ * leads to. A term with `or` has ways where each of its branches has one, and these are not too many.
  */
 export function waysTo(table: TableName, terms: readonly Expression[], catalog: Catalog): Ways | null {
   const physical = catalog.tables.get(table);
@@ -52,7 +55,8 @@ export function waysTo(table: TableName, terms: readonly Expression[], catalog: 
       reach(conjuncts(branch), { source: "row", physical }, catalog),
     );
     if (reached.includes(null) || reached.length > waysMax) return [];
-    // The rows of each way are tested for whether one before has led to them. Those of the longest are the most, as a rule.
+    // The longest way comes first: each later one is tested for whether an earlier one has led to its row, and the
+    // longest has the most rows, as a rule.
     const each = (reached as readonly Reach[]).toSorted((a, b) => b.way.hops.length - a.way.hops.length);
     const isDecided = each.every(({ left }) => left.length === 0);
     return [
@@ -75,7 +79,7 @@ function branches(term: Expression): readonly Expression[] {
   return term.kind === "or" ? term.terms.flatMap(branches) : [term];
 }
 
-/** The row that is to be reached: the listed one, or that of an `exists`. */
+/** The row that a way is to reach: the listed one, or that of an `exists`. */
 interface Target {
   readonly source: ColumnReference["source"];
   readonly physical: CatalogTable;
@@ -83,7 +87,7 @@ interface Target {
 
 interface Reach {
   readonly way: Way;
-  /** The conditions on the row that are not known to be TRUE of every row that is reached. */
+  /** The conditions on the row that are not known to be TRUE of every row that the way leads to. */
   readonly left: readonly Expression[];
 }
 
@@ -141,7 +145,9 @@ function reachThrough(
   return null;
 }
 
-/** The value that a condition says a column of the target equals, if an index begins with the column. */
+/**
+ * The known value that a condition says a column of the target equals, if an index begins with the column; else null.
+ */
 function equalValue(condition: Expression, target: Target): Pick<Way, "from" | "column"> | null {
   if (condition.kind === "in_given") return listedValues(condition, target);
   if (condition.kind !== "compare" || condition.operator !== "=") return null;
@@ -151,7 +157,10 @@ function equalValue(condition: Expression, target: Target): Pick<Way, "from" | "
   return { from, column: own.column };
 }
 
-/** As `equalValue`, for a list of values, no two of which may find the same row. */
+/**
+ * The list of values that a condition says a column of the target is in, if an index begins with the column and no two
+ * values may find the same row; else null.
+ */
 function listedValues(condition: InGiven, target: Target): Pick<Way, "from" | "column"> | null {
   const { value } = condition;
   const isOwn = isColumnOf(value, target) && target.physical.exactColumns.has(value.column);
@@ -163,8 +172,8 @@ function isKnown(operand: Operand): boolean {
 }
 
 /**
- * The columns that an equality compares, one of `own` and one of the target, if an index of the target begins with
- * its column, and both columns hold and compare values alike: then the values of the first find the same rows as the
+ * The columns that an equality compares, one of `own` and one of the target, if an index of the target begins with its
+ * column, and both columns hold and compare values alike: then the values of the first find the same rows as the
  * comparison does.
  */
 function linkOf(
@@ -195,12 +204,12 @@ function isColumnOf(operand: Operand, { source }: Target): operand is ColumnRefe
     : operand.source === source;
 }
 
-/** Whether a table can be searched by a column. */
+/** Whether a table can be searched by a column: it is the rowid, or an index begins with it. */
 function isSought(column: string, { rowid, indexes }: CatalogTable): boolean {
   return column === rowid || indexes.some(({ columns }) => columns[0]?.name === column);
 }
 
-/** An index that begins with the column, one that goes on with `key` before others; null for the table itself. */
+/** An index that begins with the column, preferably one that goes on with `key`; null for the table itself. */
 function indexOf({ rowid, indexes }: CatalogTable, column: string, key: string): CatalogIndex | null {
   if (column === rowid) return null;
   const fitting = indexes.filter(({ columns }) => columns[0]?.name === column);

@@ -5,18 +5,18 @@ import type { CatalogTable } from "../../schema/catalog.js";
 import { sameFragment } from "../../sqlite/fragment.js";
 import type { RowValues } from "./row-request.js";
 
-/** A write that the database refused because it broke a constraint. */
+/** A write that the database refused because it violated a constraint. */
 export interface RefusedWrite {
   readonly kind: "insert" | "update" | "delete";
   readonly table: Table;
   readonly physical: CatalogTable;
-  /** The columns that the request and the server give values to; for a delete the values of the key. */
+  /** The columns that the request and the server give values to, with the values; for a delete the key's. */
   readonly written: RowValues;
   readonly readable: ReadonlyMap<string, unknown>;
 }
 
 /**
- * The 4xx answer for a broken constraint (`docs/reference/errors.md#constraints`). The message never holds SQL. It
+ * The 4xx answer for a violated constraint (`docs/reference/errors.md#constraints`). The message never holds SQL. It
  * names columns and checks only where the caller may read all columns that are involved. The answer's `columns` are
  * those of the constraint, where it is certain which one it was.
  */
@@ -29,16 +29,16 @@ export function constraintRefusal(error: ConstraintError, write: RefusedWrite): 
   return new Refusal(code, named ?? message + listed(constraints), isCertain ? { columns: only } : {});
 }
 
-/** What a write has broken, as far as SQLite says. */
+/** Which constraint a write has violated, as far as SQLite says. */
 interface Broken {
   readonly code: "bad_request" | "conflict";
-  /** What every caller is told. */
+  /** The message that every caller gets. */
   readonly message: string;
-  /** The columns of each constraint that it may have been. */
+  /** The columns of each constraint that may have been violated. */
   readonly constraints: readonly (readonly string[])[];
-  /** What is told instead to those who may read all of these columns; without it, the message with the columns. */
+  /** The message for callers who may read all of these columns; without it, they get `message` with the columns. */
   readonly named?: string;
-  /** Whether it may have been something else than one of `constraints`. */
+  /** Whether something other than one of `constraints` may have been violated. */
   readonly isOpen?: boolean;
 }
 
@@ -67,7 +67,7 @@ function broken(error: ConstraintError, write: RefusedWrite): Broken {
   }
 }
 
-/** The columns as the end of a message, such as `: owner_id, name` or `: one of room, (secret, owner)`. */
+/** Columns as the end of a message, such as `: owner_id, name` or `: one of room, (secret, owner)`. */
 function listed(constraints: Broken["constraints"]): string {
   const [only, ...others] = constraints;
   if (only === undefined || only.length === 0) return "";
@@ -77,8 +77,8 @@ function listed(constraints: Broken["constraints"]): string {
 }
 
 /**
- * The columns in SQLite's message, such as `UNIQUE constraint failed: rooms.owner_id, rooms.name`. Empty where the
- * message names none, or columns of another table.
+ * The columns in SQLite's message about a violated constraint, such as `UNIQUE constraint failed: rooms.owner_id,
+ * rooms.name`. Empty where the message names none, or columns of another table.
  */
 function columnsIn({ message }: ConstraintError, { table }: RefusedWrite): readonly string[] {
   const [, list] =
@@ -106,7 +106,7 @@ const missing = "a reference does not hold: the row that it names is missing";
 const referredTo = "a reference does not hold: rows still refer to this one";
 const missingOrReferredTo = `${missing}, or rows still refer to this one`;
 
-/** SQLite does not say which foreign key was broken, so these are all that the write may have broken. */
+/** The foreign keys that a write may have violated: SQLite does not say which one it was. */
 function brokenReference(write: RefusedWrite): Omit<Broken, "code"> {
   const { kind, physical } = write;
   const keys = physical.foreignKeys.filter((columns) => mayBreak(columns, write));
@@ -119,8 +119,8 @@ function brokenReference(write: RefusedWrite): Omit<Broken, "code"> {
 }
 
 /**
- * Whether a write may have broken the foreign key of these columns. A foreign key that has NULL in any of its columns
- * is never broken. Columns that are not served are generated ones, which change with others.
+ * Whether a write may have violated the foreign key of these columns. A foreign key with NULL in any of its columns is
+ * never violated. Columns that the server does not show are generated ones, which change with others.
  */
 function mayBreak(key: readonly string[], { kind, table, written }: RefusedWrite): boolean {
   const values = key.map((name) => {

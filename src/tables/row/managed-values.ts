@@ -5,8 +5,8 @@ import type { RowValues } from "./row-request.js";
 
 /**
  * The values of a write: those that a request sends, and those of the columns that the server sets by itself
- * (docs/reference/schema.md#managed-columns). The version of a row that is changed is not among them, because the
- * statement raises it.
+ * (docs/reference/schema.md#managed-columns). An update's version is not among them, because its statement raises the
+ * stored one.
  */
 export function withManaged(
   kind: "insert" | "update",
@@ -37,8 +37,8 @@ function managedValue({ managed, type }: Column, { nowMs, values, random }: Writ
 }
 
 /**
- * The version of a new row, made of five random bytes: a row that was deleted and made again has no version that a client
- * knows of it.
+ * The version of a new row, from five random bytes: when a row is deleted and created again, no version that a client
+ * knows of the old one fits the new one.
  */
 function firstVersion(bytes: Uint8Array): bigint {
   return bytes.reduce((number, byte) => number * 256n + BigInt(byte), 0n);

@@ -8,8 +8,8 @@ import { withManaged } from "./managed-values.js";
 import { type RowWrite, tooLargeImage } from "./row-write.js";
 
 /**
- * Why the database did not carry out a write: a broken constraint, a row that is too large, or SQL of the owner's that
- * cannot be evaluated. Null where the error is no fault of the request.
+ * Why the database did not carry out a write: a violated constraint, a row that is too large, or SQL of the project's
+ * owner that cannot be evaluated. Null where the error is no fault of the request.
  */
 export async function refusalOfError(
   error: unknown,
@@ -21,7 +21,8 @@ export async function refusalOfError(
   const { table, catalog, readable } = access;
   const physical = catalog.tables.get(table.name)!;
   if (error instanceof ConstraintError) {
-    // A reference of a column that the server sets, such as the caller's, may be the one that does not hold.
+    // The violated reference may be in a column that the server sets by itself, such as the caller's id, so these
+    // values count too.
     const written = kind === "delete" ? sent : withManaged(kind, access.managed, sent, execution);
     return constraintRefusal(error, { kind, table, physical, written, readable });
   }
@@ -32,7 +33,10 @@ export async function refusalOfError(
   return physical.hasOwnersSql && (await isSound(database, bound)) ? notEvaluated : null;
 }
 
-/** SQLite counts foreign key actions as triggers. How many levels deep they may go differs between backends. */
+/**
+ * The refusal where changes lead to too many others. SQLite counts foreign key actions as triggers; how many levels
+ * deep they may go differs between backends.
+ */
 const tooLongAChain = badRequest(
   "this leads to too many changes of other rows, each by the one before, as references and triggers do: begin nearer to the end of the chain",
 );
@@ -47,8 +51,8 @@ const notEvaluated = badRequest(
 );
 
 /**
- * Whether SQLite can compile a statement that failed. Then it failed because of its values, and only the owner's SQL
- * (a check, a default, a trigger) can fail because of values.
+ * Whether SQLite can compile a statement that has failed. Then it failed because of its values, and only the owner's
+ * SQL (a check, a default, a trigger) can fail because of values.
  */
 async function isSound(database: Statements, { sql, params }: Statement): Promise<boolean> {
   try {
@@ -60,5 +64,5 @@ async function isSound(database: Statements, { sql, params }: Statement): Promis
   }
 }
 
-/** The answer 400, where a trigger of the owner's has ignored a write. */
+/** The answer 400, where a trigger of the project's owner has ignored a write. */
 export const ignored = badRequest("a trigger of the table ignores this");

@@ -16,7 +16,7 @@ export type RowValues = ReadonlyMap<string, SqlValue>;
 /** The answer 404, for a key that no row has. */
 export const notFound = new Refusal("not_found", "no such row");
 
-/** Reads the key of `/api/:table/:id`, for tables whose key has one column. */
+/** Reads the key in a path `/api/:table/:id`, for tables whose key has one column. */
 export function singleKey({ table, catalog }: KeyedTable, text: string): RowValues | Refusal {
   const [only, ...others] = table.primaryKey;
   if (only === undefined) return noKey;
@@ -28,7 +28,8 @@ export function singleKey({ table, catalog }: KeyedTable, text: string): RowValu
 }
 
 /**
- * Reads the key of `/api/:table/_svc/key`: every field of it once, and nothing else (`docs/reference/http.md#keys`).
+ * Reads the key in the query of `/api/:table/_svc/key`: each of its columns once, and nothing else
+ * (`docs/reference/http.md#keys`).
  */
 export function compositeKey(
   { table, catalog }: KeyedTable,
@@ -45,7 +46,7 @@ export function compositeKey(
     : badRequest(`key field ${missing} is missing`);
 }
 
-/** Reads a key in a body: an object of its columns. */
+/** Reads a row's key in a body: an object of its columns. */
 export function keyInBody({ table }: KeyedTable, sent: unknown): RowValues | Refusal {
   if (!isObject(sent)) return badRequest("key: expected an object of the columns of the primary key");
   const names: readonly string[] = table.primaryKey;
@@ -81,7 +82,7 @@ function keyValues(
     if (!parsed.ok) return badRequest(`${field}: expected ${parsed.expected}`);
     const stored = numericAffinity(field, physical);
     // The column stores a text that reads as a number as that number. It would find the row by any spelling of the
-    // number, but only the one that JSON shows is the key.
+    // number, but only the one that JSON shows counts as the key.
     if (stored !== undefined && readsAsNumber(textOf(field)) && !isShownNumber(textOf(field), stored))
       return notFound;
     values.set(field, parsed.value);
@@ -89,13 +90,15 @@ function keyValues(
   return values;
 }
 
-/** The affinity of a text column that stores texts as numbers where they read as such; undefined for other columns. */
+/**
+ * The affinity of a text column that stores texts as numbers where they read as numbers; undefined for other columns.
+ */
 function numericAffinity(column: string, physical: CatalogTable | undefined): Affinity | undefined {
   const stored = physical?.mixedTexts.get(column);
   return stored !== undefined && makesNumbers(stored) ? stored : undefined;
 }
 
-/** The JSON object that a request sends. */
+/** The JSON object in the body of a request. */
 export type Body = Readonly<Record<string, unknown>>;
 
 /**
@@ -153,8 +156,8 @@ export function patchValues(access: Access, body: Body): RowValues | Refusal {
 }
 
 /**
- * Whether a column that turns texts which read as numbers into numbers would change this value. For a json column that
- * is no change if the number comes back as the same JSON.
+ * Whether a column that stores texts which read as numbers as numbers would change this value. A json column does not
+ * change it if the number comes back as the same JSON.
  */
 function becomesAnother({ type }: Column, value: SqlValue): boolean {
   return typeof value === "string" && readsAsNumber(value) && !(type === "json" && staysAsNumber(value));

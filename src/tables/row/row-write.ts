@@ -19,7 +19,10 @@ import type { Values } from "../sql/row-key.js";
 import { withManaged } from "./managed-values.js";
 import type { RowValues } from "./row-request.js";
 
-/** What it takes to make the statements of writes to a table: the caller's access, and statements of earlier requests. */
+/**
+ * What is needed to make the statements of writes to a table: the caller's access, and the statements of earlier
+ * requests.
+ */
 export interface WriteTarget {
   readonly access: Access;
   readonly writes: Memo<WriteStatement>;
@@ -30,28 +33,28 @@ export interface RowWrite {
   readonly kind: "insert" | "update" | "delete";
   readonly access: Access;
   readonly statement: WriteStatement;
-  /** The values for the statement, beside those of the caller. */
+  /** The request's values for the statement; those of the caller are added when it is sent. */
   readonly values: readonly SlotValues[];
-  /** The values that the request gives to columns; of a delete the key. */
+  /** The values that the request gives to columns; for a delete the key's. */
   readonly sent: RowValues;
-  /** Of an update or a delete. */
+  /** The key of the row that an update or a delete is about; null for an insert. */
   readonly key: RowValues | null;
-  /** Statements that fail where the write must not stand. They come directly after it. */
+  /** Statements directly after the write that fail, and so undo it, where the written row is not allowed. */
   readonly checks: readonly Sql[];
-  /** What the request takes the row to be; null where it takes it as it is. */
+  /** What the request expects of the row as it is; null where it does not matter. */
   readonly expected: Expected | null;
 }
 
-/** What a request takes a row to be. Where it is otherwise, the row is left as it is. */
+/** What a request expects of a row before it is changed or deleted. Where the row is otherwise, it is left as it is. */
 export type Expected =
-  /** It has one of these versions, which are integers as texts (RFC 9110, section 13.1.1). */
+  /** The row has one of these versions, which are integers as texts (RFC 9110, section 13.1.1). */
   | { readonly kind: "versions"; readonly versions: readonly string[] }
-  /** Its columns have these values. */
+  /** The row's columns have these values. */
   | { readonly kind: "values"; readonly values: RowValues };
 
 /**
- * A placeholder for each column that is filled when the statement is sent (`Slot`), so that other requests can use the
- * statement with other values. `prefix` tells the values of one purpose from those of another. A column of `referred`
+ * Placeholders for the values of columns (`Slot`), which are filled when the statement is sent, so that other requests
+ * can use it with other values. `prefix` tells the values of one purpose from those of another. A column of `referred`
  * gets the value that an earlier write of the same transaction has made, whatever `values` has for it.
  */
 export function slots(
@@ -68,10 +71,13 @@ export function slots(
   );
 }
 
-/** For columns whose values earlier writes of the same transaction make: the names under which those are kept. */
+/**
+ * The columns that get a value from an earlier write of the same transaction, each with the name under which that value
+ * is kept.
+ */
 export type Referred = ReadonlyMap<string, string>;
 
-/** For writes whose values all stand in the request. */
+/** Used for writes whose values are all in the request: no column refers to an earlier write. */
 export const nothingReferred: Referred = new Map();
 
 const ref = "ref.";
@@ -81,8 +87,8 @@ function referredValues(referred: Referred): readonly SlotValues[] {
 }
 
 /**
- * The key under which the statement of an insert or update is kept for other requests: those that write the same
- * columns share it. Null where it cannot be shared.
+ * The key under which the statement of an insert or update is kept for other requests that write the same columns. Null
+ * where it cannot be shared.
  */
 function shapeOf(
   { key }: Access,
@@ -101,7 +107,7 @@ function expectedShape(expected: Expected): string {
   return expected.kind === "versions" ? "versions" : `values ${[...expected.values.keys()].join()}`;
 }
 
-/** The write that creates a row, or the refusal of one that is too large. */
+/** Makes the write that creates a row, or refuses one that is too large. */
 export function insertOf(
   { access, writes }: WriteTarget,
   sent: RowValues,
@@ -115,13 +121,14 @@ export function insertOf(
     insertStatement(table, slots(given, access, "", referred), rule, returnedOf(access, sent), catalog),
   );
   const values = [given, ...referredValues(referred)];
-  // The other values were checked before (`createValues`).
+  // A rowid that comes from an earlier write is checked by the database. Other values were checked before
+  // (`createValues`).
   const { rowid } = catalog.tables.get(table.name)!;
   const checks = rowid !== null && referred.has(rowid) ? [rowidCheck()] : [];
   return { kind: "insert", access, statement, values, sent, key: null, checks, expected: null };
 }
 
-/** The write that changes a row, or the refusal of one that is too large. */
+/** Makes the write that changes a row, or refuses one that is too large. */
 export function updateOf(
   { access, writes }: WriteTarget,
   key: RowValues,
@@ -149,7 +156,7 @@ export function updateOf(
   return { kind: "update", access, statement, values, sent, key, checks, expected };
 }
 
-/** The write that deletes a row. */
+/** Makes the write that deletes a row. */
 export function deleteOf(
   { access, writes }: WriteTarget,
   key: RowValues,
@@ -183,21 +190,21 @@ function expectedValues(expected: Expected | null): readonly SlotValues[] {
     : [new Map([...expected.values].map(([column, value]) => [base + column, value]))];
 }
 
-/** The column that holds the versions of a table's rows; null where none does. */
+/** The column that holds the versions of a table's rows; null where there is none. */
 export function managedVersion({ managed }: Pick<Access, "managed">) {
   return managed.find((column) => column.managed === "version") ?? null;
 }
 
 /**
- * Whether the values of a write alone make an image that the log cannot hold. The row could be written, but neither
- * changed nor deleted afterwards.
+ * Whether the values of a write alone make an image (the row's JSON in the log of changes) that the log cannot hold.
+ * The row could be written, but neither changed nor deleted afterwards.
  */
 export function isOverImage(values: RowValues, { table, catalog }: Access): boolean {
   const { imageBytesMax } = catalog;
   return table.historyDays !== null && imageBytesMax !== null && imageBytes(values.values()) > imageBytesMax;
 }
 
-/** The statements that check, directly after an update, that the log can still hold the row's image. */
+/** Statements for directly after an update that check whether the log of changes can still hold the row's image. */
 export function imageChecks(
   patch: RowValues,
   key: RowValues,
@@ -212,23 +219,23 @@ export function imageChecks(
 }
 
 /**
- * Whether an update may make the row's image too large together with the columns that it leaves as they are. Not those
- * whose values have a hundredth of what is left between the bound and what the database takes: the 100 columns that a row
- * may have cannot pass it so.
+ * Whether an update may make the row's image too large together with the columns that it leaves as they are. It cannot
+ * if its values have at most a hundredth of the room between the log's bound and the database's: then even 100 columns,
+ * as many as a row may have, cannot use that up.
  */
 function needsImageCheck(patch: RowValues, { table }: Access): boolean {
   return table.historyDays !== null && imageBytes(patch.values()) > 1_000;
 }
 
-/** The answer 413, for a row whose image the log of changes cannot hold. */
+/** The answer 413, for a row whose image (its JSON) the log of changes cannot hold. */
 export const tooLargeImage = new Refusal(
   "payload_too_large",
   "the row would be too large for the log of changes: its values as JSON, blobs twice as long",
 );
 
 /**
- * What a write returns: the row where the read rule admits it, else its primary key; to a write-only API key also the
- * columns that it sent (`docs/reference/rules.md#what-a-write-returns`).
+ * The columns that a write returns: of the whole row where the read rule admits it, else the primary key; to a
+ * write-only API key also the columns that it sent (`docs/reference/rules.md#what-a-write-returns`).
  */
 export function returnedOf(access: Access, sent: RowValues): Returned {
   const { columns, primaryKey } = access.table;

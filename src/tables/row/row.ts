@@ -14,7 +14,7 @@ import { deleteOf, insertOf, type RowWrite, slots, updateOf, type WriteTarget } 
 import { durationOf, logicalRows, ownReads, rowsReadBy, sentWrite, triggersOf } from "./sent-write.js";
 
 /**
- * What requests for single rows of a table use: what the caller may do with the table, and the statements that earlier
+ * What requests for single rows of a table use: the caller's access to the table, and the statements that earlier
  * requests have made.
  */
 export interface RowTarget extends WriteTarget {
@@ -25,7 +25,7 @@ const tooLarge = badRequest("the row is too large for an answer: list it with fe
 
 /**
  * Reads a row by its key. Returns it as JSON text, or a refusal: 403, 404, or 400 for a row that is too large for an
- * answer. Of values with more than `preview` bytes it has the beginning.
+ * answer. Values with more than `preview` bytes are shown by their beginning.
  */
 export async function getRow(
   { access, reads }: RowTarget,
@@ -79,15 +79,18 @@ export function deleteRow(
   return writeRow(deleteOf(target, key), execution);
 }
 
-/** Statements of the server's own in the transaction of a write. */
+/** Statements of the server's own in the same transaction as a write. */
 export interface BesideWrite {
-  /** Comes first. */
+  /** A statement of the server's own that runs before the write. */
   readonly before: Statement;
-  /** Comes right after the write. */
+  /** The statement right after the write. */
   readonly after: Statement;
 }
 
-/** Carries a write out. Returns its row as JSON text with the columns that the caller may see, or why it was not written. */
+/**
+ * Carries out a write of one row. Returns the row as JSON text with the columns that the caller may see, or why it was
+ * not written.
+ */
 export async function writeRow(
   write: RowWrite | Refusal,
   execution: WriteExecution,
@@ -110,8 +113,8 @@ export async function writeRow(
 type RowWriteOutcome =
   | { readonly outcome: "written"; readonly json: string }
   /**
-   * The rule denies the write, or there is no such row. `isThere`: it is known that the row exists (or is to be
-   * inserted), so the rule denies.
+   * The rule denies the write, or there is no such row. With `isThere` it is known that the row exists (or is to be
+   * inserted), so it is the rule that denies.
    */
   | { readonly outcome: "not_written"; readonly isThere: boolean }
   | { readonly outcome: "refused"; readonly refusal: Refusal };
@@ -174,9 +177,9 @@ async function carryOut(
   } catch (error) {
     const refusal = await refusalOfError(error, write, execution);
     if (refusal === null) throw error;
-    // The write was rolled back, so it cannot report how many rows it had read. The number is known only where a broken
-    // constraint ends a write that looks up nothing but the row itself: no trigger runs, and neither its rule nor the
-    // read rule has an `exists`. (The read rule is evaluated before a broken foreign key is found.)
+    // The write was rolled back, so it cannot report how many rows it had read. The number is known only where a
+    // violated constraint ends a write that looks up nothing but the row itself: no trigger runs, and neither its rule
+    // nor the read rule has an `exists`. (The read rule is evaluated before a violated foreign key is found.)
     const isOwn =
       statement.probes === null && statement.seeks.every(({ alias }) => alias === access.table.name);
     const isKnown = error instanceof ConstraintError && isOwn && statement.exact && !triggers.run;
@@ -187,7 +190,7 @@ async function carryOut(
 
 /**
  * The refusal of a change to a row that was not written: 403 where the row exists, 404 where it does not. Where it is
- * not known yet whether it exists, one more statement looks.
+ * not known yet whether it exists, one more statement looks for it.
  */
 async function deniedOrMissing(
   { access, key }: RowWrite,
@@ -196,14 +199,14 @@ async function deniedOrMissing(
   isThere: boolean,
 ): Promise<Refusal> {
   if (isThere) {
-    // The statement that counted the look-ups for the rule has read the row: that is one row read.
+    // One row read: the statement that counted the look-ups of the rule has read the row.
     execution.tally.add(1);
     return deniedBy(access.table, action);
   }
   const presence = presenceStatement(access.table, slots(key!, access), access.catalog);
   const [result] = await read(execution, [bind(presence, [key!])], "short");
   const found = result!.rows.length > 0;
-  // The statement of the write has read the row once, and this statement once more.
+  // Two rows read: the write's statement has read the row once, and this statement once more.
   execution.tally.add(found ? 2 : 0);
   return found ? deniedBy(access.table, action) : notFound;
 }

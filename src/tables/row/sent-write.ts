@@ -6,30 +6,34 @@ import { bind, bindValue } from "../sql/fragment.js";
 import { returnedRow } from "../sql/returning.js";
 import type { RowWrite } from "./row-write.js";
 
-/** A write as statements of a batch. */
+/** A write of one row as statements of a batch. */
 export interface SentWrite {
-  /** Comes before `statements`: asks how many rows the write's rule looks up. Empty where that needs no question. */
+  /** Statements for before the write that ask how many rows its rule looks up. Empty where that is known anyway. */
   readonly probes: readonly Statement[];
-  /** The write, and its checks directly after it. */
+  /** The statement of the write, and the statements that check it directly after it. */
   readonly statements: readonly Statement[];
-  /** The write itself. */
+  /** The statement of the write itself, with what is needed to count its rows. */
   readonly bound: CountedStatement;
-  /** Reads the results of `probes` and of the write. */
+  /** Reads the results of `probes` and of the write's statement. */
   readonly read: (probed: readonly Result[], written: Result) => WrittenRow;
 }
 
-/** What a write has done. */
+/** What a write of one row has done. */
 export interface WrittenRow {
-  /** The row as JSON text, not finished yet (`finishRows`), and the rows looked up for the read rule; null for none. */
+  /**
+   * The written row as JSON text, not in its final form yet (`finishRows`), with the number of rows looked up for the
+   * read rule; null where no row was written.
+   */
   readonly row: { readonly json: string; readonly probed: number } | null;
   /** How many rows were looked up for the write's rule; null where that was not asked, or no row has the key. */
   readonly probed: number | null;
-  /** As SQLite counts. */
+  /** How many rows were written, as SQLite counts. */
   readonly rowsWritten: number;
 }
 
 /**
- * The statements of a write, with its values. `abort` begins the reason for which it undoes its batch, if it may do that.
+ * Makes the statements of a write, with its values. `abort` is the beginning of the reason with which the write undoes
+ * its batch, if it may do that.
  */
 export function sentWrite(
   write: RowWrite,
@@ -63,14 +67,14 @@ function writesAlone({ run, rowsWritten, virtualRows, own, logged }: TriggersRea
   return !run && rowsWritten === 0 && virtualRows === "none" && !own && !logged;
 }
 
-/** What the owner's triggers and foreign key actions do when a write is carried out. */
+/** What triggers of the project's owner and foreign key actions do when a write is carried out. */
 export function triggersOf({ kind, access: { table, catalog } }: RowWrite): TriggersReached {
   return catalog.tables.get(table.name)!.triggers[kind];
 }
 
 /**
- * Finding a row by its key is quick. A write may take long where one of its rules has an `exists` that more than a single
- * look-up in an index has to decide, or where rows of other tables are looked for.
+ * Whether a write may take long. Finding a row by its key is quick, but one of its rules may have an `exists` that
+ * takes more than a single look-up in an index, or rows of other tables may be looked for.
  */
 export function durationOf(write: RowWrite): Duration {
   return write.statement.exact && !triggersOf(write).elsewhere ? "short" : "long";
@@ -81,7 +85,10 @@ export function ownReads({ kind }: RowWrite): number {
   return kind === "insert" ? 0 : 1;
 }
 
-/** `rows_read` of a write that has written its row, provided that SQLite goes the expected way; null where unknown. */
+/**
+ * `rows_read` of a write that has written its row, provided that SQLite finds rows in the expected way; null where
+ * unknown.
+ */
 export function rowsReadBy(write: RowWrite, { probed, row }: WrittenRow): number | null {
   // How many rows a trigger of the project's owner reads cannot be known.
   return triggersOf(write).read ? null : ownReads(write) + (probed ?? 0) + (row?.probed ?? 0);
@@ -101,8 +108,8 @@ export function logicalRows(
   if (rowsWritten === null) return null;
   const certain = rows * (1 + rowsWritten);
   if (virtualRows !== "one_more") return certain;
-  // Rows that the server's own triggers wrote cannot be told from the one more row that an owner's trigger may have
-  // written.
+  // Where the server's own triggers write, their rows cannot be told from the one more row that an owner's trigger may
+  // have written.
   if (own || rows > 1) return null;
   return counted > certain ? certain + 1 : certain;
 }

@@ -5,8 +5,8 @@ import type { Access } from "../access.js";
 import { type Expected, managedVersion } from "./row-write.js";
 
 /**
- * The version of a row that is answered whole, as a header (docs/reference/http.md#versions). No header for a table
- * without versions, or where the caller is not shown the version. `json` is the row.
+ * The header ETag with the version of a row that is answered whole (docs/reference/http.md#versions). No header for a
+ * table without versions, or where the caller is not shown the version. `json` is the row.
  */
 export function etagOf(access: Access, json: string): HeadersRecord {
   const column = managedVersion(access);
@@ -16,8 +16,8 @@ export function etagOf(access: Access, json: string): HeadersRecord {
 }
 
 /**
- * Which versions a request lets a row have that it changes or deletes, by `If-Match` and `If-None-Match`; null where it
- * may have any. Refused where the table has no versions, or the caller may not read them.
+ * The versions that a row may have to be changed or deleted by a request, from `If-Match` and `If-None-Match`; null
+ * where it may have any. Refused where the table has no versions, or the caller may not read them.
  */
 export function expectedVersions(access: Access, headers: Headers): Expected | Refusal | null {
   const match = entityTags(headers, "If-Match");
@@ -34,7 +34,9 @@ export function expectedVersions(access: Access, headers: Headers): Expected | R
   return { kind: "versions", versions };
 }
 
-/** The refusal of preconditions on a request that creates rows; null where it has none. */
+/**
+ * The refusal of preconditions (`If-Match`, `If-None-Match`) on a request that creates rows; null where it has none.
+ */
 export function creatingUnder(headers: Headers): Refusal | null {
   const noneMatch = entityTags(headers, "If-None-Match");
   if (isRefusal(noneMatch)) return noneMatch;
@@ -42,7 +44,10 @@ export function creatingUnder(headers: Headers): Refusal | null {
   return headers.has("If-Match") ? notWhenCreating : null;
 }
 
-/** The refusal of preconditions on a request of several rows, which has no one row that they could be about. */
+/**
+ * The refusal of preconditions (`If-Match`, `If-None-Match`) on a request of several rows, which has no one row that
+ * they could be about; null where it has none.
+ */
 export function withoutPreconditions(headers: Headers): Refusal | null {
   return headers.has("If-Match") || headers.has("If-None-Match") ? notOfOneRow : null;
 }
@@ -54,11 +59,15 @@ const noVersions = badRequest("If-Match: the table has no managed version");
 const hiddenVersions = new Refusal("forbidden", "you may not read the version of the row");
 const onlyAny = badRequest("If-None-Match: a write takes * alone");
 const notWhenCreating = badRequest("If-Match: a request that creates rows takes none");
-/** RFC 9110, section 13.1.2: the target of the request is the table, and it is there. */
+/**
+ * The answer to `If-None-Match: *` on a create (RFC 9110, section 13.1.2): the target of the request is the table, and
+ * that exists.
+ */
 const tableIsThere = new Refusal("precondition_failed", "there is something already");
 
 /**
- * Whether a client that has these versions has the one of the header (RFC 9110, section 13.1.2). Weak tags compare, too.
+ * Whether a client that has these versions has the one of the header ETag (RFC 9110, section 13.1.2). Weak tags count,
+ * too.
  */
 export function isKnownTo(known: EntityTags | null, { ETag }: HeadersRecord): boolean {
   if (known === null || ETag === undefined) return false;

@@ -16,9 +16,12 @@ import { jsonArray, keyValue, realJson, shownValue, storedBytes } from "./wire.j
 
 /** How an aggregate is computed: everything that its SQL depends on. */
 export interface AggregatePlan extends Pick<AggregateRequest, "groups" | "results" | "order"> {
-  /** Which rows are examined and which of them belong to the aggregate. Its window is the whole table. */
+  /** Which rows are examined and which of them belong to the aggregate. The plan's window is the whole table. */
   readonly rows: ListPlan;
-  /** The place after which the page of groups begins: a value for each of `orderTerms`. Null for the first page. */
+  /**
+   * The place in the order of groups after which the page begins: a value for each of `orderTerms`. Null for the first
+   * page.
+   */
   readonly after: Key | null;
 }
 
@@ -52,7 +55,8 @@ export function aggregateStatement(plan: AggregatePlan): Counted<Sql> {
   ];
   const limitOfCandidates = source.ways === null ? integer(rows.scanLimit + 1) : sql`${source.ways.left} + 1`;
   const candidates = source.inAnyOrder(columns, judge.probes, gate.limited(limitOfCandidates));
-  // Candidates that are not in the aggregate become groups of their own, so that all are counted in one pass.
+  // Candidates that are not in the aggregate become groups of their own, so that one pass over the rows also counts
+  // them.
   const isJudged = rows.path.rest.length > 0 || (source.ways?.isFirst ?? null) !== null;
   const keys = [...(isJudged ? [sql`1`] : []), ...groups.map((column) => w(column))];
   const misfits = fitted(plan).map(
@@ -88,17 +92,17 @@ export function aggregateStatement(plan: AggregatePlan): Counted<Sql> {
 const limit = param(new Slot("page.limit"));
 const w = ({ name: column }: Pick<Column, "name">): Sql => sql`_w.${name(column)}`;
 
-/** A value of a group or a result, as SQL. */
+/** A group column or a result of an aggregate, as SQL. */
 interface Output {
-  /** The column that it is made of; null for `count=*`. */
+  /** The column that the value is made of; null for `count=*`. */
   readonly column: Column | null;
-  /** What is computed of a group's rows, `_w`: one or two values, which become columns of the group. */
+  /** The SQL of what is computed of a group's rows, `_w`: one or two values, which become columns of the group. */
   readonly parts: readonly Sql[];
-  /** The types of those parts that groups are ordered by, from the first part on; null for any type. */
+  /** The types of those parts that groups are ordered by, from the first part on; null for a part of any type. */
   readonly keyTypes: readonly (ColumnType | null)[];
-  /** The value in JSON, given the SQL for each part. */
+  /** Makes the SQL of the value in JSON, given the SQL for each part. */
   readonly shown: (parts: readonly Sql[]) => Sql;
-  /** How many bytes of stored text or blobs it holds. */
+  /** Makes the SQL of how many bytes of stored text or blobs the value holds. */
   readonly bytes: (parts: readonly Sql[]) => Sql;
 }
 
@@ -161,7 +165,7 @@ function resultOutput({ compute, column }: AggregateResult, physical: CatalogTab
   }
 }
 
-/** One of the values of a column. */
+/** The output for the value of a column, which is `value` in SQL. */
 function columnOutput(column: Column, value: Sql, physical: CatalogTable | undefined): Output {
   const isLoose = physical === undefined || physical.affinities.has(column.name);
   return {
@@ -191,14 +195,16 @@ function integerSum(value: Sql): { readonly high: Sql; readonly low: Sql } {
   return { high: sql`sum(${value} >> 32)`, low: sql`sum(${value} & 4294967295)` };
 }
 
-/** The sum of reals. In a table that is not STRICT some may be stored as integers, whose own sum could overflow. */
+/**
+ * The sum of reals, as SQL. In a table that is not STRICT some may be stored as integers, whose own sum could overflow.
+ */
 function realSum(value: Sql): Sql {
   return sql`sum(CAST(${value} AS REAL))`;
 }
 
 /**
- * The least or the greatest value. Texts are compared by their bytes, and an integer is preferred to an equal real, so
- * that there is only one such value.
+ * The least or the greatest value of a column, as SQL. Texts are compared by their bytes, and an integer is preferred
+ * to an equal real, so that there is only one such value.
  */
 function extreme(compute: "min" | "max", column: Column, physical: CatalogTable | undefined): Sql {
   const value = w(column);
@@ -214,7 +220,7 @@ interface GroupOrderTerm extends OrderTerm {
   readonly isTyped: boolean;
 }
 
-/** The order of groups, over the columns of a group; a sum of integers is ordered by two of them. */
+/** The terms of the order of groups, over the columns of a group; a sum of integers is ordered by two of them. */
 function orderTerms({ order }: AggregatePlan, outputs: readonly Output[]): readonly GroupOrderTerm[] {
   return order.flatMap(({ at, descending }) =>
     outputs[at]!.keyTypes.map((type, part) => ({
@@ -226,7 +232,7 @@ function orderTerms({ order }: AggregatePlan, outputs: readonly Output[]): reado
   );
 }
 
-/** The key of the page's group `_page` in the order, as a JSON array. */
+/** The key of the group `_page` (its place in the order), as a JSON array. */
 function keyOf(order: readonly GroupOrderTerm[]): Sql {
   const values = order.map((term) =>
     keyValue(term, sql`_page.${name(term.column.name)}`, term.isTyped ? typed : undefined),
@@ -237,8 +243,8 @@ function keyOf(order: readonly GroupOrderTerm[]): Sql {
 const typed = { affinities: new Map() };
 
 /**
- * The columns that are summed or averaged and that may hold values of other types than numbers, because their table is
- * not STRICT, with the types that they have to have.
+ * The columns that are summed or averaged and that may hold values other than numbers, because their table is not
+ * STRICT, with the types that the values have to have.
  */
 export function fitted({
   rows,

@@ -16,23 +16,30 @@ import { aliasName, and, commaList, integer, name, physicalName, type Sql, sql }
 import { predicate, type SqlNames } from "./predicate.js";
 import { jsonObject } from "./wire.js";
 
-/** The tables of a project as they were at one moment, which is the number of an entry of the log (docs/change-log.md). */
+/**
+ * SQL for the tables of a project as they were at one moment, which is the number of an entry of the log
+ * (docs/change-log.md).
+ */
 export interface AsOf {
-  /** Common table expressions that the others need. */
+  /** Common table expressions that the other members need. */
   readonly ctes: readonly Sql[];
   /** A table in a FROM: `tbl` and `pk` of each row that was changed after the moment, and `seq`, its first entry since. */
   readonly changed: Sql;
   /**
-   * A table in a FROM: `_pk` and the columns of the rows, as they were, that were changed after the moment.
+   * A table in a FROM, of the rows that were changed after the moment, as they were at the moment: `_pk` and their
+   * columns.
    */
   images(table: string): Sql;
-  /** Whether the row of this alias is as it was. */
+  /** Whether the row of this alias has not been changed since the moment. */
   isUnchanged(table: string, alias: Sql): Sql;
-  /** An `exists` over its table as it was. The `exists` in it are so, too. */
+  /** The SQL of an `exists` over its table as it was at the moment, and of every `exists` in it. */
   exists(node: Exists, names: SqlNames): Sql;
 }
 
-/** `at` is the moment, and `label` tells what is made for one moment from that for another one in the same statement. */
+/**
+ * Makes the SQL for tables at a moment. `at` is the moment, and `label` tells its names from those for another moment
+ * in the same statement.
+ */
 export function asOf(at: Sql, label: "c" | "h", tables: readonly LoggedTable[], catalog: Catalog): AsOf {
   const changed = internal(`first_${label}`);
   const images = new Map(tables.map(({ table }, i) => [table.toLowerCase(), internal(`as_${label}${i}`)]));
@@ -53,7 +60,7 @@ export function asOf(at: Sql, label: "c" | "h", tables: readonly LoggedTable[], 
     isUnchanged,
     exists,
     ctes: [
-      // NOT INDEXED leaves the order of the entries, so that none before the moment is read.
+      // NOT INDEXED makes SQLite read the log in the order of its entries, so that none before the moment is read.
       sql`${changed} AS MATERIALIZED (SELECT tbl, pk, min(seq) AS seq FROM _changes NOT INDEXED WHERE seq > ${at} GROUP BY tbl, pk)`,
       ...tables.map(
         (table) =>
@@ -63,24 +70,24 @@ export function asOf(at: Sql, label: "c" | "h", tables: readonly LoggedTable[], 
   };
 }
 
-/** The columns of a row, read from its image, under their names. */
+/** The columns of a row under their names, read from the row's image (its JSON in the log of changes). */
 export function imageColumns(columns: readonly LoggedColumn[], image: Sql): Sql {
   return commaList(columns.map((column) => sql`${imageColumn(column, image)} AS ${name(column.name)}`));
 }
 
-/** The value of a column, read from an image. */
+/** The value of a column, read from a row's image (its JSON in the log of changes). */
 export function imageColumn(column: LoggedColumn, image: Sql): Sql {
   return collated({ text: fromImage(column, image.text), params: [] }, column);
 }
 
-/** The value of a column of the primary key, read from a key's text. */
+/** The value of a column of the primary key, read from the text of a key as the log writes it. */
 export function keyColumn({ key }: LoggedTable, i: number, pk: Sql): Sql {
   return collated({ text: fromKey(key[i]!, pk.text, i), params: [] }, key[i]!);
 }
 
 /**
- * Whether the row of an alias has the key whose text is `pk`. An index of the primary key serves it. Keys that are equal
- * are not always the same one, as 'a' and 'A' are not where the collation is NOCASE.
+ * Whether the row of an alias has the key whose text is `pk`. An index of the primary key serves the condition. Keys
+ * that are equal are not always the same one, as 'a' and 'A' are not where the collation is NOCASE.
  */
 export function hasKey(table: LoggedTable, alias: Sql, pk: Sql): Sql {
   const isExact = table.key.every(({ collation, holds }) => collation === null && holds !== "any");
@@ -90,7 +97,7 @@ export function hasKey(table: LoggedTable, alias: Sql, pk: Sql): Sql {
   ]);
 }
 
-/** The key whose text is `pk` in JSON, with those of its columns that are among these. */
+/** The key whose text is `pk` as a JSON object, with those of its columns that are among `columns`. */
 export function keyObject(
   table: LoggedTable,
   columns: readonly Column[],
@@ -103,31 +110,31 @@ export function keyObject(
 }
 
 /**
- * Whether a row is in the page: by its number `n`, and by `bytes`, what the rows up to it hold. The first is, however
- * large it is.
+ * Whether a row is in the page: by its number `n`, and by `bytes`, how many bytes the rows up to it have. The first row
+ * always is, however large it is.
  */
 export function isInPage(limit: number, { answerBytesMax }: Catalog): Sql {
   return sql`n <= ${integer(limit)} AND (n = 1 OR bytes <= ${integer(answerBytesMax)})`;
 }
 
-/** The image of the row of an alias, as the log writes it. */
+/** The image of the row of an alias: its JSON as the log of changes writes it. */
 export function image({ columns }: LoggedTable, alias: Sql): Sql {
   return { text: imageSql(columns, alias.text), params: [] };
 }
 
-/** The text of the key of the row of an alias, as the log writes it. */
+/** The text of the key of an alias's row, as the log of changes writes it. */
 export function key(table: LoggedTable, alias: Sql): Sql {
   return { text: keySql(table.key, alias.text), params: [] };
 }
 
-/** The name of a table as a text. */
+/** The name of a table as a text literal. */
 export function text(table: string): Sql {
   return { text: quoteText(table), params: [] };
 }
 
 /**
- * A condition on a row that was read from an image. Its columns have no affinity, so those that may hold a text as a
- * number are compared as they are shown.
+ * Adapts a condition to a row that was read from an image. The columns of such a row have no affinity, so those that
+ * may hold a text as a number are compared as they are shown.
  */
 export function asShownOf(
   expression: Expression,

@@ -17,21 +17,24 @@ import { aborting, keyJson } from "./row.js";
 
 /** A statement that creates several rows, whose values are a JSON array in the slot `rows` (`rowsText`). */
 export interface BulkStatement extends Counted<Sql> {
-  /** A SELECT of how many rows are looked up for the rule's `exists`, for right before it. Null without an `exists`. */
+  /**
+   * A SELECT, for right before the statement, of how many rows are looked up for the rule's `exists`. Null without an
+   * `exists`.
+   */
   readonly probes: Sql | null;
   /**
-   * A SELECT for right after it, which undoes the batch where not as many rows were created as the slot `count` says. The
-   * reason after what is in the slot `abort` is the number of the first row that the rule denies, and `denied`; or
-   * `0:ignored`.
+   * A SELECT for right after the statement, which undoes the batch where not as many rows were created as the slot
+   * `count` says. The reason after what is in the slot `abort` is the number of the first row that the rule denies, and
+   * `denied`; or `0:ignored`.
    */
   readonly guard: Sql;
-  /** What it answers with, row by row; null where the rows cannot be found again. */
+  /** How the answer is found, row by row; null where the rows cannot be found again. */
   readonly answer: AnswerSource | null;
 }
 
 /**
- * Creates rows in the order of an array, each if the rule is TRUE for it. Only for rules that no row of the array can
- * change the outcome of, and for rows that give the same columns.
+ * Makes the statement that creates rows in the order of an array, each if the rule is TRUE for it. Only for rules whose
+ * outcome no row of the array can change, and for rows that give the same columns.
  */
 export function bulkInsertStatement(
   table: Table,
@@ -59,7 +62,7 @@ export function bulkInsertStatement(
   const probes = guard.measuredAll(rows, sql`_n`);
   const denied = sql`${rows} SELECT min(_i) || ':denied' FROM _n WHERE (${guard.condition}) IS NOT TRUE`;
   const reason = alwaysTrue(rule) ? sql`'0:ignored'` : sql`ifnull((${denied}), '0:ignored')`;
-  // Triggers may add rows to the same table between those of the statement.
+  // The created rows are numbered without gaps unless triggers add rows to the same table between them.
   const isNumbered =
     physical.rowid !== null &&
     !physical.triggers.insert.run &&
@@ -69,7 +72,7 @@ export function bulkInsertStatement(
     statement: sql`${rows} INSERT OR ABORT INTO ${target} (${columnList}) SELECT ${columnList} FROM _n WHERE ${guard.condition} ORDER BY _i RETURNING ${returning.row} AS row`,
     probes,
     guard: sql`SELECT CASE WHEN changes() = ${param(new Slot("count"))} THEN 1 ELSE ${aborting(reason)} END AS held`,
-    // SQLite numbers the rows of one statement one after the other.
+    // The created rows are found by their rowids: SQLite numbers the rows of one statement one after the other.
     answer: isNumbered
       ? {
           row: returning.row,
@@ -85,7 +88,7 @@ export function bulkInsertStatement(
   };
 }
 
-/** The value of a column in the array `value` of a row. */
+/** The value of a column, as SQL, read from `value`, the JSON array of a row. */
 function element({ type, name: column }: Column, index: number, scaled: ReadonlySet<string>): Sql {
   const at = sql`value ->> ${integer(index)}`;
   if (type === "blob") return sql`unhex(${at})`;
@@ -96,7 +99,7 @@ function element({ type, name: column }: Column, index: number, scaled: Readonly
   return sql`iif(${isScaled}, ${exact}, ${at})`;
 }
 
-/** The columns of type real in which one of the rows has a number that travels in two parts (`realText`). */
+/** The columns of type real in which one of the rows has a number that is sent in two parts (`realText`). */
 export function scaledIn(rows: readonly ReadonlyMap<string, SqlValue>[]): ReadonlySet<string> {
   const isScaled = (value: SqlValue) => typeof value === "number" && !isPlainReal(value);
   return new Set(
@@ -104,7 +107,7 @@ export function scaledIn(rows: readonly ReadonlyMap<string, SqlValue>[]): Readon
   );
 }
 
-/** Rows as a JSON array of arrays, with the values of these columns. */
+/** The rows as a JSON array of arrays, with the values of these columns. */
 export function rowsText(rows: readonly ReadonlyMap<string, SqlValue>[], columns: readonly Column[]): string {
   const texts = rows.map((row) => `[${columns.map((column) => valueText(row.get(column.name)!)).join()}]`);
   return `[${texts.join()}]`;

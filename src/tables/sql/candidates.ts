@@ -23,42 +23,39 @@ import { noNames, predicate, type SqlNames } from "./predicate.js";
 
 /**
  * Where a list's statement gets its candidates from: the rows that an index, the table or the list's ways offer, before
- * any of them is tested. `more` are further columns over the table's alias `_t`, with their names.
+ * any of them is tested. The parameter `more` is for further columns over the table's alias `_t`, with their names.
  */
 export interface CandidateSource {
-  /** The gate of the list's statement. */
+  /** The gate of the list's statement (what is decided before any row is read). */
   readonly gate: Gate;
-  /** A SELECT of candidates with these columns, in no order. `limit` is a number; null for all of them. */
+  /** A SELECT of candidates with these columns, in no order. `limit` is the SQL of a number; null for all of them. */
   inAnyOrder(columns: readonly Sql[], more: readonly Sql[], limit: Sql | null): Sql;
   /**
-   * A SELECT of candidates with these columns in the list's order, those of the window alone. `limitClause` has LIMIT, and
-   * maybe OFFSET. `until` is a table in a FROM whose one row is a place in the order, behind which no row is wanted. By
-   * ways none comes then; by an index some may come all the same.
+   * A SELECT of the window's candidates with these columns, in the list's order. `limitClause` has LIMIT, and maybe
+   * OFFSET. `until` is a table in a FROM whose one row is a place in the order, behind which no row is wanted. By ways
+   * none comes then; by an index some may come all the same.
    */
   inOrder(columns: readonly Sql[], more: readonly Sql[], limitClause: Sql, until: Sql | null): Sql;
-  /** Only where the list has ways. */
+  /** What only ways have; null where the list has no ways. */
   readonly ways: WaysSource | null;
-  /** The SQL of a column of the order beside the candidate of `_t`. */
+  /** The SQL of a column of the order, for the candidate of `_t`. */
   readonly refer: Refer;
   readonly exact: boolean;
   /** How SQLite is expected to find the candidates. */
   readonly seeks: readonly Seek[];
 }
 
-/** What is particular to candidates that ways lead to. */
+/** What is particular to candidates that ways (index walks from a known value) lead to. */
 export interface WaysSource {
   /** How many rows the ways have found on their way to the listed table. */
   readonly links: Sql;
-  /** How many candidates the scan limit still allows: it counts those rows as well. */
+  /** How many candidates the scan limit still allows after the rows that the ways have found, which it counts too. */
   readonly left: Sql;
-  /**
-   * The condition on a candidate of `_t` that it is none which an earlier way leads to as well. Null where there is one
-   * way.
-   */
+  /** The condition on a candidate of `_t` that no earlier way leads to it as well. Null where there is one way. */
   readonly isFirst: Sql | null;
 }
 
-/** The candidates of a list that an index or the table offers. */
+/** The candidates of a list that an index or the table itself offers. */
 export function searchSource(plan: ListPlan, gate: Gate): CandidateSource {
   const { path } = plan;
   return {
@@ -98,11 +95,12 @@ export function distinct(columns: readonly Sql[]): readonly Sql[] {
 }
 
 /**
- * `SELECT columns FROM table` for the rows that a list examines. The caller adds the WHERE. `probes` are further
+ * Makes `SELECT columns FROM table` for the rows that a list examines. The caller adds the WHERE. `probes` are further
  * columns, SQL expressions with their names.
  */
 function selectFrom(plan: ListPlan, columns: readonly Sql[], probes: readonly Sql[]): Sql {
-  // Columns are qualified, because SQLite reads a bare name in double quotes as a text where there is no such column.
+  // Columns are written with the alias before them, because SQLite reads a bare name in double quotes as a text where
+  // there is no such column.
   const { catalog, table } = plan;
   const shown = distinct(columns).map((column) => shownColumn(catalog, table, sql`_t`, column));
   const list = [...shown, ...probes];
@@ -120,8 +118,8 @@ export function shownColumn({ unsupported }: Catalog, table: Table, alias: Sql, 
 }
 
 /**
- * The table as `_t` in a FROM, with a clause that makes SQLite use the index of the list's plan and no other (INDEXED
- * BY, or NOT INDEXED).
+ * The listed table as `_t` in a FROM, with a clause that makes SQLite use the index of the list's plan and no other
+ * (INDEXED BY, or NOT INDEXED).
  */
 export function tableSource({ table, path }: ListPlan): Sql {
   const from = sql`${name(table.name)} AS _t`;
@@ -158,17 +156,17 @@ function armed(plan: ListPlan, select: Sql, limitClause: Sql, stop: Sql | null):
   return concatenated(selects, limitClause);
 }
 
-/** LIMIT with a number, after a space; empty for none. */
+/** A clause LIMIT with a space before it; empty for no limit. */
 export function limitOf(limit: Sql | null): Sql {
   return limit === null ? empty : sql` LIMIT ${limit}`;
 }
 
-/** How many SELECTs D1 allows in a compound SELECT. */
+/** How many SELECTs a compound SELECT (with UNION ALL) may have on D1. */
 const compoundTermsMax = 5;
 
 /**
- * One SELECT of the rows of all `selects`, one after the other. Where there are more than D1 allows in a compound SELECT,
- * each of its terms is one of some of them, so that they nest no deeper than they must: SQLite's parser has a limit, too.
+ * One SELECT of the rows of all `selects`, one after the other. Where there are more than D1 allows in a compound
+ * SELECT, some are put together in subqueries, which nest no deeper than they must: SQLite's parser has a limit, too.
  * `limitClause` limits several of them together, not one alone; empty for none.
  */
 export function concatenated(selects: readonly Sql[], limitClause: Sql): Sql {

@@ -22,10 +22,10 @@ import { rowsAsOf } from "./past.js";
 import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
 import { jsonWithin, storedBytes } from "./wire.js";
 
-/** What a caller follows of one table. */
+/** What a caller follows (keeps a synced copy) of one table. */
 export interface Followed {
   readonly access: Pick<ReadAccess, "table" | "catalog">;
-  /** What has to be TRUE of a row: the rule for reading, and the caller's filters. */
+  /** What has to be TRUE of a row for the caller to have it: the rule for reading, and the caller's filters. */
   readonly rule: Expression;
   /** The columns that the caller is shown. */
   readonly output: readonly Column[];
@@ -34,29 +34,29 @@ export interface Followed {
   readonly related: readonly LoggedTable[];
 }
 
-/** A page of what a caller is told, with the slots of its statement. */
+/** A page of changes for a caller who follows a table, with the slots of its statement. */
 export interface DeltaPage {
-  /** The moment that the caller has everything of. */
+  /** The moment up to which the caller already knows all changes. */
   readonly from: Slot;
-  /** The moment that the caller is brought to. */
+  /** The moment up to which this page and the following ones tell of changes. */
   readonly to: Slot;
-  /** The text of the key that the page before ended with, null for the first page. */
+  /** The text of the key with which the page before ended; null for the first page. */
   readonly after: Slot | null;
-  /** How many rows are told at most. */
+  /** How many rows the page has at most. */
   readonly limit: number;
-  /** How many keys are examined at most. */
+  /** How many keys are examined for the page at most. */
   readonly window: number;
 }
 
-/** How many keys may have to be examined in all before the caller has to begin anew. */
+/** How many keys may have to be examined for all pages before the caller has to start the copy anew. */
 export const candidatesMax = 50_000;
 
 /**
- * What changed for a caller between two moments, by key: `[pk, key, row, had, …]`. `key` is the key in JSON. `row` is the
- * row in JSON, NULL where the caller has it no more, and `had` is 1 where the caller had it. After these rows comes one
- * with the text of the key that was examined last, and in its last columns how many keys were examined, how many of
- * these are told (up to one more than the limit), and how many there are in all, up to one more than `candidatesMax`.
- * Nothing comes where no key was examined.
+ * Makes the statement for what changed for a caller between two moments, by key: `[pk, key, row, had, …]`. `key` is the
+ * key in JSON. `row` is the row in JSON, NULL where the caller has it no more, and `had` is 1 where the caller had it.
+ * After these rows comes one with the text of the key that was examined last, and in its last columns how many keys
+ * were examined, how many of these changed for the caller (up to one more than the limit), and how many keys there are
+ * in all, up to one more than `candidatesMax`. No row comes where no key was examined.
  */
 export function deltaStatement(followed: Followed, { from, to, after, limit, window }: DeltaPage): Sql {
   const { access, logged, related } = followed;
@@ -78,7 +78,10 @@ export function deltaStatement(followed: Followed, { from, to, after, limit, win
   return page(ctes, followed, limit, sql`SELECT pk FROM _p ORDER BY pk DESC LIMIT 1`);
 }
 
-/** Everything that a caller may see at one moment, as `deltaStatement` tells it of what was inserted. */
+/**
+ * Makes the statement for everything that a caller may see at one moment, in the form in which `deltaStatement` tells
+ * of inserted rows.
+ */
 export function wholeStatement(
   followed: Followed,
   { to, after, limit, window }: Omit<DeltaPage, "from">,
@@ -103,7 +106,10 @@ export function wholeStatement(
   );
 }
 
-/** The rows `_p` that the caller could see at a moment: `pk`, `row` in JSON, and `bytes`, the size of what is stored. */
+/**
+ * A SELECT of those of the rows `_p` that the caller could see at a moment: `pk`, `row` in JSON, and `bytes`, the size
+ * of what is stored.
+ */
 function seenAt(moment: AsOf, followed: Followed): Sql {
   const { logged } = followed;
   const columns = (alias: Sql) =>
@@ -114,7 +120,7 @@ function seenAt(moment: AsOf, followed: Followed): Sql {
   return sql`SELECT _r._pk AS pk, ${row} AS row, ${bytes} AS bytes FROM (${there} UNION ALL ${changed}) AS _r WHERE ${holdsAt(moment, followed)}`;
 }
 
-/** The row `_r` in JSON, with the columns that the caller is shown. */
+/** The row `_r` in JSON, with the columns that the caller is shown, and the size of what is stored in them. */
 function shown({ access: { table, catalog }, output }: Followed): { readonly row: Sql; readonly bytes: Sql } {
   const refer = ({ name: column }: Column) => sql`_r.${name(column)}`;
   return {
@@ -123,7 +129,7 @@ function shown({ access: { table, catalog }, output }: Followed): { readonly row
   };
 }
 
-/** Whether the rule is TRUE of the row `_r`, with the relations of a moment. */
+/** Whether the rule is TRUE of the row `_r`, where each `exists` looks into its table as it was at a moment. */
 function holdsAt(moment: AsOf, { access: { table, catalog }, rule }: Followed): Sql {
   if (alwaysTrue(rule)) return sql`1`;
   const physical = catalog.tables.get(table.name);
@@ -137,16 +143,16 @@ function holdsAt(moment: AsOf, { access: { table, catalog }, rule }: Followed): 
 
 function page(ctes: readonly Sql[], { access, logged }: Followed, limit: number, last: Sql): Sql {
   const { table, catalog } = access;
-  // Whoever follows a table may read its key.
+  // The answer has the whole key: whoever follows a table may read its key.
   const keyJson = keyObject(logged, [...table.columns.values()], sql`_d.pk`, catalog.tables.get(table.name));
   const counts = sql`(SELECT count(*) FROM _p), (SELECT count(*) FROM _d), (SELECT count(*) FROM _k)`;
   return sql`WITH ${commaList(ctes)} SELECT pk, ${keyJson} AS key, row, had, NULL AS examined, NULL AS told, NULL AS candidates FROM _d WHERE ${isInPage(limit, catalog)} UNION ALL SELECT pk, NULL, NULL, NULL, ${counts} FROM (${last})`;
 }
 
 /**
- * The keys of the rows for which an `exists` may have another result than before, because of changes in its own table:
- * those that the changed rows of this table, as they were and as they are, lead to by the equalities of the `exists`.
- * Rows that were changed themselves need not be found.
+ * A SELECT of the keys of the rows for which an `exists` may have another result than before, because of changes in its
+ * own table: those that the changed rows of this table, as they were and as they are, lead to by the equalities of the
+ * `exists`. Rows that were changed themselves need not be among them.
  */
 function led(
   chain: readonly Exists[],

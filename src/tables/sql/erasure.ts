@@ -6,12 +6,13 @@ import { hasKey, key, keyColumn, text } from "./as-of.js";
 import { and, bind, commaList, name, param, Slot, type Sql, sql } from "./fragment.js";
 
 /**
- * The statements that take the images of one row out of the log, in one transaction (docs/change-log.md#erasing-a-row).
- * The first one returns how many entries that concerns, or no row for none. The last one returns `tx` of each entry that
- * it deletes.
+ * Makes the statements that erase the images (stored contents) of one row from the log, in one transaction
+ * (docs/change-log.md#erasing-a-row). The first one returns how many entries have some, or no row for none. The last
+ * one returns `tx` of each entry that it deletes.
  *
- * Where the row is still there, its newest entry becomes its insertion, so that it is not told as it is now for moments
- * of before. All other entries go, the newest of the whole log as far as its number.
+ * Where the row still exists, its newest entry becomes its insertion: otherwise the row would seem to have been as it
+ * is now at earlier moments. All other entries are deleted; if the newest entry of the whole log is among them, only
+ * its number is kept.
  */
 export function erasure(
   logged: LoggedTable,
@@ -25,7 +26,8 @@ export function erasure(
   const hasMore = sql`(op <> 'insert' OR old IS NOT NULL)`;
   const concerned = sql`SELECT count(*) AS entries FROM _changes WHERE seq IN (${entries}) AND (seq NOT IN (${begins}) OR ${hasMore})`;
   return [
-    // A random number is neither a version of the schema, which a change of the schema sets, nor that of another erasure.
+    // The new generation is random, because a random number is neither a version of the schema, which a change of the
+    // schema sets, nor that of another erasure.
     sql`UPDATE _history SET generation = random() WHERE tbl = ${text(logged.table)} AND (${concerned}) > 0 RETURNING (${concerned}) AS entries`,
     sql`UPDATE _changes SET op = 'insert', old = NULL WHERE seq IN (${begins}) AND ${hasMore}`,
     sql`UPDATE _changes SET ${blank} WHERE seq = (SELECT max(seq) FROM _changes) AND seq IN (${entries}) AND seq NOT IN (${begins})`,
@@ -36,8 +38,8 @@ export function erasure(
 const blank: Sql = { text: numberAlone, params: [] };
 
 /**
- * Whether the entry `_l` is of the row with this key. Where different values of a key can be equal, as 'a' and 'A' are
- * where the collation is NOCASE, it is of any of them.
+ * Whether the entry `_l` of the log is about the row with this key. Where different values of a key can be equal, as
+ * 'a' and 'A' are where the collation is NOCASE, it may be about any of these.
  */
 function isOf(logged: LoggedTable, physical: CatalogTable | undefined): Sql {
   const isTable = sql`_l.tbl = ${text(logged.table)}`;

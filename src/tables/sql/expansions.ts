@@ -26,11 +26,14 @@ import { armsAfter, columnsOfAlias, orderBy } from "./place.js";
 import { cutAt } from "./preview.js";
 import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
 
-/** The part of a list's statement that finds the rows of its expansions (`docs/reference/http.md#expand`). */
+/**
+ * The part of a list's statement that finds the rows of its expansions, the related rows that `expand` asks for
+ * (`docs/reference/http.md#expand`).
+ */
 export interface ExpansionsSql {
-  /** Common table expressions, after that of the page's rows. */
+  /** Common table expressions, to follow that of the page's rows. */
   readonly ctes: readonly Sql[];
-  /** How many bytes of stored values the expansions hold. */
+  /** How many bytes of stored values the rows of the expansions hold. */
   readonly bytes: Sql;
   /**
    * Three columns of the statement for each step, in the order of `stepsIn`. `fits` tells whether the rows may be written
@@ -47,9 +50,12 @@ export interface ExpansionsSql {
   readonly seeks: readonly Seek[];
 }
 
-/** Separates the rows of a page. SQLite writes no other line breaks into JSON, because it escapes those in texts. */
+/**
+ * Separates the rows of a page in one text. SQLite writes no other line breaks into JSON, because it escapes those in
+ * texts.
+ */
 export const rowSeparator = ",\n";
-/** `rowSeparator` as SQL. */
+/** The text `rowSeparator` as SQL. */
 export const separator: Sql = { text: `'${rowSeparator}'`, params: [] };
 
 /**
@@ -74,8 +80,8 @@ const keyOf = (column: Column, ref: Sql, physical: CatalogTable | undefined) =>
   keyValue({ column, nullable: true, descending: false }, ref, physical);
 
 /**
- * Finds the rows of all expansions of a page. `page` is a table in a FROM with the rows of the page and the columns that
- * expansions begin with.
+ * Makes the SQL that finds the rows of all expansions of a page. `page` is a table in a FROM with the rows of the page
+ * and the columns that expansions begin with.
  */
 export function expansionsSql(plan: ListPlan, page: Sql): ExpansionsSql {
   const all = stepsIn(plan.expansions);
@@ -94,7 +100,7 @@ export function expansionsSql(plan: ListPlan, page: Sql): ExpansionsSql {
   };
 }
 
-/** The SQL of one step. */
+/** The SQL of one step of an expansion (a reference that is followed). */
 interface StepSql extends Pick<ExpansionsSql, "ctes" | "bytes" | "exact" | "seeks"> {
   readonly rows: Sql;
   readonly examined: Sql;
@@ -115,7 +121,7 @@ function partsOf(
   });
 }
 
-/** A step with all that its SQL is made of. */
+/** A step of an expansion with everything that its SQL is made of. */
 interface Walked {
   readonly step: ExpansionStep;
   /** A SELECT of the values `k` that lead to rows. */
@@ -142,7 +148,8 @@ function stepSql(
   const gate = gateOf(gated, internalName("b", i));
   const judge = judgeOf(gated, gate, [], row);
   const value = name(from.name);
-  // Equal values can differ, as 'a' and 'A' do where the collation is NOCASE. Each of these is looked up by itself.
+  // Values that are equal can still differ, as 'a' and 'A' do where the collation is NOCASE; then DISTINCT is left out,
+  // and each is looked up by itself.
   const unique = rows !== null || physicalBefore?.exactColumns.has(from.name) ? sql`DISTINCT ` : empty;
   const values = sql`SELECT ${unique}_before.${value} AS k FROM ${source} AS _before WHERE _before.${value} IS NOT NULL`;
   const walked: Walked = { step, from: values, row, gate, judge, scanLimit: plan.scanLimit };
@@ -168,7 +175,10 @@ function stepSql(
   };
 }
 
-/** The conditions of the read rule, as a list's plan has them. Other steps may have the same aliases in theirs. */
+/**
+ * The conditions of a table's read rule, in the form that a list's plan has them. The rule's aliases get the step's
+ * number, because other steps may use the same ones.
+ */
 function gatedBy({ table, catalog, rule }: ReadAccess, i: number): Gated & Pick<ListPlan, "table"> {
   const named = withAliases(rule, (alias) => `${i}_${alias}`);
   const terms = conjuncts(named).filter((term) => !alwaysTrue(term));
@@ -181,10 +191,10 @@ function gatedBy({ table, catalog, rule }: ReadAccess, i: number): Gated & Pick<
   };
 }
 
-/** Aliases of rules begin with a letter, so these are not taken. */
+/** An alias of the i-th step. Aliases of rules begin with a letter, so those that begin with a number are not taken. */
 const alias = (i: number, kind: "e" | "n" | "r") => aliasName(`${i}${kind}`);
 
-/** The rows that a step finds. */
+/** The SQL of the rows that a step of an expansion finds. */
 interface Found {
   readonly ctes: readonly Sql[];
   /** A table in a FROM: all rows that were examined, with the columns that `judge` reads. */
@@ -244,7 +254,7 @@ interface Examination {
   readonly seeks: readonly Seek[];
 }
 
-/** All rows that the values lead to, in no order, or one more than the scan limit. */
+/** Examines all rows that the values lead to, in no order, at most one more than the scan limit. */
 function whole({ step, from, row, gate, judge, scanLimit }: Walked, columns: readonly Sql[]): Examination {
   const { to, access, index } = step;
   const list = commaList([sql`_p.k AS _k`, ...columns, ...judge.probes]);
@@ -256,9 +266,9 @@ function whole({ step, from, row, gate, judge, scanLimit }: Walked, columns: rea
 }
 
 /**
- * The rows that each value leads to, in the order of the index, until enough are found that the caller may read, or one
- * more than the scan limit in all. A recursive query whose queue holds for each value the row that was examined last, and
- * in `_f` how many of the rows before that may be read.
+ * Examines the rows that each value leads to, in the order of the index, until enough are found that the caller may
+ * read, or one more than the scan limit in all. A recursive query whose queue holds for each value the row that was
+ * examined last, and in `_f` how many of the rows before that may be read.
  */
 function untilEnough(
   { step, from, row, gate, judge, scanLimit }: Walked,

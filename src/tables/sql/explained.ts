@@ -15,20 +15,24 @@ import { jsonObject } from "./wire.js";
 
 /** The row that a call would read or write, for SELECTs that explain what its rule says of it. */
 export interface ExplainedRow {
-  /** `WITH …` and what follows FROM, which yields the row, or none. Empty where there is no row to look at. */
+  /**
+   * `WITH …` of the SELECT; `from` is what follows FROM and yields the row, or none. Both are empty where there is no
+   * row to look at.
+   */
   readonly ctes: Sql;
   readonly from: Sql;
-  /** Whether the rule admits the row: the very condition of the call's own statement. */
+  /** Whether the rule admits the row: the same condition as in the call's own statement. */
   readonly admitted: { readonly condition: Sql; readonly exact: boolean };
   /**
-   * What names stand for in the rule. There are two where `row` is the row before an update and then the row after it.
+   * The SQL for the names in the rule. There are two sets where `row` is first the row before an update and then the
+   * row after it.
    */
   readonly names: readonly SqlNames[];
-  /** A column of the row as it would be after the write. */
+  /** The SQL of a column of the row as it would be after the write. */
   readonly next: (column: Column) => Sql;
 }
 
-/** No row: for rules that name none. */
+/** Used for rules that name no row: nothing to look at. */
 export const withoutRow: ExplainedRow = {
   ctes: empty,
   from: empty,
@@ -37,26 +41,28 @@ export const withoutRow: ExplainedRow = {
   next: ({ name: column }) => name(column),
 };
 
-/** The row that is read. The condition is the whole statement of a `GET`. */
+/** The row that a `GET` would read. The condition is the whole statement of the `GET`. */
 export function rowRead(table: Table, key: Values, rule: Expression, catalog: Catalog): ExplainedRow {
   const { statement, exact } = getStatement(table, key, rule, [], catalog);
   const condition = sql`((SELECT admitted FROM (${statement})) = 1)`;
   return { ...stored(table, key, catalog), admitted: { condition, exact } };
 }
 
-/** A SELECT of how many rows a `GET` looks up for the `exists` of its rule; no row where none has the key. */
+/**
+ * A SELECT of how many rows a `GET` looks up for the `exists` of its rule; it returns no row where none has the key.
+ */
 export function readLookups(table: Table, key: Values, rule: Expression, catalog: Catalog): Sql {
   return sql`SELECT probed FROM (${getStatement(table, key, rule, [], catalog).statement})`;
 }
 
-/** A row of the table, which the rule has to admit as it is. */
+/** A stored row of the table, which the rule has to admit as it is. */
 export function rowOfTable(table: Table, key: Values, rule: Expression, catalog: Catalog): ExplainedRow {
   const row = stored(table, key, catalog);
   const parts = alwaysTrue(rule) ? [] : [{ terms: [rule], names: row.names[0]! }];
   return { ...row, admitted: guardOf(parts, catalog) };
 }
 
-/** The row that is updated. */
+/** The row that an update would change, before and after it. */
 export function rowUpdated(
   table: Table,
   key: Values,
@@ -83,7 +89,7 @@ function stored(table: Table, key: Values, catalog: Catalog): Omit<ExplainedRow,
   };
 }
 
-/** The row that is created, with all of its columns. */
+/** The row that a create would make, with all of its columns. */
 export function rowCreated(table: Table, values: Values, rule: Expression, catalog: Catalog): ExplainedRow {
   const { cte, names } = newRow([...table.columns.values()], values, catalog.tables.get(table.name));
   return {
@@ -95,15 +101,15 @@ export function rowCreated(table: Table, values: Values, rule: Expression, catal
   };
 }
 
-/** The SQL of a term. */
+/** The SQL of a term of a rule, for an explanation. */
 export interface TermSql {
-  /** 1 where the term is TRUE, 0 where it is FALSE, else NULL. */
+  /** The SQL of the term's value: 1 where it is TRUE, 0 where it is FALSE, else NULL. */
   readonly value: Sql;
-  /** Whether it looks up a few rows at most, so that it takes no time to speak of. */
+  /** Whether the term looks up a few rows at most, so that it takes hardly any time. */
   readonly isQuick: boolean;
 }
 
-/** The SQL of a term of a rule in which `auth` and `now()` have been replaced by values. */
+/** Makes the SQL of a term of a rule in which `auth` and `now()` have been replaced by values. */
 export function termSql(term: Expression, names: SqlNames, catalog: Catalog): TermSql {
   const nodes = outermostExists(term);
   const probes = nodes.map((node) => probe(node, names, catalog));
@@ -112,9 +118,9 @@ export function termSql(term: Expression, names: SqlNames, catalog: Catalog): Te
 }
 
 /**
- * A SELECT of one row, or none where there is no row to judge: `[admitted, terms, shown]`. `admitted` is 1 where the rule
- * admits the row, NULL where that is not asked. `terms` has a digit for each term: 1 for TRUE, 0 for FALSE, 2 for NULL.
- * `shown` is JSON of the columns as they would be after the write.
+ * A SELECT that explains what a rule says of a row, with one row, or none where there is no row to test: `[admitted,
+ * terms, shown]`. `admitted` is 1 where the rule admits the row, NULL where that is not asked. `terms` has a digit for
+ * each term: 1 for TRUE, 0 for FALSE, 2 for NULL. `shown` is JSON of the columns as they would be after the write.
  */
 export function explainStatement(
   { ctes, from, admitted, next }: ExplainedRow,
@@ -124,21 +130,22 @@ export function explainStatement(
   physical: Parameters<typeof jsonObject>[2],
 ): Sql {
   const judged = asksRule ? sql`CASE WHEN ${admitted.condition} THEN 1 ELSE 0 END` : sql`NULL`;
-  // Put together as text, because D1 allows neither many columns nor many arguments of a function.
+  // The digits are joined to one text, because D1 allows neither many columns nor many arguments of a function.
   const digits = terms.map((value) => sql`ifnull(${value}, 2)`);
   const all = digits.length === 0 ? sql`''` : chain([sql`''`, ...digits], sql` || `);
   const row = shown.length === 0 ? sql`'{}'` : jsonObject(shown, next, physical);
   return sql`${ctes}SELECT ${judged} AS admitted, ${all} AS terms, ${row} AS shown${from}`;
 }
 
-/** What names stand for in the terms that `countStatement` counts. */
+/** The SQL for the names in the terms whose rows `countStatement` counts. */
 export function countedNames(table: Table, catalog: Catalog): SqlNames {
   return { ...namesOf(catalog.tables.get(table.name)), row: (column) => sql`_w.${name(column)}` };
 }
 
 /**
- * For rows of a table that pass conditions, `limit` at most: a SELECT of one row, `[rows, counts]`. `counts` is a text with
- * two numbers for each term, of how many rows it is TRUE and of how many FALSE, each with a comma behind it.
+ * A SELECT that counts, among rows of a table that pass conditions (`limit` at most), for how many each term is TRUE.
+ * It returns one row, `[rows, counts]`. `counts` is a text with two numbers for each term, of how many rows it is TRUE
+ * and of how many FALSE, each with a comma behind it.
  */
 export function countStatement(
   table: Table,

@@ -5,8 +5,8 @@ import { realOf, type ShownColumn } from "./wire.js";
 type WireRow = Record<string, unknown>;
 
 /**
- * Turns JSON text of a row or an array of rows, as `jsonObject` wrote it, into the form that is answered: reals in
- * JavaScript's shortest spelling, blobs as base64. Text of columns of other types is returned as it is.
+ * Turns JSON text of a row or an array of rows, as `jsonObject` wrote it, into the form of the answer: reals in
+ * JavaScript's shortest spelling, blobs as base64. Text that has no columns of these types is returned as it is.
  */
 export function finishRows(text: string, columns: readonly ShownColumn[]): string {
   const finished = columns.filter(({ type }) => type === "blob" || type === "real");
@@ -25,7 +25,7 @@ function finishRow(row: WireRow, columns: readonly ShownColumn[]): void {
   }
 }
 
-/** Whether a blob comes as its beginning (`Cut`). */
+/** Whether a blob is given by its beginning alone (`Cut`). */
 function isPreview(value: unknown): value is { readonly $preview: string } {
   return typeof value === "object" && value !== null && "$preview" in value;
 }

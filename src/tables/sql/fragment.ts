@@ -2,7 +2,7 @@ import type { SqlValue, Statement } from "../../platform/database.js";
 import type { ColumnName, TableName } from "../../sqlite/names.js";
 
 /**
- * A piece of SQL text with the parameters for its placeholders. SQL for the owner's tables is made in this folder
+ * A piece of SQL text with the parameters for its placeholders. SQL for the project's tables is made in this folder
  * alone. Values of requests are always parameters, and names come from a parsed schema or from the database, so a
  * request cannot inject SQL.
  */
@@ -15,20 +15,20 @@ export interface Sql {
 export type Param = SqlValue | Slot;
 
 /**
- * Stands for a value that is given when the statement is sent, so that requests that differ only in values share
- * their SQL. The slot of a row's value has the name of its column. Other slots have names that no column can have:
+ * Stands for a value that is given when the statement is sent, so that requests that differ only in values share their
+ * SQL. A slot for a column's value has the name of the column. Other slots have names that no column can have:
  * `auth.id`, `now()`, `filter.0`.
  */
 export class Slot {
   constructor(readonly name: string) {}
 }
 
-/** Values by the names of their slots. Undefined where there is none of that name. */
+/** Values for slots, by the slots' names. Undefined where there is none of a name. */
 export interface SlotValues {
   get(name: string): SqlValue | undefined;
 }
 
-/** A fragment from a template: sql`SELECT ${a} FROM ${b}`. Only fragments can be embedded, no strings. */
+/** Makes a fragment from a template: sql`SELECT ${a} FROM ${b}`. Only fragments can be embedded, no strings. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly Sql[]): Sql {
   if (parts.length === 0) return { text: strings[0]!, params: none };
   let text = strings[0]!;
@@ -42,12 +42,12 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly Sql[]): Sq
 
 const none: readonly Param[] = [];
 
-/** No SQL at all. */
+/** A fragment without any text. */
 export const empty: Sql = { text: "", params: none };
 
 /** A placeholder for a value. Infinities become a number in the SQL text, which SQLite reads as infinite. */
 export function param(value: Param): Sql {
-  // The protocols of D1 and libSQL servers cannot carry infinities.
+  // The protocols of D1 and libSQL servers cannot carry infinities as parameters.
   if (value === Number.POSITIVE_INFINITY) return sql`9e999`;
   if (value === Number.NEGATIVE_INFINITY) return sql`-9e999`;
   return { text: "?", params: [value] };
@@ -58,12 +58,12 @@ export function integer(value: number): Sql {
   return { text: String(BigInt(value)), params: none };
 }
 
-/** A table or column of the schema as a quoted name. Such names hold no quote. */
+/** A table or column of the schema as a quoted name in SQL. Such names hold no quote. */
 export function name(value: TableName | ColumnName): Sql {
   return { text: `"${value}"`, params: none };
 }
 
-/** A name that the database reported, such as that of an index, as a quoted name. It may hold any character. */
+/** A name that the database reported, such as that of an index, as a quoted name in SQL. It may hold any character. */
 export function physicalName(value: string): Sql {
   return { text: `"${value.replaceAll('"', '""')}"`, params: none };
 }
@@ -77,11 +77,11 @@ export function aliasName(alias: string): Sql {
 }
 
 /**
- * A name for a column of a subquery, such as `_p0`: for the result of an `exists` that the listed row does not matter
- * to (`g`) or that rows are judged by (`p`), for a value of a primary key (`k`), for the bytes that a `contains` filter
- * searches (`s`), for a value of a place in the order (`o`); for whether no other way leads to a row (`f`); or for a common table
- * expression of the rows that a hop of a way has found (`l`), or of what an expansion is computed with (`b`, `c`, `e`); for a
- * value that a step of an operation returns (`v`).
+ * A name in SQL that is made up for a column of a subquery, such as `_p0`: for the result of an `exists` that does not
+ * depend on the listed row (`g`) or that rows are tested by (`p`), for a value of a primary key (`k`), for the bytes
+ * that a `contains` filter searches (`s`), for a value of a place in the order (`o`), or for whether no other way leads
+ * to a row (`f`); or for a common table expression of the rows that a hop of a way has found (`l`), or of what an
+ * expansion is computed with (`b`, `c`, `e`); or for a value that a step of an operation returns (`v`).
  */
 export function internalName(
   kind: "b" | "c" | "e" | "f" | "g" | "k" | "l" | "o" | "p" | "s" | "v" | "w",
@@ -100,7 +100,7 @@ export function textLiteral(column: ColumnName): Sql {
   return { text: `'${column}'`, params: none };
 }
 
-/** Fragments with a separator between them. */
+/** Joins fragments with a separator between them. */
 export function join(parts: readonly Sql[], separator: Sql): Sql {
   let text = "";
   const params: Param[] = [];
@@ -111,32 +111,32 @@ export function join(parts: readonly Sql[], separator: Sql): Sql {
   return { text, params };
 }
 
-/** Fragments with commas between them. */
+/** Joins fragments with commas between them. */
 export function commaList(parts: readonly Sql[]): Sql {
   return join(parts, sql`, `);
 }
 
-/** The terms joined by AND; TRUE for no terms. */
+/** Joins conditions by AND; TRUE for none. */
 export function and(terms: readonly Sql[]): Sql {
   return terms.length === 0 ? sql`1` : chain(terms, sql` AND `);
 }
 
-/** The terms joined by OR; FALSE for no terms. */
+/** Joins conditions by OR; FALSE for none. */
 export function or(terms: readonly Sql[]): Sql {
   return terms.length === 0 ? sql`0` : chain(terms, sql` OR `);
 }
 
-/** The terms joined by `+`; 0 for no terms. */
+/** Joins numbers by `+`; 0 for none. */
 export function sum(terms: readonly Sql[]): Sql {
   return terms.length === 0 ? sql`0` : chain(terms, sql` + `);
 }
 
-/** Up to how many terms `chain` puts side by side into one pair of parentheses. */
+/** Up to how many terms `chain` joins side by side in one pair of parentheses. */
 const chainMax = 4;
 
 /**
- * One or more terms joined by an associative operator. Many become a balanced tree, because D1 allows a depth of 100
- * at most.
+ * Joins one or more terms by an associative operator. Many become a balanced tree, because D1 allows expressions of a
+ * depth of 100 at most.
  */
 export function chain(terms: readonly Sql[], operator: Sql): Sql {
   if (terms.length === 1) return terms[0]!;
@@ -146,8 +146,8 @@ export function chain(terms: readonly Sql[], operator: Sql): Sql {
 }
 
 /**
- * The statement with every slot filled from the first of `values` that has a value of its name. Throws where none
- * has, because the driver would take the missing value for NULL.
+ * Fills every slot of a statement from the first of `values` that has a value of its name. Throws where none has,
+ * because the driver would take the missing value for NULL.
  */
 export function bind({ text, params }: Sql, values: readonly SlotValues[]): Statement {
   return { sql: text, params: filled(params, values) };
@@ -161,7 +161,10 @@ export function bindSingle(sql: Sql, values: readonly SlotValues[]): Statement {
   return { sql: sql.text, params: filled(sql.params, values), single: "row" };
 }
 
-/** As `bindSingle`, for a SELECT of one column. */
+/**
+ * Fills the slots of a SELECT that returns at most one row with one column, and marks the statement as such
+ * (`Statement.single`).
+ */
 export function bindValue(sql: Sql, values: readonly SlotValues[]): Statement {
   return { sql: sql.text, params: filled(sql.params, values), single: "value" };
 }

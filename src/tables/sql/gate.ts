@@ -11,13 +11,13 @@ import { areExact, probe, probeMatched, seeksOf } from "./probe.js";
  * the `exists` that depend on no row. If such a term is not TRUE, the gate is closed and no row is read.
  */
 export interface Gate {
-  /** Common table expressions for the list's statement, which the other SQL of the gate refers to. */
+  /** Common table expressions for the list's statement, to which the other SQL of the gate refers. */
   readonly ctes: readonly Sql[];
-  /** An expression for LIMIT: the given number, or 0 where the gate is closed. */
+  /** Makes an expression for LIMIT: the given number, or 0 where the gate is closed. */
   readonly limited: (limit: Sql) => Sql;
-  /** A count: that of the given SELECT, or 0 where the gate is closed. */
+  /** Makes the SQL of a count: that of the given SELECT, or 0 where the gate is closed. */
   readonly counted: (count: Sql) => Sql;
-  /** How many rows were looked up for the `exists` that the gate has evaluated. */
+  /** How many rows were looked up for each `exists` that the gate has evaluated. */
   readonly visits: Sql;
   readonly exact: boolean;
   readonly seeks: readonly Seek[];
@@ -40,7 +40,7 @@ export const openGate: Gate = {
 export type Gated = Pick<ListPlan, "gates" | "catalog"> & { readonly path: Pick<ListPlan["path"], "rest"> };
 
 /**
- * The gate of a list. Where nothing can be decided without a row, it is always open and adds nothing to the SQL.
+ * Makes the gate of a list. Where nothing can be decided without a row, it is always open and adds nothing to the SQL.
  * `gates` is the name of its common table expression.
  */
 export function gateOf(plan: Gated, gates: Sql = sql`_gates`): Gate {
@@ -66,14 +66,14 @@ export function gateOf(plan: Gated, gates: Sql = sql`_gates`): Gate {
 }
 
 /**
- * Every `exists` that names no column of the listed row and is not inside another one: in the terms of the rule that
- * depend on no row, and in the conditions that rows are tested by.
+ * Every `exists` that does not depend on the listed row and is not inside another one: in the terms of the rule without
+ * a row, and in the conditions that rows are tested by.
  */
 function gateProbes(plan: Gated): readonly Exists[] {
   return [...plan.gates, ...plan.path.rest].flatMap(outermostExists).filter(isRowless);
 }
 
-/** Whether an `exists` names no column of the listed row, so that it has the same result for all of them. */
+/** Whether an `exists` names no column of the listed row, so that it has the same result for every row. */
 export function isRowless(exists: Exists): boolean {
   return columnsOf(exists, "row").size === 0;
 }

@@ -15,18 +15,20 @@ import {
   seeksOf,
 } from "./probe.js";
 
-/** The condition in the WHERE of a write that makes the write leave out a row for which the rule is not TRUE. */
+/** The condition in the WHERE of a write that leaves out a row for which the rule is not TRUE. */
 export interface Guard {
   readonly condition: Sql;
   readonly exact: boolean;
   readonly seeks: readonly Seek[];
   /**
    * For metering: a SELECT of one number, how many rows are looked up for the rule's `exists` when the row of `source`
-   * for which `where` is TRUE is judged. It returns no row where there is no such row. Null where the rule has no
+   * for which `where` is TRUE is tested. It returns no row where there is no such row. Null where the rule has no
    * `exists`.
    */
   measured(ctes: Sql, source: Sql, where?: Sql): Sql | null;
-  /** The same for all rows of `source` together. */
+  /**
+   * For metering: a SELECT of how many rows are looked up for the rule's `exists` when all rows of `source` are tested.
+   */
   measuredAll(ctes: Sql, source: Sql): Sql | null;
 }
 
@@ -36,14 +38,14 @@ export interface GuardPart {
   readonly names: SqlNames;
   /**
    * Whether an `exists` that was evaluated for an earlier part is evaluated again for this one, because `row` stands
-   * for other values here and the result may differ. Without the function it always is.
+   * for other values here and the result may differ. Without this function it always is.
    */
   readonly asksAgain?: (exists: Exists) => boolean;
 }
 
 /**
- * The guard that tests all parts. Each `exists` is evaluated, once, whatever the results of the others are, so that the
- * number of rows that are looked up is known.
+ * Makes the guard that tests all parts. Each `exists` is evaluated, once, whatever the results of the others are, so
+ * that the number of rows that are looked up is known.
  */
 export function guardOf(parts: readonly GuardPart[], catalog: Catalog): Guard {
   const probes: Probe[] = [];

@@ -16,13 +16,13 @@ export interface Judge {
   readonly columns: readonly Sql[];
   /** The results of each `exists` as further columns of the candidate, so that each is evaluated once. */
   readonly probes: readonly Sql[];
-  /** Whether a candidate belongs to the list. Reads the candidate from the alias `_w`. */
+  /** The condition that a candidate belongs to the list. It reads the candidate from the alias `_w`. */
   readonly passes: Sql;
-  /** How many rows were looked up for an `exists`, for all candidates together. */
+  /** How many rows were looked up for each `exists`, for all candidates together. */
   readonly probed: Sql;
   /**
-   * For candidates that are tested in groups of equal ones, `_w._n` in each: how many rows would be looked up for an
-   * `exists` if each candidate were tested by itself.
+   * For candidates that are tested in groups of equal ones, with `_w._n` in each: how many rows would be looked up for
+   * each `exists` if every candidate were tested by itself.
    */
   readonly probedEach: Sql;
   readonly exact: boolean;
@@ -30,8 +30,8 @@ export interface Judge {
 }
 
 /**
- * The tests of the rows of a table, whose alias is `row`. `alsoFirst` are further conditions over it: for a row that
- * fails one of them no `exists` is evaluated. `passes` does not hold them; whoever calls this function adds them.
+ * Makes the SQL that tests the rows of a table, whose alias is `row`. `alsoFirst` are further conditions over it: for a
+ * row that fails one of them no `exists` is evaluated. `passes` does not contain them; the caller adds them.
  */
 export function judgeOf(
   plan: Gated & Pick<ListPlan, "table">,

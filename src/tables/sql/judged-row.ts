@@ -10,12 +10,12 @@ import { type Values, valueSql } from "./row-key.js";
 
 /** The row that an insert makes, as its rule reads it. */
 export interface NewRow {
-  /** A common table expression of one row, `_n`. Defaults are evaluated in it, once. */
+  /** A common table expression of one row, `_n`, the new row. Defaults are evaluated in it, once. */
   readonly cte: Sql;
   readonly names: SqlNames;
 }
 
-/** The row of an insert, with these columns of it. A column that is not among the values has its default. */
+/** Makes the SQL of an insert's new row, with these columns. A column that is not among the values has its default. */
 export function newRow(
   columns: readonly Column[],
   values: Values,
@@ -32,16 +32,18 @@ export function newRow(
 /** A row of the table that is updated: what the update sets, and how its rule reads the row before and after it. */
 export interface ChangedRow {
   readonly changed: Values;
-  /** What names stand for in a rule where `row` is the row before the change, and where it is the row after it. */
+  /**
+   * What names in a rule stand for: in `before`, `row` is the row before the change, and in `after` the row after it.
+   */
   readonly before: SqlNames;
   readonly after: SqlNames;
-  /** The rule for both. */
+  /** The parts of a guard that tests the rule for both rows, before and after the change. */
   readonly parts: (rule: Expression) => readonly GuardPart[];
 }
 
 /**
- * A row that an update changes as `patch` says. Where the table has a column for versions, the update raises it by one
- * (`docs/reference/rules.md#update-rules`).
+ * Makes the SQL of a row that an update changes as `patch` says. Where the table has a column for versions, the update
+ * raises it by one (`docs/reference/rules.md#update-rules`).
  */
 export function changedRow(table: Table, patch: Values, catalog: Catalog): ChangedRow {
   const physical = catalog.tables.get(table.name);
@@ -64,13 +66,14 @@ export function changedRow(table: Table, patch: Values, catalog: Catalog): Chang
       ? []
       : [
           { terms: [rule], names: before },
-          // Only terms of the rule that read a changed column can have another result for the row after the change.
+          // The row after the change is tested by those terms alone that read a changed column: only these can have
+          // another result.
           { terms: conjuncts(rule).filter(changes), names: after, asksAgain: changes },
         ];
   return { changed, before, after, parts };
 }
 
-/** What names stand for in a rule about a stored row, which SQL calls by its table. */
+/** What names stand for in a rule about a stored row, to which SQL refers by the table's name. */
 export function storedRow(table: Table, catalog: Catalog): SqlNames {
   const row: SqlNames["row"] = (column) => sql`${name(table.name)}.${name(column)}`;
   return { ...namesOf(catalog.tables.get(table.name)), row };
@@ -90,7 +93,7 @@ function given(column: Column, values: Values): Sql {
   return value === undefined ? defaultOf(column) : valueSql(value);
 }
 
-/** The value of a column in new rows that do not give one. */
+/** The value, as SQL, that a new row gets in a column for which it gives none. */
 export function defaultOf({ default: fallback }: Column): Sql {
   if (fallback === null) return sql`NULL`;
   if (fallback.kind === "sql") return ownersSql(fallback.sql);

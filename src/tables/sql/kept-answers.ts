@@ -5,45 +5,45 @@ import type { ColumnName } from "../../sqlite/names.js";
 import { bind, integer, name, param, Slot, type SlotValues, type Sql, sql } from "./fragment.js";
 import { returnedRow } from "./returning.js";
 
-/** What a write answers with, as SQL that is evaluated right after it, or right before a delete. */
+/** How a write's answer is found, as SQL that is evaluated right after the write, or right before a delete. */
 export interface AnswerSource {
-  /** The value of its RETURNING. */
+  /** The value of the write's RETURNING clause. */
   readonly row: Sql;
-  /** The primary key as JSON. */
+  /** The primary key of the written row as JSON. */
   readonly key: Sql;
-  /** `FROM … WHERE …` of the row. */
+  /** `FROM … WHERE …` that finds the written row. */
   readonly from: Sql;
-  /** Whether the caller may read the row. */
+  /** Whether the caller may read the written row. */
   readonly readable: Sql;
   /** Whether the write has created the row: 1 or 0. */
   readonly isNew: Sql;
 }
 
-/** A request whose answer is kept (docs/reference/http.md#idempotency). */
+/** A request whose answer is kept for repetitions of it (docs/reference/http.md#idempotency). */
 export interface KeptRequest {
-  /** The key that was sent, the caller and the request. */
+  /** The name under which the answer is kept, made of the key that was sent, the caller and the request. */
   readonly name: string;
-  /** Tells its body from others. */
+  /** The hash of the request's body, which tells it from others. */
   readonly hash: string;
-  /** When it came, in milliseconds since the epoch. */
+  /** When the request came, in milliseconds since the epoch. */
   readonly nowMs: number;
 }
 
-/** How many bytes the rows of an answer may have that are kept. Of larger answers only the keys are kept. */
+/** How many bytes the rows of an answer may have to be kept. Of larger answers only the rows' keys are kept. */
 export const keptBytesMax = 262_144;
 
 const keptMs = 86_400_000;
 /**
- * Rows are stored by half days, so that those which have been kept long enough lie together, and a row is one entry of one
- * index: whatever a commit changes more has to be written to the disk.
+ * The half days by which kept answers are stored, so that those which have been kept long enough lie together, and each
+ * is one entry of one index: every other page that a commit changes has to be written to the disk, too.
  */
 const periodMs = keptMs / 2;
 
 const periodOf = (atMs: number) => Math.floor(atMs / periodMs);
 
 /**
- * SQL that changes with the half day alone, which stands in its text, because a parameter would cost more. It is made once,
- * because a text that is put together anew has to be read as a whole before a cache finds it.
+ * Makes SQL that has the current half day in its text, because a parameter would cost more. It is made once for each
+ * half day, because a text that is put together anew has to be read as a whole before a cache finds it.
  */
 function perPeriod<T>(make: (period: Sql) => T): (nowMs: number) => T {
   let made: { readonly period: number; readonly of: T } | undefined;
@@ -54,11 +54,12 @@ function perPeriod<T>(make: (period: Sql) => T): (nowMs: number) => T {
   };
 }
 
-/** The row of a request is in the half day of now, or in one of the two before. */
+/** The half days in which the kept answer of a request may be stored: the current one, and the two before. */
 const periodsOf = ({ text }: Sql) => [text, `${text} - 1`, `${text} - 2`];
 
 const unlessKeptText = perPeriod((period) => {
-  // Each is one look-up. For `period IN (…)` SQLite would make a temporary index at each call.
+  // Each half day is asked for by a look-up of its own. For `period IN (…)` SQLite would make a temporary index at each
+  // call.
   const isKept = periodsOf(period)
     .map(
       (one) => `EXISTS (SELECT 1 FROM _idempotency WHERE period = ${one} AND name = _i.n AND at > _i.since)`,
@@ -71,7 +72,7 @@ const keptAnswerText = perPeriod(
     `SELECT hash, at, answer FROM _idempotency WHERE period IN (${periodsOf(period).join()}) AND name = ? ORDER BY period DESC LIMIT 1`,
 );
 
-/** Undoes the batch for the reason `kept` where the answer of the request is kept already. */
+/** Undoes the batch, for the reason `kept`, where an answer of the request is kept already. */
 export function unlessKept(request: KeptRequest, nonce: string): Statement {
   return {
     sql: unlessKeptText(request.nowMs),
@@ -81,8 +82,8 @@ export function unlessKept(request: KeptRequest, nonce: string): Statement {
 }
 
 /**
- * Reads what is kept of a request: `[hash, at, answer]`. The answer of writes of rows is a JSON array of `KeptRow`; that of
- * an operation is its JSON text, empty until it is known.
+ * Reads the kept answer of a request: `[hash, at, answer]`. The answer of writes of rows is a JSON array of `KeptRow`;
+ * that of an operation is its JSON text, empty until it is known.
  */
 export function keptAnswer(request: Pick<KeptRequest, "name" | "nowMs">): Statement {
   return {
@@ -92,12 +93,19 @@ export function keptAnswer(request: Pick<KeptRequest, "name" | "nowMs">): Statem
   };
 }
 
-/** Of each row of an answer: whether it was new (1), its key, and its RETURNING; null where only keys are kept. */
+/**
+ * What is kept of each row of an answer: whether it was new (1), its key, and its RETURNING text; null where only keys
+ * are kept.
+ */
 export type KeptRow = readonly [isNew: number, key: Readonly<Record<string, unknown>>, row: string | null];
 
-/** The row is kept as a text, which it is for `json_array` once another text was appended to it. */
+/**
+ * What is kept of a row, as SQL. The row goes into `json_array` as a text, as which SQLite takes it once another text
+ * was appended.
+ */
 function keptRow({ row, key, isNew }: AnswerSource, shown: "row" | "key"): Sql {
-  // LIMIT inside and WHERE outside together keep SQLite from flattening the subquery, by which the row would be made twice.
+  // LIMIT inside and WHERE outside together keep SQLite from flattening the subquery, which would make the row's JSON
+  // twice.
   const text =
     shown === "key"
       ? sql`NULL`
@@ -107,7 +115,10 @@ function keptRow({ row, key, isNew }: AnswerSource, shown: "row" | "key"): Sql {
 
 const slot = (of: string) => param(new Slot(of));
 
-/** SQL that is made once of each source, because a text that is put together anew has to be read as a whole before a cache finds it. */
+/**
+ * Makes SQL once for each source, because a text that is put together anew has to be read as a whole before a cache
+ * finds it.
+ */
 function perSource<T>(make: (source: AnswerSource) => T): (source: AnswerSource) => T {
   const made = new WeakMap<AnswerSource, T>();
   return (source) => {
@@ -132,7 +143,7 @@ export function keepOne(
 }
 
 /**
- * Keeps the answer of a request that is one write, right after it; nothing where the write has written no row.
+ * Keeps the answer of a request that is one write, right after the write; keeps nothing where that has written no row.
  */
 export function keepWritten(
   source: AnswerSource,
@@ -174,7 +185,8 @@ const keepWrittenSql = perSource((source) => {
   const { row, key, isNew, from } = source;
   const tooLarge = sql`(SELECT '[' || json_array(${isNew}, json(${key}), NULL) || ']' ${from})`;
   const answer = sql`iif(octet_length(r) <= ${integer(keptBytesMax)}, ${isNew} || r, ${tooLarge})`;
-  // LIMIT inside and WHERE outside together keep SQLite from flattening the subquery, by which the row would be made twice.
+  // LIMIT inside and WHERE outside together keep SQLite from flattening the subquery, which would make the row's JSON
+  // twice.
   const written = sql`(SELECT ${row} AS r ${from} AND changes() = 1 LIMIT 1)`;
   return perPeriod(
     (period) =>
@@ -183,8 +195,8 @@ const keepWrittenSql = perSource((source) => {
 });
 
 /**
- * The rows of a kept answer. That of `keepWritten` is 1 or 0 for whether the row is new, and then its RETURNING, which has
- * the key.
+ * The rows of a kept answer. An answer that `keepWritten` has kept is 1 or 0 for whether the row is new, and then its
+ * RETURNING text, which has the key.
  */
 export function keptRows(answer: string, primaryKey: readonly ColumnName[]): readonly KeptRow[] {
   if (answer.startsWith("[")) return JSON.parse(answer);
@@ -219,7 +231,7 @@ export function keepRows(
   );
 }
 
-/** Keeps a text as the answer of a request: `value` is SQL that makes it. */
+/** Keeps a text as the answer of a request: `value` is SQL that makes the text. */
 export function keepValue(request: KeptRequest, value: Sql, values: readonly SlotValues[]): Statement {
   return bind(
     sql`INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer) SELECT ${slot("kept.period")}, ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, ${value}`,
@@ -227,12 +239,12 @@ export function keepValue(request: KeptRequest, value: Sql, values: readonly Slo
   );
 }
 
-/** A SELECT for right after a row's answer was kept: undoes the batch where the row was not found any more. */
+/** A SELECT for right after an answer was kept: undoes the batch where the answered row was not found any more. */
 export function ifKept(abort: string): Statement {
   return statement("SELECT CASE WHEN changes() = 1 THEN 1 ELSE json_extract('{}', ?) END AS held", abort);
 }
 
-/** Puts another text in the place of the kept answer of a request. */
+/** Replaces the kept answer of a request by another text. */
 export function replaceKept(request: Pick<KeptRequest, "name" | "nowMs">, answer: string): Statement {
   return statement(
     "UPDATE _idempotency SET answer = ? WHERE period = ? AND name = ?",
@@ -247,7 +259,7 @@ const keepForLaterSql = perSource(
     sql`INSERT INTO _staged (name, value, short) SELECT ${slot("kept.name")}, ${keptRow(source, "row")}, ${keptRow(source, "key")} ${source.from}`,
 );
 
-/** Keeps the answer of one of several writes until `keepAll`. */
+/** Keeps the answer of one of several writes until `keepAll` puts them together. */
 export function keepForLater(source: AnswerSource, index: number, values: readonly SlotValues[]): Statement {
   const as = `answer.${String(index).padStart(6, "0")}`;
   return bind(keepForLaterSql(source), [new Map([["kept.name", as]]), ...values]);
@@ -255,7 +267,7 @@ export function keepForLater(source: AnswerSource, index: number, values: readon
 
 const staged = "FROM _staged WHERE name >= 'answer.' AND name < 'answer/'";
 
-/** Keeps the answer of a request that is several writes, from what `keepForLater` has kept of them. */
+/** Keeps the answer of a request that is several writes, put together from what `keepForLater` has kept of each. */
 export function keepAll({ name: request, hash, nowMs }: KeptRequest): Statement {
   const rows = (column: string) =>
     `(SELECT json_group_array(json(${column})) FROM (SELECT ${column} ${staged} ORDER BY name))`;
@@ -269,12 +281,15 @@ export function keepAll({ name: request, hash, nowMs }: KeptRequest): Statement 
   );
 }
 
-/** The value that an earlier statement of the same transaction has kept under a name, which is in the slot. */
+/** The value that an earlier statement of the same transaction has kept under a name, which is given in the slot. */
 export function stagedValue(slot: Slot): Sql {
   return sql`(SELECT value FROM _staged WHERE name = ${param(slot)})`;
 }
 
-/** Keeps a column of a row for later statements of the transaction. Undoes the batch where the caller may not read it. */
+/**
+ * Keeps a column of a row for later statements of the transaction. Undoes the batch where the caller may not read the
+ * column's row.
+ */
 export function stageColumn(
   { from, readable }: AnswerSource,
   column: { readonly name: ColumnName; readonly isKey: boolean },
@@ -282,7 +297,7 @@ export function stageColumn(
   values: readonly SlotValues[],
   abort: string,
 ): readonly Statement[] {
-  // Whoever writes a row is shown its key.
+  // A column of the key needs no rule: whoever writes a row is shown its key.
   const shown = column.isKey ? sql`1` : readable;
   return [
     bind(
@@ -293,18 +308,18 @@ export function stageColumn(
   ];
 }
 
-/** Keeps whether a row is there, before a statement that creates it if it is not; for `wasThere`. */
+/** Keeps whether a row exists, before a statement that creates it if it does not; read by `wasThere`. */
 export function stageIsThere(isThere: Sql, values: readonly SlotValues[]): Statement {
   return bind(sql`INSERT OR REPLACE INTO _staged (name, value) SELECT 'was there', ${isThere}`, values);
 }
 
-/** What `stageIsThere` has kept last: 1 or 0. */
+/** Whether the row existed, as `stageIsThere` has kept it last: 1 or 0. */
 export const wasThere: Sql = sql`(SELECT value FROM _staged WHERE name = 'was there')`;
 
-/** Leaves nothing in `_staged`. */
+/** Empties the table `_staged`, in which a transaction keeps values for its later statements. */
 export const clearStaged: Statement = statement("DELETE FROM _staged");
 
-/** Deletes answers that have been kept for a day, at most so many. */
+/** Deletes answers that have been kept for a day, at most `rowsMax` of them. */
 export function retireAnswers(nowMs: number, rowsMax: number): Statement {
   const period = BigInt(periodOf(nowMs - keptMs));
   return statement(

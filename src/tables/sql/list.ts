@@ -113,7 +113,7 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   };
 }
 
-/** Where the candidates of a list come from: a search, its ways, or else an index or the table. */
+/** The source of a list's candidates (rows to test): a full-text search, its ways, or else an index or the table. */
 export function sourceOf(plan: ListPlan, gate: Gate): CandidateSource {
   const { ways } = plan.path;
   if (plan.match !== null)
@@ -121,7 +121,7 @@ export function sourceOf(plan: ListPlan, gate: Gate): CandidateSource {
   return ways === null ? searchSource(plan, gate) : waysSource(plan, ways, gate);
 }
 
-/** The tests of candidates; where several ways lead to them, also that each of them is in the list once. */
+/** The tests of a list's candidates; where several ways lead to candidates, also that each is in the list once. */
 export function judgeOfSource(plan: ListPlan, { gate, ways, refer }: CandidateSource): Judge {
   const behind = behindPage(plan, refer);
   const isFirst = ways?.isFirst ?? null;
@@ -136,9 +136,9 @@ export function judgeOfSource(plan: ListPlan, { gate, ways, refer }: CandidateSo
 }
 
 /**
- * For a window (a stretch of the list's order that is counted as one) with as many candidates as the scan limit allows:
- * finds out whether more follow. Returns rows of one column, a key as a JSON array: that of the window's last
- * candidate, and that of the candidate after it if there is one. No row where the table ends before.
+ * A SELECT for a window (a stretch of the list's order that is counted as one) with as many candidates as the scan
+ * limit allows, to find out whether more follow. It returns rows of one column, a key as a JSON array: that of the
+ * window's last candidate, and that of the candidate after it if there is one. No row where the table ends before.
  */
 export function windowEndStatement(plan: ListPlan): Sql {
   const { order } = plan.path;
@@ -166,8 +166,8 @@ const countedCte = (counted: Sql) => sql`_counted AS MATERIALIZED (SELECT (${cou
 const fromCounted = sql`(SELECT counted FROM _counted)`;
 
 /**
- * The page and its count for an index that yields the order and leaves no condition to test: every row that it finds is
- * in the list.
+ * The SQL of a page and its count, for an index that yields the order and leaves no condition to test: every row that
+ * it finds is in the list.
  */
 function unjudgedParts(plan: ListPlan, source: CandidateSource): Parts {
   const { gate, inOrder, ways } = source;
@@ -197,15 +197,18 @@ function unjudgedParts(plan: ListPlan, source: CandidateSource): Parts {
 }
 
 /**
- * The ways of a list, if the rows that they lead to are counted before the page is read, in no order, which is much
- * sooner done than in the list's; else null. Only for the first window. Where there are more than the scan limit, no page
- * is read: the list then takes another path.
+ * The ways of a list, if the rows that they lead to are counted before the page is read, in no order, which is done
+ * much sooner than in the list's order; else null. Only for the first window. Where there are more than the scan limit,
+ * no page is read: the list then takes another path.
  */
 function countedWays({ window }: ListPlan, { ways }: CandidateSource): WaysSource | null {
   return window.counted || window.after !== null || window.upTo !== null ? null : ways;
 }
 
-/** The count that `countedWays` is about, with a fourth item of 1 where it is whole (see `listStatement`). */
+/**
+ * The count of the rows that ways lead to, before the page is read, with a fourth item of 1 where all were counted (see
+ * `listStatement`).
+ */
 function wayCount(
   { gate, inAnyOrder }: CandidateSource,
   { left }: WaysSource,
@@ -218,7 +221,10 @@ function wayCount(
   return sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${passes}), ${probed}, count(*) <= ${left}) FROM (${candidates}) AS _w`;
 }
 
-/** The same count where all candidates are in the list. In a small table it ends by itself, which is counted faster. */
+/**
+ * The count of the rows that ways lead to where all of them are in the list. In a small table it needs no limit, which
+ * makes it faster.
+ */
 function unjudgedWayCount(plan: ListPlan, { gate, inAnyOrder }: CandidateSource, { left }: WaysSource): Sql {
   const all = gate.counted(sql`SELECT count(*) FROM (${inAnyOrder([], [], null)}) AS _w`);
   const limited = sql`(SELECT count(*) FROM (${inAnyOrder([], [], gate.limited(sql`${left} + 1`))}) AS _w)`;
@@ -236,9 +242,9 @@ function scanLimit(plan: ListPlan, source: CandidateSource): Sql {
 }
 
 /**
- * The count for a list's first page. Everything is counted where the table has at most `briefTableMax` rows; for a plan
- * without that limit, where the table fits into a window or no condition restricts the list. Otherwise the count ends
- * at the scan limit.
+ * The SQL of the count for a list's first page. Everything is counted where the table has at most `briefTableMax` rows;
+ * for a plan without that limit, where the table fits into a window or no condition restricts the list. Otherwise the
+ * count ends at the scan limit.
  */
 function firstCount(plan: ListPlan, gate: Gate, inWindow: Sql): Sql {
   const { briefTableMax, scanLimit } = plan;
@@ -256,8 +262,8 @@ function firstCount(plan: ListPlan, gate: Gate, inWindow: Sql): Sql {
 }
 
 /**
- * The table in the FROM of a count. SQLite may choose any index, unless one of them may use a collation that this
- * database lacks.
+ * The listed table in the FROM of a count. SQLite may choose any index, unless one of them may use a collation that
+ * this database lacks.
  */
 function wholeTable({ catalog, table }: ListPlan): Sql {
   const isCollated = (catalog.unsupported.columns.get(table.name)?.size ?? 0) > 0;
@@ -265,8 +271,8 @@ function wholeTable({ catalog, table }: ListPlan): Sql {
 }
 
 /**
- * The page and its count for an index that yields the order, with conditions left to test: the scan ends when the page
- * is full.
+ * The SQL of a page and its count, for an index that yields the order, with conditions left to test: the scan ends when
+ * the page is full.
  */
 function judgedParts(plan: ListPlan, source: CandidateSource, judge: Judge): Parts {
   const { order } = plan.path;
@@ -307,9 +313,9 @@ function judgedParts(plan: ListPlan, source: CandidateSource, judge: Judge): Par
 }
 
 /**
- * The page and its count for an index that does not yield the order: all rows that it finds are examined and sorted, so
- * there may be `scanLimit` at most. The sort holds the columns that order and identify a row. The others are read
- * afterwards, of the page's rows.
+ * The SQL of a page and its count, for an index that does not yield the order: all rows that it finds are examined and
+ * sorted, so there may be `scanLimit` at most. The sort holds the columns that order and identify a row. The others are
+ * read afterwards, for the page's rows alone.
  */
 function sortedParts(plan: ListPlan, source: CandidateSource, judge: Judge): Parts {
   const { gate, inAnyOrder, ways } = source;
@@ -320,7 +326,8 @@ function sortedParts(plan: ListPlan, source: CandidateSource, judge: Judge): Par
     inAnyOrder(columns, judge.probes, gate.limited(limit));
   const oneMore = ways === null ? integer(plan.scanLimit + 1) : sql`${ways.left} + 1`;
   const counted = from([...judge.columns, ...keyColumns(order)], oneMore);
-  // Where the gate is closed, so that no row is to be read, the count is 0. So the page is read as well and is empty.
+  // The condition is `<= limit`, so a count of 0 passes: where the gate is closed, the page is read as well and is
+  // empty.
   const few = sql`CASE WHEN (SELECT counted ->> 0 FROM _counted) <= ${limit} THEN -1 ELSE 0 END`;
   const lookup = lookupOf(plan);
   const columns = lookup?.sorted ?? pageColumns(plan);
@@ -335,19 +342,22 @@ function sortedParts(plan: ListPlan, source: CandidateSource, judge: Judge): Par
   };
 }
 
-/** How the rows of a page that was sorted get the columns that were left out of the sort. */
+/** How the rows of a sorted page get the columns that were left out of the sort. */
 interface RowLookup {
   /**
    * The columns that the sort holds (those of `_sorted`): the columns of the order, and those by which each row is
    * found again afterwards, to read its other columns.
    */
   readonly sorted: readonly Sql[];
-  /** A SELECT of the page that takes the rows of `_sorted`, in their order, and looks the other columns up. */
+  /** A SELECT of the page that takes the rows of `_sorted`, in their order, and looks up their other columns. */
   readonly page: Sql;
   readonly seeks: readonly Seek[];
 }
 
-/** Null where no column has to be left out of the sort, and where a table has no key by which SQL finds a row. */
+/**
+ * How the rows of a sorted page are looked up again; null where no column has to be left out of the sort, and where a
+ * table has no key by which SQL finds a row.
+ */
 function lookupOf(plan: ListPlan): RowLookup | null {
   const { table, catalog, path } = plan;
   const rowKey = rowKeyOf(table, catalog.tables.get(table.name));
@@ -391,22 +401,22 @@ function countOf(candidates: Sql, passes: Sql, judge: Judge): Sql {
 }
 
 /**
- * Whether the whole table has at most `max` rows, which its first and last rowid show if they are close enough. These
- * two rowids are not counted in `rows_read` (`docs/reference/metering.md#what-is-counted`).
+ * Whether the whole table has at most `max` rows, which its first and last rowid show if they are close enough. Reading
+ * these two rowids is not counted in `rows_read` (`docs/reference/metering.md#what-is-counted`).
  */
 function hasFewerRowids({ table, catalog }: ListPlan, max: number): Sql {
   const rowid = catalog.tables.get(table.name)?.rowid ?? null;
-  // The rows of a table WITHOUT ROWID would have to be counted to know.
+  // False for a table WITHOUT ROWID, whose rows would have to be counted to know.
   if (rowid === null) return sql`0`;
   const end = (which: Sql) => sql`(SELECT ${which}(_e.${name(rowid)}) FROM ${name(table.name)} AS _e)`;
   return sql`${end(sql`max`)} - ${end(sql`min`)} < ${integer(max)}`;
 }
 
 /**
- * The count of a whole table, if it fits into a window: rows with the same values in the tested columns are counted as
- * groups, by an index, and each group is tested once. Returns a JSON array `[candidates, in the list, probed, 1, probed
- * if each candidate had been tested by itself]`, where `probed` counts rows that were looked up for an `exists`. For a
- * larger table the result is that of `oneByOne`.
+ * The SQL of the count of a whole table, if it fits into a window: rows with the same values in the tested columns are
+ * counted as groups, by an index, and each group is tested once. Returns a JSON array `[candidates, in the list,
+ * probed, 1, probed if each candidate had been tested by itself]`, where `probed` counts rows that were looked up for
+ * an `exists`. For a larger table the result is that of `oneByOne`.
  */
 function groupedOr(
   oneByOne: Sql,
@@ -431,12 +441,15 @@ function keyColumns(order: readonly OrderTerm[]): readonly Sql[] {
   return order.map(({ column }) => name(column.name));
 }
 
-/** The columns that a page needs: those of the answer, those that expansions begin with, those of the key, and `more`. */
+/**
+ * The columns that a page needs: those of the answer, those that expansions begin with, those of the cursor's key, and
+ * `more`.
+ */
 function pageColumns(plan: ListPlan, more: readonly Sql[] = []): readonly Sql[] {
   return distinct([...plan.output.map((column) => name(column.name)), ...keysOf(plan), ...more]);
 }
 
-/** The columns of a page that expansions begin with, and those of the key. */
+/** The columns of a page that expansions begin with, and those of the cursor's key. */
 function keysOf({ path, expansions }: ListPlan): readonly Sql[] {
   return [...expansions.map(({ from }) => name(from.name)), ...keyColumns(path.order)];
 }

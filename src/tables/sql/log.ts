@@ -3,9 +3,9 @@ import type { Statement } from "../../platform/database.js";
 import type { TableName } from "../../sqlite/names.js";
 
 /**
- * One row about the log of a table: its floor, the time of that in milliseconds, the newest entry of all tables, and the
- * last entry at or before a time. Entries that another program made belong to the transaction before them, as far as
- * their own time allows.
+ * Reads one row about the log of a table: its floor (the entry from which on its state is known), the time of the floor
+ * in milliseconds, the newest entry of all tables, and the last entry at or before a time. Entries that another program
+ * made belong to the transaction before them, as far as their own time allows.
  */
 export function momentStatement(table: TableName, atMs: number): Statement {
   const at = BigInt(atMs);
@@ -19,28 +19,32 @@ export function momentStatement(table: TableName, atMs: number): Statement {
   };
 }
 
-/** What is asked of the log before a client is told anything (see `logHead`). */
+/** What is asked of the log of changes before a syncing client gets anything (see `logHead`). */
 export interface HeadQuestion {
   readonly tables: readonly TableName[];
   /** The moments that a client's checkpoint names; null for none. */
   readonly from: number | null;
   readonly to: number | null;
-  /** Up to one more than so many entries after `from` are looked at. */
+  /** How many entries after `from` are counted; one more tells that there are more. */
   readonly entriesMax: number;
-  /** Tables whose entries are asked for apart. */
+  /** Further tables, of which it is asked separately whether they have entries. */
   readonly related: readonly string[];
-  /** Of which caller the clients that push are asked for (`principalOf`), and since when they have; null for none. */
+  /**
+   * The caller (`principalOf`) whose pushing clients are asked for, and since when they must have pushed; null for
+   * none.
+   */
   readonly pushing: { readonly principal: string; readonly sinceMs: number } | null;
 }
 
-/** How many clients of a caller are told of at most. */
+/** How many clients of a caller are reported at most. */
 const clientsToldMax = 100;
 
 /**
- * One row: the newest entry and its witness, the witnesses at `from` and `to`, the highest floor of the tables, how many
- * entries came after `from`, and whether one of those that were looked at is of these tables, and of the related ones. Then the
- * tables' generations, as JSON, and the last mutation of each client of the caller that has pushed, as a JSON object by
- * their names; NULL for none.
+ * Reads one row about the log: the newest entry and its witness (a random number stored with each entry, which shows
+ * whether a client's checkpoint is of this log), the witnesses at `from` and `to`, the highest floor of the tables, how
+ * many entries came after `from`, and whether one of those that were looked at is of these tables, and of the related
+ * ones. Then the tables' generations, as JSON, and the last mutation of each client of the caller that has pushed, as a
+ * JSON object by their names; NULL for none.
  */
 export function headStatement({ tables, from, to, entriesMax, related, pushing }: HeadQuestion): Statement {
   const since = from === null ? null : BigInt(from);
@@ -75,7 +79,7 @@ export function headStatement({ tables, from, to, entriesMax, related, pushing }
       list,
       BigInt((prefix?.length ?? 0) + 1),
       prefix,
-      // The names of clients are ASCII.
+      // The upper end of the range of clients' names, which are ASCII.
       prefix && `${prefix}\u{10ffff}`,
       pushing && BigInt(pushing.sinceMs),
     ],

@@ -2,7 +2,7 @@ import { holdsOf, type LoggedColumn, type LoggedTable } from "../../changes/imag
 import type { Table } from "../../project/model.js";
 import type { CatalogTable } from "../../schema/catalog.js";
 
-/** A table as the log of changes knows it. */
+/** Describes a table in the form that the log of changes needs: its columns and key, with what these may hold. */
 export function loggedTable(table: Table, physical: CatalogTable): LoggedTable {
   const columns = new Map(
     [...table.columns.values()].map(({ name, type }): [string, LoggedColumn] => [

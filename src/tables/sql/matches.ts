@@ -22,16 +22,18 @@ import {
 import type { Gate } from "./gate.js";
 import { columnsOfAlias } from "./place.js";
 
-/** Up to how many rows that match are all looked up, even where the list's rows could be narrowed down in another way. */
+/**
+ * Up to how many rows that match the search are all looked up, even where the list's rows could be narrowed down in
+ * another way.
+ */
 const fewMatches = 1_000;
 
 /**
  * The candidates of a list that a full-text search finds (docs/reference/http.md#search). The common table expression
- * `_matches` holds the keys of the rows that match, with the rank that the list is ordered by. Where there are more than the
- * scan limit it holds some more than the limit, and not all: no page is read then.
- *
- * `among` has the rows that an index or ways lead to, null for all rows. Where many rows match, these are found first
- * (`_own`), and matches outside of them are passed over in the index of words.
+ * `_matches` holds the keys of the rows that match, with the rank that the list is ordered by. Where there are more
+ * than the scan limit it holds some more than the limit, and not all: no page is read then. `among` has the rows that
+ * an index or ways lead to, null for all rows. Where many rows match, these are found first (`_own`), and matches
+ * outside of them are passed over in the index of words.
  */
 export function matchSource(
   plan: ListPlan,
@@ -73,7 +75,8 @@ export function matchSource(
     exact: among?.exact ?? true,
     seeks: [
       ...(among?.seeks ?? []).filter(({ alias }) => alias !== "_t"),
-      // With `among`, the alias stands for the table in two places, and only in one its rows are found by their keys.
+      // With `among`, the alias `_t` names the table in two places of the statement, and only in one of them rows are
+      // found by their keys.
       { alias: "_t", columns: among === null ? table.primaryKey : [] },
       { alias: "_s", columns: table.primaryKey },
       { alias: "_d", columns: ["doc"] },
@@ -82,39 +85,40 @@ export function matchSource(
   };
 }
 
-/** The key of a row as columns of `_matches`. */
+/** The columns of `_matches` that hold the key of a row. */
 const keysOf = ({ primaryKey }: Table) => primaryKey.map((_, i) => internalName("k", i));
-/** A column of the table of keys (`SearchNames`). */
+/** A column of the table of keys, which numbers the rows for the full-text index (`SearchNames`). */
 const keyColumn = (i: number) => systemColumnName(`k${i}`);
 const tableHint = ({ by }: Match) => (by === "rowid" ? sql` NOT INDEXED` : empty);
 
-/** Gives the condition that a row of an alias has the values of a key. */
+/** Makes a function that gives the condition that the row of an alias has the values of a key. */
 function rowIs({ table, catalog }: ListPlan): (alias: Sql, key: readonly Sql[]) => Sql {
   const collations = catalog.tables.get(table.name)?.collations;
   return (alias, key) =>
     and(
       table.primaryKey.flatMap((column, i) => {
         const equal = sql`${alias}.${name(column)} = ${key[i]!}`;
-        // The first of two is for an index in the column's collation.
+        // Both are needed: the first one lets SQLite use an index in the column's collation, and the second one is
+        // exact.
         return collations?.has(column) ? [equal, sql`${equal} COLLATE BINARY`] : [equal];
       }),
     );
 }
 
-/** The condition that a document of the index of words, `_f`, matches in a column, or in all of them together. */
+/** The condition that a document of the full-text index, `_f`, matches in a column, or in all of them together. */
 function isMatch({ table }: ListPlan, column: number | "all"): Sql {
   return sql`_f.${physicalName(searchNames(table.name).words)} MATCH ${param(new Slot(matchSlot(column)))}`;
 }
 
 const isFew = sql`(SELECT few FROM _few)`;
 const fewOf = ({ scanLimit }: ListPlan) => Math.min(fewMatches, scanLimit);
-/** A number for LIMIT of what is read where many rows match. */
+/** The LIMIT of what is read only where many rows match: 0 where few do. */
 const whereMany = ({ scanLimit }: ListPlan) =>
   sql`CASE WHEN ${isFew} THEN 0 ELSE ${integer(scanLimit + 1)} END`;
 
 /**
- * The common table expressions by which a search is met with other rows: whether few rows match (`_few`), else the keys of
- * the other rows (`_own`), and their documents (`_docs`).
+ * The common table expressions for looking for a search's rows among others: whether few rows match (`_few`), else the
+ * keys of the other rows (`_own`), and their documents (`_docs`).
  */
 function ownRows(plan: ListPlan, { by }: Match, gate: Gate, among: CandidateSource): readonly Sql[] {
   const { table } = plan;
@@ -134,7 +138,7 @@ function ownRows(plan: ListPlan, { by }: Match, gate: Gate, among: CandidateSour
   ];
 }
 
-/** A SELECT of the keys of the rows that match, each once, with its rank. */
+/** A SELECT of the keys of the rows that match a search, each once, with its rank. */
 function matches(plan: ListPlan, match: Match, gate: Gate, among: CandidateSource | null): Sql {
   const { table, scanLimit } = plan;
   const { words, keys } = searchNames(table.name);
@@ -150,10 +154,12 @@ function matches(plan: ListPlan, match: Match, gate: Gate, among: CandidateSourc
     ]);
   const oneMore = integer(scanLimit + 1);
   const limit = among === null ? oneMore : sql`CASE WHEN ${isFew} THEN ${oneMore} ELSE 0 END`;
-  // Of a row that was replaced without a trigger the index may still have words: the row is joined, so as not to be counted.
+  // The row itself is joined, because the index may still have words of a row that was replaced without a trigger: such
+  // a row must not be counted.
   const anywhere = (column: number | "all", at: number) =>
     sql`SELECT ${ranked(at)} FROM ${from} CROSS JOIN ${name(table.name)} AS _s${tableHint(match)} WHERE ${and([isMatch(plan, column), ...linked, rowIs(plan)(sql`_s`, found)])} LIMIT ${gate.limited(limit)}`;
-  // The plus keeps FTS5 from looking its matches up once for each document, which takes long for a beginning of a word.
+  // The plus keeps FTS5 from searching its matches anew for each document, which takes long for the beginning of a
+  // word.
   const amongOwn = (column: number | "all", at: number) =>
     sql`SELECT ${ranked(at)} FROM ${from} WHERE ${and([isMatch(plan, column), sql`+_f.rowid IN (SELECT doc FROM _docs)`, ...linked])} LIMIT ${gate.limited(whereMany(plan))}`;
   const searched = match.ranks ? [...match.columns, "all" as const] : ["all" as const];

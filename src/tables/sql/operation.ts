@@ -8,27 +8,30 @@ import { guardOf } from "./guard.js";
 import { namesOf } from "./predicate.js";
 import { jsonObject, storedBytes } from "./wire.js";
 
-/** What stands in the place of a value where an operation is refused for a reason. */
+/** Makes the SQL that stands in place of a value where an operation is refused for a reason. */
 export type Refused = (reason: string) => Sql;
 
-/** The reason where a step returns more rows, or more bytes, than an answer may have. */
+/** The reason for refusing an operation one of whose steps returns more rows than an answer may have. */
 export const tooManyRows = "rows";
-/** The same, of bytes. */
+/** The reason for refusing an operation one of whose steps returns more bytes than an answer may have. */
 export const tooManyBytes = "bytes";
-/** The reason where a step that returns one row has none. */
+/** The reason for refusing an operation whose step has to return a row and has none. */
 export const noRow = "none";
 
 /** How many rows an operation answers with at most. */
 export const returnedRowsMax = 1_000;
 
-/** A value that undoes the batch: `text` is what `abortText` has made. A reading statement must not have it. */
+/**
+ * SQL for a value that undoes the batch: `text` is what `abortText` has made. A statement that only reads must not
+ * contain it.
+ */
 export function undoing(text: string): Sql {
   return sql`json_extract('{}', ${param(text)})`;
 }
 
 /**
- * `value` where the rule of an operation is TRUE, else what `refused` gives. The rule is specialised and names no row.
- * `exact`: it looks up single rows by indexes.
+ * SQL for `value` where the rule of an operation is TRUE, else for what `refused` gives. The rule is specialised and
+ * names no row. `exact`: the rule looks up single rows by indexes.
  */
 export function whereAllowed(
   allow: Expression,
@@ -40,38 +43,47 @@ export function whereAllowed(
   return { value: sql`CASE WHEN ${condition} THEN ${value} ELSE ${refused} END`, exact };
 }
 
-/** A statement that returns one value, which is never NULL. */
+/** Makes a statement that returns one value, which is never NULL. */
 export function only(value: Sql): Sql {
   return sql`SELECT ${value} AS answer`;
 }
 
-/** `value` where a SELECT finds so many rows, else what `refused` gives. */
+/** SQL for `value` where a SELECT finds exactly `expected` rows, else for what `refused` gives. */
 export function whereFound(select: ProvedSql, expected: number, value: Sql, refused: Sql): Sql {
   return sql`CASE WHEN (SELECT count(*) FROM (${ownersText(select)})) = ${integer(expected)} THEN ${value} ELSE ${refused} END`;
 }
 
-/** `value` where the statement before has inserted, updated or deleted so many rows itself, else what `refused` gives. */
+/**
+ * SQL for `value` where the statement before has itself inserted, updated or deleted `expected` rows, else for what
+ * `refused` gives.
+ */
 export function whereChanged(expected: number, value: Sql, refused: Sql): Sql {
   return sql`CASE WHEN changes() = ${integer(expected)} THEN ${value} ELSE ${refused} END`;
 }
 
-/** As `whereChanged`, where it has at least one, or at most so many. */
+/**
+ * SQL for `value` where the statement before has itself changed from `least` to `most` rows, else for what `refused`
+ * gives.
+ */
 export function whereChangedWithin(least: number, most: number, value: Sql, refused: Refused): Sql {
   return sql`CASE WHEN changes() < ${integer(least)} THEN ${refused(noRow)} WHEN changes() > ${integer(most)} THEN ${refused(tooManyRows)} ELSE ${value} END`;
 }
 
-/** How many rows the statement before has inserted, updated or deleted itself, triggers and foreign keys aside. */
+/**
+ * A SELECT of how many rows the statement before has itself inserted, updated or deleted, without triggers and foreign
+ * keys.
+ */
 export const changedRows: Sql = sql`SELECT changes() AS changed`;
 
-/** A statement of the owner's, or a part of it, with a slot for each parameter. */
+/** A statement of an operation, which the project's owner wrote, or a part of it, with a slot for each parameter. */
 export function ownersText(statement: ProvedSql, from?: number, to?: number): Sql {
   const { text, parameters } = boundSql(statement, from, to);
   return { text, params: parameters.map((name) => new Slot(name)) };
 }
 
 /**
- * What a SELECT that returns rows answers with, as a value: JSON text of a row or of an array of rows, not finished yet
- * (`finishRows`), or what `refused` gives.
+ * The answer of an operation's SELECT, as SQL for one value: JSON text of a row or of an array of rows, not in its
+ * final form yet (`finishRows`), or what `refused` gives.
  */
 export function selectedJson(
   { statement, columns, returns }: OperationStep,
@@ -96,7 +108,7 @@ export function selectedJson(
   ELSE (${json}) END)`;
 }
 
-/** A write that returns rows, each as JSON text, not finished yet. */
+/** A write of an operation that returns rows, each as JSON text, not in its final form yet (`finishRows`). */
 export function returningJson({ statement, columns }: OperationStep): Sql {
   const returning = statement.tokens.findLastIndex((token) => isKeyword(token, "returning"));
   const values = columns.map(
@@ -108,7 +120,7 @@ export function returningJson({ statement, columns }: OperationStep): Sql {
   return sql`${ownersText(statement, 0, returning)} RETURNING (SELECT ${object} FROM (SELECT ${commaList(values)} LIMIT 1) AS _r WHERE 1) AS answer`;
 }
 
-/** What is known of returned columns: nothing of the values that they may have, as expressions have no type. */
+/** The affinities of returned columns for `jsonObject`: blob, because nothing is known of values of expressions. */
 function anyValues(columns: readonly ReturnedColumn[]): Pick<CatalogTable, "affinities"> {
   return { affinities: new Map(columns.map(({ name }) => [name, "blob" as const])) };
 }

@@ -25,19 +25,19 @@ import { jsonObject, jsonWithin, storedBytes } from "./wire.js";
 export interface Past {
   readonly access: Access;
   readonly logged: LoggedTable;
-  /** What has to be TRUE of a version of a row and of the row as it is now, or was last. */
+  /** The rule that has to be TRUE of a version of a row and of the row as it is now, or was last. */
   readonly rule: Expression;
-  /** Further conditions on the version. */
+  /** Further conditions that the version of a row has to pass. */
   readonly filters: readonly Expression[];
   readonly output: readonly Column[];
   readonly limit: number;
-  /** How many rows or entries are examined at most. */
+  /** How many rows or log entries are examined at most. */
   readonly scanLimit: number;
 }
 
 /**
- * The rows of a table as they were at a moment, in the order of their key, and at most so many: `_pk` and the columns.
- * `after` is the text of a key, before which rows are left out.
+ * A SELECT of the rows of a table as they were at a moment, in the order of their key, `limit` at most: `_pk` and the
+ * columns. `after` is the text of a key, behind which the rows begin; null for the first ones.
  */
 export function rowsAsOf(at: AsOf, table: LoggedTable, after: Slot | null, limit: number): Sql {
   const columns = (alias: Sql) =>
@@ -57,9 +57,10 @@ export function rowsAsOf(at: AsOf, table: LoggedTable, after: Slot | null, limit
 }
 
 /**
- * A page of a table as it was. A row has the text of its key and itself in JSON, NULL where it is too large for an
- * answer. After them comes one with the text of the key that was examined last, NULL, how many rows were examined, and
- * how many of these may be shown, up to one more than the limit; none comes where none was examined.
+ * Makes the statement for a page of a table as it was at a moment. A row of its result has the text of a row's key and
+ * the row in JSON, NULL where it is too large for an answer. After them comes one with the text of the key that was
+ * examined last, NULL, how many rows were examined, and how many of these may be shown, up to one more than the limit;
+ * this one is missing where none was examined.
  */
 export function stateStatement(past: Past, at: Sql, after: Slot | null): Sql {
   const { access, logged, output, limit, scanLimit } = past;
@@ -80,7 +81,7 @@ export function stateStatement(past: Past, at: Sql, after: Slot | null): Sql {
 
 /**
  * Whether the caller may see the version `_r` of a row: the rule is TRUE of it and of the row as it is now, or of a
- * deleted row as it was last, with the relations of now.
+ * deleted row as it was last. Each `exists` looks into its table as it is now.
  */
 function shownVersion({ access, logged, rule, filters }: Past): Sql {
   const { table, catalog } = access;
@@ -103,21 +104,22 @@ function shownVersion({ access, logged, rule, filters }: Past): Sql {
   return and([...asked, ofImage(rule, sql`_r`), sql`coalesce((${now}), (${lastly}), 0)`]);
 }
 
-/** Which entries of a table's log are listed: those with these numbers, the newest first. */
+/** Which entries of a table's log are listed as versions of rows, the newest first. */
 export interface Versions {
-  /** Slots for numbers of entries: only those after `since`, and before `before`. */
+  /** Slots for numbers of entries: only those after `since` and before `before` are listed. */
   readonly since: Slot;
   readonly before: Slot;
-  /** Slots for the columns of the only key whose entries are listed, null for those of all keys. */
+  /** Slots for the columns of the only key whose entries are listed; null for the entries of all keys. */
   readonly key: readonly Slot[] | null;
 }
 
 /**
- * A page of the versions of rows: `[seq, at, kind, id, key, op, before, row]`. `at` is in milliseconds, `kind` and `id`
- * are of who made the change, NULL where another program did, `key` is the key in JSON, `before` and `row` are the row
- * before and after the change in JSON, as far as the caller may see it, `row` NULL after a deletion. The last one has the
- * number of the entry that was examined last, in the place of `at` how many entries were examined, and at its end how many
- * may be shown, up to one more than the limit; there is none where none was examined.
+ * Makes the statement for a page of the versions of rows: `[seq, at, kind, id, key, op, before, row]`. `at` is in
+ * milliseconds, `kind` and `id` say who made the change, NULL where another program did, `key` is the key in JSON,
+ * `before` and `row` are the row before and after the change in JSON, as far as the caller may see it, `row` NULL after
+ * a deletion. The last row of the result has the number of the entry that was examined last, in the place of `at` how
+ * many entries were examined, and at its end how many may be shown, up to one more than the limit; it is missing where
+ * none was examined.
  */
 export function versionsStatement(past: Past, { since, before, key: of }: Versions): Sql {
   const { access, logged, output, limit, scanLimit } = past;
@@ -127,7 +129,7 @@ export function versionsStatement(past: Past, { since, before, key: of }: Versio
   const range = sql`seq > ${param(since)} AND seq < ${param(before)}`;
   const newest = sql`ORDER BY seq DESC LIMIT ${integer(scanLimit)}`;
   const columns = sql`seq, tx, at, tbl, pk, op, old`;
-  // Of all keys, entries are examined in their order, whichever tables they are of.
+  // Without a key, entries of all tables are examined in the order of their numbers.
   const keyColumns = logged.key.map((column, i) => sql`${param(of?.[i] ?? null)} AS ${name(column.name)}`);
   const pk = sql`(SELECT ${key(logged, sql`_k`)} FROM (SELECT ${commaList(keyColumns)}) AS _k)`;
   const examined =
@@ -149,7 +151,7 @@ export function versionsStatement(past: Past, { since, before, key: of }: Versio
     sql`_v AS MATERIALIZED (SELECT _l.seq AS _seq, _l.tx AS _tx, _l.at AS _at, _l.pk AS _pk, _l.op AS _op, _l.old AS _old, ${after} AS _after FROM _e AS _l WHERE ${isTable})`,
     sql`_s AS MATERIALIZED (SELECT _r._seq AS seq, ifnull(${by(sql`_b.at`)}, _r._at) AS at, ${by(sql`_b.principal_kind`)} AS kind, ${by(sql`_b.principal_id`)} AS id, ${keyJson} AS key, _r._op AS op, ${shownOf(sql`_r._old`)} AS before, ${shownOf(sql`_r._after`)} AS row FROM (${decoded}) AS _r WHERE ${shownVersion(past)})`,
   ];
-  // An update of hidden columns alone changes nothing that the caller may see.
+  // `before IS NOT row` leaves out an update of hidden columns alone, which changes nothing that the caller may see.
   const told = sql`SELECT *, sum(ifnull(length(before), 0) + ifnull(length(row), 0)) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY seq DESC) AS n FROM _s WHERE before IS NOT row ORDER BY seq DESC LIMIT ${integer(limit + 1)}`;
   const members = sql`seq, at, kind, id, key, op, before, row`;
   return sql`WITH ${commaList([...ctes, sql`_d AS MATERIALIZED (${told})`])} SELECT ${members}, NULL AS told FROM _d WHERE ${isInPage(limit, catalog)} UNION ALL SELECT last, examined, NULL, NULL, NULL, NULL, NULL, NULL, (SELECT count(*) FROM _d) FROM (SELECT min(seq) AS last, count(*) AS examined FROM _e) WHERE examined > 0`;

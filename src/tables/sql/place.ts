@@ -1,7 +1,7 @@
 import type { Key, OrderTerm } from "../list/order.js";
 import { and, commaList, name, or, type Param, param, type Sql, sql } from "./fragment.js";
 
-/** Gives the SQL that stands for a column of the order. */
+/** Gives the SQL for a column of an order. */
 export type Refer = (column: OrderTerm["column"]) => Sql;
 
 /** An ORDER BY clause with a space before it; empty for an order without columns. */
@@ -20,15 +20,15 @@ export function orderBy(order: readonly OrderTerm[], refer: Refer): Sql {
  */
 export interface Arm {
   readonly condition: Sql;
-  /** The position in the order of the column with the inequality, from 0. */
+  /** The position in the order, from 0, of the column with the inequality. */
   readonly depth: number;
   /** Whether the range holds the NULLs of a column, which come last in descending order. */
   readonly isNullRange: boolean;
 }
 
 /**
- * The ranges into which the rows after a place are divided (see `Arm`). They are disjoint, and one after the other they
- * are in the order.
+ * The ranges into which the rows after a place in an order are divided (see `Arm`). They are disjoint, and one after
+ * the other they are in the order.
  */
 export function armsBehind(order: readonly OrderTerm[], key: Key, refer: Refer): readonly Arm[] {
   return order.flatMap((_, i) => {
@@ -43,8 +43,8 @@ export function armsBehind(order: readonly OrderTerm[], key: Key, refer: Refer):
 }
 
 /**
- * The ranges of the rows after a place as `armsBehind` has them, where no column of the order can be NULL. `place` gives
- * the SQL of the place's values.
+ * The conditions of the ranges into which the rows after a place are divided, as in `armsBehind`, where no column of
+ * the order can be NULL. `place` gives the SQL of the place's values.
  */
 export function armsAfter(order: readonly OrderTerm[], refer: Refer, place: Refer): readonly Sql[] {
   return order.map((_, i) => {
@@ -76,7 +76,10 @@ function equalTo(ref: Sql, value: Param): Sql {
   return value === null ? sql`${ref} IS NULL` : sql`${ref} = ${param(value)}`;
 }
 
-/** The condition that a row comes after a place in the order, in one piece, for rows that are not read in the order. */
+/**
+ * The condition that a row comes after a place in the order, as one expression, for rows that are not read in the
+ * order.
+ */
 export function behind(order: readonly OrderTerm[], key: Key, refer: Refer): Sql {
   return or(armsBehind(order, key, refer).map(({ condition }) => condition));
 }
@@ -101,9 +104,9 @@ export function notBehind(order: readonly OrderTerm[], refer: Refer, place: Refe
 }
 
 /**
- * A condition that is TRUE for all rows at a place or before it, and for some after it, but that an index can use to
- * end the scan: a comparison of row values where no column can be NULL and all have the same direction, else a bound
- * of the first column. Null where the first column can be NULL.
+ * A condition that is TRUE for all rows at a place in the order or before it, and for some after it, and that lets an
+ * index end the scan: a comparison of row values where no column can be NULL and all have the same direction, else a
+ * bound of the first column. Null where the first column can be NULL.
  */
 export function stopAt(order: readonly OrderTerm[], refer: Refer, place: Refer): Sql | null {
   const [first] = order;
@@ -119,17 +122,17 @@ function notBeyond({ descending }: OrderTerm, mine: Sql, its: Sql): Sql {
   return descending ? sql`${mine} >= ${its}` : sql`${mine} <= ${its}`;
 }
 
-/** Gives a placeholder for each column of the order, with the value that the key has for it. */
+/** Makes a `Refer` that gives, for each column of the order, a placeholder with the key's value for it. */
 export function placeOf(order: readonly OrderTerm[], key: Key): Refer {
   return (column) => param(key[order.findIndex((term) => term.column === column)]!);
 }
 
-/** Gives columns with an alias before them, which names a subquery or a table. */
+/** Makes a `Refer` that gives columns with an alias before them, which names a subquery or a table. */
 export function columnsOfAlias(alias: Sql): Refer {
   return (column) => sql`${alias}.${name(column.name)}`;
 }
 
-/** Gives the values of a place that is the only row of a table in a FROM. */
+/** Makes a `Refer` that gives the values of a place that is the only row of a table in a FROM. */
 export function placeIn(table: Sql): Refer {
   return (column) => sql`(SELECT ${name(column.name)} FROM ${table})`;
 }

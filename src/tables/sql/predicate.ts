@@ -5,13 +5,16 @@ import { type ColumnName, sqlTableName } from "../../sqlite/names.js";
 import type { Outside } from "../exists-path.js";
 import { aliasName, and, commaList, name, or, param, Slot, type Sql, sql } from "./fragment.js";
 
-/** The SQL that the names in a rule stand for, at the place where the rule's SQL is put. */
+/** The SQL for each name in a rule, at the place where the rule's SQL is put. */
 export interface SqlNames extends Outside {
-  /** A column of `row`: of the stored row, or in an update rule first of the row before and then of the row after. */
+  /**
+   * The SQL of a column of `row`: of the stored row, or in an update rule first of the row before and then of the row
+   * after.
+   */
   row(column: ColumnName): Sql;
-  /** A column of `old`: of the row before an update. */
+  /** The SQL of a column of `old`: of the row before an update. */
   old(column: ColumnName): Sql;
-  /** A column of `new`: of the row as it would be after the write. */
+  /** The SQL of a column of `new`: of the row as it would be after the write. */
   next(column: ColumnName): Sql;
   /**
    * The SQL that stands for an `exists`: a subquery, or a reference to the result that a probe (see `Probe`) has found.
@@ -19,7 +22,7 @@ export interface SqlNames extends Outside {
   exists(exists: Exists): Sql;
 }
 
-/** The base for objects that know the SQL of some names in a rule: throws for every name. */
+/** The base for objects that know the SQL of some names in a rule: it throws for every name. */
 export const noNames: SqlNames = {
   row: unreachable,
   old: unreachable,
@@ -30,7 +33,7 @@ export const noNames: SqlNames = {
 };
 
 /**
- * The base for objects that know the SQL of some names in a rule: throws for every name, but knows the collations of
+ * The base for objects that know the SQL of some names in a rule: it throws for every name, but knows the collations of
  * the table's columns.
  */
 export function namesOf(physical: CatalogTable | undefined): SqlNames {
@@ -41,7 +44,9 @@ function unreachable(): never {
   throw new Error("a rule names something that is not there for its action");
 }
 
-/** The SQL of a condition. Throws for `auth` and `now()`, which have been replaced by values or placeholders before. */
+/**
+ * The SQL of a condition. Throws for `auth` and `now()`, which have to be replaced by values or placeholders before.
+ */
 export function predicate(expression: Expression, names: SqlNames): Sql {
   switch (expression.kind) {
     case "literal":
@@ -68,7 +73,7 @@ export function predicate(expression: Expression, names: SqlNames): Sql {
     case "contains":
       return sql`instr(${operand(expression.value, names)}, ${operand(expression.text, names)}) > 0`;
     case "icontains":
-      // SQLite's lower() changes ASCII letters alone.
+      // SQLite's lower() changes ASCII letters alone, so `icontains` ignores the case of those only.
       return sql`instr(lower(${operand(expression.value, names)}), lower(${operand(expression.text, names)})) > 0`;
     case "starts_with": {
       const text = operand(expression.text, names);
@@ -95,9 +100,9 @@ const operators = {
 } as const;
 
 /**
- * How a column is compared as its JSON shows it. For equality, as the text that a number is shown as. For order, as a
- * number that comes before every text; the unary plus takes the column's affinity away, so that SQLite does not
- * convert the other side.
+ * How a column that may hold numbers as texts is compared as its JSON shows it. For equality, as the text that a number
+ * is shown as. For order, as a number that comes before every text; the unary plus takes the column's affinity away, so
+ * that SQLite does not convert the other side.
  */
 const equally = (column: Sql): Sql => sql`CAST(${column} AS TEXT)`;
 const inOrder = (column: Sql): Sql => sql`+${column}`;
@@ -123,14 +128,17 @@ function reference({ source, column }: ColumnReference, names: SqlNames): Sql {
   return sql`${aliasName(source.alias)}.${name(column)}`;
 }
 
-/** An `exists` as a subquery. `$users` is the server's own table `_users`, of which rules can name only id and role. */
+/**
+ * An `exists` of a rule as a subquery. `$users` is the server's own table `_users`, of which rules can name only id and
+ * role.
+ */
 export function existsSql({ table, alias, where }: Exists, names: SqlNames): Sql {
   const from = name(sqlTableName(table));
   return sql`EXISTS (SELECT 1 FROM ${from} AS ${aliasName(alias)} WHERE ${predicate(where, names)})`;
 }
 
 /**
- * A SELECT of the items of a list, each as `item`. The list is one parameter, a JSON array, because D1 allows 100
+ * A SELECT of the items of an `in` list, each as `item`. The list is one parameter, a JSON array, because D1 allows 100
  * parameters at most.
  */
 export function listed({ list, arePlain }: Pick<InGiven, "list" | "arePlain">): Sql {

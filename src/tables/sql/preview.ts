@@ -4,12 +4,15 @@ import { distinct } from "./candidates.js";
 import { commaList, integer, name, type Sql, sql } from "./fragment.js";
 import { type Cut, type CutOf, jsonObject, type ShownColumn } from "./wire.js";
 
-/** Whether values of a column may be so long that they are shown by their beginning. */
+/** Whether values of a column may be so long that only their beginning is shown. */
 function mayBeLong({ type }: Pick<Column, "type">): boolean {
   return type === "text" || type === "json" || type === "blob";
 }
 
-/** The beginnings of values of more than `bytesMax` bytes; null where every value is shown whole. */
+/**
+ * Makes the SQL for showing values of more than `bytesMax` bytes by their beginning; undefined where every value is
+ * shown whole.
+ */
 export function cutAt<C extends ShownColumn>(
   bytesMax: number | null,
   refer: (column: C) => Sql,
@@ -28,24 +31,25 @@ function cutOf(column: ShownColumn, ref: Sql, bytesMax: number): Cut | null {
   };
 }
 
-/** The first bytes of a blob, whose base64 has at most `bytesMax` characters, in hexadecimal. */
+/** The first bytes of a blob in hexadecimal: as many as have `bytesMax` characters of base64 at most. */
 function firstBytes(ref: Sql, bytesMax: number): Sql {
   return sql`hex(substr(CAST(${ref} AS BLOB), 1, ${integer(3 * Math.floor(bytesMax / 4))}))`;
 }
 
-/** As many whole characters of a text as `bytesMax` bytes hold. */
+/** The first characters of a text, as many whole ones as fit into `bytesMax` bytes. */
 function firstCharacters(ref: Sql, bytesMax: number): Sql {
   const max = integer(bytesMax);
   const characters = sql`substr(CAST(${ref} AS TEXT), 1, ${max})`;
   const bytes = sql`CAST(${characters} AS BLOB)`;
-  // Behind a character that is cut, its second byte or a later one comes next (RFC 3629, section 3).
+  // Whether the last character is cut by the limit: then its second byte or a later one is the next (RFC 3629, section
+  // 3).
   const isCut = sql`(hex(substr(${bytes}, ${integer(bytesMax + 1)}, 1)) BETWEEN '80' AND 'BF')`;
   return sql`substr(${characters}, 1, length(CAST(substr(${bytes}, 1, ${max}) AS TEXT)) - ${isCut})`;
 }
 
 /**
- * The SELECT of a page whose rows are written out already, as `_row`: their long values do not get further. `needed` are the
- * columns that the statement needs besides.
+ * A SELECT of a page whose rows are written out already as JSON, `_row`, so that no long value is passed on. `needed`
+ * are the columns that the statement needs besides.
  */
 export function previewedPage(
   page: Sql,

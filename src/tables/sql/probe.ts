@@ -8,7 +8,7 @@ import { aliasName, and, internalName, name, physicalName, type Sql, sql, sum } 
 import { existsSql, predicate, type SqlNames } from "./predicate.js";
 
 /**
- * The SQL value of an `exists` that also says how many rows were looked up for it: NULL for none, 1 for one row that
+ * The SQL of an `exists` whose value also says how many rows were looked up for it: NULL for none, 1 for one row that
  * does not match, 2 for one that does. Where the number of rows cannot be known, `exact` is false, and the value is 2
  * for a match and else NULL.
  */
@@ -19,7 +19,7 @@ export interface Probe {
   readonly seek: Seek | null;
 }
 
-/** Whether a probe's value says that the `exists` is TRUE. */
+/** Whether the value of a probe says that its `exists` is TRUE. */
 export function probeMatched(value: Sql): Sql {
   return sql`(${value} IS 2)`;
 }
@@ -59,14 +59,14 @@ export function seeksOf(probes: readonly Probe[]): readonly Seek[] {
   return probes.flatMap(({ seek }) => (seek === null ? [] : [seek]));
 }
 
-/** The results of the probes as columns of a subquery, with names by `probeName`. */
+/** The values of the probes as columns of a subquery, with names by `probeName`. */
 export function probeColumns(probes: readonly Probe[]): readonly Sql[] {
   return probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`);
 }
 
 /**
- * How many rows the probes looked up, at most one each. Reads the columns that `probeColumns` made from the subquery
- * `alias`. Not the whole number where a probe is not exact.
+ * How many rows the probes have looked up, at most one each. Reads the columns that `probeColumns` made from the
+ * subquery `alias`. Where a probe is not exact, this is not the whole number.
  */
 export function rowsProbed(probes: readonly Probe[], alias: Sql): Sql {
   return sum(probes.map((_, i) => sql`(${alias}.${probeName(i)} IS NOT NULL)`));
@@ -77,7 +77,7 @@ export function areExact(probes: readonly Probe[]): boolean {
   return probes.every(({ exact }) => exact);
 }
 
-/** The name of the column that holds the result of the i-th probe. */
+/** The name of the column that holds the value of the i-th probe. */
 export function probeName(i: number): Sql {
   return internalName("p", i);
 }

@@ -17,7 +17,7 @@ export interface Returned {
   readonly minimal: readonly Column[];
 }
 
-/** The expression of a RETURNING clause. Its value is text that `returnedRow` reads. */
+/** The expression of a write's RETURNING clause. Its value is text that `returnedRow` reads. */
 export interface Returning {
   readonly row: Sql;
   readonly exact: boolean;
@@ -29,7 +29,7 @@ export interface Returning {
  * row. The error undoes the insert.
  */
 export function withKey(table: Table, values: Values, returning: Returning, catalog: Catalog): Returning {
-  // Primary key columns of STRICT tables are never NULL.
+  // Primary key columns of STRICT tables are never NULL, so nothing has to be added.
   if (table.strict) return returning;
   const rowid = catalog.tables.get(table.name)?.rowid;
   const uncertain = keyOf(table).filter(
@@ -43,7 +43,7 @@ export function withKey(table: Table, values: Values, returning: Returning, cata
 }
 
 /**
- * What a write returns, as SQL: the row as JSON with the columns that `returned` says. Where the read rule has an
+ * The SQL of what a write returns: the row as JSON with the columns that `returned` says. Where the read rule has an
  * `exists`, the number of rows that were looked up for it stands before the JSON.
  */
 export function returningOf(table: Table, { rule, full, minimal }: Returned, catalog: Catalog): Returning {

@@ -5,12 +5,12 @@ import type { Seek } from "../plan-check.js";
 import { and, commaList, internalName, join, name, type Param, param, type Sql, sql } from "./fragment.js";
 
 /**
- * Values by column. In place of a value there may be a slot, which is filled when the statement is sent, or SQL that
+ * Values by column. Instead of a value there may be a slot, which is filled when the statement is sent, or SQL that
  * yields the value.
  */
 export type Values = ReadonlyMap<Column, Param | Sql>;
 
-/** A value as SQL. */
+/** The SQL of a value, which may be SQL already. */
 export function valueSql(value: Param | Sql): Sql {
   return typeof value === "object" && value !== null && "text" in value ? value : param(value);
 }
@@ -35,9 +35,9 @@ function holdsEither({ name: column }: Column, physical: CatalogTable | undefine
 }
 
 /**
- * The condition that a row has a primary key one of whose columns can hold both a text and the number that is shown
- * as this text (`holdsEither`): TRUE for the row that holds the text, or else for the one that holds the number.
- * CROSS JOIN makes SQLite look them up in this order, and LIMIT 1 takes the first.
+ * The condition that a row has a primary key one of whose columns can hold both a text and the number that is shown as
+ * this text (`holdsEither`): TRUE for the row that holds the text, or else for the one that holds the number. CROSS
+ * JOIN makes SQLite look them up in this order, and LIMIT 1 takes the first.
  */
 function keyIsShown(table: Table, key: Values, alias: Sql, physical: CatalogTable | undefined): Sql {
   const columns = [...key].map(([column, value], i) => {
@@ -62,7 +62,7 @@ function keyIsShown(table: Table, key: Values, alias: Sql, physical: CatalogTabl
   return sql`(${keyColumns(alias)}) = (SELECT ${keyColumns(sql`_k`)} FROM ${from} WHERE ${where} LIMIT 1)`;
 }
 
-/** The columns of the primary key, in its order. */
+/** The columns of the table's primary key, in its order. */
 export function keyOf(table: Table): readonly Column[] {
   return table.primaryKey.map((column) => table.columns.get(column)!);
 }

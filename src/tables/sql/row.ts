@@ -32,14 +32,14 @@ export interface WriteStatement extends Counted<Sql> {
    */
   readonly admitted: Sql;
   /**
-   * A SELECT for right after the write, which undoes the batch where the write has not written its row
+   * Makes a SELECT for right after the write, which undoes the batch where the write has not written its row
    * (`platform/abort.ts`). The reason that it gives begins with what is in the slot `abort`, and then is one of
    * `NotWritten`.
    */
   readonly guard: () => Sql;
   /**
-   * What the write answers with. Null where the row cannot be found again by what is known of it: the table is WITHOUT
-   * ROWID, and its key is made by a default.
+   * How the write's answer is found again. Null where it cannot be: the table is WITHOUT ROWID, and the row's key is
+   * made by a default.
    */
   readonly answer: AnswerSource | null;
 }
@@ -53,30 +53,34 @@ export interface WriteStatement extends Counted<Sql> {
 export type NotWritten = "missing" | "unreadable" | "denied" | "stale" | "changed" | "ignored" | "unnumbered";
 
 /**
- * What has to hold of a row as it is, beside the rule, for an update or a delete to write it. The caller has to be
- * able to read the row, because the outcome tells something of it.
+ * What has to hold of a row as it is, beside the rule, for an update or a delete to write it. The caller has to be able
+ * to read the row, because the outcome tells something of it.
  */
 export interface Precondition {
   readonly readRule: Expression;
   readonly expected: ExpectedVersion | ExpectedValues;
 }
 
-/** The row has one of the versions of the JSON array in the slot `versions`, whose members are integers as texts. */
+/**
+ * A precondition: the row has one of the versions of the JSON array in the slot `versions`, whose members are integers
+ * as texts.
+ */
 export interface ExpectedVersion {
   readonly kind: "version";
   readonly column: Column;
 }
 
-/** Each of these columns is what the request takes it to be, or NULL where that is NULL. */
+/** A precondition: each of these columns has the value that the request expects, or is NULL where that is NULL. */
 export interface ExpectedValues {
   readonly kind: "values";
   readonly values: Values;
 }
 
 /**
- * Reads a row by its key: `[admitted, json, probed]`. `admitted` is 1 where the rule is TRUE, `json` is NULL for a row
- * that is too large for an answer, and `probed` is the number of rows that were looked up for the rule's `exists`. No
- * row where none has the key. Of values with more than `preview` bytes, `json` has the beginning.
+ * Makes the statement that reads a row by its key: `[admitted, json, probed]`. `admitted` is 1 where the rule is TRUE,
+ * `json` is NULL for a row that is too large for an answer, and `probed` is the number of rows that were looked up for
+ * the rule's `exists`. No row where none has the key. Values with more than `preview` bytes are shown in `json` by
+ * their beginning.
  */
 export function getStatement(
   table: Table,
@@ -121,14 +125,17 @@ export function getStatement(
   };
 }
 
-/** A SELECT that returns a row where one has the key. It tells 403 from 404 for a row that was not written. */
+/**
+ * A SELECT that returns a row where one has the key. For a row that was not written, it decides between 403 and 404.
+ */
 export function presenceStatement(table: Table, key: Values, catalog: Catalog): Sql {
   return sql`SELECT 1 FROM ${name(table.name)} AS _t WHERE ${keyIs(table, key, sql`_t`, catalog)} LIMIT 1`;
 }
 
 /**
- * A SELECT that fails where the statement before it in the batch has changed the row of this key, and the row's image is
- * too large since. To fail, it uses a path of JSON that is none, which `isTooLargeImage` finds in the message.
+ * A SELECT that fails where the statement before it in the batch has changed the row with this key, and the row's image
+ * (its JSON in the log of changes) has become too large. To fail, it uses an invalid JSON path, which `isTooLargeImage`
+ * finds in the message.
  */
 export function imageCheck(table: Table, key: Values, catalog: Catalog, bytesMax: number): Sql {
   const logged = loggedTable(table, catalog.tables.get(table.name)!);
@@ -145,11 +152,11 @@ export function isTooLargeImage(message: string): boolean {
 }
 
 /**
- * Inserts a row if the rule is TRUE for it. Defaults that the rule reads are evaluated in the statement, once, so
- * that the rule is judged by the values that are stored. Returns the row, or no row where the rule denies. OR ABORT
- * stands here and in updates because a table of an existing database may be declared with ON CONFLICT REPLACE, which
- * would delete rows without asking their rule. With `unless`, nothing is inserted where its row is there, and a rule that
- * denies undoes the batch.
+ * Makes the statement that inserts a row if the rule is TRUE for it. Defaults that the rule reads are evaluated in the
+ * statement, once, so that the rule is tested on the values that are stored. It returns the row, or no row where the
+ * rule denies. OR ABORT stands here and in updates because a table of an existing database may be declared with ON
+ * CONFLICT REPLACE, which would delete rows without asking their rule. With `unless`, nothing is inserted where its row
+ * exists, and a rule that denies undoes the batch.
  */
 export function insertStatement(
   table: Table,
@@ -204,10 +211,13 @@ export function insertStatement(
   };
 }
 
-/** The row that an insert does without. Both are SQL conditions. */
+/** An existing row that makes an insert do nothing (an upsert). Both members are SQL conditions. */
 export interface Unless {
   readonly isThere: Sql;
-  /** The row is there, and the caller may know of it. Where they may not, the rule of the insert decides whether they learn it. */
+  /**
+   * The row exists, and the caller may know of it. Where the caller may not, the rule of the insert decides whether the
+   * caller learns of it.
+   */
   readonly isKnown: Sql;
 }
 
@@ -241,7 +251,7 @@ function insertedAnswer(
   );
 }
 
-/** Whether the rule for reading admits a row of the table. */
+/** The condition that the rule for reading admits a row of the table. */
 function readableBy(table: Table, readRule: Expression, catalog: Catalog): Sql {
   if (alwaysTrue(readRule)) return sql`1`;
   return guardOf([{ terms: [readRule], names: storedRow(table, catalog) }], catalog).condition;
@@ -258,48 +268,51 @@ function insertedRow(table: Table, values: Values, catalog: Catalog): Sql | null
 }
 
 /**
- * What undoes the batch after a write that has written no row. `changes()` counts what the write itself has done, without
- * its triggers (https://sqlite.org/c3ref/changes.html).
+ * Makes the guard that undoes the batch after a write that has written no row. `changes()` counts what the write itself
+ * has done, without its triggers (https://sqlite.org/c3ref/changes.html).
  */
 function guardedBy(undoing: () => Sql): Pick<WriteStatement, "guard"> {
   return { guard: once(() => sql`SELECT CASE WHEN changes() = 1 THEN 1 ELSE ${undoing()} END AS held`) };
 }
 
 /**
- * A SELECT for right after an insert, which undoes the batch where the row has a number beyond ±(2^53−1): SQLite numbers
+ * A SELECT for right after an insert, which undoes the batch where the row's rowid is beyond ±(2^53−1): SQLite numbers
  * the next row after the highest one.
  */
 export function rowidCheck(): Sql {
   return sql`SELECT CASE WHEN last_insert_rowid() BETWEEN -9007199254740991 AND 9007199254740991 THEN 1 ELSE ${aborting(sql`'unnumbered'`)} END AS held`;
 }
 
-/** An expression that undoes the batch (`platform/abort.ts`). `reason` follows on what is in the slot `abort`. */
+/**
+ * An SQL expression that undoes the batch (`platform/abort.ts`). Its reason is what is in the slot `abort`, followed by
+ * `reason`.
+ */
 export function aborting(reason: Sql): Sql {
   return sql`json_extract('{}', ${param(new Slot("abort"))} || ${reason})`;
 }
 
-/** The statement before has written no row. */
+/** The condition that the statement before has written no row. */
 const changedNone = sql`changes() = 0`;
 
-/** For `insertStatement`: a row with these values in a key or a unique constraint is there. */
+/** The condition, for `insertStatement`, that a row with these values in a key or a unique constraint exists. */
 export function isThereWith(table: Table, key: Values, catalog: Catalog): Sql {
   return sql`EXISTS (SELECT 1 ${rowWith(table, key, catalog)})`;
 }
 
-/** The row that `isThereWith` finds is there, and the rule for reading admits it. */
+/** The condition that the row which `isThereWith` finds exists, and that the rule for reading admits it. */
 export function isReadableWith(table: Table, key: Values, readRule: Expression, catalog: Catalog): Sql {
   return sql`EXISTS (SELECT 1 ${rowWith(table, key, catalog)} AND ${readableBy(table, readRule, catalog)})`;
 }
 
-/** `FROM … WHERE …` of the row with these values in a key or a unique constraint. */
+/** `FROM … WHERE …` that finds the row with these values in a key or a unique constraint. */
 export function rowWith(table: Table, key: Values, catalog: Catalog): Sql {
   const target = name(table.name);
   return sql`FROM ${target} WHERE ${keyIs(table, key, target, catalog)}`;
 }
 
 /**
- * A SELECT for right after an update of the row with this key that may be missing: undoes the batch where the row is
- * there and was not changed.
+ * A SELECT for right after an update of a row that may be missing: undoes the batch where the row with this key exists
+ * and was not changed.
  */
 export function changedOrMissing(table: Table, key: Values, admitted: Sql, catalog: Catalog): Sql {
   const reason = sql`iif(EXISTS (${admitted}), 'ignored', 'denied')`;
@@ -313,7 +326,7 @@ export function insertedOrThere(table: Table, key: Values, catalog: Catalog): Sq
   return sql`SELECT CASE WHEN ${isIgnored} THEN ${aborting(sql`'ignored'`)} ELSE 1 END AS held`;
 }
 
-/** A function that makes its result at the first call, and keeps it. */
+/** Makes a function that makes its result at the first call, and keeps it for later ones. */
 function once(make: () => Sql): () => Sql {
   let made: Sql | undefined;
   return () => {
@@ -325,9 +338,9 @@ function once(make: () => Sql): () => Sql {
 const everyRow = sql`SELECT 1 AS admitted`;
 
 /**
- * Updates a row if the rule is TRUE twice: with the row before the change as `row`, and with the row after it
- * (`docs/reference/rules.md#update-rules`). Where the table has a column for versions, raises it by one. Returns the row,
- * or no row where the rule denies, the precondition does not hold or none has the key.
+ * Makes the statement that updates a row if the rule is TRUE twice: with the row before the change as `row`, and with
+ * the row after it (`docs/reference/rules.md#update-rules`). Where the table has a column for versions, raises it by
+ * one. Returns the row, or no row where the rule denies, the precondition does not hold or no row has the key.
  */
 export function updateStatement(
   table: Table,
@@ -362,8 +375,8 @@ export function updateStatement(
 }
 
 /**
- * The condition of an update or a delete: the key, the rule (`parts`) and the precondition; and what tells afterwards why
- * no row met it.
+ * The condition of an update or a delete: the key, the rule (`parts`) and the precondition; and the SQL that tells
+ * afterwards why no row met it.
  */
 function foundRow(
   table: Table,
@@ -418,14 +431,14 @@ function expectation(
   return sql`(${version} IN (SELECT value FROM json_each(${param(new Slot("versions"))})) IS TRUE)`;
 }
 
-/** For each column whether its value is the one that a client was shown. */
+/** For each column, the condition that its value is the one that a client expects. */
 function sameValues(values: Values, target: Sql, physical: CatalogTable | undefined): readonly Sql[] {
   return [...values].map(([{ name: column, type }, value]) => {
     const stored = sql`${target}.${name(column)}`;
-    // The client may have written the JSON anew.
+    // JSON is compared in its normal form, because the client may have spelled it in another way.
     if (type === "json")
       return sql`iif(json_valid(${stored}), json(${stored}), ${stored}) IS json(${valueSql(value)})`;
-    // A number is shown as its text.
+    // A number in a column of texts is compared as the text that it is shown as.
     if (physical?.mixedTexts.has(column)) return sql`CAST(${stored} AS TEXT) IS ${valueSql(value)}`;
     return physical?.collations.has(column)
       ? sql`${stored} COLLATE BINARY IS ${valueSql(value)}`
@@ -444,8 +457,8 @@ function differenceOf(
 }
 
 /**
- * Deletes a row if the rule is TRUE. Returns its primary key, or no row where the rule denies, the precondition does not
- * hold or none has the key.
+ * Makes the statement that deletes a row if the rule is TRUE. It returns the primary key, or no row where the rule
+ * denies, the precondition does not hold or no row has the key.
  */
 export function deleteStatement(
   table: Table,
@@ -465,7 +478,7 @@ export function deleteStatement(
     probes: found.probes,
     admitted: found.admitted,
     guard: found.guard,
-    // Of a row that is deleted, whoever deletes it is shown the key alone.
+    // The answer of a delete is the row's key alone, which whoever deletes a row is shown.
     answer: { row: returned, key: returned, from: found.from, readable: sql`0`, isNew: sql`0` },
     asked: found.probes,
     exact: found.exact,

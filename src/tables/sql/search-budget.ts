@@ -4,8 +4,8 @@ import { integer, internalName, name, param, Slot, type Sql, sql, sum } from "./
 import type { Gate } from "./gate.js";
 
 /**
- * The cost of a byte that is searched: this number, plus 1 for each byte of the text that is looked for.
- * `searchCostMax` limits the sum.
+ * The cost of each byte that a `contains` filter searches: this number, plus 1 for each byte of the text that is looked
+ * for. `searchCostMax` limits the sum.
  */
 const searchedByteCost = 300;
 /**
@@ -18,8 +18,8 @@ const searchCostMax = 80_000_000_000;
 /** How a list's statement finds out, before it searches, what its `contains` filters would cost. */
 export interface SearchBudget {
   /**
-   * The gate of the list's statement, which is then closed, so that no row is read, also where the cost is over the
-   * budget.
+   * The gate of the list's statement. With the budget it is also closed, so that no row is read, where the search would
+   * cost more than is allowed.
    */
   readonly gate: Gate;
   /**
@@ -30,9 +30,9 @@ export interface SearchBudget {
 }
 
 /**
- * The budget for a list's `contains` filters. SQLite's `instr` compares the text at every place, so the cost grows with
- * both lengths. Only the first page of a window (rows that are counted as one) is measured: the pages after it search
- * what is left of the same rows.
+ * Makes the budget for a list's `contains` filters. SQLite's `instr` compares the text at every place, so the cost
+ * grows with both lengths. Only the first page of a window (rows that are counted as one) is measured: the pages after
+ * it search what is left of the same rows.
  */
 export function searchBudget(plan: ListPlan, source: CandidateSource): SearchBudget {
   const { searches, window } = plan;

@@ -26,9 +26,10 @@ import { armsAfter, columnsOfAlias, notBehind, orderBy, placeOf, type Refer } fr
 import { existsSql, listed, noNames, predicate, type SqlNames } from "./predicate.js";
 
 /**
- * The candidates of a list whose rows are found by ways (docs/reference/http.md#ways). Common table expressions hold what
- * each hop finds, and `_keys` holds for each way, by its number `w`, the values `k` that its column equals in the rows
- * that it leads to. The gate is also closed, so that no row is read, where the hops find more rows than the scan limit.
+ * The candidates of a list whose rows are found by ways, index walks from a known value (docs/reference/http.md#ways).
+ * Common table expressions hold what each hop finds, and `_keys` holds for each way, by its number `w`, the values `k`
+ * that its column equals in the rows that it leads to. The gate is also closed, so that no row is read, where the hops
+ * find more rows than the scan limit.
  */
 export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gate): CandidateSource {
   const hops = ways.map((way, w) => hopsOf(plan, way, w, gate));
@@ -86,7 +87,7 @@ export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gat
   };
 }
 
-/** The values that a way leads to. */
+/** The name of a common table expression for the values of the way with this number. */
 const keysName = (w: number) => internalName("w", w);
 
 interface HopSql {
@@ -96,7 +97,7 @@ interface HopSql {
   readonly seek: Seek;
 }
 
-/** The values that lead on from the rows that a hop has found. */
+/** A SELECT of the values that lead on from the rows that a hop (a table that a way passes) has found. */
 function keysOf(cte: Sql): Sql {
   return sql`SELECT DISTINCT k FROM ${cte} WHERE ok AND k IS NOT NULL`;
 }
@@ -104,7 +105,7 @@ function keysOf(cte: Sql): Sql {
 function hopsOf({ scanLimit }: ListPlan, { from, hops }: WalkedWay, w: number, gate: Gate): HopSql[] {
   const made: HopSql[] = [];
   for (const [i, hop] of hops.entries()) {
-    // Aliases of rules begin with a letter, so this one is not taken.
+    // This alias begins with a number and so is not taken: aliases of rules begin with a letter.
     const alias = `${w}_${i}_${hop.alias}`;
     const before = made.at(-1);
     const [source, value] =
@@ -123,7 +124,7 @@ function hopsOf({ scanLimit }: ListPlan, { from, hops }: WalkedWay, w: number, g
   return made;
 }
 
-/** More than the depth of `exists` that a rule may have. */
+/** Each way has this many numbers for the names of its hops: more than the depth of `exists` that a rule may have. */
 const hopsMax = 100;
 
 const hopNames: SqlNames = { ...noNames, exists: (nested) => existsSql(nested, hopNames) };
@@ -151,7 +152,7 @@ function shown({ catalog, table }: ListPlan, columns: readonly Sql[], more: read
 /** The condition that a row of `alias` is one that a way leads to from the key of `source`. */
 function isReached({ column, served }: WalkedWay, alias: Sql, source: Sql): Sql {
   const names: SqlNames = { ...noNames, row: (column) => sql`${alias}.${name(column)}` };
-  // The plus takes the affinity away that the key may have as a column, so that the index is used whatever it is.
+  // The plus takes the affinity away that the key may have as a column, so that the index is used whatever that is.
   return and([
     sql`${alias}.${name(column)} = +${source}.k`,
     ...served.map((condition) => predicate(condition, names)),
@@ -169,9 +170,9 @@ function firstOf(ways: readonly WalkedWay[]): Sql {
 }
 
 /**
- * A SELECT of `p`, the key of a row, and `w`, the number of the way that has led to it, for the candidates of a window in
- * the list's order. It is a recursive query whose queue holds the next row of each key: whenever a row is taken out of it,
- * the row that follows by the same key is looked up by the index and put in.
+ * A SELECT of `p`, the key of a row, and `w`, the number of the way that has led to it, for the candidates of a window
+ * in the list's order. It is a recursive query whose queue holds the next row of each key of a way: whenever a row is
+ * taken out of it, the row that follows by the same key is looked up by the index and put in.
  */
 function merged(
   plan: ListPlan,
@@ -182,7 +183,7 @@ function merged(
 ): Sql {
   const { order } = plan.path;
   const { after, upTo } = plan.window;
-  // Where rows are ordered by the key alone, the index has all that the queue needs of them.
+  // Where rows are ordered by their key alone, the queue holds nothing else of a row than the key, which the index has.
   const isByKey = order.length === 1 && name(order[0]!.column.name).text === row.text;
   const places = isByKey ? [sql`p`] : order.map((_, i) => internalName("o", i));
   const place: Refer = (column) => sql`_q.${places[order.findIndex((term) => term.column === column)]!}`;
@@ -190,7 +191,7 @@ function merged(
     ...(upTo === null ? [] : [notBehind(order, refer, placeOf(order, upTo))]),
     ...(until === null ? [] : [notBehind(order, refer, columnsOfAlias(sql`_u`))]),
   ];
-  // As a table of its own, the place is named once, whatever columns it has.
+  // The place is joined as a table of its own, so that the SQL names it once, however many columns it has.
   const beside = until === null ? empty : sql` CROSS JOIN ${until} AS _u`;
   const step = (source: Sql, begin: Refer | null) => {
     const next = nextOfWays(plan, ways, row, source, begin);
@@ -206,7 +207,7 @@ function merged(
   return sql`WITH _q(${columns}) AS (${first} UNION ALL ${step(sql`_q`, place)} ORDER BY ${commaList(terms)} ${limitClause}) SELECT * FROM _q`;
 }
 
-/** The key of the next row, by the way whose number `source` has. */
+/** The key of the next row, by the way whose number is in `source`. */
 function nextOfWays(
   plan: ListPlan,
   ways: readonly WalkedWay[],
@@ -224,7 +225,10 @@ function nextOfWays(
 /** The alias of the listed table where the next row of a way's key is looked up. */
 const nextAlias = (w: number) => `_y${w}`;
 
-/** The key of the first row behind a place (of the first at all, without one) that a way leads to from one of its keys. */
+/**
+ * The key of the first row behind a place (of the first row at all, without a place) that a way leads to from one of
+ * its keys.
+ */
 function nextOf(plan: ListPlan, way: WalkedWay, alias: Sql, row: Sql, source: Sql, begin: Refer | null): Sql {
   const { order } = plan.path;
   const y = columnsOfAlias(alias);

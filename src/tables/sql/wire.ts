@@ -6,22 +6,22 @@ import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import type { OrderTerm } from "../list/order.js";
 import { chain, commaList, integer, type Sql, sql, sum, textLiteral } from "./fragment.js";
 
-/** A column of an answer, by what decides about its form in JSON. */
+/** A column of an answer: the parts of it that decide about its form in JSON. */
 export type ShownColumn = Pick<Column, "name" | "type">;
 
-/** How a value is shown that may be long (docs/reference/http.md#previews). */
+/** SQL for showing a value that may be long by its beginning (docs/reference/http.md#previews). */
 export interface Cut {
-  /** The condition that it is shown by its beginning. */
+  /** The condition that the value is shown by its beginning. */
   readonly isLong: Sql;
-  /** How many bytes it has, if it is long. */
+  /** How many bytes the value has, if it is long. */
   readonly bytes: Sql;
-  /** Its beginning, if it is long; that of a blob in hexadecimal. */
+  /** The value's beginning, if it is long; that of a blob in hexadecimal. */
   readonly beginning: Sql;
-  /** About how many bytes are shown. */
+  /** About how many bytes of the value are shown. */
   readonly shownBytes: Sql;
 }
 
-/** The `Cut` of a column; null where its values are shown whole, however long they are. */
+/** Gives the `Cut` of a column; null where its values are shown whole, however long they are. */
 export type CutOf<C> = (column: C) => Cut | null;
 
 const uncut = () => null;
@@ -49,8 +49,8 @@ export function jsonObject<C extends ShownColumn>(
 }
 
 /**
- * A row as `jsonObject` writes it, or `otherwise` where the stored values of these columns are larger than the
- * database can put into one answer.
+ * The SQL of a row as `jsonObject` writes it, or of `otherwise` where the stored values of these columns are larger
+ * than the database can put into one answer.
  */
 export function jsonWithin(
   { answerBytesMax, tables }: Catalog,
@@ -66,14 +66,14 @@ export function jsonWithin(
   return sql`CASE WHEN ${bytes} <= ${integer(answerBytesMax)} THEN ${row} ELSE ${otherwise} END`;
 }
 
-/** A JSON array of values. */
+/** The SQL of a JSON array of values. */
 export function jsonArray(values: readonly Sql[]): Sql {
   return sql`json_array(${commaList(values)})`;
 }
 
 /**
- * How many bytes the texts, JSON and blobs in these columns have, as far as they are shown. SQLite knows that without
- * reading them.
+ * The SQL of how many bytes the texts, JSON and blobs in these columns have, as far as they are shown. SQLite knows
+ * that without reading them.
  */
 export function storedBytes<C extends ShownColumn>(
   columns: readonly C[],
@@ -86,7 +86,7 @@ export function storedBytes<C extends ShownColumn>(
   return sum(sizes);
 }
 
-/** How many members one call of json_object can have, because D1 allows 32 arguments of a function at most. */
+/** How many members one call of json_object may have, because D1 allows 32 arguments of a function at most. */
 const jsonObjectPairsMax = 16;
 
 function concatenatedObject<C extends ShownColumn>(columns: readonly C[], shownOf: (column: C) => Sql): Sql {
@@ -94,13 +94,13 @@ function concatenatedObject<C extends ShownColumn>(columns: readonly C[], shownO
     const key = { text: `'${i === 0 ? "{" : ","}"${column.name}":'`, params: [] };
     return sql`(${key} || json_quote(${shownOf(column)}))`;
   });
-  // json() marks the text as JSON. Without it, json_array would hold it as a string.
+  // json() marks the text as JSON. Without it, json_array would take it for a string.
   return sql`json(${chain(members, sql` || `)} || '}')`;
 }
 
 /**
- * The value of a column in JSON, as in `jsonObject`. JSON has no infinities: in columns of type real `finishRows`
- * replaces them, in others they become null here.
+ * The SQL of a column's value in JSON, as `jsonObject` writes it. JSON has no infinities: in columns of type real
+ * `finishRows` replaces them, in others they become null here.
  */
 export function shownValue(
   column: ShownColumn,
@@ -130,7 +130,10 @@ function wireValue(column: Pick<Column, "type">, ref: Sql): Sql {
   }
 }
 
-/** A real in JSON: a number, or for one of an extreme size an array `[number, exponent]` (`platform/real-scale.ts`). */
+/**
+ * The SQL of a real in JSON: a number, or for one of an extreme size an array `[number, exponent]`
+ * (`platform/real-scale.ts`).
+ */
 export function realJson(ref: Sql): Sql {
   const { number, exponent } = scaledSql(ref.text);
   const text = `CASE WHEN typeof(${ref.text}) <> 'real' THEN ${ref.text}
@@ -140,9 +143,9 @@ export function realJson(ref: Sql): Sql {
 }
 
 /**
- * A value of a cursor's key in JSON. Texts and NULL stand for themselves. Others are an array with a letter for their
- * type in SQLite and the value: `["i", "12"]`, `["r", 1.5]`, `["b", "00ff"]`, because the order of values depends on
- * their type. The type is looked at only where the column can hold values of several.
+ * The SQL of a value of a cursor's key in JSON. Texts and NULL stand for themselves. Others are an array with a letter
+ * for their type in SQLite and the value: `["i", "12"]`, `["r", 1.5]`, `["b", "00ff"]`, because the order of values
+ * depends on their type. The type is looked at only where the column can hold values of several.
  */
 export function keyValue(
   { column, nullable }: OrderTerm,
@@ -159,7 +162,7 @@ export function keyValue(
   return typed === ref || !nullable ? typed : sql`CASE WHEN ${ref} IS NOT NULL THEN ${typed} END`;
 }
 
-/** Turns what `keyValue` wrote, after JSON.parse, into the value of the key. */
+/** Turns what `keyValue` wrote, after JSON.parse, back into the value of the key. */
 export function storedOf(value: unknown): SqlValue {
   if (!Array.isArray(value)) return value as string | null;
   const [kind, content, exponent] = value;
@@ -168,7 +171,7 @@ export function storedOf(value: unknown): SqlValue {
   return (exponent === undefined ? realOf(content) : realOf([content, exponent])) as number;
 }
 
-/** Turns what `realJson` wrote, after JSON.parse, into the real. Other values come back as they are. */
+/** Turns what `realJson` wrote, after JSON.parse, back into the real. Other values are returned as they are. */
 export function realOf(value: unknown): unknown {
   return Array.isArray(value) ? unscaled(value[0] as number, value[1] as number) : value;
 }

@@ -19,14 +19,15 @@ import { bind, bindValue } from "../sql/fragment.js";
 import { returnedRow } from "../sql/returning.js";
 import type { WriteStep } from "./step.js";
 
-/** How many bytes the rows may have that travel in one parameter: D1 takes 2 MB. */
+/** How many bytes rows that are sent as one parameter may have: D1 takes 2 MB. */
 const textBytesMax = 1_900_000;
-/** From how many rows on the statement is long work. */
+/** From how many rows on the statement that creates them counts as long work. */
 const shortRowsMax = 64;
 
 /**
- * The step that creates several rows by one statement. Null where each has to be judged by what the ones before it left,
- * because a rule looks into a table that the statement writes, or where the rows do not give the same columns.
+ * Makes the step that creates several rows by one statement. Null where each row has to be tested after the ones before
+ * it are written, because a rule looks into a table that the statement writes, or where the rows do not give the same
+ * columns.
  */
 export function bulkStep(
   target: WriteTarget,
@@ -41,7 +42,7 @@ export function bulkStep(
   );
   const rows = sent.map((row) => filled(row, columns));
   if (rows.some((row) => row === null)) return null;
-  // What a row by itself would be refused for before it is sent.
+  // Refuses what a row by itself would be refused for before it is sent.
   const write = (index: number) => insertOf(target, sent[index]!, execution);
   for (const index of sent.keys()) {
     const single = write(index);
@@ -61,8 +62,8 @@ export function bulkStep(
 }
 
 /**
- * Whether the outcome for a row does not hang on the rows before it. Where a trigger may ignore a row, one statement does
- * not tell which it was.
+ * Whether the outcome for a row does not depend on the rows before it. It counts as depending where a trigger may
+ * ignore a row, because one statement does not tell which it was.
  */
 function isJudgedAlone({ table, catalog, rule, readRule }: Access): boolean {
   const looked = [rule, readRule]
@@ -74,8 +75,8 @@ function isJudgedAlone({ table, catalog, rule, readRule }: Access): boolean {
 }
 
 /**
- * The row with a value for each of these columns. Null where a default in SQL would have to make one: a statement cannot
- * leave a column to its default in some rows alone.
+ * The row with a value for each of these columns. Null where a default in SQL would have to make one: a statement
+ * cannot leave a column to its default in some rows alone.
  */
 function filled(row: RowValues, columns: readonly Column[]): RowValues | null {
   const values = new Map<string, SqlValue>();
@@ -91,7 +92,7 @@ function filled(row: RowValues, columns: readonly Column[]): RowValues | null {
   return values;
 }
 
-/** What the step of some rows is made of, and that of the first of them. */
+/** What is needed to make the step that creates some rows, or only the first of them. */
 interface Making {
   readonly target: WriteTarget;
   readonly bulk: Memo<BulkStatement>;

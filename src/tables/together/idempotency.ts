@@ -46,8 +46,8 @@ import {
 const header = "Idempotency-Key";
 
 /**
- * The request as one that is done once, by its header `Idempotency-Key`; null without it. The key is 1 to 200 visible
- * characters, or as the draft (draft-ietf-httpapi-idempotency-key-header) has it, a quoted string of them.
+ * The request as one that is done only once, by its header `Idempotency-Key`; null without the header. The key is 1 to
+ * 200 visible characters, or as the draft (draft-ietf-httpapi-idempotency-key-header) has it, a quoted string of them.
  */
 export async function idempotencyOf({
   request,
@@ -64,12 +64,13 @@ export async function idempotencyOf({
     method === "DELETE" ? "" : await readText(request as Request, services.config.api.max_body_bytes);
   if (isRefusal(body)) return body;
   const path = url.slice(url.indexOf("/", url.indexOf("//") + 2));
-  // Keys that begin with the time lie beside each other so, whoever sends them and whatever for: fewer pages are written.
+  // The client's key comes first in the name: keys that begin with the time are then stored next to each other, whoever
+  // sends them and whatever for, and fewer pages are written.
   const name = [key, principalOf(caller), `${method} ${path}`].join("\n");
   return { name, hash: await hashOf(body), nowMs: services.platform.clock.now() };
 }
 
-/** The key that the header's text names; null where it is none. */
+/** The key in the text of the header `Idempotency-Key`; null where the text is not valid. */
 function keyIn(text: string): string | null {
   const isKey = /^[\x21-\x7e]{1,200}$/;
   if (!text.startsWith('"')) return isKey.test(text) ? text : null;
@@ -80,28 +81,28 @@ function keyIn(text: string): string | null {
 
 const shortBodyMax = 128;
 
-/** What tells a body from others. A short one stands for itself. */
+/** A text that tells a request's body from others: a hash, or the body itself where it is short. */
 export async function hashOf(body: string): Promise<string> {
   if (body.length <= shortBodyMax) return `=${body}`;
   return `#${toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body))))}`;
 }
 
-/** Says of an answer that it was given before. */
+/** The header that says of an answer that it was given before. */
 export function replayedHeader(isReplayed: boolean): HeadersRecord {
   return isReplayed ? { "Idempotency-Replayed": "true" } : {};
 }
 
-/** What it takes to show a kept answer: only what the caller may read now is shown. */
+/** What is needed to show a kept answer: only what the caller may read now is shown. */
 export interface Showing {
   readonly accessTo: (table: Table) => Access | Refusal;
   readonly reads: Memo<Counted<Sql>>;
 }
 
-/** What has become of steps that are done once. */
+/** The outcome of steps that are done once. */
 export type Once = Together | { readonly outcome: "replayed"; readonly rows: readonly WrittenTogether[] };
 
 /**
- * Carries steps out as `writeTogether` does, unless the request was carried out before: then its answer is given again.
+ * Carries out steps as `writeTogether` does, unless the request was carried out before: then its answer is given again.
  * The answer is kept in the same transaction. 422 where the key came with another body.
  */
 export async function writeOnce(
@@ -122,7 +123,7 @@ export async function writeOnce(
   return takenAway;
 }
 
-/** As `writeOnce`, for a request that is one write. */
+/** Carries out a request that is one write, unless it was carried out before: then its answer is given again. */
 export async function writeRowOnce(
   write: RowWrite,
   execution: WriteExecution,
@@ -147,8 +148,9 @@ export async function writeRowOnce(
 }
 
 /**
- * Whether the answer of a write can be kept by the statement right after it, which asks whether the write has written its
- * row: nothing else is written in between, and nothing but the rule decides whether it stands. The row has its key.
+ * Whether the answer of a write can be kept by the statement right after it, which asks whether the write has written
+ * its row: nothing else is written in between, only the rule decides whether the write is allowed, and the answer
+ * contains the key.
  */
 function isKeptDirectly(write: RowWrite): boolean {
   const { kind, access, checks, expected } = write;
@@ -161,12 +163,12 @@ function isKeptDirectly(write: RowWrite): boolean {
 const notKeepable = badRequest(
   `${header}: the key of this table is made by a default, by which a row cannot be found`,
 );
-/** The reason for which a transaction is undone whose answer cannot be kept. */
+/** The reason for which a transaction is undone if its answer cannot be kept. */
 const unkept = "unkept";
 const takenAway = badRequest(
   `${header}: a trigger of the table takes the row away, so that there is no answer to keep`,
 );
-/** The answer 422, where a key came with another body before. */
+/** The answer 422, for an idempotency key that came with another body before. */
 export const mismatch = new Refusal("idempotency_mismatch", `the ${header} came with another body before`);
 
 function keeping(steps: readonly WriteStep[], request: KeptRequest): Beside {
@@ -196,8 +198,8 @@ function keeping(steps: readonly WriteStep[], request: KeptRequest): Beside {
 const runsTriggers = ({ writes }: WriteStep) => writes.some((write) => triggersOf(write).run);
 
 /**
- * The rows as they are kept. A trigger of the owner's may have changed them after their RETURNING was made; the first
- * answer says what each repetition says.
+ * The rows of an answer as they are kept. A trigger of the project's owner may have changed them after their RETURNING
+ * was made; the first answer says what each repetition says.
  */
 async function asKept(
   rows: readonly WrittenTogether[],
@@ -213,13 +215,13 @@ async function asKept(
   });
 }
 
-/** A row of a kept answer, and the write that it belongs to. */
+/** A row of a kept answer, and the write that it was the answer to. */
 interface KeptWrite {
   readonly isNew: boolean;
   readonly write: RowWrite;
-  /** Its key as JSON text. */
+  /** The row's key as JSON text. */
   readonly keyText: string;
-  /** As JSON text; null where only its key is kept. */
+  /** The row as JSON text; null where only its key is kept. */
   readonly stored: string | null;
 }
 
@@ -270,11 +272,11 @@ async function replay(
   return { outcome: "replayed", rows };
 }
 
-/** How a kept row is shown. */
+/** How a row of a kept answer is shown to the caller of the repetition. */
 interface Shown {
   /** Reads the row as it is now, where that tells whether the caller may see it. */
   readonly get: CountedStatement | null;
-  /** The row that is answered, given the row of now; null for one that is gone or may not be read. */
+  /** The row to answer with, given the row as it is now; null for one that is gone or may not be read. */
   readonly json: (current: string | null) => string | null;
 }
 
@@ -285,7 +287,7 @@ function shownNow(
 ): Shown {
   const { table, catalog } = writing;
   if (kind === "delete") return { get: null, json: () => keyText };
-  // An upsert that leaves a row as it is shows nothing of one that may not be read, not even its key.
+  // An upsert that has left a row as it is shows nothing of a row that the caller may not read, not even its key.
   const isLeft = kind === "insert" && !isNew;
   const hidden = isLeft ? null : keyText;
   if (writing.writeOnlyKey) return { get: null, json: () => (isLeft ? null : (stored ?? keyText)) };
@@ -293,7 +295,7 @@ function shownNow(
   if (isRefusal(reading) || table.primaryKey.length === 0) return { get: null, json: () => hidden };
   const output = [...reading.readable.values()];
   const keyValues = keyInBody(writing, JSON.parse(keyText));
-  // The table has another key by now.
+  // The table's key has changed since the answer was kept.
   if (isRefusal(keyValues)) return { get: null, json: () => hidden };
   const get = reads.get(reading.key, () =>
     getStatement(table, slots(keyValues, reading), reading.rule, output, catalog),
@@ -307,7 +309,7 @@ function shownNow(
   };
 }
 
-/** The row without the columns that the caller may not read. */
+/** The row (JSON text) without the columns that the caller may not read. */
 function only(json: string, readable: ReadonlyMap<string, unknown>): string {
   const row: Readonly<Record<string, unknown>> = JSON.parse(json);
   const members = Object.entries(row);

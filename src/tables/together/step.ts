@@ -19,76 +19,77 @@ import { bind, type SlotValues } from "../sql/fragment.js";
 import type { AnswerSource } from "../sql/kept-answers.js";
 import type { NotWritten } from "../sql/row.js";
 
-/** One of several writes that are carried out in one transaction. It stands or undoes the transaction. */
+/** One of several writes in one transaction. Where it may not be done, it undoes the whole transaction. */
 export interface WriteStep {
   /**
-   * The statements, with guards that undo the batch where the step may not stand. Their reasons begin with `abort`.
+   * Makes the step's statements, with guards that undo the batch where the step may not be done. Their reasons begin
+   * with `abort`.
    */
   readonly statements: (abort: string) => readonly Statement[];
-  /** Reads the results of `statements`. */
+  /** Reads the results of the step's statements. */
   readonly read: (results: readonly Result[]) => StepOutcome;
-  /** Why it does not stand, for a reason that one of its guards has given. */
+  /** Why the step was not done, given the reason of the guard that has undone the batch. */
   readonly refused: (reason: string) => NotStanding;
-  /** The writes that it may do: what went wrong with one of them tells why the database has refused the step. */
+  /** The writes that the step may do: if the database refuses the step, the error of one of them tells why. */
   readonly writes: readonly RowWrite[];
   readonly duration: Duration;
-  /** Of a step that writes several rows. */
+  /** What only a step that writes several rows has. */
   readonly parts?: StepParts;
-  /** What is kept of its answer for a repetition of the request. */
+  /** How the step's answer is kept for a repetition of the request. */
   readonly answer: StepAnswer;
-  /** The statements whose plans tell whether the rows that they examine are known. */
+  /** The statements whose query plans tell whether the number of rows that they examine is known. */
   readonly asked: readonly CountedStatement[];
 }
 
-/** How the answer of a step is found by a statement after it, or before a delete. */
+/** How the answer of a step is found by a statement after the step, or before a delete. */
 export interface StepAnswer {
-  /** Null where the row cannot be found again. */
+  /** Where the step's answer is read from; null where the written row cannot be found again. */
   readonly source: AnswerSource | null;
   readonly isBefore: boolean;
-  /** Statements before the step that keep what the answer tells of the state before it (`_staged`). */
+  /** Statements before the step that keep what the answer says of the state before it (in `_staged`). */
   readonly first?: readonly Statement[];
   readonly values: readonly SlotValues[];
 }
 
 /** A row that a step answers with. */
 export interface StepRow {
-  /** JSON text, not finished yet (`finishRows`). Null for a row that may not be read. */
+  /** The row as JSON text, not in its final form yet (`finishRows`). Null for a row that may not be read. */
   readonly json: string | null;
   readonly isNew: boolean;
 }
 
-/** What a step has done. */
+/** What a step of a transaction has done. */
 export interface StepOutcome {
   readonly rows: readonly StepRow[];
-  /** The write that was done; null where none was, because the row was there. */
+  /** The write that was done; null where none was, because the row existed already. */
   readonly write: RowWrite | null;
-  /** Those of `WriteStep.asked` on which `rowsRead` hangs. */
+  /** The statements of `WriteStep.asked` that `rowsRead` depends on. */
   readonly asked: readonly CountedStatement[];
-  /** Rows read, provided that SQLite goes the expected way; null where unknown. */
+  /** How many rows were read, provided that SQLite finds them in the expected way; null where unknown. */
   readonly rowsRead: number | null;
-  /** As SQLite counts, with the entries of the log. */
+  /** How many rows were written as SQLite counts, with the entries of the log of changes. */
   readonly rowsWritten: number;
 }
 
-/** A step that writes several rows by one statement. */
+/** What only a step has that writes several rows by one statement. */
 export interface StepParts {
   readonly count: number;
-  /** The same step for the first rows alone. */
+  /** Makes the same step for the first `count` rows alone. */
   readonly first: (count: number) => WriteStep;
-  /** The write that one of the rows would be by itself. */
+  /** The write of one of the rows as if it were alone. */
   readonly write: (index: number) => RowWrite;
 }
 
-/** Why a step does not stand. */
+/** Why a step was not done, so that the transaction was undone. */
 export interface NotStanding {
-  /** Which row of the step is to blame, where it writes several. */
+  /** The index of the row that is to blame, of a step that writes several. */
   readonly part?: number;
   readonly refusal: Refusal;
-  /** The columns of the row that are not what the request expects; null where that is not why. */
+  /** The columns of the row that are not what the request expects; null where that is not the reason. */
   readonly differing: readonly string[] | null;
 }
 
-/** The step that a write of one row is. */
+/** Makes the step for a write of one row. */
 export function writeStep(write: RowWrite, execution: Pick<WriteExecution, "values">): WriteStep {
   const sent = sentWrite(write, execution);
   const { probes, statements, bound } = sent;
@@ -122,7 +123,7 @@ function guardAfter(write: RowWrite, abort: string, { values }: Pick<WriteExecut
   return bind(write.statement.guard(), [new Map([["abort", abort]]), values, ...write.values]);
 }
 
-/** What a write has done that has written its row. */
+/** The outcome of a write that has written its row. */
 export function outcomeOf(
   write: RowWrite,
   written: WrittenRow,
@@ -137,7 +138,7 @@ export function outcomeOf(
   };
 }
 
-/** Why a write has not written its row, as its guard tells (`NotWritten`). */
+/** Why a write has not written its row, from the reason that its guard gives (`NotWritten`). */
 export function notStanding({ kind, access, expected }: RowWrite, reason: string): NotStanding {
   const [why, digits = ""] = reason.split(":");
   const because = (refusal: Refusal): NotStanding => ({ refusal, differing: null });
@@ -145,7 +146,7 @@ export function notStanding({ kind, access, expected }: RowWrite, reason: string
   switch (why as NotWritten | "unreferred") {
     case "missing":
       return because(notFound);
-    // What a client knows of a row can be compared only with a row that it may read.
+    // What a client expects of a row can be compared only with a row that the client may read.
     case "unreadable":
       return because(expected?.kind === "values" ? notFound : deniedBy(access.table, "read"));
     case "denied":
@@ -166,7 +167,7 @@ export function notStanding({ kind, access, expected }: RowWrite, reason: string
   }
 }
 
-/** The answer 400 for a `$ref` to what is not there, or may not be read. */
+/** The answer 400 for a `$ref` that names nothing, or what the caller may not read. */
 export const unknownReference = badRequest(
   "a $ref names nothing that an earlier operation has answered with",
 );
@@ -174,7 +175,7 @@ export const unknownReference = badRequest(
 const stale = new Refusal("precondition_failed", "the row is of another version by now");
 const changed = new Refusal("conflict", "the row was changed by someone else");
 
-/** Together what the owner's triggers do for the writes of steps. */
+/** What the owner's triggers do for each write of the steps. */
 export function triggersOfSteps(steps: readonly WriteStep[]): readonly TriggersReached[] {
   return steps.flatMap(({ writes }) => writes.map(triggersOf));
 }

@@ -22,13 +22,14 @@ import {
   type WriteStep,
 } from "./step.js";
 
-/** Statements of the server's own that belong to the same transaction. */
+/** Statements of the server's own in the transaction of several writes. */
 export interface Beside {
   /**
-   * Come first. A guard among them gives `abortText(nonce, …)` with a reason that holds no colon; it comes back as `stopped`.
+   * Statements that come first. A guard among them gives `abortText(nonce, …)` with a reason that holds no colon, which
+   * is returned as `stopped`.
    */
   readonly before: (nonce: string) => readonly Statement[];
-  /** Come right before, and right after, the statements of step number `index`. */
+  /** Statements right before, and right after, those of the step with the number `index`. */
   readonly around: (
     index: number,
     nonce: string,
@@ -36,18 +37,18 @@ export interface Beside {
     readonly before: readonly Statement[];
     readonly after: readonly Statement[];
   };
-  /** Come after all steps. */
+  /** Statements of the server's own after all steps. */
   readonly last: (nonce: string) => readonly Statement[];
 }
 
-/** For a transaction in which the server has nothing of its own to do. */
+/** Used for a transaction in which the server has no statements of its own. */
 export const nothingBeside: Beside = {
   before: () => [],
   around: () => ({ before: [], after: [] }),
   last: () => [],
 };
 
-/** What several have to do in one transaction, in this order. */
+/** Joins the statements of several `Beside` for one transaction, in this order. */
 export function allBeside(parts: readonly Beside[]): Beside {
   return {
     before: (nonce) => parts.flatMap((part) => part.before(nonce)),
@@ -62,32 +63,32 @@ export function allBeside(parts: readonly Beside[]): Beside {
   };
 }
 
-/** What has become of writes that stand or fall together. */
+/** The outcome of writes in one transaction, which are all done or none of them. */
 export type Together =
   | { readonly outcome: "written"; readonly rows: readonly WrittenTogether[] }
-  /** Nothing was written, because of the step number `at`. */
+  /** Nothing was written, because of the step with the number `at`. */
   | ({ readonly outcome: "refused"; readonly at: number } & NotStanding)
-  /** Nothing was written: a statement of `Beside` has undone it for this reason. */
+  /** Nothing was written: a statement of `Beside` has undone the transaction for this reason. */
   | { readonly outcome: "stopped"; readonly reason: string };
 
-/** The row that a step answers with. */
+/** A row that a step answers with. */
 export interface WrittenTogether {
-  /** JSON text; null for a row that may not be read. */
+  /** The row as JSON text; null for a row that may not be read. */
   readonly json: string | null;
   readonly isNew: boolean;
 }
 
-/** From how many steps on a transaction is long work: about as many as take a few milliseconds. */
+/** From how many steps on a transaction counts as long work: about as many as take a few milliseconds. */
 const shortStepsMax = 16;
 
-/** How many times steps are carried out at most where others change meanwhile what is in their way. */
+/** How many times steps are carried out at most where other requests meanwhile change what is in their way. */
 const attemptsMax = 3;
 
 /**
- * Carries steps out in one transaction and one round trip: all of them, or nothing. Each is judged by what the steps
- * before it have left. Which step the database refused is not told by every backend: where that is not known, the steps
- * are tried again without any effect, at most log2 times as often as there are steps and twice more. If others have
- * changed rows in between, so that it cannot be told, all begins anew.
+ * Carries out steps in one transaction and one round trip: all of them, or nothing. Each is tested against what the
+ * steps before it have left. Not every backend tells which step the database has refused: where that is not known, the
+ * steps are tried again without any effect, at most log2 times as often as there are steps and twice more. If others
+ * have changed rows in between, so that it cannot be told, everything begins anew.
  */
 export async function writeTogether(
   steps: readonly WriteStep[],
@@ -102,7 +103,10 @@ export async function writeTogether(
   return last.outcome === "unsure" ? last.guess() : last;
 }
 
-/** What the database refused for a reason that is not there any more when it is looked for; `guess` blames a step. */
+/**
+ * The outcome where the database has refused the steps for a reason that is gone when it is looked for; `guess` blames
+ * a step.
+ */
 interface Unsure {
   readonly outcome: "unsure";
   readonly guess: () => Promise<Together>;
@@ -124,7 +128,7 @@ async function attempt(
     return { outcome: "written", rows: batch.read(results) };
   } catch (error) {
     if (isAbort(error, nonce)) return stoppedBy(error.reason, steps, execution);
-    // Only of these is it known that nothing was kept.
+    // Only after these errors is it known that nothing was committed.
     if (!(error instanceof ConstraintError || error instanceof StatementError)) throw error;
     const blamed = await failedAt(steps, execution, nonce, beside, error);
     const guess = () => refusedBy(error, blamed, execution);
@@ -139,7 +143,7 @@ export function isAbort(error: unknown, nonce: string): error is AbortError {
   return error instanceof AbortError && error.nonce === nonce;
 }
 
-/** The refusal by an error of the database. Throws the error where it is no fault of the request. */
+/** The refusal of steps because of an error of the database. Throws the error where it is no fault of the request. */
 async function refusedBy(
   error: unknown,
   { at, writes }: Blamed,
@@ -154,7 +158,7 @@ async function refusedBy(
   throw error;
 }
 
-/** A transaction of more statements than the database takes. */
+/** The refusal of a transaction with more statements than the database takes. */
 function tooMany(steps: number): Together {
   const message = "these are more writes than one transaction of this database takes: send fewer at once";
   return {
@@ -170,7 +174,7 @@ function batchDuration(steps: readonly WriteStep[]) {
   return isShort ? "short" : "long";
 }
 
-/** What the reason says by which a guard has undone the transaction: `<step>:<reason>`, or a word of `Beside`. */
+/** Reads the reason for which a guard has undone the transaction: `<step>:<reason>`, or a word of `Beside`. */
 function stoppedBy(
   reason: string,
   steps: readonly WriteStep[],
@@ -199,7 +203,7 @@ function assembled(
   const statements: Statement[] = [...beside.before(nonce)];
   const marks: number[] = [];
   const mark = () => {
-    // How many entries of the log a step has made is told by the number of the newest one before and after it.
+    // The number of the log's newest entry, before and after a step, tells how many entries the step has made.
     if (isLogged) marks.push(statements.push(askNewestEntry) - 1);
   };
   if (isLogged) statements.push(openTransaction(execution.changedBy()));
@@ -243,7 +247,7 @@ function finished({ writes }: WriteStep, json: string): string {
   return finishRows(json, [...writes[0]!.access.table.columns.values()]);
 }
 
-/** What has to be asked about the plans of the steps' statements: of statements with the same text one. */
+/** The questions about the query plans of the steps' statements: one for statements with the same text. */
 function questionsOf(steps: readonly WriteStep[], { plans, nowMs }: WriteExecution): readonly PlanQuestion[] {
   const asked = new Map(
     steps.flatMap((step) => step.asked.map((each) => [each.statement.sql, each] as const)),
@@ -253,24 +257,27 @@ function questionsOf(steps: readonly WriteStep[], { plans, nowMs }: WriteExecuti
     .filter(({ statements }) => statements.length > 0);
 }
 
-/** Whether the number of rows that a step has examined is known, now that the questions are answered. */
+/**
+ * Whether the number of rows that a step has examined is known, now that the questions about query plans are answered.
+ */
 function isExact({ asked }: StepOutcome, { plans, nowMs }: WriteExecution): boolean {
   return asked.every((counted) => plans.questionOf(counted, nowMs).isExact([]));
 }
 
-/** The step that the database refuses. */
+/** The step that the database has refused. */
 interface Blamed {
-  /** Its number, or that of the row of an only step. */
+  /** The number of the step, or that of the row where the only step writes several. */
   readonly at: number;
-  /** The writes that it is. */
+  /** The writes that the step consists of. */
   readonly writes: readonly RowWrite[];
-  /** What the database says of it; null where it says nothing any more, or not of this step. */
+  /** The database's error for the step; null where it has none any more, or not for this step. */
   readonly error: unknown;
 }
 
 /**
- * Which step the database refuses, which has said `error` of all of them. Every batch of these is undone at its end. What stands around the steps comes with them,
- * because a step may refer to what another one has left there.
+ * Finds the step that the database refuses, after the error `error` for all of them together. Every batch that is tried
+ * for this is undone at its end. The statements around the steps are sent too, because a step may refer to what another
+ * one has left there.
  */
 async function failedAt(
   steps: readonly WriteStep[],
@@ -287,7 +294,7 @@ async function failedAt(
   });
   if (all === 1) return { ...blamed(0), error };
   const first = (count: number) => (parts === undefined ? steps.slice(0, count) : [parts.first(count)]);
-  /** Why the first steps do not stand; null where they do. */
+  /** Why the first `count` steps cannot be done; null where they can. */
   const tried = async (count: number): Promise<unknown> => {
     const { before, around, last }: Beside =
       count === all ? beside : { ...nothingBeside, around: beside.around };
@@ -308,7 +315,8 @@ async function failedAt(
     else failing = middle;
   }
   const at = failing - 1;
-  // Others write in between. It is this step if the steps before it stand before and after it has failed.
+  // Others may write in between, so this step is blamed only if the steps before it can be done both before and after
+  // it has failed.
   const why = await tried(failing);
   const isIt = at === 0 || (await tried(at)) === null;
   return { ...blamed(at), error: isIt ? why : null };

@@ -34,11 +34,11 @@ import {
 } from "../sql/row.js";
 import { type NotStanding, outcomeOf, type StepAnswer, type WriteStep } from "./step.js";
 
-/** How rows are taken that may be there already (docs/reference/http.md#upsert). */
+/** How a request creates rows that may exist already (docs/reference/http.md#upsert). */
 export interface Upsert {
-  /** The columns by which a row is recognised: those of the primary key, or of a unique constraint. */
+  /** The columns by which an existing row is recognised: those of the primary key, or of a unique constraint. */
   readonly columns: readonly Column[];
-  /** What is done with a row that is there. */
+  /** What is done with a row that exists already. */
   readonly onDuplicate: "update" | "ignore";
 }
 
@@ -77,7 +77,10 @@ export function parseUpsert(
   return { columns: names.map((name) => table.columns.get(name)!), onDuplicate: duplicate };
 }
 
-/** What tells two elements of a request apart, or null where no row can be there with these values. */
+/**
+ * A text that tells two rows of a request apart by the upsert's columns; null where no existing row can have these
+ * values.
+ */
 export function conflictOf({ columns }: Upsert, values: RowValues): string | null {
   const given = columns.map(({ name }) => values.get(name));
   // NULL is equal to nothing, and a value that a default makes is not known.
@@ -90,15 +93,15 @@ function textOf(value: SqlValue | undefined): string {
   return value instanceof Uint8Array ? `x${value.join()}` : `${typeof value} ${value}`;
 }
 
-/** What the caller may do with rows that are new, and with rows that are there. */
+/** What the caller may do with rows that are new, and with rows that exist already. */
 export interface UpsertTargets {
   readonly create: WriteTarget;
   readonly update: WriteTarget;
 }
 
 /**
- * The step that creates a row, or changes the one that is there, or leaves it as it is. `values` have all columns of
- * `conflictOf`.
+ * Makes the step that creates a row, or if it exists already changes it, or leaves it as it is. `values` have all
+ * columns of `conflictOf`.
  */
 export function upsertStep(
   upsert: Upsert,
@@ -164,7 +167,8 @@ function changeOrCreate(
       const update = change.read(results.slice(0, changedAt), results[changedAt]!);
       if (update.row !== null) {
         const outcome = outcomeOf(changed, update, [change.bound]);
-        // The row was looked for once more, because a statement does not know what became of the one before it.
+        // One row more was read: the row was looked for once more, because a statement does not know what became of the
+        // one before it.
         return { ...outcome, rowsRead: outcome.rowsRead === null ? null : outcome.rowsRead + 1 };
       }
       const createdAt = probedAt + probes.length;
@@ -180,8 +184,8 @@ function changeOrCreate(
 }
 
 /**
- * What changes of a row that is there: not its primary key, and not the columns by which it was recognised. Where that is
- * nothing, a column is set to what it is, so that the rule judges the change all the same.
+ * What an upsert changes in a row that exists already: not its primary key, and not the columns by which it was
+ * recognised. Where nothing is left, a column is set to what it is, so that the rule tests the change all the same.
  */
 function patchOf(upsert: Upsert, values: RowValues, access: Access, execution: WriteExecution): RowValues {
   const kept = new Set<string>([...upsert.columns.map(({ name }) => name), ...access.table.primaryKey]);
@@ -201,7 +205,7 @@ function keepOrCreate(
   const key = conflictValues(upsert, values);
   const keySlots = slots(key, access);
   const isThere = isThereWith(table, keySlots, catalog);
-  // Who may neither read the row nor create one like it is refused, whether it is there or not.
+  // A caller who may neither read the row nor create one like it is refused, whether the row exists or not.
   const isKnown = alwaysTrue(readRule) ? isThere : isReadableWith(table, keySlots, readRule, catalog);
   const unless = { isThere, isKnown };
   const isCounted = isKnown === isThere || [rule, readRule].every((each) => existsIn(each).length === 0);
@@ -225,7 +229,8 @@ function keepOrCreate(
       const [admitted, json, probed] = results.at(-1)!.rows[0]!;
       if (insert.row !== null) {
         const outcome = outcomeOf(created, insert, [bound, found]);
-        // The new row was read once more, because a statement does not know what became of the one before it.
+        // One more read: the new row was read once more, because a statement does not know what became of the one
+        // before it.
         const read = outcome.rowsRead === null ? null : outcome.rowsRead + 1 + (probed as number);
         return { ...outcome, rowsRead: read };
       }
@@ -233,7 +238,8 @@ function keepOrCreate(
         rows: [{ json: admitted === 1 ? (json as string | null) : null, isNew: false }],
         write: null,
         asked: [found],
-        // The row was looked for, once more where it is not shown, and then read. What rules have looked up is not known.
+        // The row was looked for, once more where it is not shown, and then read. How many rows the rules have looked
+        // up is not known.
         rowsRead: isCounted ? (admitted === 1 ? 2 : 3) : null,
         rowsWritten: 0,
       };
@@ -249,7 +255,7 @@ function keepOrCreate(
   };
 }
 
-/** What is kept of the answer of an upsert, whose row is there afterwards in any case. */
+/** How the answer of an upsert is kept, whose row exists afterwards in any case. */
 function keptUpsert(source: AnswerSource | null, isThere: Sql, values: readonly SlotValues[]): StepAnswer {
   return {
     source: source && { ...source, isNew: sql`1 - ${wasThere}` },
@@ -259,7 +265,9 @@ function keptUpsert(source: AnswerSource | null, isThere: Sql, values: readonly 
   };
 }
 
-/** The insert of a row that is left out where there is one. `purpose` tells its statement from others. */
+/**
+ * Makes the insert of a row that is left out where the row exists already. `purpose` tells its statement from others.
+ */
 function insertUnless(
   unless: Unless,
   purpose: string,
@@ -284,7 +292,7 @@ function insertUnless(
   };
 }
 
-/** A guard against triggers that ignore an insert, where there are such. */
+/** A guard against triggers that ignore an insert; empty where there are none. */
 function unlessIgnored(created: RowWrite, key: RowValues, abort: string): readonly Statement[] {
   const { access } = created;
   if (!triggersOf(created).ignore) return [];
