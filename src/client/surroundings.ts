@@ -134,7 +134,7 @@ function webStorage(name: "localStorage" | "sessionStorage"): SessionStorage | n
       remove: (key) => storage.removeItem(key),
     };
   } catch {
-    // In browsers that block storage for this page, reading the property throws.
+    // In browsers that block storage for this page, even reading `localStorage` or `sessionStorage` throws.
     return null;
   }
 }

@@ -74,7 +74,7 @@ function write(path: string, text: string): number {
   return gzipped.length;
 }
 
-/** The sizes of the page in bytes, gzipped. */
+/** How many bytes the console's page has, gzipped: what is loaded at first, and everything. */
 export interface ConsoleSizes {
   /** What is loaded before the first screen is. */
   readonly first: number;

@@ -128,8 +128,8 @@ function comparedColumn(
   const wanted = own.get(column.column) ?? binary;
   const collation = outside.collations.get(other.column) ?? binary;
   if (sameName(wanted, collation)) return column.column;
-  // Otherwise it depends on the order of the two columns: SQLite compares in the collation of the one on the left,
-  // unless one side has an explicit COLLATE.
+  // Where the collations of the two columns differ, an index serves the comparison only if its column is on the left and
+  // the other side has no explicit COLLATE: SQLite compares in the collation of the left column, unless a side has one.
   const isSaid = collation !== binary && outside.isSaid(other);
   return column === left && !isSaid ? column.column : null;
 }

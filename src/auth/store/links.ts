@@ -172,7 +172,8 @@ export function consumeLink({
       BigInt(now),
     ),
     statement(
-      // An unconfirmed registration loses its password here, which may be a stranger's, unless the link carries one.
+      // The password of the link, if it has one, replaces the user's. Otherwise the user's stays, except that of an
+      // unconfirmed registration: it is removed, because a stranger may have set it.
       `UPDATE _users SET email_verified = 1, registration_unconfirmed = 0,
         password_hash = ifnull(l.password_hash, iif(registration_unconfirmed, NULL, _users.password_hash)),
         role = ifnull(ifnull(l.role, ${invitedRole}), _users.role)

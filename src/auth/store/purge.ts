@@ -15,7 +15,7 @@ export interface PurgeLimits {
    * one carries.
    */
   readonly linkKeepMs: number;
-  /** For how many milliseconds it stays stored what became of a mail. */
+  /** For how many milliseconds after a mail has ended (sent, failed or dropped) its row in `_past_mails` is kept. */
   readonly mailKeepMs: number;
 }
 

@@ -29,7 +29,10 @@ export interface Condition {
 /** What of a table is shown, and in which order. */
 export interface GridQuery {
   readonly conditions: readonly Condition[];
-  /** `column` ascending, `-column` descending; empty for the order of the key. */
+  /**
+   * The columns to sort by, the first one foremost: `column` ascending, `-column` descending. An empty list stands for
+   * the order of the key.
+   */
   readonly sort: readonly string[];
   readonly search: string;
 }

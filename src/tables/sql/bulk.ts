@@ -23,9 +23,9 @@ export interface BulkStatement extends Counted<Sql> {
    */
   readonly probes: Sql | null;
   /**
-   * A SELECT for right after the statement, which undoes the batch where not as many rows were created as the slot
-   * `count` says. The reason after what is in the slot `abort` is the number of the first row that the rule denies, and
-   * `denied`; or `0:ignored`.
+   * The SELECT that is run right after this statement and undoes the batch where not as many rows were created as the
+   * slot `count` says. The reason is the slot `abort`, followed by `i:denied` for the first row `i` that the rule denies,
+   * else by `0:ignored`.
    */
   readonly guard: Sql;
   /** How the answer is found, row by row; null where the rows cannot be found again. */

@@ -16,8 +16,8 @@ import { jsonObject } from "./wire.js";
 /** The row that a call would read or write, for SELECTs that explain what its rule says of it. */
 export interface ExplainedRow {
   /**
-   * `WITH …` of the SELECT; `from` is what follows FROM and yields the row, or none. Both are empty where there is no
-   * row to look at.
+   * What stands before and after the SELECT's list: `ctes` is `WITH …`, or empty; `from` is `FROM …`, which yields the
+   * row (stored, or as a create would make it), or none. Both are empty for rules that name no row.
    */
   readonly ctes: Sql;
   readonly from: Sql;
