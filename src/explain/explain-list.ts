@@ -35,7 +35,7 @@ import type { Question } from "./question.js";
 export async function explainList(asked: Asked, { query }: Question): Promise<Explanation | Refusal> {
   const whole = wholeAccess(asked);
   const all = requestOf(query, whole);
-  if (isRefusal(all)) return all;
+  if (isRefusal(all)) return all.of("query");
   const access = shutOutRefusal(asked) ?? permitted(asked);
   const tally = new Tally();
   const page = await pageFor(asked, access, query, tally);
@@ -81,10 +81,8 @@ function permitted(asked: Asked): Access | Refusal {
 function requestOf(query: Question["query"], { readable, catalog, table }: Access): ListRequest | Refusal {
   const incomparable = catalog.unsupported.columns.get(table.name) ?? new Map();
   const request = parseListRequest(query ?? {}, readable, incomparable);
-  if (isRefusal(request)) return request.of("query");
-  return request.expand.size === 0
-    ? request
-    : badRequest("query: rows of other tables (expand) are not explained");
+  if (isRefusal(request) || request.expand.size === 0) return request;
+  return badRequest("rows of other tables (expand) are not explained");
 }
 
 /** Reads the page of the call. */
