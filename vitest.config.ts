@@ -46,7 +46,15 @@ export default defineConfig({
           globalSetup: "test/support/workerd/bundle.ts",
         },
       },
-      { extends: true, test: { name: "browser", include: ["test/browser/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "browser",
+          include: ["test/browser/**/*.test.ts"],
+          // `npm run test:browser`
+          exclude: process.env.SCREENS ? [] : ["test/browser/console/long/**"],
+        },
+      },
       { extends: true, test: { name: "bench", include: ["test/bench/**/*.bench.ts"], testTimeout: 600_000 } },
       ...targets.map((target) => ({
         extends: true as const,

@@ -2,7 +2,9 @@ import type { Context } from "hono";
 import { adminRefusal } from "./admin/authorize.js";
 import { consolePage, toPage } from "./admin/console/page.js";
 import { consoleRoutes } from "./admin/console/routes.js";
+import { dataCallers } from "./admin/data-callers.js";
 import { adminRoutes } from "./admin/routes.js";
+import type { Surroundings } from "./admin/services.js";
 import { createAccessTokens } from "./auth/access-token.js";
 import { createCallers } from "./auth/callers.js";
 import { consoleGuard, isOfOwnPages } from "./auth/console-origin.js";
@@ -34,6 +36,7 @@ import { everyAnswer, json } from "./http/respond.js";
 import { type Fetch, router } from "./http/router.js";
 import { strictTransportSecurity, transportSecurity } from "./http/transport-security.js";
 import { failedRequest } from "./log/failed-request.js";
+import { RecentRequests } from "./log/recent-requests.js";
 import { createRequestLog } from "./log/request-log.js";
 import { createRouteOf } from "./log/route-of.js";
 import { createOutbox } from "./mail/outbox.js";
@@ -80,6 +83,8 @@ export interface AppOptions {
    * sign-in providers begin with it, never with a request's Host header, which the caller can choose.
    */
   readonly publicBaseUrl: string;
+  /** What the server runs in, for `GET /admin/api/settings`. */
+  readonly surroundings: Surroundings;
   /** The files of the console's page; null where the runtime serves them by itself. */
   readonly consoleFiles: ConsoleFiles | null;
   /**
@@ -211,8 +216,31 @@ export async function createApp(options: AppOptions) {
     admin.route("/admin/api", consoleRoutes(services));
     admin.use("/admin/api/*", guard);
   }
+  const failed = (error: unknown) => failedRequest(log, error);
+  const streams = new Streams(config.sync);
+  const api: ApiServices = {
+    platform,
+    config,
+    callers,
+    projects,
+    cursors,
+    meter,
+    failed,
+    takesPreviews: false,
+  };
+  const sync = { streams, sharedPages: new SharedPages(), counts: metrics, clientOf };
+  // Rows past the rules. Who asks is found out by `dataCallers`, along with the first statements of a request.
+  const dataApi: ApiServices = { ...api, callers: dataCallers(adminCallers), takesPreviews: true };
+  const dataEndpoints = new Map([...syncEndpoints({ ...dataApi, ...sync }), ...writesEndpoints(dataApi)]);
+  // Pushing is for applications that write while they are offline.
+  dataEndpoints.delete("push");
+  admin.route("/admin/api/data", tableRoutes(dataApi, dataEndpoints));
+  admin.route("/admin/api/operations", operationRoutes(dataApi));
   admin.use("/admin/api/*", adminIdentified);
-  admin.route("/admin/api", adminRoutes({ platform, config, projects, readSchemaFile, cursors }));
+  const recent = new RecentRequests();
+  const { surroundings } = options;
+  const adminServices = { platform, config, projects, readSchemaFile, cursors, auth, recent, surroundings };
+  admin.route("/admin/api", adminRoutes(adminServices));
   app.get("/metrics", identified, (c) => {
     const refusal = adminRefusal(c.var.caller);
     if (refusal !== null) return refusal.toResponse();
@@ -222,12 +250,7 @@ export async function createApp(options: AppOptions) {
   app.all("/metrics", refuse("GET"));
   const document = openApi({ callers, projects, config, publicBaseUrl });
   app.all("/openapi.json", byMethod({ GET: (c) => document(c.req.raw) }));
-  const failed = (error: unknown) => failedRequest(log, error);
-  const isLogged = config.log.format !== "off";
-  const streams = new Streams(config.sync);
-  const api: ApiServices = { platform, config, callers, projects, cursors, meter, failed, isLogged };
-  const sync = { ...api, streams, sharedPages: new SharedPages(), counts: metrics, clientOf };
-  const endpoints = new Map([...syncEndpoints(sync), ...writesEndpoints(api)]);
+  const endpoints = new Map([...syncEndpoints({ ...api, ...sync }), ...writesEndpoints(api)]);
   app.route("/api", tableRoutes(api, endpoints));
   app.route("/ops", operationRoutes(api));
   const routers = ownConsole === null ? [app] : [app, ownConsole];
@@ -242,6 +265,7 @@ export async function createApp(options: AppOptions) {
     log,
     routeOf: createRouteOf(routers.flatMap(({ routes }) => routes.map(({ path }) => path))),
     clientAddress: options.clientAddress,
+    recent,
   });
   /** The tables of the schema in force that keep history. */
   const keptLogs = async () => {
@@ -288,7 +312,7 @@ export async function createApp(options: AppOptions) {
       if (isStrict(request)) options.addHeader(response, strictTransportSecurity, rest[0]);
       const ms = clock.elapsed() - from;
       metrics.request(request.method, request.url, response.status, ms);
-      requestLog?.(request, rest[0], response, ms);
+      requestLog(request, rest[0], response, ms);
       return response;
     };
   };

@@ -7,11 +7,24 @@ import { router } from "../http/router.js";
 import { adminRefusal } from "./authorize.js";
 import { postExplain } from "./explain.js";
 import { getOperations } from "./operations.js";
+import { getOutbox } from "./outbox.js";
+import { getRequests } from "./requests.js";
 import { applySchema, planSchema } from "./schema.js";
+import { getSchema } from "./schema-in-force.js";
 import { getServiceKeys, postServiceKey, removeServiceKey } from "./service-keys.js";
 import type { AdminHandler, AdminServices } from "./services.js";
+import { getSessions, removeSession } from "./sessions.js";
+import { getSettings } from "./settings.js";
 import { getUsage } from "./usage.js";
-import { getUsers, patchUser, postUser, removeUser, revokeAllSessions, revokeUserSessions } from "./users.js";
+import {
+  getUsers,
+  patchUser,
+  postInvitation,
+  postUser,
+  removeUser,
+  revokeAllSessions,
+  revokeUserSessions,
+} from "./users.js";
 
 type Env = { Variables: { caller: Caller } };
 
@@ -30,10 +43,13 @@ const endpoints: readonly (readonly [
   handle: AdminHandler,
   by: Confirmation,
 ])[] = [
+  ["GET", "/schema", getSchema, "unconfirmed"],
   ["POST", "/schema/plan", planSchema, "unconfirmed"],
   ["POST", "/schema/apply", applySchema, "confirmed"],
   ["GET", "/users", getUsers, "unconfirmed"],
   ["POST", "/users", postUser, "confirmed"],
+  // `/users/invite`: RegExpRouter supports no such route beside `/users/:id/revoke-sessions`.
+  ["POST", "/users/:id", postInvitation, "confirmed"],
   ["PATCH", "/users/:id", patchUser, "confirmed"],
   ["DELETE", "/users/:id", removeUser, "confirmed"],
   ["POST", "/users/:id/revoke-sessions", revokeUserSessions, "unconfirmed"],
@@ -43,6 +59,11 @@ const endpoints: readonly (readonly [
   ["DELETE", "/service-keys/:id", removeServiceKey, "confirmed"],
   ["GET", "/usage", getUsage, "unconfirmed"],
   ["GET", "/operations", getOperations, "unconfirmed"],
+  ["GET", "/sessions", getSessions, "unconfirmed"],
+  ["DELETE", "/sessions/:id", removeSession, "unconfirmed"],
+  ["GET", "/outbox", getOutbox, "unconfirmed"],
+  ["GET", "/requests", getRequests, "unconfirmed"],
+  ["GET", "/settings", getSettings, "unconfirmed"],
   ["POST", "/explain", postExplain, "unconfirmed"],
 ];
 

@@ -74,6 +74,7 @@ export async function listSystemRows(
     access,
     scanLimit: config.api.scan_limit,
     metered: false,
+    preview: null,
     prepared: nothingPrepared,
     // Nothing is remembered of them either, because the rows are small.
     briefTries: new BriefTries(clock),

@@ -1,5 +1,6 @@
 import { createUser } from "../auth/administration.js";
 import { type Caller, longWorkFor, principalOf } from "../auth/principal.js";
+import { inviteUser } from "../auth/routes/invitations.js";
 import { deleteEmailChanges, deleteEveryEmailChange } from "../auth/store/email-change.js";
 import { deleteCodes, deleteEveryCode } from "../auth/store/oauth.js";
 import { revokeEverySession, revokeSessions } from "../auth/store/sessions.js";
@@ -8,7 +9,7 @@ import { deletionRefusal, lastAdmin, userDeletion } from "../auth/user-deletion.
 import { userOf } from "../auth/user-of.js";
 import { tell } from "../http/answer-facts.js";
 import { readJsonObject } from "../http/body.js";
-import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
+import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import type { SecurityEvent } from "../http/security-event.js";
 import { usersTable } from "../sqlite/names.js";
@@ -48,6 +49,18 @@ export async function postUser({ request, services, caller }: AdminRequest): Pro
   if (isRefusal(created)) return created;
   const [found] = await platform.database.query([userById(created.id)]);
   return tell(json({ data: { user: userOf(found!.rows[0]!) } }, 201), { target: created.id });
+}
+
+/** POST /admin/api/users/invite with `email, role?, redirect_to?`: as POST /auth/users/invite. */
+export async function postInvitation({
+  request,
+  services,
+  id,
+  caller,
+}: AdminRequest): Promise<Response | Refusal> {
+  return id === "invite"
+    ? inviteUser({ request, context: services.auth, caller })
+    : methodNotAllowed("PATCH", "DELETE");
 }
 
 /**

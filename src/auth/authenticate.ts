@@ -5,7 +5,14 @@ import type { AccessClaims, AccessTokens } from "./access-token.js";
 import { hashSecret } from "./api-key.js";
 import type { Credential } from "./credential.js";
 import { anonymous, type Caller } from "./principal.js";
-import { apiKeyCheck, consoleCheck, schemaVersionCheck, sessionCheck } from "./store/checks.js";
+import {
+  apiKeyCheck,
+  besideKey,
+  besideUser,
+  consoleCheck,
+  schemaVersionCheck,
+  sessionCheck,
+} from "./store/checks.js";
 
 /**
  * Whom a credential names. The signature of an access token, or the form of an API key, was verified already. Whether
@@ -16,7 +23,20 @@ export type Claim =
   | { readonly kind: "user"; readonly claims: AccessClaims }
   | { readonly kind: "key"; readonly hash: string }
   /** A session of the console, by the hash of its token. */
-  | { readonly kind: "console"; readonly hash: string };
+  | { readonly kind: "console"; readonly hash: string }
+  | ClaimAs;
+
+/** Whom a credential names, and whose view is asked for: both are looked up at once. */
+export interface ClaimAs {
+  readonly kind: "as";
+  readonly by: Exclude<Claim, ClaimAs>;
+  readonly as: NamedCaller;
+}
+
+/** A caller as another request names them. */
+export type NamedCaller =
+  | { readonly kind: "anonymous" }
+  | { readonly kind: "user" | "key"; readonly id: string };
 
 /** The refusal, 401, of every credential that is not accepted. */
 export const unauthorized = new Refusal("unauthorized", "the credential is malformed, expired or revoked");
@@ -25,7 +45,11 @@ export const unauthorized = new Refusal("unauthorized", "the credential is malfo
  * Whom a credential names, at the time `now` (milliseconds since the epoch). Refuses malformed credentials, and access
  * tokens that do not verify. Returns without a promise where nothing has to be computed.
  */
-export function claimOf(credential: Credential, tokens: AccessTokens, now: number): AtOnce<Claim | Refusal> {
+export function claimOf(
+  credential: Credential,
+  tokens: AccessTokens,
+  now: number,
+): AtOnce<ClaimAs["by"] | Refusal> {
   switch (credential.kind) {
     case "none":
       return { kind: "anonymous" };
@@ -56,8 +80,24 @@ export function checkStatement(claim: Claim, now: number, sessionMaxAgeMs: numbe
       return apiKeyCheck(claim.hash, now);
     case "console":
       return consoleCheck(claim.hash, now, now - sessionMaxAgeMs);
+    case "as": {
+      const { by, as } = claim;
+      const check = checkStatement(by, now, sessionMaxAgeMs);
+      if (as.kind === "anonymous") return check;
+      return as.kind === "user"
+        ? besideUser(check, checkedLengths[by.kind], as.id)
+        : besideKey(check, checkedLengths[by.kind], as.id, now);
+    }
   }
 }
+
+/** How many columns the check of each kind of claim returns. */
+const checkedLengths: Readonly<Record<ClaimAs["by"]["kind"], number>> = {
+  anonymous: 1,
+  user: 5,
+  key: 3,
+  console: 8,
+};
 
 /**
  * The row that `checkStatement` returns: first the version of the schema in force (NULL where no schema was applied
@@ -69,6 +109,8 @@ export type CheckedRow = Result["rows"][number];
 export function callerOf(claim: Claim, row: CheckedRow): Caller | Refusal {
   const [, id, first, second, third] = row;
   switch (claim.kind) {
+    case "as":
+      return callerOf(claim.by, row);
     case "anonymous":
       return anonymous;
     case "user": {
@@ -109,3 +151,25 @@ function consoleCaller(row: CheckedRow): Caller {
     console: { expiresAtMs, confirmedUntilMs },
   };
 }
+
+/**
+ * The caller whose view is asked for, from the row of `checkStatement`: who they would be in a request of their own now, or
+ * what refuses it. 404 where there is none.
+ */
+export function seenAs({ by, as }: ClaimAs, row: CheckedRow): Caller | Refusal {
+  if (as.kind === "anonymous") return anonymous;
+  const [id, ...found] = row.slice(checkedLengths[by.kind]);
+  if (id === null) return as.kind === "user" ? noSuchUser : noSuchKey;
+  if (as.kind === "key") {
+    const [scopes, isAlive] = found;
+    return isAlive === 1 ? { kind: "key", id: as.id, scopes: JSON.parse(scopes as string) } : unauthorized;
+  }
+  const [email, role, verified, isDisabled] = found;
+  if (isDisabled === 1) return unauthorized;
+  // Nothing is done in a session of theirs.
+  const named = { id: as.id, email: email as string, role: role as string, sessionId: "" };
+  return { kind: "user", ...named, emailVerified: verified === 1 };
+}
+
+const noSuchUser = new Refusal("not_found", "Svc-As: no such user");
+const noSuchKey = new Refusal("not_found", "Svc-As: no such key");

@@ -4,16 +4,38 @@ import { type Database, type Statements, UnavailableError } from "../platform/da
 import { Memo } from "../platform/memo.js";
 import type { Clock } from "../platform/platform.js";
 import type { AccessTokens } from "./access-token.js";
-import { type CheckedRow, type Claim, callerOf, checkStatement, claimOf } from "./authenticate.js";
+import {
+  type CheckedRow,
+  type Claim,
+  callerOf,
+  checkStatement,
+  claimOf,
+  type NamedCaller,
+  seenAs,
+} from "./authenticate.js";
 import { CheckedDatabase, UnexpectedRowError } from "./checked-database.js";
 import { readCredential, type TakenCookies } from "./credential.js";
-import type { Caller } from "./principal.js";
+import type { Actor, Caller } from "./principal.js";
 
 /** A caller, and the version of the schema in force, which the same query found. */
-export interface IdentifiedCaller {
-  readonly caller: Caller;
+export interface IdentifiedCaller<C = Caller> {
+  /** Whose rights the request has. */
+  readonly caller: C;
+  /**
+   * Who sends the request. Another than `caller` only where an administrator asks what somebody else would be answered: then
+   * nothing may be written.
+   */
+  readonly by: C;
   /** The version of the schema in force; null where no schema was applied yet. */
   readonly schemaVersion: number | null;
+}
+
+/** Finds out who works with rows, as `Callers.run` does. */
+export interface Actors {
+  run<T = Response>(
+    headers: Headers,
+    act: (identity: IdentifiedCaller<Actor>, database: Statements) => AtOnce<T | Refusal>,
+  ): Promise<T | Refusal>;
 }
 
 /**
@@ -33,6 +55,16 @@ export interface Callers {
   run<T = Response>(
     headers: Headers,
     act: (identity: IdentifiedCaller, database: Statements) => AtOnce<T | Refusal>,
+  ): Promise<T | Refusal>;
+
+  /**
+   * As `run`, and looks another caller up beside the one who sends the request. `act` decides whether they may ask for it;
+   * it is given who the other one would be in a request of their own, or what refuses it.
+   */
+  runAs<T = Response>(
+    headers: Headers,
+    as: NamedCaller,
+    act: (identity: IdentifiedCaller, other: Caller | Refusal, database: Statements) => AtOnce<T | Refusal>,
   ): Promise<T | Refusal>;
 }
 
@@ -89,6 +121,9 @@ export function createCallers(services: CallerServices): Callers {
         const known = byHash.find(claim.hash);
         return known === undefined ? null : [schemaVersion, ...known];
       }
+      // Asked for rarely, so nothing is remembered of it.
+      case "as":
+        return null;
     }
   };
 
@@ -103,7 +138,7 @@ export function createCallers(services: CallerServices): Callers {
         lastVerified = known[3] as number;
         verified.set(userId, lastVerified);
       }
-    } else if (claim.kind !== "anonymous") {
+    } else if (claim.kind !== "anonymous" && claim.kind !== "as") {
       if (known[0] === null) byHash.delete(claim.hash);
       else byHash.set(claim.hash, known);
     }
@@ -111,11 +146,40 @@ export function createCallers(services: CallerServices): Callers {
 
   const identityOf = (claim: Claim, row: CheckedRow): IdentifiedCaller | Refusal => {
     const caller = callerOf(claim, row);
-    return isRefusal(caller) ? caller : { caller, schemaVersion: row[0] as number | null };
+    return isRefusal(caller) ? caller : { caller, by: caller, schemaVersion: row[0] as number | null };
   };
 
   const claimIn = (headers: Headers, nowMs: number) =>
     claimOf(readCredential(headers, cookies), tokens, nowMs);
+
+  const checked = async <T>(
+    claim: Claim,
+    nowMs: number,
+    act: (identity: IdentifiedCaller, row: CheckedRow, database: Statements) => AtOnce<T | Refusal>,
+  ): Promise<T | Refusal> => {
+    const check = checkStatement(claim, nowMs, sessionMaxAgeMs);
+    let row = expectedRow(claim);
+    for (let rounds = 0; rounds < roundsMax; rounds++) {
+      if (row === null) {
+        const [result] = await database.query([check]);
+        row = result!.rows[0]!;
+        remember(claim, row);
+      }
+      const identity = identityOf(claim, row);
+      if (isRefusal(identity)) return identity;
+      const checking = new CheckedDatabase(database, check, row);
+      try {
+        const answer = await act(identity, row, checking);
+        if (!checking.confirmed) await checking.confirm();
+        return answer;
+      } catch (error) {
+        if (!(error instanceof UnexpectedRowError)) throw error;
+        row = error.found;
+        remember(claim, row);
+      }
+    }
+    throw new UnavailableError("the schema or the caller changes faster than a request is answered");
+  };
 
   return {
     identify: async (headers) => {
@@ -131,29 +195,17 @@ export function createCallers(services: CallerServices): Callers {
       const nowMs = clock.now();
       const read = claimIn(headers, nowMs);
       const claim = read instanceof Promise ? await read : read;
-      if (isRefusal(claim)) return claim;
-      const check = checkStatement(claim, nowMs, sessionMaxAgeMs);
-      let row = expectedRow(claim);
-      for (let rounds = 0; rounds < roundsMax; rounds++) {
-        if (row === null) {
-          const [result] = await database.query([check]);
-          row = result!.rows[0]!;
-          remember(claim, row);
-        }
-        const identity = identityOf(claim, row);
-        if (isRefusal(identity)) return identity;
-        const checked = new CheckedDatabase(database, check, row);
-        try {
-          const answer = await act(identity, checked);
-          if (!checked.confirmed) await checked.confirm();
-          return answer;
-        } catch (error) {
-          if (!(error instanceof UnexpectedRowError)) throw error;
-          row = error.found;
-          remember(claim, row);
-        }
-      }
-      throw new UnavailableError("the schema or the caller changes faster than a request is answered");
+      return isRefusal(claim)
+        ? claim
+        : checked(claim, nowMs, (identity, _, checking) => act(identity, checking));
+    },
+
+    runAs: async (headers, as, act) => {
+      const nowMs = clock.now();
+      const by = await claimIn(headers, nowMs);
+      if (isRefusal(by)) return by;
+      const claim = { kind: "as", by, as } as const;
+      return checked(claim, nowMs, (identity, row, checking) => act(identity, seenAs(claim, row), checking));
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { Principal } from "../http/answer-facts.js";
 import type { LongWork } from "../platform/database.js";
 import type { Config } from "../project/config.js";
 import type { AuthValues } from "../rules/ast.js";
@@ -23,27 +24,54 @@ export interface ConsoleSession {
   readonly confirmedUntilMs: number;
 }
 
+/** Whoever works with rows. */
+export type Actor = Caller | Administrator;
+
+/**
+ * A user with the role `admin` who works with rows past the rules, under `/admin/api/data` alone
+ * (`docs/reference/http.md#rows-past-the-rules`). Everywhere else the same person is a `user`.
+ */
+export interface Administrator {
+  readonly kind: "admin";
+  readonly id: string;
+  readonly email: string;
+  readonly emailVerified: boolean;
+  readonly role: string;
+  readonly sessionId: string;
+}
+
 /** The caller of a request without a credential. */
 export const anonymous: Caller = { kind: "anonymous" };
 
 /**
- * A text that identifies the caller: `anonymous`, `user:<id>` or `key:<id>`. The cursor of a list is bound to it, so
- * that no other caller can use the cursor.
+ * A text that identifies the caller: `anonymous`, `user:<id>`, `admin:<id>` or `key:<id>`. The cursor of a list is bound to it,
+ * so that no other caller can use the cursor.
  */
-export function principalOf(caller: Caller): string {
+export function principalOf(caller: Actor): string {
   return caller.kind === "anonymous" ? caller.kind : `${caller.kind}:${caller.id}`;
 }
 
 /** The id of the user or of the API key; null for an anonymous caller. */
-export function idOf(caller: Caller): string | null {
+export function idOf(caller: Actor): string | null {
   return caller.kind === "anonymous" ? null : caller.id;
+}
+
+/** The account behind a caller, as the log of changes and the request log name it: an administrator is a user there. */
+export function accountOf(caller: Actor): Principal {
+  if (caller.kind === "anonymous") return { kind: "anonymous" };
+  return { kind: caller.kind === "key" ? "key" : "user", id: caller.id };
+}
+
+/** Whether the rules of tables do not bind the caller. What a key may do, its scopes say. */
+export function isPastRules(caller: Actor): boolean {
+  return caller.kind === "key" || caller.kind === "admin";
 }
 
 /**
  * What the database is told for statements that may take long: who the caller is, and the milliseconds left before the
  * work is stopped (`docs/reference/limits.md#long-work`). `takenMs` is how long the request has taken already.
  */
-export function longWorkFor(caller: Caller, api: Config["api"], takenMs = 0): LongWork {
+export function longWorkFor(caller: Actor, api: Config["api"], takenMs = 0): LongWork {
   const isKey = caller.kind === "key";
   const withinMs = Math.max(0, (isKey ? api.key_deadline_ms : api.deadline_ms) - takenMs);
   return { principal: principalOf(caller), isKey, withinMs };
@@ -53,8 +81,8 @@ export function longWorkFor(caller: Caller, api: Config["api"], takenMs = 0): Lo
  * The values of `auth.id`, `auth.email` and so on in rules. They are null for anonymous callers, and for API keys,
  * because a key's scopes alone decide what it may do.
  */
-export function authValues(caller: Caller): AuthValues {
-  return caller.kind === "user"
+export function authValues(caller: Actor): AuthValues {
+  return caller.kind === "user" || caller.kind === "admin"
     ? { id: caller.id, email: caller.email, email_verified: caller.emailVerified, role: caller.role }
     : { id: null, email: null, email_verified: null, role: null };
 }

@@ -6,6 +6,7 @@ import { purgeCounters, purgeStatements } from "./store/purge.js";
 
 const rowsMax = 500;
 const linkKeepMs = 604_800_000;
+const mailKeepMs = 604_800_000;
 
 /**
  * How often a statement that removes ended rows is repeated in one call at most, so that a call ends even where rows
@@ -34,6 +35,7 @@ export async function purge(
     accessTokenMs: auth.access_token_ttl_secs * 1000,
     sessionMaxAgeMs: auth.session_max_age_secs * 1000,
     linkKeepMs,
+    mailKeepMs,
   });
   for (const statement of statements) await repeat(database, statement, roundsMax);
   for (const statement of purgeSignIns(now, rowsMax)) await repeat(database, statement, roundsMax);

@@ -5,8 +5,9 @@ import type { ColumnName, TableName } from "../sqlite/names.js";
 import { quoteName, quoteText } from "../sqlite/sql-tokens.js";
 
 /**
- * What the log has to know of a column to write its value into an image and to read it back. `plain`: texts and integers
- * alone, which JSON holds as they are. `real` and `blob`: values of that type alone. `any`: a column that may hold all.
+ * What the log of changes has to know of a column to write its value into an image (the JSON of a row in the log) and
+ * to read it back. `plain`: texts and integers alone, which JSON holds as they are. `real` and `blob`: values of that
+ * type alone. `any`: a column that may hold all.
  */
 export interface LoggedColumn {
   readonly name: ColumnName;
@@ -15,20 +16,21 @@ export interface LoggedColumn {
   readonly collation: string | null;
 }
 
-/** A table as the log knows it. `key` are the columns of its primary key. */
+/** A table as the log of changes knows it. `key` has the columns of its primary key. */
 export interface LoggedTable {
   readonly table: TableName;
   readonly columns: readonly LoggedColumn[];
   readonly key: readonly LoggedColumn[];
 }
 
-/** How many arguments a function may have on every backend is 32 (D1), so a call takes this many names with values. */
+/** How many pairs of a name and a value one call of a JSON function takes. D1 allows a function 32 arguments. */
 const pairsMax = 15;
 
 /**
- * The image of a row in SQL: a JSON object of its columns. A BLOB is `{"$b": "00ff"}`, because JSON functions take some
- * BLOBs for JSON in SQLite's own format (https://sqlite.org/json1.html#jsonb). A real has 17 digits, as SQLite itself
- * would write 15, and one of an extreme size is `[number, exponent]` (`platform/real-scale.ts`).
+ * The image of a row, in which the log of changes holds it, in SQL: a JSON object of its columns. A BLOB is
+ * `{"$b": "00ff"}`, because JSON functions take some BLOBs for JSON in SQLite's own format
+ * (https://sqlite.org/json1.html#jsonb). A real has 17 digits, as SQLite itself would write 15, and one of an extreme
+ * size is `[number, exponent]` (`platform/real-scale.ts`).
  */
 export function imageSql(columns: readonly LoggedColumn[], of: string): string {
   const chunks = Array.from({ length: Math.ceil(columns.length / pairsMax) }, (_, i) =>
@@ -41,14 +43,17 @@ export function imageSql(columns: readonly LoggedColumn[], of: string): string {
   }, "");
 }
 
-/** The key of a row in SQL, as a JSON array with the values as in an image. Equal texts mean the same key. */
+/**
+ * The key of a row in SQL, as a JSON array with the values as in an image (the JSON of a row in the log of changes).
+ * Equal texts mean the same key.
+ */
 export function keySql(key: readonly LoggedColumn[], of: string): string {
   return `json_array(${key.map((column) => written(column, of)).join(", ")})`;
 }
 
 /**
- * About how many bytes values take in an image, without the names of their columns. A BLOB takes two for each byte, and a
- * text what JSON adds to it.
+ * About how many bytes values take in an image (the JSON of a row in the log of changes), without the names of their
+ * columns. A BLOB takes two for each byte, and a text what JSON adds to it.
  */
 export function imageBytes(values: Iterable<SqlValue>): number {
   let bytes = 0;
@@ -61,7 +66,9 @@ export function imageBytes(values: Iterable<SqlValue>): number {
 }
 
 const blobFrameBytes = '{"$b":""}'.length;
-/** Of a real with 17 digits, its sign, its point and its exponent. */
+/**
+ * How many bytes a number takes at most in JSON: those of a real with 17 digits, its sign, its point and its exponent.
+ */
 const numberBytesMax = 24;
 
 function utf8Bytes(text: string): number {
@@ -90,14 +97,14 @@ function realOf(ref: string): string {
 }
 
 /**
- * The value of a column in SQL, read from an image. It has no affinity: the values of an image have the types that they
- * had in the table.
+ * SQL for the value of a column, read from the image of a row in the log of changes. It has no affinity: the values of
+ * an image have the types that they had in the table.
  */
 export function fromImage({ name, holds }: Omit<LoggedColumn, "collation">, image: string): string {
   return read(holds, image, pathOf(name).slice(1, -1));
 }
 
-/** The value in SQL of the column at this place of a primary key, read from the key's text as `keySql` writes it. */
+/** SQL for the value of the column at this place of a primary key, read from the key's text as `keySql` writes it. */
 export function fromKey({ holds }: Pick<LoggedColumn, "holds">, key: string, at: number): string {
   return read(holds, key, `$[${at}]`);
 }
@@ -119,12 +126,18 @@ function read(holds: LoggedColumn["holds"], json: string, path: string): string 
   }
 }
 
-/** The path of a column in an image, as a text of SQL. Names of columns hold no quote. */
+/**
+ * The JSON path of a column in an image (the JSON of a row in the log of changes), as a text of SQL. Names of columns
+ * hold no quote.
+ */
 export function pathOf(column: string): string {
   return quoteText(`$."${column}"`);
 }
 
-/** What a column of this type in the schema holds. `isAny`: whether the database lets it hold values of any type. */
+/**
+ * What the log of changes has to expect in a column of this type. `isAny`: whether the database lets the column hold
+ * values of any type.
+ */
 export function holdsOf(type: ColumnType, isAny: boolean): LoggedColumn["holds"] {
   if (isAny) return "any";
   return type === "real" || type === "blob" ? type : "plain";

@@ -3,14 +3,14 @@ import { imageSql, keySql, type LoggedColumn, type LoggedTable } from "./image.j
 
 const triggerPrefix = "_svc_log_";
 
-/** Whether a trigger writes the log of changes. */
+/** Whether a trigger writes the log of changes, by its name. */
 export function isLogTrigger({ name }: { readonly name: string }): boolean {
   return name.toLowerCase().startsWith(triggerPrefix);
 }
 
 /**
- * The transaction that a change belongs to: the newest one, if it is still open. None where another program makes the
- * change: then the entry has the time instead (docs/change-log.md).
+ * SQL for the transaction that a change belongs to: the newest one, if it is still open. NULL where another program
+ * makes the change: then the entry has the time instead (docs/change-log.md).
  */
 const openTransaction = "(SELECT iif(seq IS NULL, id, NULL) FROM _transactions ORDER BY id DESC LIMIT 1)";
 const atOthers = `iif(${openTransaction} IS NULL, CAST(unixepoch('subsec') * 1000 AS INTEGER), NULL)`;
@@ -46,7 +46,10 @@ export function logTriggers({ table, columns, key }: LoggedTable): ReadonlyMap<s
   ]);
 }
 
-/** Whether an update changes a value. By BINARY, and by the type too: to a column that may hold any, 1 and 1.0 differ. */
+/**
+ * The SQL condition that an update changes a value of these columns. Values are compared by BINARY, and in a column
+ * that may hold any type by their type too, as 1 and 1.0 differ there.
+ */
 function isChanged(columns: readonly LoggedColumn[]): string {
   const values = (row: string) =>
     columns.flatMap(({ name, holds, collation }) => {

@@ -1,21 +1,21 @@
 import { type Database, type Result, type Statement, statement } from "../platform/database.js";
 import { entryBefore } from "./transactions.js";
 
-/** For how many days the log of a table is kept. */
+/** For how many days the log of a table's changes is kept. */
 export interface Kept {
   readonly table: string;
   readonly days: number;
 }
 
-/** How many entries go in one transaction, so that none holds up other writes. */
+/** How many entries of the log are deleted in one transaction, so that no transaction holds up other writes. */
 const entriesAtOnce = 500;
-/** How many times that one call goes through a table. */
+/** How many transactions one call spends on a table at most. */
 const roundsMax = 200;
 const dayMs = 86_400_000;
 
 /**
- * Deletes entries of the log that are older than their table keeps them. The newest entry of all stays, so that a
- * checkpoint at it can still be told from one of another database.
+ * Deletes entries of the log of changes that are older than their table keeps them. The newest entry of all stays, so
+ * that a client's checkpoint at it can still be told from one of another database.
  */
 export async function retireChanges(database: Database, kept: readonly Kept[], nowMs: number): Promise<void> {
   for (const { table, days } of kept) {
@@ -30,13 +30,13 @@ export async function retireChanges(database: Database, kept: readonly Kept[], n
   }
 }
 
-/** The time of the entry `_l`. */
+/** SQL for the time of the entry `_l` of the log: that of its transaction, else its own. */
 const atOf = "ifnull((SELECT t.at FROM _transactions AS t WHERE t.id = _l.tx), _l.at)";
 
 /**
- * Raises the floor of a table, if it still is this one, to the last of the next entries that goes now, and deletes up to
- * there. The new floor comes back. A reader that finds the floor below the moment that it reads has found all entries
- * after it.
+ * Statements that raise the floor of a table, the entry behind which its log is whole, and delete the entries up to
+ * there. If the floor still is `floor`, it becomes the last of the next entries that are older than `beforeMs`, and
+ * comes back. A reader that finds the floor below the moment that it reads has found all entries after it.
  */
 function retirement(table: string, floor: number, beforeMs: number): readonly Statement[] {
   const next = `SELECT _l.seq AS seq, ${atOf} AS at FROM v CROSS JOIN _changes AS _l NOT INDEXED
@@ -60,15 +60,18 @@ function retirement(table: string, floor: number, beforeMs: number): readonly St
 }
 
 /**
- * Deletes the transactions that no entry belongs to any more, among those of deleted entries: the result of a statement
- * that returns `tx` of each.
+ * Deletes the transactions that no entry of the log belongs to any more, among those of deleted entries: the result of
+ * a statement that returns `tx` of each.
  */
 export async function deleteUnused(database: Pick<Database, "batch">, { rows }: Result): Promise<void> {
   const transactions = [...new Set(rows.map(([tx]) => tx))].filter((tx) => tx !== null);
   if (transactions.length > 0) await database.batch([unused(JSON.stringify(transactions))]);
 }
 
-/** Deletes those of the transactions, a JSON array of their ids, that no entry belongs to any more. */
+/**
+ * The statement that deletes, of the transactions with these ids (a JSON array), those that no entry of the log belongs
+ * to any more.
+ */
 function unused(transactions: string): Statement {
   return statement(
     `DELETE FROM _transactions WHERE id IN (SELECT value FROM json_each(?)) AND id < (SELECT max(id) FROM _transactions)

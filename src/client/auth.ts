@@ -5,7 +5,7 @@ import type { Listener, Sessions, TokenUser } from "./session.js";
 import type { SessionStorage } from "./surroundings.js";
 import type { Call, Send } from "./transport.js";
 
-/** What registers or signs in a user. */
+/** The email address and password with which a user registers or signs in. */
 export interface Credentials {
   readonly email: string;
   readonly password: string;
@@ -21,14 +21,14 @@ export interface User extends TokenUser {
 /** A session of the user, as `GET /auth/sessions` returns it. Times are ISO 8601. */
 export interface UserSession {
   readonly id: string;
-  /** `tokens` for those of `client.auth`. */
+  /** What kind of session it is: `tokens` for one of `client.auth`, `console` for one of the console. */
   readonly kind: string;
   readonly created_at: string;
-  /** When its tokens were last renewed, or it began. */
+  /** When the session's tokens were last renewed, or it began. */
   readonly last_used_at: string;
-  /** When it ends, unless its tokens are renewed before. */
+  /** When the session ends, unless its tokens are renewed before. */
   readonly expires_at: string;
-  /** Whether this call was made with it. */
+  /** Whether this call was made with the session. */
   readonly current: boolean;
 }
 
@@ -105,7 +105,7 @@ export class Auth {
   }
 
   /**
-   * Rotates the refresh token now; null where nobody is signed in any more. Usually not needed, because calls do it
+   * Renews the session's tokens now; null where nobody is signed in any more. Usually not needed, because calls do it
    * by themselves.
    */
   async refresh(): Promise<TokenUser | null> {
@@ -123,12 +123,15 @@ export class Auth {
     return this.#as("GET", "/auth/sessions");
   }
 
-  /** Ends one of them. For the session of this device, `logout` also forgets it here. */
+  /** Ends the session with this id. For the session of this device, `logout` also forgets it here. */
   async endSession(id: string): Promise<void> {
     await this.#as("DELETE", `/auth/sessions/${encodeURIComponent(id)}`);
   }
 
-  /** Changes the password. Ends every session of the user, this one included: sign in again with the new password. */
+  /**
+   * Changes the user's password. Ends every session of the user, this one included: sign in again with the new
+   * password.
+   */
   async changePassword(body: {
     readonly current_password: string;
     readonly password: string;
@@ -146,15 +149,19 @@ export class Auth {
   }
 
   /**
-   * Changes the address with the `token` of that link. Of the user's sessions only the one that has asked for it stays; if
-   * it is that of this device, it is renewed, because its token names the old address.
+   * Changes the user's address with the `token` of the link that `changeEmail` had mailed. Of the user's sessions only
+   * the one that has asked for it stays; if it is that of this device, it is renewed, because its token names the old
+   * address.
    */
   async confirmEmailChange(token: string): Promise<void> {
     await this.#post("/auth/email/confirm", { token });
     if (await this.user()) await this.refresh().catch(() => null);
   }
 
-  /** Deletes the user. It takes the password, or of a user without one a sign-in of the last five minutes. */
+  /**
+   * Deletes the account of the signed-in user. It takes the password, or of a user without one a sign-in of the last
+   * five minutes.
+   */
   async deleteAccount(body: { readonly password?: string } = {}): Promise<void> {
     await this.#ends({ method: "DELETE", path: "/auth/me", body });
   }
@@ -163,7 +170,7 @@ export class Auth {
     await this.#post("/auth/email-verification/resend", { email });
   }
 
-  /** Confirms the address with the `token` of the mailed link, and signs in. */
+  /** Confirms the user's address with the `token` of the mailed link, and signs in. */
   confirmEmail(token: string): Promise<TokenUser> {
     return this.#opens("/auth/email-verification/confirm", { token });
   }
@@ -188,7 +195,7 @@ export class Auth {
 
   /** Sends a call that ends the session if it succeeds. */
   async #ends(call: Call): Promise<void> {
-    // This call renews the session if necessary. During `signOut` below the session is locked and cannot be renewed.
+    // `me` renews the session if necessary. During `signOut` below the session is locked and cannot be renewed.
     await this.me();
     await this.#authorized.signOut((session) => this.#send(withSession(call, session)));
   }

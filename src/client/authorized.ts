@@ -17,7 +17,7 @@ export interface TokenResponse {
   readonly expires_in: number;
 }
 
-/** What an `Authorized` is made of. */
+/** What an `Authorized`, which sends requests as the signed-in user, is made of. */
 export interface AuthorizedOptions {
   readonly send: Send;
   readonly sessions: Sessions;
@@ -95,14 +95,14 @@ export class Authorized {
   }
 
   /**
-   * Runs `open`, whose answer opens a session, stores that session and returns its user. Nothing else opens, renews
-   * or ends a session meanwhile.
+   * Runs `open`, which sends a request whose answer opens a session, stores that session and returns its user. Nothing
+   * else opens, renews or ends a session meanwhile.
    */
   signIn(open: () => Promise<TokenResponse>): Promise<TokenUser> {
     return this.alone(async () => this.accept(await open()));
   }
 
-  /** Stores the session of a token response. To be called only by what `alone` runs. */
+  /** Stores the session of a token response. Only work that `alone` runs may call it. */
   async accept(data: TokenResponse): Promise<TokenUser> {
     const session = this.#sessionOf(data);
     await this.#options.sessions.save(session);
@@ -110,7 +110,7 @@ export class Authorized {
   }
 
   /**
-   * Runs `end`, which ends the given session on the server, and then forgets the session. If `end` throws, the
+   * Runs `end`, which ends the given session on the server, and then forgets the session here. If `end` throws, the
    * session stays.
    */
   signOut(end: (session: Known) => Promise<unknown>): Promise<void> {
@@ -135,8 +135,8 @@ export class Authorized {
     return this.alone(async (hasWaited) => {
       let current = await sessions.load();
       if (hasWaited && current?.stamp === stamp) {
-        // After waiting for another tab: what that tab has stored may become visible a moment after its lock is
-        // released.
+        // Another tab held the lock before. What it has stored may become visible only a moment after it has released
+        // the lock.
         await pause(storedLateMs, surroundings);
         current = await sessions.load();
       }
@@ -178,8 +178,8 @@ export class Authorized {
 
   /**
    * Returns the session, renewed if its access token is about to expire. If the server cannot be reached, it returns
-   * the old session with the failure: the request is tried with it all the same, but a 401 then does not lead to
-   * another refresh.
+   * the old session with the failure: the request is tried with that session all the same, but a 401 then does not lead
+   * to another refresh.
    */
   async #inTime(
     session: Known,
@@ -197,10 +197,10 @@ export class Authorized {
     }
   }
 
-  /** The call as one of the session's user and of nobody else. */
+  /** The call with the session's credentials, to be sent only as the session's user and as nobody else. */
   #of(session: Known, call: Call): Call {
     if (!session) return withSession(call, session);
-    // Where it is sent again, somebody else may have signed in meanwhile, whose cookies it would go with.
+    // Where the call is sent again, somebody else may have signed in meanwhile, with whose cookies it would be sent.
     const before = async () => {
       const now = await this.#options.sessions.load();
       if (now && now.user.id !== session.user.id) throw somebodyElse();
@@ -233,8 +233,8 @@ function somebodyElse(): SvcError {
 }
 
 /**
- * The call with the session's access token as a header, which it needs not in cookie mode. Without a session it has no
- * key either, as the server keeps none for callers whom it does not know.
+ * The call with the session's access token as a header, which is not needed in cookie mode. Without a session it has no
+ * `Idempotency-Key` either, as the server keeps none for callers whom it does not know.
  */
 export function withSession(call: Call, session: Known): Call {
   if (!session) return { ...call, onceKey: undefined };

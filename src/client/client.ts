@@ -16,6 +16,8 @@ import { type Call, repeated, type Send, transport, written } from "./transport.
 export interface ClientOptions {
   /** The server's URL, such as `https://api.example.com`. */
   readonly url: string;
+  /** Where the tables are, instead of under `/api`: administrators have them under `/admin/api/data`, past all rules. */
+  readonly tablesPath?: string;
   /**
    * `bearer` (default): tokens are kept in `storage` and sent as a header. `cookie`: for a server with
    * `auth.cookie_mode`; the browser keeps the tokens in cookies, and this library stores none. So that no script of
@@ -27,7 +29,8 @@ export interface ClientOptions {
   /** An API key, which calls send instead of a session. Only for programs on servers of your own. */
   readonly apiKey?: string;
   /**
-   * The server's `auth.refresh_token_rotation_grace_secs`, within which a refresh can be repeated; the default is 10.
+   * The server's `auth.refresh_token_rotation_grace_secs`, within which a refresh of tokens can be repeated; the
+   * default is 10.
    */
   readonly refreshGraceSecs?: number;
   /** Time limit for one request and its response, in milliseconds; the default is 30,000. */
@@ -36,7 +39,7 @@ export interface ClientOptions {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** The types of a table for which no types were generated, made of the type of its rows. */
+/** The types of a table for which no types were generated, made of the type `Row` of its rows. */
 type Loose<Row extends object> = { row: Row; create: Partial<Row>; update: Partial<Row>; key: unknown };
 
 /**
@@ -63,7 +66,7 @@ type Ops<Operations extends { [N in keyof Operations]: OperationTypes }> = [keyo
       ) => Promise<Operations[N]["result"]>;
     };
 
-/** A client of one server. */
+/** A client of one server, as `createClient` makes it. */
 export interface Client<
   Tables extends { [N in keyof Tables]: TableTypes },
   // biome-ignore lint/complexity/noBannedTypes: without it no operation is known
@@ -86,8 +89,9 @@ export interface Client<
     options?: CallOptions,
   ): Promise<{ -readonly [I in keyof Writes]: OperationResult<Tables, Writes[I]> }>;
   /**
-   * Sends mutations, each a transaction of its own, in the order of their ids, which count up by one for each name of a
-   * client (`docs/sync.md#push`). What was sent before may be sent again. An outbox does this by itself.
+   * Sends mutations (writes that belong together), each of which becomes a transaction of its own, in the order of
+   * their ids. The ids count up by one for each name of a client (`docs/sync.md#push`). What was sent before may be
+   * sent again. An outbox does all this by itself.
    */
   push(
     request: { readonly client: string; readonly mutations: readonly Mutation<Tables>[] },
@@ -96,7 +100,7 @@ export interface Client<
   /** One page of what has changed since a checkpoint (`docs/sync.md`). */
   pull(request: PullRequest, options?: CallOptions): Promise<Pulled>;
   /**
-   * Tells `follower` the rows of tables and then each of their changes, until the function that is returned is called.
+   * Tells `follower` the rows of tables and then each of their changes, until the function that it returns is called.
    * The tabs of an origin share one stream of the server, except where a `checkpoint` to begin at is given.
    */
   follow(tables: FollowedTables, follower: Follower, checkpoint?: string): () => void;
@@ -115,13 +119,13 @@ export interface PullRequest {
 /** What an outbox needs of the client that it belongs to. */
 export interface ClientParts {
   readonly url: string;
-  /** Whether the client has a key of the API, and no session. */
+  /** Whether the client has an API key, and no session. */
   readonly hasKey: boolean;
   readonly sessions: Sessions;
   readonly storage: SessionStorage;
   readonly surroundings: Surroundings;
   readonly overlays: Overlays;
-  /** Sends a call once. */
+  /** Sends a call once, without trying again. */
   readonly push: Send;
 }
 
@@ -139,12 +143,12 @@ export function clientIn<
   Operations extends { [N in keyof Operations]: OperationTypes } = {},
 >(surroundings: Surroundings, options: ClientOptions): Client<Tables, Operations> {
   const { session = "bearer", storage = defaultStorage(), apiKey = null } = options;
-  const { timeoutMs = 30_000, refreshGraceSecs = 10 } = options;
+  const { timeoutMs = 30_000, refreshGraceSecs = 10, tablesPath = "/api" } = options;
   if (!/^https?:\/\/[^?#]+$/.test(options.url))
     throw badCall("url: expected that of the server, with http:// or https://");
   const url = options.url.replace(/\/+$/, "");
   const cookies = session === "cookie";
-  const send = transport({ url, timeoutMs, cookies, surroundings });
+  const send = transport({ url, tablesPath, timeoutMs, cookies, surroundings });
   const sessions = new Sessions(storage, `svc.session ${url}`, cookies);
   const authorized = new Authorized({
     send,
@@ -159,7 +163,7 @@ export function clientIn<
   const repeatedly = repeated(send, surroundings);
   const read: Send = (call) => authorized.send(call, repeatedly);
   const once = written(send, repeatedly);
-  // The server finds room more quickly for keys that begin with the time.
+  // An `Idempotency-Key` that begins with the time: the server finds room for such keys more quickly.
   const onceKey = () => `${surroundings.now().toString(16)}-${surroundings.unique()}`;
   const write: Send = (call) => authorized.send({ ...call, onceKey: onceKey() }, once);
   const isShared = storage.subscribe !== undefined && apiKey === null;

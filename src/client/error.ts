@@ -21,7 +21,9 @@ export class SvcError extends Error {
      */
     readonly code: string,
     message: string,
-    /** After how many seconds the call may be sent again, from the header Retry-After; null where there is none. */
+    /**
+     * After how many seconds the call may be sent again, from the header Retry-After; null where the header is missing.
+     */
     readonly retryAfterSeconds: number | null = null,
     options: ErrorOptions & { readonly columns?: readonly string[]; readonly expected?: number | null } = {},
   ) {
@@ -33,15 +35,15 @@ export class SvcError extends Error {
   /** Whether the same call may succeed later, because the failure was not caused by the call itself. */
   get isTransient(): boolean {
     const { code, status } = this;
-    // The request was stopped at the server's time limit, and would take as long again.
+    // The server has stopped the request at its time limit. The same request would take as long again.
     if (code === "deadline_exceeded") return false;
     return code === "network_error" || code === "timeout" || status >= 500;
   }
 }
 
 /**
- * The row is of another version than `ifMatch` says: somebody has changed it meanwhile, and nothing was written
- * (`docs/guides/client.md#versions`).
+ * The error of a call with `ifMatch` where the row is of another version: somebody has changed it meanwhile, and
+ * nothing was written (`docs/guides/client.md#versions`).
  */
 export class SvcPreconditionError extends SvcError {
   override readonly name = "SvcPreconditionError";
@@ -53,7 +55,7 @@ export function badCall(message: string): SvcError {
 }
 
 /**
- * Whether the server has refused the refresh token. No other error signs anybody out
+ * Whether the server has refused the refresh token, so that the session is over. No other error signs anybody out
  * (`docs/reference/auth.md#rotation-and-its-grace-window`).
  */
 export function isRejectedToken(error: unknown): boolean {
@@ -69,7 +71,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | u
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop);
   });
-  // Handles a rejection that comes after the abort, which would otherwise count as unhandled.
+  // Handles a rejection of the work that comes after the abort, which would otherwise count as unhandled.
   work.catch(() => {});
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener("abort", stop));
 }

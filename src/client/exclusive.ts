@@ -1,11 +1,13 @@
 import type { SessionStorage, Surroundings } from "./surroundings.js";
 
-/** Work that only one tab may do at a time. `hasWaited`: another tab may just have done such work. */
+/**
+ * Work that only one tab may do at a time. `hasWaited`: it had to wait, so another tab may just have done such work.
+ */
 type Act<T> = (hasWaited: boolean) => Promise<T>;
 
 /**
  * How long a tab's lease holds (its sole right to do the work, noted in the storage), and how long a tab waits for a
- * lock. Longer than any such work takes.
+ * lock. It is longer than any work that is done under a lock or a lease.
  */
 const leaseMs = 20_000;
 const lookMs = 50;
@@ -21,7 +23,7 @@ export function exclusive<T>(
   surroundings: Surroundings,
   act: Act<T>,
 ): Promise<T> {
-  // Tabs need a lock only for a storage that they share.
+  // Tabs need a lock (Web Locks) only for a storage that they share.
   const isShared = storage.subscribe !== undefined;
   return isShared && surroundings.locks !== null
     ? withLock(name, surroundings, act)

@@ -11,19 +11,22 @@ export type Expand<T extends TableTypes, Tables> = [Path<T, Tables>] extends [ne
       | readonly Path<T, Tables>[]
       | { readonly [P in Path<T, Tables>]?: ExpandOptions<RowAt<T, Tables, P>, Reached<T, Tables, P>> };
 
-/** The options of a path that leads to rows of the type `Row`; those after `select` are for paths that lead backwards. */
+/**
+ * The options of a path of `expand` that leads to rows of the type `Row`. Those after `select` are for paths that lead
+ * backwards, to any number of rows.
+ */
 export interface ExpandOptions<Row, Target = readonly [string]> {
   readonly select?: readonly (keyof Row)[];
   readonly sort?: OfMany<Target, SortTerm<Row> | readonly SortTerm<Row>[]>;
-  /** 1 to 100; the default is 10. */
+  /** How many rows are expanded at most, 1 to 100; the default is 10. */
   readonly limit?: OfMany<Target, number>;
-  /** Whether `_count` says how many rows there are. */
+  /** Whether `_count` of the row says how many rows the path leads to. */
   readonly count?: OfMany<Target, boolean>;
 }
 
 type OfMany<Target, Value> = Target extends string ? never : Value;
 
-/** A row of a list with what `E` expands. */
+/** The type of a list's row `Row` with what its parameter `expand`, of the type `E`, adds to it. */
 export type Expanded<Row, T extends TableTypes, Tables, E> = unknown extends E
   ? Row
   : Row & {
@@ -32,7 +35,10 @@ export type Expanded<Row, T extends TableTypes, Tables, E> = unknown extends E
 
 type References<T> = T extends { references: infer R } ? R : Record<string, unknown>;
 
-/** The paths of at most three references; `Left` has an element for each that may follow the first. */
+/**
+ * The type of paths of `expand`, which follow at most three references. `Left` has an element for each further
+ * reference that may follow the first.
+ */
 type Path<T, Tables, Left extends readonly unknown[] = [1, 2]> = string extends keyof References<T>
   ? string
   : {
@@ -45,7 +51,10 @@ type Longer<P extends string, T, Tables, Left> = Left extends readonly [unknown,
   ? `${P}.${Path<T, Tables, Less>}`
   : never;
 
-/** The name of the table that a path leads to, in an array where it leads backwards; unknown where types say nothing. */
+/**
+ * The name of the table that a path of `expand` leads to, in an array where it leads backwards, to any number of rows;
+ * unknown where the generated types say nothing.
+ */
 type Reached<T, Tables, P> = P extends keyof References<T>
   ? References<T>[P]
   : P extends `${infer First}.${infer Rest}`
@@ -90,7 +99,7 @@ type Counting<E> = E extends readonly unknown[]
 
 type Options = ExpandOptions<Record<string, unknown>>;
 
-/** The options of each path, whatever the form of `expand`. */
+/** The paths that `expand` names with the options of each, whatever the form of `expand`. */
 function optionsByPath(expand: object): readonly (readonly [path: string, options: Options])[] {
   return Array.isArray(expand)
     ? expand.map((path: string) => [path, {}] as const)
@@ -99,7 +108,7 @@ function optionsByPath(expand: object): readonly (readonly [path: string, option
       );
 }
 
-/** The parameters of a query string for `expand`, each by its name. */
+/** The parameters of a list's query string that stand for `expand`, each with its name. */
 export function expandParameters(expand: object): readonly (readonly [name: string, value: unknown])[] {
   const paths = optionsByPath(expand);
   const named = paths.map(([path]) => path);
@@ -117,7 +126,7 @@ export function expandParameters(expand: object): readonly (readonly [name: stri
   return named.length === 0 ? [] : [["expand", named.join(",")], ...options];
 }
 
-/** `expand` as the member of a list's body. */
+/** The member `expand` of a list that is sent as JSON. */
 export function expandMember(expand: object): object {
   return Object.fromEntries(
     optionsByPath(expand).map(([path, { sort, ...others }]) => [

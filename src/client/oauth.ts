@@ -29,7 +29,7 @@ export class OAuth {
     this.#key = key;
   }
 
-  /** The providers that the project offers. */
+  /** The sign-in providers that the project offers, each with its callback URL. */
   async providers(): Promise<readonly { readonly provider: OAuthProvider; readonly callback_url: string }[]> {
     const { data } = await this.#send({ method: "GET", path: "/auth/oauth/providers" });
     return data as readonly { readonly provider: OAuthProvider; readonly callback_url: string }[];

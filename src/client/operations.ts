@@ -8,15 +8,15 @@ export interface Ref {
   readonly $ref: string;
 }
 
-/** Values, each of which may also be taken from an earlier operation. */
+/** The values of an operation, each of which may also be taken from what an earlier operation answers with. */
 type WithRefs<Values> = { readonly [C in keyof Values]: Values[C] | Ref };
 
-/** The key of a row as an object of its columns. */
+/** The key of a row as an object of the key's columns. */
 type KeyFields<Key> = unknown extends Key
   ? Readonly<Record<string, unknown>>
   : WithRefs<Extract<Key, object>>;
 
-/** `Beside` is what changes and deletions have beside these members. */
+/** The operations on one table. `Beside` is what updates and deletions have beside these members. */
 interface OperationsOn<Name, T extends TableTypes, Beside> {
   readonly create: { readonly op: "create"; readonly table: Name; readonly values: WithRefs<T["create"]> };
   readonly update: {
@@ -32,7 +32,7 @@ interface OperationsOn<Name, T extends TableTypes, Beside> {
   } & Beside;
 }
 
-/** A table for which no types were generated. */
+/** The types of a table for which no types were generated. */
 export type LooseTable = {
   row: Record<string, unknown>;
   create: Record<string, unknown>;
@@ -50,8 +50,8 @@ export type Operation<Tables = Record<never, never>> = [keyof Tables] extends [n
     }[keyof Tables];
 
 /**
- * One write of a mutation. `base` is what columns held when the change was made: where one holds something else by now,
- * that is a conflict.
+ * One write of a mutation. `base` is what columns held when the change was made: where one of them holds something else
+ * by now, that is a conflict.
  */
 export type PushedOperation<Tables = Record<never, never>> = [keyof Tables] extends [never]
   ? EachOf<OperationsOn<string, LooseTable, { readonly base?: LooseTable["row"] }>>
@@ -61,14 +61,13 @@ export type PushedOperation<Tables = Record<never, never>> = [keyof Tables] exte
         : never;
     }[keyof Tables];
 
-/** A batch compares nothing. */
+/** The writes of a batch have no `base`, as a batch compares nothing. */
 type NothingBeside = { readonly base?: never };
 
 type EachOf<Operations> = Operations[keyof Operations];
 
 /**
- * What an operation answers with: the row, only its key where the caller may not read it, and of a row that was deleted
- * its key.
+ * What an operation answers with: the row; only its key where the caller may not read the row, or where it was deleted.
  */
 export type OperationResult<Tables, O> = O extends { readonly op: infer Op; readonly table: infer N }
   ? N extends keyof Tables
@@ -80,7 +79,7 @@ export type OperationResult<Tables, O> = O extends { readonly op: infer Op; read
     : Record<string, unknown>
   : never;
 
-/** Writes that belong together, and the number by which their client and the server know them. */
+/** A mutation: writes that belong together, and the number by which their client and the server know them. */
 export interface Mutation<Tables = Record<never, never>> {
   readonly id: number;
   readonly operations: readonly PushedOperation<Tables>[];
@@ -89,12 +88,12 @@ export interface Mutation<Tables = Record<never, never>> {
 /** What has become of a mutation (`docs/sync.md#push`). */
 export interface MutationResult {
   readonly id: number;
-  /** `duplicate`: it was applied, or refused, by an earlier push. */
+  /** What has become of the mutation. `duplicate`: it was applied, or refused, by an earlier push. */
   readonly status: "applied" | "duplicate" | "conflict" | "rejected";
-  /** Which operation is refused; it counts from 0. */
+  /** Which operation of the mutation is refused; it counts from 0. */
   readonly operation?: number;
   readonly error?: { readonly code: string; readonly message: string; readonly columns?: readonly string[] };
-  /** The columns of a conflict. */
+  /** The columns of a conflict: those that hold something else than `base` says. */
   readonly fields?: readonly string[];
   /** The row of a conflict as it is now; absent where the caller may not read it. */
   readonly current?: Readonly<Record<string, unknown>>;

@@ -4,24 +4,30 @@ import type { Comparable, SortTerm } from "./table-types.js";
 import type { Call } from "./transport.js";
 
 /**
- * The parameters of a list (`docs/reference/http.md#lists`). `K` is the union of the columns in `select`, `E` what is
- * expanded (`Expand`).
+ * The parameters of a list (`docs/reference/http.md#lists`). `K` is the union of the columns in `select`, `E` the type
+ * of `expand`.
  */
 export interface ListQuery<Row, K extends keyof Row = keyof Row, E = unknown> {
-  /** By column, the value that a row has to have there. */
+  /** By column, the value that a row has to have in it. */
   readonly where?: { readonly [C in keyof Row]?: Comparable<Row[C]> };
   readonly filter?: Filters<Row>;
   readonly select?: readonly K[];
   /** The columns to sort by: `column` sorts ascending, `-column` descending. */
   readonly sort?: SortTerm<Row> | readonly SortTerm<Row>[];
-  /** Words that a row has to hold, the last as a beginning, phrases in double quotes; for tables with a search index. */
+  /**
+   * The words that a row has to hold, the last one as a beginning, phrases in double quotes. For tables with a search
+   * index.
+   */
   readonly search?: string;
-  /** References to follow: paths, or an object with options for each path. */
+  /** References whose rows are to be included: paths, or an object with options for each path. */
   readonly expand?: E;
   /** The most rows of a page: 1 to 1000; the default is 50. */
   readonly limit?: number;
   readonly offset?: number;
-  /** `none` counts nothing: `meta.total` is then null. The default is `exact`. */
+  /**
+   * Whether the rows of all pages are counted. `none` counts nothing: `meta.total` is then null. The default is
+   * `exact`.
+   */
   readonly total?: "exact" | "none";
 }
 
@@ -29,10 +35,10 @@ export interface ListQuery<Row, K extends keyof Row = keyof Row, E = unknown> {
 export type Filters<Row> = {
   readonly [C in keyof Row]?: Filter<Comparable<Row[C]>>;
 } & {
-  /** At least one of these has to hold. */
+  /** At least one of these groups of conditions has to hold. */
   readonly $or?: readonly Filters<Row>[];
   readonly $and?: readonly Filters<Row>[];
-  /** This must not hold. */
+  /** The conditions of this group must not all hold. */
   readonly $not?: Filters<Row>;
 };
 
@@ -49,7 +55,7 @@ export interface Filter<Value> {
   readonly not_in?: readonly Value[];
   readonly is_null?: boolean;
   readonly contains?: [Value] extends [string] ? string : never;
-  /** Without regard to the case of ASCII letters. */
+  /** A text that the column has to contain, without regard to the case of ASCII letters. */
   readonly icontains?: [Value] extends [string] ? string : never;
   readonly starts_with?: [Value] extends [string] ? string : never;
 }
@@ -57,14 +63,17 @@ export interface Filter<Value> {
 /** The parameters of an aggregate (`docs/reference/http.md#aggregates`). */
 export interface AggregateQuery<Row> extends Pick<ListQuery<Row>, "where" | "filter" | "limit" | "total"> {
   readonly group?: readonly (keyof Row)[];
-  /** `*` counts rows, a column those in which it is not null. */
+  /** What to count: `*` counts rows, a column those in which it is not null. */
   readonly count?: readonly ("*" | keyof Row)[];
   readonly count_distinct?: readonly (keyof Row)[];
   readonly sum?: readonly Numbers<Row>[];
   readonly avg?: readonly Numbers<Row>[];
   readonly min?: readonly (keyof Row)[];
   readonly max?: readonly (keyof Row)[];
-  /** Groups and results of the query, as `count`, or `-sum_cents` to sort in descending order. */
+  /**
+   * What to sort the groups by: a column of `group`, or a result such as `count`; `-sum_cents` sorts in descending
+   * order.
+   */
   readonly sort?: string | readonly string[];
 }
 
@@ -78,14 +87,14 @@ export type AggregateRow<Row, Q> = Shown<
   { [C in Columns<Q, "group"> & keyof Row]-?: Exclude<Row[C], undefined> } & {
     [C in Columns<Q, "count"> as C extends "*" ? "count" : `count_${C}`]: number;
   } & { [C in Columns<Q, "count_distinct"> as `count_distinct_${C}`]: number } & {
-    /** The decimal digits of a sum of integers that is beyond ±(2^53−1). */
+    /** A sum of integers that is beyond ±(2^53−1) comes as a text of its decimal digits. */
     [C in Columns<Q, "sum"> as `sum_${C}`]: number | string | null;
   } & { [C in Columns<Q, "avg"> as `avg_${C}`]: number | null } & {
     [C in Columns<Q, "min"> & keyof Row as `min_${C}`]: NonNullable<Row[C]> | null;
   } & { [C in Columns<Q, "max"> & keyof Row as `max_${C}`]: NonNullable<Row[C]> | null }
 >;
 
-/** The columns that a part of a query names. */
+/** The columns that one member of an aggregate's query, such as `sum`, names. */
 type Columns<Q, Part extends string> = Q extends { readonly [P in Part]: readonly (infer C)[] }
   ? C & string
   : never;
@@ -126,7 +135,7 @@ export function listCall<Row, K extends keyof Row>(path: string, query: ListQuer
   return callOf(path, listParameters(query), () => listBody(query));
 }
 
-/** The call for the page of a list that a cursor leads to. A cursor may be long, too. */
+/** The call for the page of a list that a cursor leads to. As a cursor may be long, it too may be sent as JSON. */
 export function cursorCall(path: string, cursor: string): Call {
   return callOf(path, new URLSearchParams({ cursor }).toString(), () => ({ cursor }));
 }
@@ -141,15 +150,15 @@ export function getCall(path: string, parameters: string): Call {
   return { method: "GET", path: parameters === "" ? path : `${path}?${parameters}` };
 }
 
-/** What `live` keeps up to date (`docs/guides/client.md#live-lists`). */
+/** The query of a live list, which `live` keeps up to date (`docs/guides/client.md#live-lists`). */
 export type LiveQuery<Row, K extends keyof Row = keyof Row> = Pick<
   ListQuery<Row, K>,
   "where" | "filter" | "select" | "sort" | "limit"
 >;
 
 /**
- * What of a table is followed for a live list, as `docs/sync.md` has it: the columns to sort by are followed, too. Throws as
- * `listParameters` does.
+ * What a live list follows of its table, in the form that `docs/sync.md` has. The columns to sort by are followed, too.
+ * Throws SvcError `bad_call` as `listParameters` does.
  */
 export function followedTerms<Row, K extends keyof Row>(query: LiveQuery<Row, K>): object {
   listParameters<Row, K>(query);
@@ -160,7 +169,7 @@ export function followedTerms<Row, K extends keyof Row>(query: LiveQuery<Row, K>
   return { where, filter, ...(select.length > 0 && { select: [...new Set([...select, ...sorted])] }) };
 }
 
-/** The body of a list (`listBody`) that is followed. */
+/** The result of `listBody` for a list that is followed. */
 interface Followed {
   readonly where: object;
   readonly filter: object;
@@ -169,7 +178,10 @@ interface Followed {
   readonly limit?: number;
 }
 
-/** A query, which `listParameters` has accepted, as the body of a list. */
+/**
+ * The query of a list as the JSON body that is sent instead of a query string. `listParameters` must have accepted the
+ * query.
+ */
 function listBody<Row, K extends keyof Row>(query: ListQuery<Row, K>): object {
   const { where = {}, filter, sort = [], expand, ...others } = query;
   const equals = Object.entries(where);
@@ -185,7 +197,7 @@ function listBody<Row, K extends keyof Row>(query: ListQuery<Row, K>): object {
   };
 }
 
-/** A group without columns that have no comparison, which a query string leaves out, too. */
+/** A group of filters without columns that have no comparison, which a query string leaves out, too. */
 function withoutEmpty(group: object): object {
   return Object.fromEntries(
     Object.entries(group)
@@ -237,8 +249,9 @@ function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): str
 }
 
 /**
- * The parameters of a group, each by its name. Throws SvcError `bad_call` for what a query string would leave out though it
- * stands for a condition: an empty group inside of another one, an `$or` of no groups, a value where operators belong.
+ * The parameters of a query string for a group of filters, each with its name. Throws SvcError `bad_call` for what a
+ * query string would leave out though it stands for a condition: an empty group inside of another one, an `$or` of no
+ * groups, a value where operators belong.
  */
 function comparisons(prefix: string, group: object): readonly (readonly [name: string, value: unknown])[] {
   return Object.entries(group).flatMap(([key, value = {}]) => {

@@ -3,8 +3,8 @@ import type { Surroundings } from "./surroundings.js";
 import type { Answer, Call, Send } from "./transport.js";
 
 /**
- * When a refresh that has not succeeded is sent again: each time as a part of the grace window (of 10 seconds at most),
- * and whether it is sent even while an earlier attempt is still running.
+ * When a refresh of the session that has not succeeded is sent again. `part`: how much of the grace window (of 10
+ * seconds at most) has passed; `beside`: whether it is sent even while an earlier attempt is still running.
  */
 const plan: readonly (readonly [part: number, beside: boolean])[] = [
   [0.05, false],
@@ -13,15 +13,15 @@ const plan: readonly (readonly [part: number, beside: boolean])[] = [
   [0.85, true],
 ];
 const windowMsMax = 10_000;
-/** Time limit for all attempts together. */
+/** Time limit for all attempts of one refresh together, in milliseconds. */
 const deadlineMs = 15_000;
 
 /**
- * Sends a refresh, and sends it again within the grace window. The server answers a repeated refresh with the same
- * new tokens until the window ends (`docs/reference/auth.md#rotation-and-its-grace-window`), so neither a lost answer
- * nor a connection that is slow or down for a moment ends the session. The first success counts, whichever attempt it
- * belongs to. The other attempts are then aborted and waited for, so that their cookies cannot arrive after those of
- * a later refresh. Throws the last SvcError where no attempt succeeds.
+ * Sends a refresh of the session, and sends it again within the grace window. The server answers a repeated refresh
+ * with the same new tokens until the window ends (`docs/reference/auth.md#rotation-and-its-grace-window`), so neither a
+ * lost answer nor a connection that is slow or down for a moment ends the session. The first success counts, whichever
+ * attempt it belongs to. The other attempts are then aborted and waited for, so that their cookies cannot arrive after
+ * those of a later refresh. Throws the last SvcError where no attempt succeeds.
  */
 export async function refreshed(
   send: Send,
@@ -47,8 +47,8 @@ export async function refreshed(
           send({ ...call, signal: controller.signal }).then(resolve, (error: SvcError) => {
             open--;
             failure = error;
-            // The server, or a proxy in front of it, has refused for good. No further attempt is started, but those
-            // under way may still succeed.
+            // The server, or a proxy in front of it, has refused the refresh for good. No further attempt is started,
+            // but those under way may still succeed.
             isOver ||= !error.isTransient;
             settle();
           }),

@@ -7,7 +7,7 @@ import type { LiveQuery } from "./query.js";
 import { Documents } from "./rxdb/documents.js";
 import { pushHandler } from "./rxdb/push.js";
 
-/** What `replicateSvc` replicates. The options of RxDB's own replication that are named here mean what they mean there. */
+/** Options of `replicateSvc`. Those that RxDB's own replication has, too, mean what they mean there. */
 export interface SvcReplicationOptions<Row extends object>
   extends Pick<LiveQuery<Row>, "where" | "filter" | "select">,
     Pick<
@@ -25,14 +25,14 @@ export interface SvcReplicationOptions<Row extends object>
   readonly table: string;
   /** How many changes are asked for at once: 1 to 1000; the default is 500. */
   readonly batchSize?: number;
-  /** Whether what is written in the collection is sent to the server; it is without this option. */
+  /** Whether what is written in the collection is sent to the server. The default is true. */
   readonly push?: boolean;
 }
 
-/** How many documents are sent at once: as many as one push takes. */
+/** How many documents are sent to the server at once: as many as one push takes. */
 const pushBatchSize = 100;
 
-/** RxDB keeps objects as checkpoints. */
+/** The checkpoint of the replication, as RxDB keeps it: an object around the server's text. */
 export interface SvcCheckpoint {
   readonly checkpoint: string;
 }
@@ -66,7 +66,9 @@ export function replicateSvc<Row extends object>(
   let stream: Stream | null = null;
   let isOver = false;
 
-  /** `at` is the checkpoint that RxDB has for the same state. */
+  /**
+   * Opens a stream of changes from the server's `checkpoint`. `at` is the checkpoint that RxDB has for the same state.
+   */
   const followFrom = (checkpoint: string, at: string | null): Stream => {
     const opened: Stream = { at, steps: [], stop: () => {} };
     opened.stop = client.follow(
@@ -104,19 +106,21 @@ export function replicateSvc<Row extends object>(
     }),
     pull: {
       batchSize,
-      // Documents come from the handler alone, so that they are stored in the order in which they were told.
+      // RxDB gets documents from the handler alone, and by the stream only calls to run it, so that documents are
+      // stored in the order in which they were told.
       stream$: wake.asObservable(),
       handler: inTurn(async (last: SvcCheckpoint | undefined, limit: number) => {
         const at = last?.checkpoint ?? null;
         const steps = stream?.steps ?? [];
-        // RxDB has stored what came before.
+        // RxDB has stored the steps before its checkpoint `at`, so they are not needed any more.
         while (steps.length > 0 && steps[0]!.from !== at) steps.shift();
         if (stream === null || (steps.length === 0 && stream.at !== at)) {
           stream?.stop();
           stream = null;
           const found = await pulled(client, tables, at, limit);
           const made = await documents.of(found);
-          // RxDB keeps no checkpoint that comes without documents.
+          // RxDB keeps no checkpoint that comes without documents. For RxDB, the stream then begins at the checkpoint
+          // before.
           if (!found.more && live && !isOver)
             stream = followFrom(found.checkpoint, made.length > 0 ? found.checkpoint : at);
           return { documents: made, checkpoint: { checkpoint: found.checkpoint } };
@@ -142,7 +146,10 @@ export function replicateSvc<Row extends object>(
   return replication;
 }
 
-/** The same function, of which each call begins when the call before has ended: RxDB may call for two reasons at once. */
+/**
+ * The same function, but each call begins when the call before has ended: RxDB may call a handler for two reasons at
+ * once.
+ */
 function inTurn<Arguments extends unknown[], Result>(
   act: (...given: Arguments) => Promise<Result>,
 ): (...given: Arguments) => Promise<Result> {
@@ -154,11 +161,11 @@ function inTurn<Arguments extends unknown[], Result>(
   };
 }
 
-/** A stream that goes on from a checkpoint. */
+/** A stream of the server's changes that goes on from a checkpoint. */
 interface Stream {
-  /** RxDB's checkpoint of what it has told last; null for none. */
+  /** RxDB's checkpoint for the state that the stream has told last; null for none. */
   at: string | null;
-  /** What it has told and RxDB may not have stored, each with RxDB's checkpoint before it. */
+  /** The steps that the stream has told and RxDB may not have stored, each with RxDB's checkpoint before it. */
   readonly steps: (Found & { from: string | null })[];
   stop: () => void;
 }

@@ -1,6 +1,6 @@
 import type { SessionStorage } from "./surroundings.js";
 
-/** The user of a token response. */
+/** The user whom a token response of the server names. */
 export interface TokenUser {
   readonly id: string;
   readonly email: string;
@@ -9,7 +9,10 @@ export interface TokenUser {
 
 /** A session as this device knows it. */
 export interface Session {
-  /** Unique for each session and each renewal, so that a tab sees whether another one has renewed it meanwhile. */
+  /**
+   * A text that is unique for each session and each renewal, so that a tab sees whether another tab has renewed the
+   * session.
+   */
   readonly stamp: string;
   readonly user: TokenUser;
   /** When the access token expires, by the clock of this device. */
@@ -19,8 +22,8 @@ export interface Session {
 }
 
 /**
- * What is known of the session. Null means signed out. Undefined means that nothing is known, as on the first visit of
- * a page.
+ * What this device knows of the session. Null means signed out. Undefined means that nothing is known, as on the first
+ * visit of a page.
  */
 export type Known = Session | null | undefined;
 
@@ -64,7 +67,7 @@ export class Sessions {
     const found = await this.#read();
     const isNewer = found !== undefined && (found === null || found.stamp !== this.#superseded);
     if (isNewer && saves === this.#saves) this.#copy = found;
-    // When a page opens and finds a session, that is not a change, so listeners are not called.
+    // A session that a page finds when it opens is no change, so listeners are not called.
     if (this.#told === undefined) this.#told = this.#copy?.user.id ?? null;
     else this.#tell();
     return this.#copy;
@@ -78,7 +81,7 @@ export class Sessions {
     const text = JSON.stringify(session);
     if (!(await this.#stored(text))) {
       // The storage still holds the session before this one, which would be taken for the current one when the page is
-      // loaded again. Removing it also makes room for storing once more.
+      // loaded again. Removing that session also makes room for storing once more.
       await this.#quietly(() => this.#storage.remove(this.#key));
       if (!(await this.#stored(text))) this.#superseded = before?.stamp;
     }

@@ -1,15 +1,15 @@
 /** Everything that the client takes from its environment. Tests pass their own time, random numbers and network. */
 export interface Surroundings {
   readonly fetch: typeof globalThis.fetch;
-  /** Milliseconds since 1970, by the clock of this device. */
+  /** The time in milliseconds since 1970, by the clock of this device. */
   now(): number;
   /** A random number: at least 0, less than 1. */
   random(): number;
-  /** 128 random bits as hexadecimal digits, to name what nothing else may be called. */
+  /** 128 random bits as hexadecimal digits, for names that nothing else may have. */
   unique(): string;
-  /** Calls `act` once after `ms` milliseconds. Returns a function that cancels it. */
+  /** Calls `act` once after `ms` milliseconds. Returns a function that cancels this. */
   after(ms: number, act: () => void): () => void;
-  /** Web Locks (W3C); null where the browser has none, or the page is not a secure context. */
+  /** The Web Locks API (W3C); null where the browser has none, or the page is not a secure context. */
   readonly locks: Locks | null;
   /** Opens a BroadcastChannel, which the tabs of an origin share; null where the browser has none. */
   channel(name: string): Channel | null;
@@ -17,15 +17,15 @@ export interface Surroundings {
   online(act: () => void): () => void;
 }
 
-/** What pages of an origin say to one another. */
+/** A channel by which pages of an origin send messages to one another. */
 export interface Channel {
   postMessage(message: unknown): void;
-  /** Calls `listener`, instead of the one before, with what other pages say. */
+  /** Calls `listener`, instead of the one that was given before, with each message of other pages. */
   onMessage(listener: (message: unknown) => void): void;
   close(): void;
 }
 
-/** The part of the Web Locks API that is used here. */
+/** The part of the Web Locks API that this library uses. */
 export interface Locks {
   /** Runs `act` with the lock, or with null where `ifAvailable` was asked for and the lock is taken. */
   request(
@@ -61,7 +61,7 @@ export function surroundings(): Surroundings {
     fetch: (input, init) => fetch(input, init),
     now: Date.now,
     random: Math.random,
-    // Not `crypto.randomUUID`, which only secure contexts have.
+    // Not `crypto.randomUUID`, which exists only in secure contexts.
     unique: () =>
       [...crypto.getRandomValues(new Uint8Array(16))]
         .map((byte) => byte.toString(16).padStart(2, "0"))
@@ -97,12 +97,16 @@ export interface SessionStorage {
   set(key: string, value: string): void | Promise<void>;
   remove(key: string): void | Promise<void>;
   /**
-   * Only for a storage that tabs share: calls `changed` when another tab has changed the key; null stands for all keys.
+   * Only for a storage that tabs share: calls `changed` with the key that another tab has changed; null stands for all
+   * keys.
    */
   subscribe?(changed: (key: string | null) => void): void;
 }
 
-/** `localStorage`, which the tabs of an origin share; memory where there is none, as under Node. */
+/**
+ * The storage of the session by default: `localStorage`, which the tabs of an origin share; memory where there is none,
+ * as under Node.
+ */
 export function defaultStorage(): SessionStorage {
   const shared = webStorage("localStorage");
   if (shared === null) return memoryStorage();
@@ -135,7 +139,7 @@ function webStorage(name: "localStorage" | "sessionStorage"): SessionStorage | n
   }
 }
 
-/** A storage in memory, which is lost with the page or process. */
+/** A storage for a session in memory, which is lost with the page or process. */
 export function memoryStorage(): SessionStorage {
   const values = new Map<string, string>();
   return {

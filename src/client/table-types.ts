@@ -2,22 +2,22 @@
 export interface TableTypes {
   row: object;
   /**
-   * By path of `expand`, the name of the table that a reference leads to; in an array where it leads backwards, to any
-   * number of rows.
+   * By path of `expand`, the name of the table that the reference leads to; in an array where the path leads backwards,
+   * to any number of rows.
    */
   references?: object;
   /** The values that a new row takes. */
   create: object;
   update: object;
-  /** The value of a key of one column, or an object with the values of all key columns. */
+  /** The type of a row's key: the value of a key of one column, or an object with the values of all key columns. */
   key: unknown;
 }
 
 /** The types of an operation, as `svc gen types` writes them. */
 export interface OperationTypes {
-  /** The parameters; those that may be left out are optional. */
+  /** The type of the operation's parameters; those that may be left out are optional. */
   params: object;
-  /** A row, an array of rows, or null for an operation that returns nothing. */
+  /** The type of what the operation returns: a row, an array of rows, or null for an operation that returns nothing. */
   result: unknown;
 }
 

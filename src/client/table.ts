@@ -47,7 +47,7 @@ export interface ListMeta extends Metering {
   readonly truncated?: true;
 }
 
-/** One page of a list. */
+/** One page of a list or of an aggregate. */
 export interface Page<Row> {
   readonly data: Row[];
   readonly meta: ListMeta;
@@ -64,7 +64,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A row of a list: the columns of `select`, and what was expanded. */
+/** The type of a list's row: the columns of `select`, and what `expand` adds. */
 type Listed<T extends TableTypes, Tables, K extends keyof T["row"], E> = [E] extends [never]
   ? Pick<T["row"], K>
   : Expanded<Pick<T["row"], K>, T, Tables, E>;
@@ -72,15 +72,15 @@ type Listed<T extends TableTypes, Tables, K extends keyof T["row"], E> = [E] ext
 /** The version of a row: the value of its column `managed: version`, or its ETag. */
 export type Version = number | string;
 
-/** Options of a change of a row that may be there in several versions. */
+/** Options of a change of one row. */
 export interface ChangeOptions extends CallOptions {
-  /** Changes the row only if it is still of this version; SvcPreconditionError where it is not. */
+  /** Changes the row only if it is still of this version; throws SvcPreconditionError where it is not. */
   readonly ifMatch?: Version;
 }
 
-/** How rows are written that may be there already (`docs/reference/http.md#upsert`). */
+/** Options of `upsert`: how rows are written that may be there already (`docs/reference/http.md#upsert`). */
 export interface UpsertOptions<Column, Duplicate = "update" | "ignore"> extends CallOptions {
-  /** The columns of the primary key or of a unique constraint, by which a row is recognised. */
+  /** The columns of the primary key or of a unique constraint, by which it is told whether a row is there already. */
   readonly onConflict: readonly Column[];
   /** What becomes of a row that is there: it gets the values, or stays as it is. */
   readonly onDuplicate: Duplicate;
@@ -89,13 +89,13 @@ export interface UpsertOptions<Column, Duplicate = "update" | "ignore"> extends 
 type Asked = CallOptions & { readonly withMeta: true };
 type Plain = CallOptions & { readonly withMeta?: false };
 
-/** What live lists show. */
+/** What the live lists of a client's tables work with. */
 export interface Live {
   readonly feedOf: (tables: FollowedTables) => Feed;
   readonly overlays: Overlays;
 }
 
-/** Of a row that shows what an outbox has not sent yet (`docs/guides/client.md#the-outbox`). */
+/** The mark of a row that shows what an outbox has not sent yet (`docs/guides/client.md#the-outbox`). */
 export interface Unsent {
   readonly _pending?: true;
 }
@@ -122,8 +122,9 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
   }
 
   /**
-   * The rows of the first page that has any. Pages before it are empty where the server has examined many rows of which the
-   * caller may see none (`docs/reference/http.md#the-scan-limit`); no rows are returned only where the list has none.
+   * The rows of the first page of a list that has any. Pages before it are empty where the server has examined many
+   * rows of which the caller may see none (`docs/reference/http.md#the-scan-limit`); no rows are returned only where
+   * the list has none.
    */
   async list<K extends keyof T["row"] = keyof T["row"], const E extends Expand<T, Tables> = never>(
     query: ListQuery<T["row"], K, E> = {},
@@ -133,7 +134,7 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
     return [];
   }
 
-  /** One page, even if it is empty, with the total and the cursor of the next page. */
+  /** One page of a list, even if it is empty, with the total and the cursor of the next page. */
   async select<K extends keyof T["row"] = keyof T["row"], const E extends Expand<T, Tables> = never>(
     query: ListQuery<T["row"], K, E> = {},
     options: CallOptions = {},
@@ -160,8 +161,9 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
 
   /**
    * Keeps a list up to date: calls `listener` with its rows once they are known, and whenever one of them or the state
-   * changes, until the function that is returned is called. The tables has to keep history (`docs/sync.md#which-tables`).
-   * All rows that pass the filters are followed, and `limit` says how many of them the listener is given.
+   * changes, until the function that is returned is called. The table has to keep history
+   * (`docs/sync.md#which-tables`). All rows that pass the filters are followed, and `limit` says how many of them the
+   * listener is given.
    */
   live<K extends keyof T["row"] = keyof T["row"]>(
     query: LiveQuery<T["row"], K>,
@@ -279,7 +281,7 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
 
 const aggregatePath = "/_svc/aggregate";
 
-/** The key as text. Throws for a missing one, which `String` would turn into the text "undefined". */
+/** The value of a key as text. Throws for a missing one, which `String` would turn into the text "undefined". */
 function keyText(value: unknown): string {
   if (value === undefined || value === null) throw badCall("the key is missing");
   const text = String(value);
@@ -287,7 +289,10 @@ function keyText(value: unknown): string {
   return text;
 }
 
-/** The headers of a change that is for one version of a row. Throws for one that is missing, which would be any version. */
+/**
+ * The header `If-Match` for a change with `ifMatch`. Throws where `ifMatch` is given without a version, as the change
+ * would then be made whatever the version is.
+ */
 function matching(options: ChangeOptions): Readonly<Record<string, string>> {
   if (!("ifMatch" in options)) return {};
   const { ifMatch } = options;

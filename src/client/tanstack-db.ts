@@ -4,18 +4,18 @@ import type { LiveState } from "./live/changes.js";
 import type { Operation } from "./operations.js";
 import type { LiveQuery } from "./query.js";
 
-/** What `svcCollectionOptions` makes a collection of. */
+/** Options of `svcCollectionOptions`: the table and the rows of it that the collection holds. */
 export interface SvcCollectionOptions<Row extends object>
   extends Pick<LiveQuery<Row>, "where" | "filter" | "select"> {
-  /** Of `createClient`. */
+  /** The client that `createClient` has made. */
   readonly client: Pick<Client<never>, "follow"> & { readonly batch: unknown };
   /** The name of the table, which has to keep history (`docs/sync.md#which-tables`). */
   readonly table: string;
   /** The columns of the primary key; the default is `id`. */
   readonly key?: (keyof Row & string) | readonly (keyof Row & string)[];
-  /** The collection's id; the default is the name of the table. */
+  /** The collection's id in TanStack DB; the default is the name of the table. */
   readonly id?: string;
-  /** Is told whether the rows are up to date. */
+  /** A function that is told whether the collection's rows are up to date. */
   readonly onState?: (state: LiveState) => void;
 }
 
@@ -27,10 +27,12 @@ type Insert<Row extends object> = {
   readonly transaction: { readonly mutations: readonly PendingMutation<Row>[] };
 };
 
-/** How many rows one batch takes (`docs/reference/http.md#batch`). */
+/** How many writes one batch takes (`docs/reference/http.md#batch`). */
 const batchMax = 100;
 
-/** How long a row that was written stays as it was written, if the server's rows do not tell of it, in milliseconds. */
+/**
+ * For how many milliseconds a row that was written is shown as it was written, if the server's rows do not tell of it.
+ */
 const untoldMs = 5_000;
 
 /**
@@ -52,7 +54,7 @@ export function svcCollectionOptions<Row extends object>(
   const keyFieldsOf = (fields: Fields) =>
     Object.fromEntries(columns.map((column) => [column, fields[column]]));
   const waiting = new Map<CollectionKey, Set<() => void>>();
-  /** Resolves when the server's rows tell of a key. */
+  /** Resolves when the server's rows tell of a change of the row with this key, or after `untoldMs`. */
   const told = (of: CollectionKey) =>
     new Promise<void>((resolve) => {
       const all = waiting.get(of) ?? new Set();

@@ -8,14 +8,17 @@ export interface Call {
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Under which the server does the call once, however often it is sent. Only callers whom it knows have such keys. */
+  /**
+   * The `Idempotency-Key` under which the server does the call once, however often it is sent. The server keeps such
+   * keys only for callers whom it knows.
+   */
   readonly onceKey?: string | undefined;
-  /** The id of the only user as whom it may be sent. */
+  /** The id of the only user as whom the call may be sent. */
   readonly user?: string;
   readonly signal?: AbortSignal | undefined;
-  /** Is waited for each time before the call is sent; it is not sent if this throws. */
+  /** A function that is waited for each time before the call is sent; the call is not sent if it throws. */
   readonly before?: () => Promise<void>;
-  /** Takes the text of a response that is a stream, in pieces. The call then ends with the stream. */
+  /** A function that takes the text of a response that is a stream, in pieces. The call then ends with the stream. */
   readonly onText?: (text: string) => void;
 }
 
@@ -31,6 +34,8 @@ export type Send = (call: Call) => Promise<Answer>;
 /** The server, and how requests are sent to it. */
 export interface TransportOptions {
   readonly url: string;
+  /** What stands in the place of `/api` in paths. */
+  readonly tablesPath: string;
   readonly timeoutMs: number;
   readonly cookies: boolean;
   readonly surroundings: Surroundings;
@@ -40,7 +45,7 @@ export interface TransportOptions {
  * Makes a function that sends one request and reads the whole response. It throws SvcError for everything but a
  * success.
  */
-export function transport({ url, timeoutMs, cookies, surroundings }: TransportOptions): Send {
+export function transport({ url, tablesPath, timeoutMs, cookies, surroundings }: TransportOptions): Send {
   return async ({ method, path, body, headers, signal, before, onText }) => {
     await before?.();
     const sent = textOf(body);
@@ -59,7 +64,7 @@ export function transport({ url, timeoutMs, cookies, surroundings }: TransportOp
     signal?.addEventListener("abort", abort);
     if (signal?.aborted) abort();
     try {
-      const response = await surroundings.fetch(url + path, {
+      const response = await surroundings.fetch(url + path.replace(/^\/api(?=\/)/, () => tablesPath), {
         method,
         headers: { ...(sent !== null && { "Content-Type": "application/json" }), ...headers },
         body: sent,
@@ -71,7 +76,8 @@ export function transport({ url, timeoutMs, cookies, surroundings }: TransportOp
       if (!onText || !response.ok) return read(response, await response.text());
       const decoder = new TextDecoder();
       const pieces = response.body!.getReader();
-      // Node's `fetch` forgets the signal of a request whose response goes on for long.
+      // Node's `fetch` forgets the signal of a request whose response goes on for long, so the reader is cancelled
+      // itself.
       controller.signal.addEventListener("abort", () => void pieces.cancel().catch(() => {}));
       for (;;) {
         allow(silenceMs);
@@ -89,7 +95,7 @@ export function transport({ url, timeoutMs, cookies, surroundings }: TransportOp
   };
 }
 
-/** A stream that says nothing for so many milliseconds is dead: the server sends a comment every 15 s. */
+/** After how many milliseconds without any data a stream is taken for dead: the server sends a comment every 15 s. */
 const silenceMs = 40_000;
 
 const failures = {
@@ -169,8 +175,9 @@ export function repeated(send: Send, { random, after }: Surroundings): Send {
 const onceHeader = "Idempotency-Key";
 
 /**
- * Makes a `Send` for writes. One with a key is sent with it and tried again as `repeatedly` does, because the server does
- * it once (`docs/reference/http.md#idempotency`). One without is sent once.
+ * Makes a `Send` for writes. A call with a `onceKey` is sent with it as `Idempotency-Key` and tried again as
+ * `repeatedly` does, because the server does it once (`docs/reference/http.md#idempotency`). A call without is sent
+ * once.
  */
 export function written(send: Send, repeatedly: Send): Send {
   return async ({ onceKey, ...call }) => {
@@ -178,8 +185,8 @@ export function written(send: Send, repeatedly: Send): Send {
     try {
       return await repeatedly({ ...call, headers: { ...call.headers, [onceHeader]: onceKey } });
     } catch (error) {
-      // The server has done nothing: it keeps no answers for this table, or it does not know the caller, as where a
-      // browser has dropped its cookies.
+      // The server has refused the `Idempotency-Key` and done nothing: it keeps no answers for this table, or it does
+      // not know the caller, as where a browser has dropped its cookies.
       if (error instanceof SvcError && error.status === 400 && error.message.startsWith(`${onceHeader}:`))
         return send(call);
       throw error;

@@ -31,14 +31,14 @@ export interface AnswerFacts {
   readonly columns?: ReadonlyMap<string, unknown> | undefined;
 }
 
-/** Who sent a request, as was found out. An anonymous caller has no id. */
+/** Who sent a request, as far as the server has found out. An anonymous caller has no id. */
 export interface Principal {
   readonly kind: "anonymous" | "user" | "key";
   readonly id?: string;
 }
 
-// Facts are kept in a property of the answer, because an entry in a WeakMap costs a fortieth of the time of reading a
-// row.
+// Facts for the request log are kept in a property of the answer, because an entry in a WeakMap costs a fortieth of the
+// time of reading a row.
 const facts = Symbol("facts");
 type Told = (Request | Response) & { [facts]?: AnswerFacts };
 

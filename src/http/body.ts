@@ -75,8 +75,8 @@ async function readNow(request: Request, bodyBytesMax: number): Promise<string |
   const declared = request.headers.get("Content-Length");
   if (declared === null) return readStream(request, bodyBytesMax);
   if (Number(declared) > bodyBytesMax) return tooLarge(bodyBytesMax);
-  // Where the length is declared, no more bytes come (RFC 9112, section 6.3), so the body can be read at once. That is
-  // cheaper than its stream, for which @hono/node-server has to build a complete Request.
+  // Where the length of the body is declared, no more bytes come (RFC 9112, section 6.3), so the body can be read at
+  // once. That is cheaper than its stream, for which @hono/node-server has to build a complete Request.
   let bytes: ArrayBuffer;
   try {
     bytes = await request.arrayBuffer();
@@ -95,7 +95,7 @@ const utf8 = () => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** A decoder for bodies that are decoded in one call. It keeps no state between calls, so all requests share it. */
 const whole = utf8();
 const notUtf8 = badRequest("the body is not valid UTF-8");
-/** The connection ended before the body did. That is no failure of the server, so it is not a 500. */
+/** The refusal where the connection ended before the body did. That is no failure of the server, so it is not a 500. */
 const cutOff = badRequest("the body ended early");
 
 async function readStream(request: Request, bodyBytesMax: number): Promise<string | Refusal> {

@@ -1,6 +1,7 @@
 /**
- * The part of a client's address by which its failed passwords and registrations are counted: the whole IPv4 address, or the /64 of an
- * IPv6 address, because a single subscriber can use any address within their /64. `docs/reference/auth.md#throttle`
+ * The part of a client's address by which its failed passwords and registrations are counted: the whole IPv4 address,
+ * or the /64 of an IPv6 address, because a single subscriber can use any address within their /64.
+ * `docs/reference/auth.md#throttle`
  */
 export function addressUnit(address: string): string {
   const mapped = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(address);
@@ -38,14 +39,15 @@ function groups(text: string): string[] {
 
 /**
  * The client's address according to the trusted proxy: the last entry of `X-Forwarded-For`, because the proxy appends
- * its entry to whatever the client sent. Without a port; null where the header is missing or its last entry is empty.
+ * its entry to whatever the client sent. A port in it is left out; null where the header is missing or its last entry
+ * is empty.
  */
 export function lastForwarded(header: string | null): string | null {
   const last = header?.split(",").at(-1)?.trim();
   return last ? withoutPort(last) : null;
 }
 
-/** Some proxies write the port into `X-Forwarded-For` too: `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
+/** Removes the port that some proxies write into `X-Forwarded-For` too: `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
 function withoutPort(text: string): string {
   return /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([^:]+):\d+$/.exec(text)?.[1] ?? text;
 }

@@ -1,9 +1,12 @@
 import { badRequest, type Refusal } from "./refusal.js";
 
-/** The entity tags that a precondition names: `*` for any, else the tags without their quotes (RFC 9110, section 8.8.3). */
+/**
+ * The entity tags (ETags) that a precondition names: `*` for any, else the tags without their quotes (RFC 9110, section
+ * 8.8.3).
+ */
 export type EntityTags = "*" | readonly EntityTag[];
 
-/** An entity tag. */
+/** An entity tag (ETag) without its quotes. Weak ones are written `W/"…"`. */
 export interface EntityTag {
   readonly isWeak: boolean;
   readonly text: string;
@@ -23,7 +26,7 @@ export function entityTags(
   if (text === undefined) return null;
   if (text === "*") return "*";
   const tags: EntityTag[] = [];
-  // Empty members of a list are allowed (RFC 9110, section 5.6.1.2). A tag may hold a comma.
+  // Empty members of the header's list are allowed (RFC 9110, section 5.6.1.2). A tag may hold a comma.
   for (const member of text.match(/(?:[^,"]|"[^"]*"?)+/g) ?? []) {
     if (member.trim() === "") continue;
     const [, weak, opaque] = tag.exec(member.trim()) ?? [];
@@ -33,7 +36,7 @@ export function entityTags(
   return tags.length === 0 ? badRequest(`${name}: expected * or entity tags such as "7"`) : tags;
 }
 
-/** The header of a strong entity tag. `text` holds no quote. */
+/** The header `ETag` with a strong entity tag. `text` holds no quote. */
 export function etagHeader(text: string): { readonly ETag: string } {
   return { ETag: `"${text}"` };
 }

@@ -7,8 +7,8 @@ const preflightSeconds = "600";
 /**
  * Wraps `answer` with the CORS protocol (Fetch standard, "CORS protocol"): it answers preflight requests itself and
  * adds `Access-Control-*` headers to the answers for allowed origins. Other origins get none of these headers, and
- * requests without `Origin` are passed on unchanged. Those for which `isExempt` holds are for no other origin, whatever the
- * policy says. `docs/reference/auth.md#cors`
+ * requests without `Origin` are passed on unchanged. Requests for which `isExempt` holds get no such headers for any
+ * origin, whatever the policy says. `docs/reference/auth.md#cors`
  */
 export function cors(policy: OriginPolicy, isExempt: (request: Request) => boolean, answer: Fetch): Fetch {
   const withOrigin = async (origin: string, request: Request, ...rest: unknown[]): Promise<Response> => {

@@ -1,4 +1,4 @@
-/** What is known of the server's own origin. */
+/** What is known of the server's own origin (scheme, host and port). */
 export interface OwnOrigin {
   /** The server's origin as configured. Behind a proxy, requests may show another one. */
   readonly own: string;

@@ -1,7 +1,7 @@
 import { type AnswerFacts, tell } from "./answer-facts.js";
 import { acceptsQuery, type HeadersRecord, json } from "./respond.js";
 
-/** Every error code of the HTTP interface and its status. `docs/reference/errors.md#codes` */
+/** Every error code of the HTTP interface and the status of the answer. `docs/reference/errors.md#codes` */
 export const statuses = {
   bad_request: 400,
   invalid_cursor: 400,
@@ -30,7 +30,7 @@ export const statuses = {
   outcome_unknown: 503,
 } as const;
 
-/** A code in the `error` of an answer. */
+/** A code of an error, which stands in the member `error` of an answer. */
 export type ErrorCode = keyof typeof statuses;
 
 /**
@@ -60,7 +60,10 @@ export class Refusal {
     return this.options.facts?.rule;
   }
 
-  /** The `error` of the answer (`docs/reference/errors.md`). Without columns it has no member `columns`. */
+  /**
+   * The member `error` of the answer (`docs/reference/errors.md`). For a refusal without columns it has no member
+   * `columns`.
+   */
   get error(): ErrorBody {
     const { code, message } = this;
     const { columns = [], expected } = this.options;
@@ -72,24 +75,24 @@ export class Refusal {
     };
   }
 
-  /** The same refusal, whose message says what it is about, such as `row 3`. */
+  /** The same refusal, with what it is about in front of its message, such as `row 3`. */
   of(part: string): Refusal {
     return new Refusal(this.code, `${part}: ${this.message}`, this.options);
   }
 
-  /** The answer `{ error }`. */
+  /** The HTTP answer for the refusal, with the body `{ error }`. */
   toResponse(): Response {
     const { code, error, status, options } = this;
     return tell(json({ error }, status, options.headers), { code, ...options.facts });
   }
 }
 
-/** The `error` of an answer. */
+/** The member `error` of an answer that refuses a request. */
 export interface ErrorBody {
   readonly code: ErrorCode;
   readonly message: string;
   readonly columns?: readonly string[];
-  /** The id of the mutation that is next. */
+  /** Where pushed mutations are out of order: the id of the mutation that has to come next. */
   readonly expected?: number;
 }
 
@@ -98,7 +101,7 @@ export function isRefusal(value: unknown): value is Refusal {
   return value instanceof Refusal;
 }
 
-/** What a handler returned, as a response. */
+/** Makes a response of what a handler returned, which may be a refusal. */
 export function responseOf(answer: Response | Refusal): Response {
   return isRefusal(answer) ? answer.toResponse() : answer;
 }
@@ -112,6 +115,6 @@ export function methodNotAllowed(...allowed: readonly string[]): Refusal {
   return new Refusal("method_not_allowed", "no such method here: see the header Allow", { headers });
 }
 
-/** A 400 `bad_request` with a message for the caller, and the columns of the table that it is about. */
+/** A refusal 400 `bad_request` with a message for the caller, and the columns of the table that it is about. */
 export const badRequest = (message: string, columns: readonly string[] = []) =>
   new Refusal("bad_request", message, { columns });

@@ -18,7 +18,7 @@ export function addHeader(response: Response, [name, value]: readonly [name: str
   response.headers.set(name, value);
 }
 
-/** What tells that the path takes the method QUERY with a body of JSON (RFC 10008, section 3). */
+/** The header that tells that a path takes the method QUERY with a body of JSON (RFC 10008, section 3). */
 export const acceptsQuery = { "Accept-Query": "application/json" } as const;
 
 /** Header values by name. */
@@ -28,7 +28,8 @@ export type HeadersRecord = Readonly<Record<string, string>>;
 export const everyAnswer = {
   "Cache-Control": "no-store",
   Vary: "Origin",
-  // Keeps browsers from guessing another type than Content-Type says (Fetch, "X-Content-Type-Options header").
+  // Keeps browsers from guessing another type of the answer than Content-Type says (Fetch, "X-Content-Type-Options
+  // header").
   "X-Content-Type-Options": "nosniff",
   // If a browser is made to show an answer as a page, this page loads nothing, and no other page can frame it.
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",

@@ -34,6 +34,8 @@ export const securityEvents = [
   "key_created",
   "key_revoked",
   "schema_applied",
+  "rows_changed",
+  "operation_run",
   "admin_read",
   "admin_failed",
   "access_refused",

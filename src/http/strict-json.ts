@@ -32,8 +32,8 @@ function isPlain(text: string, value: unknown): boolean {
 }
 
 /**
- * The strings, numbers and punctuation of a text that JSON.parse has accepted. `true`, `false` and `null` are left
- * out.
+ * Yields the strings, numbers and punctuation of a text that JSON.parse has accepted. `true`, `false` and `null` are
+ * left out.
  */
 function* tokens(text: string): Generator<string> {
   const start = /"|-?\d[\d.eE+-]*|[{}[\],:]/g;
@@ -44,8 +44,8 @@ function* tokens(text: string): Generator<string> {
 }
 
 /**
- * The index behind the string whose opening quote is at `opening`. A loop, because a regular expression that matches
- * a string of several megabytes overflows the stack.
+ * The index behind the string of JSON whose opening quote is at `opening`. A loop, because a regular expression that
+ * matches a string of several megabytes overflows the stack.
  */
 function stringEnd(text: string, opening: number): number {
   let at = opening + 1;
@@ -55,7 +55,7 @@ function stringEnd(text: string, opening: number): number {
 
 type Container = { readonly keys: Set<string> | null; expectsKey: boolean };
 
-/** What is wrong with a text that JSON.parse has accepted, as a message; null where it passes. */
+/** What `parseStrictJson` refuses in a text that JSON.parse has accepted, as a message; null where it passes. */
 function inspect(text: string): string | null {
   if (!text.isWellFormed()) return "the body is not well-formed Unicode";
   const containers: Container[] = [];

@@ -48,6 +48,19 @@ export const endings: Readonly<Record<string, Endings>> = {
   "POST /admin/api/revoke-sessions": ["sessions_revoked", null],
   "POST /admin/api/service-keys": ["key_created", null],
   "DELETE /admin/api/service-keys/:id": ["key_revoked", null],
+  "POST /admin/api/users/invite": ["invitation_sent", null],
+  "DELETE /admin/api/sessions/:id": ["sessions_revoked", null],
+  "POST /admin/api/data/:table": ["rows_changed", null],
+  "PATCH /admin/api/data/:table/:id": ["rows_changed", null],
+  "DELETE /admin/api/data/:table/:id": ["rows_changed", null],
+  "PATCH /admin/api/data/:table/_svc/key": ["rows_changed", null],
+  "DELETE /admin/api/data/:table/_svc/key": ["rows_changed", null],
+  "POST /admin/api/data/:table/_svc/query": ["admin_read", null],
+  "POST /admin/api/data/:table/_svc/restore": ["rows_changed", null],
+  "POST /admin/api/data/_svc/pull": ["admin_read", null],
+  "POST /admin/api/data/_svc/live": ["admin_read", null],
+  "POST /admin/api/data/_svc/batch": ["rows_changed", null],
+  "POST /admin/api/operations/:name": ["operation_run", null],
 };
 
 /**

@@ -1,4 +1,4 @@
-import { factsOf } from "../http/answer-facts.js";
+import { type AnswerFacts, factsOf } from "../http/answer-facts.js";
 import { uuidV7 } from "../metering/uuid.js";
 import { Memo } from "../platform/memo.js";
 import type { Clock, Log, Random } from "../platform/platform.js";
@@ -8,6 +8,7 @@ import { instantText } from "./instant-text.js";
 import { isWritten, type LogLevel } from "./log-level.js";
 import type { LogSettings } from "./message-line.js";
 import { parameterNames } from "./parameter-names.js";
+import type { RecentRequest, RecentRequests } from "./recent-requests.js";
 import { jsonLine, textLine } from "./request-line.js";
 import type { RouteOf } from "./route-of.js";
 import { traceId } from "./trace-id.js";
@@ -21,6 +22,8 @@ export interface RequestLogOptions {
   readonly routeOf: RouteOf;
   /** The address that a request comes from, given what the runtime passed beside it. */
   readonly clientAddress: (request: Request, env: unknown) => string;
+  /** Remembers requests, whether they are written or not. */
+  readonly recent: Pick<RecentRequests, "add">;
 }
 
 /** Logs a request and its answer, which took `ms` milliseconds. `env` is what the runtime passed beside the request. */
@@ -39,10 +42,9 @@ const methods: ReadonlySet<string> = new Set([
 const noColumns: ReadonlyMap<string, unknown> = new Map();
 const addressesBytesMax = 65_536;
 
-/** The request log (`docs/reference/log.md`); null where `log.format` is `off`. */
-export function createRequestLog(options: RequestLogOptions): RequestLog | null {
-  const { settings, clock, random, log, routeOf, clientAddress } = options;
-  if (settings.format === "off") return null;
+/** The request log (`docs/reference/log.md`). Where `log.format` is `off`, requests are remembered alone. */
+export function createRequestLog(options: RequestLogOptions): RequestLog {
+  const { settings, clock, random, log, routeOf, clientAddress, recent } = options;
   const written = settings.format === "json" ? jsonLine : textLine;
   const prefixes = new Memo<{ readonly prefix: string | null }>(addressesBytesMax);
   const prefixOf = (address: string) =>
@@ -52,21 +54,27 @@ export function createRequestLog(options: RequestLogOptions): RequestLog | null 
     const method = methods.has(request.method) ? request.method : "-";
     const route = routeOf(request);
     const facts = factsOf(request, answer);
+    const nowMs = clock.now();
+    const id = facts.receipt?.attemptId ?? uuidV7(nowMs, random.bytes(10));
+    const tenths = Math.round(ms * 10) / 10;
+    if (route !== ownRoute) {
+      recent.add({ id, atMs: nowMs, method, route, status, ms: tenths, ...rememberedOf(facts) });
+    }
+    if (settings.format === "off") return;
     const event = eventOf(method, route, status, facts);
     const level = levelOf(status, event !== null);
     // Security events are logged at every `log.level`: who watches over the server has to see them, and may not want
     // every other request.
     if (event === null && !isWritten(level, settings.level)) return;
-    const nowMs = clock.now();
     const line = written({
       time: instantText(nowMs),
       level,
-      id: facts.receipt?.attemptId ?? uuidV7(nowMs, random.bytes(10)),
+      id,
       trace: traceId(request.headers.get("traceparent")),
       method,
       route,
       status,
-      ms: Math.round(ms * 10) / 10,
+      ms: tenths,
       address: settings.addresses === "off" ? null : prefixOf(clientAddress(request, env)),
       event,
       parameters: settings.level === "debug" ? parameterNames(request.url, facts.columns ?? noColumns) : null,
@@ -75,6 +83,24 @@ export function createRequestLog(options: RequestLogOptions): RequestLog | null 
     log.line(line);
   };
 }
+
+/** What is remembered of the facts: no more of a caller than kind and id, as the objects around may hold an address. */
+function rememberedOf({
+  principal,
+  receipt,
+  rule,
+}: AnswerFacts): Pick<RecentRequest, "principal" | "rows" | "rule"> {
+  return {
+    principal: principal === undefined ? null : { kind: principal.kind, id: principal.id ?? null },
+    rows: receipt ? [receipt.rowsRead, receipt.rowsWritten, receipt.rowsReturned] : noRows,
+    rule: rule ?? null,
+  };
+}
+
+const noRows: RecentRequest["rows"] = [null, null, null];
+
+/** Whoever watches requests asks for them again and again, and would see little else. */
+const ownRoute = "/admin/api/requests";
 
 function levelOf(status: number, isSecurity: boolean): LogLevel {
   if (status >= 500) return "error";

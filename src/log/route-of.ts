@@ -13,15 +13,18 @@ export function createRouteOf(patterns: readonly string[]): RouteOf {
   for (const pattern of new Set(patterns)) if (!pattern.includes("*")) router.add("ALL", pattern, pattern);
   return (request) => {
     const path = getPath(request);
+    if (literal.test(path)) return path;
     const route = router.match("GET", path)[0][0]?.[0] ?? none;
     // Hono's fastest router cannot tell `/api/:table/_svc/key` from `/api/:table/:id`, so the application has wider
     // patterns, and only paths with `/_svc/` in that place are answered.
-    const [ofSync] = /^\/api\/_svc\/(?:pull|live|push|batch)$/.exec(path) ?? [];
-    if (ofSync !== undefined) return ofSync;
-    const [, last] = /^\/api\/:table\/:id\/(\w+)$/.exec(route) ?? [];
+    const [, at, last] = /^(.*)\/:table\/:id\/(\w+)$/.exec(route) ?? [];
     if (last === undefined) return route;
-    return path.endsWith(`/_svc/${last}`) ? `/api/:table/_svc/${last}` : none;
+    return path.endsWith(`/_svc/${last}`) ? `${at}/:table/_svc/${last}` : none;
   };
 }
+
+/** Paths that are answered by a wider pattern, where RegExpRouter supports no route of their own. */
+const literal =
+  /^(?:\/api\/_svc\/push|\/(?:admin\/api\/data|api)\/_svc\/(?:pull|live|batch)|\/admin\/api\/users\/invite)$/;
 
 const none = "-";

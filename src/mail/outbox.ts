@@ -1,26 +1,21 @@
-import { linkUrl } from "../auth/link-url.js";
-import type { LinkPurpose, LinkTokens } from "../auth/links.js";
+import type { LinkPurpose } from "../auth/links.js";
 import {
   anyMailDue,
   claimMails,
-  deleteMail,
+  endMail,
+  type MailEnd,
   type MailKind,
   makeMailsDue,
   releaseMail,
 } from "../auth/store/outbox.js";
-import { isRefusal, type Refusal } from "../http/refusal.js";
+import { type LinkServices, storedLinkUrl } from "../auth/stored-link-url.js";
 import type { Result } from "../platform/database.js";
 import type { MailMessage, Platform } from "../platform/platform.js";
-import type { AuthSettings } from "../project/model.js";
 import { renderMail } from "./templates.js";
 
 /** What the outbox, which delivers mails, is given. */
-export interface OutboxServices {
+export interface OutboxServices extends LinkServices {
   readonly platform: Pick<Platform, "database" | "mail" | "clock" | "log">;
-  readonly linkTokens: LinkTokens;
-  /** The `$auth` section of the schema in force, which names the pages that links lead to. */
-  readonly settings: () => Promise<AuthSettings | Refusal>;
-  readonly publicBaseUrl: string;
   /** The sender of all mails: `mail.from` of svc.toml. */
   readonly from: string;
 }
@@ -41,7 +36,7 @@ export interface Outbox {
 /** How long a failed mail waits for its second attempt. The wait doubles with each attempt, up to an hour. */
 const backoffMs = 10_000;
 const backoffMsMax = 3_600_000;
-/** For how long no other process takes a mail that this process has claimed (its lease). */
+/** For how long no other process takes a mail from the outbox that this process has claimed (its lease). */
 const leaseMs = 60_000;
 /**
  * A claimed mail is handed to the transport only if no other process may take the mail for at least this long: the
@@ -63,8 +58,8 @@ interface ClaimedMail {
   readonly attempts: number;
   readonly claimedAtMs: number;
   /**
-   * This, `redirectTo` and `linkHash` are those of the mail's link; null where it is used, expired or replaced, or the
-   * mail has none.
+   * When the mail's link expires. Null, as `redirectTo` and `linkHash` are, where the link is used, expired or
+   * replaced, or the mail has none.
    */
   readonly linkExpiresAtMs: number | null;
   readonly redirectTo: string | null;
@@ -87,8 +82,8 @@ export function createOutbox(services: OutboxServices): Outbox {
   let claiming: Promise<void> = Promise.resolve();
   let finishing = false;
 
-  const remove = async (id: string): Promise<void> => {
-    await database.batch([deleteMail(id)]);
+  const end = async (id: string, how: MailEnd, error: string | null = null): Promise<void> => {
+    await database.batch(endMail(id, how, clock.now(), error));
     confirmed.delete(id);
   };
 
@@ -100,7 +95,7 @@ export function createOutbox(services: OutboxServices): Outbox {
         await platform.mail.send(message);
         confirmed.add(mail.id);
       }
-      await remove(mail.id);
+      await end(mail.id, message === null ? "dropped" : "sent");
     } catch (error) {
       if (confirmed.has(mail.id)) log.error("a delivered mail is still in the outbox", error);
       else await failed(mail, error);
@@ -112,7 +107,8 @@ export function createOutbox(services: OutboxServices): Outbox {
   const failed = async ({ id, kind, createdAtMs, attempts }: ClaimedMail, cause: unknown): Promise<void> => {
     const givenUp = clock.now() - createdAtMs >= giveUpAfterMs;
     log.error(`a mail (${kind}) could not be delivered${givenUp ? ", and is given up" : ""}`, cause);
-    const written = givenUp ? remove(id) : database.batch([releaseMail(id, attempts)]);
+    const error = inWords(cause);
+    const written = givenUp ? end(id, "failed", error) : database.batch([releaseMail(id, attempts, error)]);
     await written.catch((error: unknown) => log.error("the outbox cannot be written", error));
   };
 
@@ -150,7 +146,7 @@ export function createOutbox(services: OutboxServices): Outbox {
 
   return {
     deliverDue: async () => {
-      for (const id of confirmed) if (!inHand.has(id)) await remove(id);
+      for (const id of confirmed) if (!inHand.has(id)) await end(id, "sent");
       for (let taken = await take(); taken.length > 0; taken = await take()) await Promise.all(taken);
     },
     makeAllDue: async () => {
@@ -192,18 +188,27 @@ function claimedMail(row: Result["rows"][number], claimedAtMs: number): ClaimedM
   };
 }
 
-/** The message to send. Null where the mail announces a link that is used, expired or replaced by a newer one. */
+/**
+ * The message to send for a mail of the outbox. Null where its link is used, expired or replaced by a newer one: then
+ * nothing is sent.
+ */
 async function messageOf(
-  { linkTokens, settings, publicBaseUrl, from }: OutboxServices,
+  services: OutboxServices,
   { kind, recipient, linkId, actionUrl, linkExpiresAtMs, redirectTo, linkHash }: ClaimedMail,
 ): Promise<MailMessage | null> {
+  const { from } = services;
   if (linkId === null) return renderMail({ kind, from, to: recipient, actionUrl, expiresAtMs: null });
   if (linkExpiresAtMs === null || linkHash === null) return null;
-  const pages = await settings();
-  if (isRefusal(pages)) throw new Error(pages.message);
-  const purpose = kind as LinkPurpose;
-  const token = await linkTokens.tokenOfStored(purpose, { id: linkId, hash: linkHash });
-  if (token === null) throw new Error("its link was made under a secret that is not set any more");
-  const url = linkUrl(pages, publicBaseUrl, { purpose, token, redirectTo });
+  const link = { id: linkId, hash: linkHash, redirectTo };
+  const url = await storedLinkUrl(services, kind as LinkPurpose, link);
+  if (url === null) throw new Error("its link was made under a secret that is not set any more");
   return renderMail({ kind, from, to: recipient, actionUrl: url, expiresAtMs: linkExpiresAtMs });
+}
+
+const errorLengthMax = 200;
+
+/** What went wrong with a delivery, as one short line of visible ASCII. */
+function inWords(cause: unknown): string {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  return text.replace(/[^\x20-\x7e]+/g, " ").slice(0, errorLengthMax);
 }

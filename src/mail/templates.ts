@@ -8,23 +8,26 @@ import type { MailMessage } from "../platform/platform.js";
  */
 export interface MailContent {
   readonly kind: MailKind;
-  /** `mail.from`. Its display name, or else its domain, is the name that the mail uses for the sender. */
+  /**
+   * The sender, `mail.from` of svc.toml. Its display name, or else its domain, is the name that the mail uses for the
+   * sender.
+   */
   readonly from: string;
   readonly to: string;
   /** The URL of the mail's only button; null for a mail without a button. */
   readonly actionUrl: string | null;
-  /** When the link expires, in milliseconds since the epoch; null for a link that does not expire. */
+  /** When the mail's link expires, in milliseconds since the epoch; null for a link that does not expire. */
   readonly expiresAtMs: number | null;
 }
 
 /** What all mails of one kind say. The plain text and the HTML are both made of it. */
 interface MailWording {
   readonly subject: string;
-  /** Paragraphs above the button, in the text version lines. */
+  /** The paragraphs above the button, which are lines in the text version. */
   readonly before: readonly string[];
-  /** The label of the button. */
+  /** The label of the mail's button. */
   readonly action: string;
-  /** Paragraphs below the button. */
+  /** The paragraphs below the button. */
   readonly after: readonly string[];
 }
 
@@ -158,7 +161,10 @@ const cellStyle =
 const buttonStyle =
   "display:inline-block;padding:12px 24px;background:#1d4ed8;border-radius:6px;color:#ffffff;font-weight:bold;text-decoration:none";
 
-/** Uses tables and inline styles, because all mail clients support these. Loads no images, fonts or scripts. */
+/**
+ * The HTML version of a mail. It uses tables and inline styles, because all mail clients support these, and loads no
+ * images, fonts or scripts.
+ */
 function asHtml({ subject, before, action, after }: MailWording, actionUrl: string | null): string {
   const paragraph = (text: string) => `<p style="margin:0 0 16px">${escapeHtml(text)}</p>`;
   const link =

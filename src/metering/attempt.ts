@@ -13,11 +13,11 @@ export type Subject = Pick<Receipt, "principalKind" | "principalId" | "table" | 
  */
 export type MeteringMembers = string;
 
-/** The metering of one request to a table. It ends with at most one receipt. */
+/** The metering of one request to a table. It ends with at most one receipt (a record of what the request cost). */
 export interface Attempt {
   /**
    * Starts to count the rows of the request from zero. Where a request is carried out again, this is called again, and
-   * what was counted before is dropped.
+   * what was counted before is dropped. `subject` says who called and what they did.
    */
   begin(subject: Subject): Tally;
   /**
@@ -30,9 +30,9 @@ export interface Attempt {
    * is left to record, as after `succeed`, so that the answer does not have to wait.
    */
   end(status: number): Promise<unknown> | undefined;
-  /** The receipt of this request; null until there is one. */
+  /** The receipt of the metered request; null until there is one. */
   receipt(): Receipt | null;
-  /** The id that its receipt has or will have; null where requests are not metered. */
+  /** The id that the request's receipt has or will have; null where requests are not metered. */
   id(): string | null;
 }
 
@@ -47,15 +47,15 @@ const unmetered: Attempt = {
   id: () => null,
 };
 
-/** What metering works with. `counted` is called with each receipt before it is recorded. */
+/** What metering a request needs. `counted` is called with each receipt before it is recorded. */
 export interface MeterServices extends Pick<Platform, "clock" | "random"> {
   readonly recorder: Recorder;
   readonly counted: (receipt: Receipt) => void;
 }
 
 /**
- * `services` is null where the project does not meter requests (`docs/reference/metering.md`); then nothing is
- * recorded.
+ * Makes the `Meter` of the server. `services` is null where the project does not meter requests
+ * (`docs/reference/metering.md`); then nothing is recorded.
  */
 export function createMeter(services: MeterServices | null): Meter {
   if (services === null) return () => unmetered;

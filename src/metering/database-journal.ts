@@ -10,7 +10,7 @@ export function databaseJournal(database: Database): Journal {
   return {
     // Each receipt is stored as an entry of its own. The database may store a batch and not be able to report that;
     // then the receipts are appended again, together with others. As an entry is recognised by its first receipt alone,
-    // an entry of several would not be recognised then.
+    // one that held several receipts would not be recognised in another composition.
     append: ({ receipts, gaps }) =>
       storeEntries(database, [
         ...receipts.map((receipt) => ({ receipts: [receipt], gaps: [] })),

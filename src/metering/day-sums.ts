@@ -10,8 +10,8 @@ export function dayOf(ms: number): string {
 
 /** Groups receipts by their day in UTC. Within a day they keep their order. */
 export function byDay(receipts: readonly Receipt[]): readonly DayReceipts[] {
-  // Days are counted from the epoch here, because formatting the date of every receipt would take longer than adding
-  // it up.
+  // Days are counted as numbers from the epoch, because formatting the date of every receipt would take longer than
+  // adding the receipt up.
   const days: Record<number, Receipt[]> = {};
   for (const receipt of receipts) {
     const day = Math.floor(receipt.atMs / dayMs);
@@ -21,7 +21,7 @@ export function byDay(receipts: readonly Receipt[]): readonly DayReceipts[] {
   return Object.values(days).map((those) => [dayOf(those[0]!.atMs), those[0]!.attemptId, those]);
 }
 
-/** The receipts of one day. `first` is the `attemptId` of the first of them. */
+/** The receipts of one day, in UTC. `first` is the `attemptId` of the first receipt. */
 export type DayReceipts = readonly [day: string, first: string, receipts: readonly Receipt[]];
 
 /**

@@ -1,16 +1,16 @@
 import type { Receipt } from "../platform/journal.js";
 import type { RecorderState } from "./recorder.js";
 
-/** The upper bounds of the histogram's buckets, in seconds. */
+/** The upper bounds of the buckets of the histogram of requests' durations, in seconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** The counts of the requests to one area, which is the first segment of their paths. */
+/** The counts of the requests to one area of the server, which is the first segment of their paths. */
 class Area {
-  /** The number of answers by method and then by status. */
+  /** The number of answers by HTTP method and then by status. */
   readonly answered = new Map<string, Map<number, number>>();
   /**
-   * How many requests fell into each bucket: they took at most its bound, and longer than the bound before it. The
-   * last number is that of requests that took longer than every bound.
+   * How many requests fell into each bucket of durations: they took at most its bound, and longer than the bound before
+   * it. The last number is that of requests that took longer than every bound.
    */
   readonly counts = [...buckets, 0].map(() => 0);
   sumSeconds = 0;
@@ -65,24 +65,24 @@ export class Metrics {
     if (rowsRead === null) this.#unknownReads++;
   }
 
-  /** A stream, or a pull that waits, has looked whether something has changed. */
+  /** Counts that a stream, or a pull that waits, has looked whether something has changed. */
   looked(): void {
     this.#looks++;
   }
 
-  /** A stream was sent an event. */
+  /** Counts that a stream was sent an event. */
   event(): void {
     this.#events++;
   }
 
-  /** A client has to begin anew. There are few reasons. */
+  /** Counts, by the reason, that a client has to begin its synchronisation anew. There are few reasons. */
   reset(reason: string): void {
     this.#resets.set(reason, (this.#resets.get(reason) ?? 0) + 1);
   }
 
   /**
-   * The metrics in Prometheus's text format, version 0.0.4. `journal` is null where requests are not metered; `streams` is
-   * how many are open.
+   * The metrics in Prometheus's text format, version 0.0.4. `journal` is null where requests are not metered; `streams`
+   * is how many streams are open.
    */
   render(journal: RecorderState | null, streams: number): string {
     const lines: string[] = [];

@@ -3,8 +3,8 @@ import type { Gap, Journal, JournalEntry, Receipt } from "../platform/journal.js
 import type { Platform } from "../platform/platform.js";
 
 /**
- * What has become of a receipt. `recorded`: it survives the death of the process. `summed`: it was added to a sum,
- * which does so within a second. `unrecorded`: it waits in memory, or was dropped.
+ * What has become of a receipt. `recorded`: it survives the death of the process. `summed`: it was added to a sum of
+ * receipts, which survives it within a second. `unrecorded`: it waits in memory, or was dropped.
  * `docs/reference/metering.md#receipts`
  */
 export type RecordStatus = "recorded" | "summed" | "unrecorded";
@@ -15,7 +15,7 @@ export interface RecorderState {
   readonly waiting: number;
   /** Receipts that were dropped since the start because too many were waiting. */
   readonly lost: number;
-  /** Whether the last attempt to write succeeded. */
+  /** Whether the last attempt to write to the journal succeeded. */
   readonly available: boolean;
 }
 
@@ -38,9 +38,9 @@ const waitingMaxDefault = 10_000;
 const entryMax = 30;
 
 /**
- * A recorder that writes to `journal`. While the journal does not work, requests are answered all the same and their
- * receipts wait in memory. Receipts beyond `waitingMax` are dropped; a gap in the journal later says how many these
- * were.
+ * Makes the recorder that brings receipts into `journal`. While the journal does not work, requests are answered all
+ * the same and their receipts wait in memory. Receipts beyond `waitingMax` are dropped; a gap in the journal later says
+ * how many these were.
  */
 export function createRecorder(
   journal: Journal,
@@ -61,7 +61,9 @@ export function createRecorder(
     available = false;
   };
 
-  /** Takes the next waiting receipts out of memory, with a gap that says how many were dropped, if any were. */
+  /**
+   * Takes the next waiting receipts out of memory, with a gap that says how many receipts were dropped, if any were.
+   */
   const takeWaiting = (): JournalEntry => {
     const gaps: Gap[] = [];
     if (lostUnsaid > 0)

@@ -3,7 +3,7 @@ import { dayMs, dayOf } from "./day-sums.js";
 import { deleteEntries } from "./store.js";
 
 const entriesMax = 500;
-/** How many batches of deletions one call runs at most. */
+/** How many batches one call deletes receipts in at most. */
 const roundsMax = 50;
 
 /**

@@ -32,7 +32,7 @@ export function insertEntries(lists: readonly (readonly Receipt[])[]): readonly 
   ];
 }
 
-/** Stores how many receipts are missing (a gap), unless this gap is stored already. */
+/** The statement that stores how many receipts are missing (a gap), unless this gap is stored already. */
 export function insertGap({ id, atMs, reason, attemptsMax }: Gap): Statement {
   return statement(
     "INSERT INTO _usage_gaps VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -53,17 +53,17 @@ export interface TimeRange {
 export type UsageGrouping = "table" | "principal" | "day";
 
 /**
- * `user:<id>`, `key:<id>` or `anonymous`: the id of anonymous callers is empty, and the trim removes the colon before
- * it.
+ * SQL for the caller of a receipt, `user:<id>`, `key:<id>` or `anonymous`: the id of anonymous callers is empty, and
+ * the trim removes the colon before it.
  */
 const principal = "rtrim(principal_kind || ':' || principal_id, ':')";
 
 const keys: Readonly<Record<UsageGrouping, string>> = { table: "table_name", principal, day: "day" };
 
 /**
- * Sums usage: rows `[key, requests, rows_read, rows_written, rows_returned, unknown_reads]`, in the order of the
- * keys. Unknown counts are left out of the sums. A day of which only a part is in the range is summed from its
- * receipts; where those have been deleted, the whole day counts.
+ * The statement that sums usage: rows `[key, requests, rows_read, rows_written, rows_returned, unknown_reads]`, in the
+ * order of the keys. Unknown counts are left out of the sums. A day of which only a part is in the range is summed from
+ * its receipts; where those have been deleted, the whole day counts.
  */
 export function sumUsage({ fromMs, toMs }: TimeRange, grouping: UsageGrouping): Statement {
   const inPart = [fromMs, toMs].map((ms) => (ms % dayMs === 0 ? "" : dayOf(ms)));
@@ -87,7 +87,10 @@ export function sumUsage({ fromMs, toMs }: TimeRange, grouping: UsageGrouping): 
   );
 }
 
-/** The gaps that were found within the range: rows `[at, reason, attempts_max]`, the oldest first. */
+/**
+ * The statement for the gaps (notes of missing receipts) that were found within the range: rows
+ * `[at, reason, attempts_max]`, the oldest first.
+ */
 export function listGaps({ fromMs, toMs }: TimeRange): Statement {
   return statement(
     "SELECT at, reason, attempts_max FROM _usage_gaps WHERE at >= ? AND at < ? ORDER BY at, id",
@@ -97,8 +100,8 @@ export function listGaps({ fromMs, toMs }: TimeRange): Statement {
 }
 
 /**
- * The next `limit` entries after the entry `after`: rows `[day, id, receipts]`. `receipts` is a JSON array of
- * `ReceiptValues` (`platform/journal.ts`).
+ * The statement for the next `limit` entries of stored receipts after the entry `after`: rows `[day, id, receipts]`.
+ * `receipts` is a JSON array of `ReceiptValues` (`platform/journal.ts`).
  */
 export function listEntries(after: readonly [day: string, id: string], limit: number): Statement {
   return statement(
@@ -109,13 +112,17 @@ export function listEntries(after: readonly [day: string, id: string], limit: nu
 }
 
 /**
- * Returns about how many bytes the stored receipts take: the text of each entry, and 64 bytes for the rest of its row.
+ * The statement for about how many bytes the stored receipts take: the text of each entry, and 64 bytes for the rest of
+ * its row.
  */
 export function entryBytes(): Statement {
   return statement("SELECT total(octet_length(receipts) + 64) FROM _usage_entries");
 }
 
-/** Deletes at most `entriesMax` entries of days before `beforeDay`, which is written `2026-01-31`. */
+/**
+ * The statement that deletes at most `entriesMax` entries of receipts of days before `beforeDay`, which is written
+ * `2026-01-31`.
+ */
 export function deleteEntries(beforeDay: string, entriesMax: number): Statement {
   return statement(
     `DELETE FROM _usage_entries WHERE (day, id) IN (SELECT day, id FROM _usage_entries WHERE day < ? LIMIT ?)`,

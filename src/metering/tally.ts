@@ -6,7 +6,7 @@ import {
   QueueFullError,
 } from "../platform/database.js";
 
-/** How many rows a request has read and written so far. A count that became unknown (null) stays unknown. */
+/** How many rows a metered request has read and written so far. A count that became unknown (null) stays unknown. */
 export class Tally {
   #touched = false;
   #rowsRead: number | null = 0;
@@ -31,7 +31,7 @@ export class Tally {
   /**
    * Waits for statements, and makes the counts unknown where they fail. Four errors leave the counts alone: a broken
    * constraint or a guard that has undone its batch, after which nothing was written (what was read is then counted by
-   * `tables/`); a call that `CheckedDatabase` has refused; and one for which the queue had no room.
+   * `tables/`); a call that `CheckedDatabase` has refused; and a call for which the queue had no room.
    */
   during<T>(work: Promise<T>): Promise<T> {
     return work.catch((error: unknown) => {

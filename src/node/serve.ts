@@ -129,6 +129,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       clientAddress: clientAddress(config.server.trust_proxy, log),
       readSchemaFile: () => readFile(join(directory, schemaFile), "utf8"),
       publicBaseUrl: baseUrl ?? url,
+      surroundings: { runtime: "node", isSet: (variable) => Boolean(options.environment[variable]) },
       consoleFiles: consoleFiles(options.consoleDirectory),
       consoleUrl,
       addHeader: (_, [name, value], env) => (env as HttpBindings).outgoing.setHeader(name, value),

@@ -2,6 +2,7 @@ import type { Config } from "../project/config.js";
 import { email, newPassword } from "./auth-fields.js";
 import type { JsonSchema } from "./column-schema.js";
 import { explainCall } from "./explain-path.js";
+import { inspectionCalls } from "./inspection-calls.js";
 import {
   count,
   data,
@@ -66,6 +67,15 @@ const callsOf = (
     takes: openObject({ email, password, role }, "role"),
     answers: { 201: data(object({ user: ref("svc.user") })) },
     errors: sending,
+  },
+  "post /admin/api/users/invite": {
+    summary: "Invites a user",
+    callers,
+    takes: openObject({ email, role, redirect_to: nullOr(text) }, "role", "redirect_to"),
+    answers: {
+      201: data(object({ email: text, role, existing_user: flag, expires_in: nullOr(count) })),
+    },
+    errors: [...sending, 429],
   },
   "patch /admin/api/users/{id}": {
     summary: "Disables, enables, promotes or demotes a user",
@@ -205,6 +215,7 @@ export function adminPaths(
   const document = calls["get /openapi.json"]!;
   const all = {
     ...calls,
+    ...inspectionCalls,
     "get /openapi.json": api.public_openapi
       ? { ...document, callers: [...elsewhere, "anybody" as const] }
       : document,

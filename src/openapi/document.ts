@@ -9,6 +9,7 @@ import { adminPaths } from "./admin-paths.js";
 import { authPaths } from "./auth-paths.js";
 import { conditionSchemas, filterSchemas, integerSchema, type JsonSchema } from "./column-schema.js";
 import { consolePaths } from "./console-paths.js";
+import { dataPaths, previewSchema } from "./data-paths.js";
 import { expandedSchema } from "./expand.js";
 import { pastMeta } from "./history-paths.js";
 import { namedOperationPaths } from "./named-operation-paths.js";
@@ -63,6 +64,7 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
       ...authPaths(cookies, config.auth.password_min_length),
       ...adminPaths(cookies, config),
       ...(config.console.enabled && consolePaths(config.auth.password_min_length)),
+      ...dataPaths({ metered, cookies }),
     },
     components: {
       schemas: {
@@ -113,6 +115,7 @@ function sharedSchemas(metered: boolean, tokensInBody: boolean): JsonSchema {
         expires_in: count,
       }),
     }),
+    "svc.preview": previewSchema,
     "svc.systemList": object(page, "next_cursor", "truncated"),
     "svc.list": object({ ...page, ...(metered && meteringMembers) }, "next_cursor", "truncated"),
     "svc.group": {

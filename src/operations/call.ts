@@ -1,4 +1,4 @@
-import { authValues, type Caller } from "../auth/principal.js";
+import { type Actor, authValues } from "../auth/principal.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
 import type { SqlValue } from "../platform/database.js";
 import type { LiveOperation, LiveProject } from "../schema/live-project.js";
@@ -12,7 +12,7 @@ import { type RanOperation, runOperation } from "./run.js";
 /** A call of an operation by somebody. */
 export interface OperationCall {
   readonly live: LiveOperation;
-  readonly caller: Caller;
+  readonly caller: Actor;
   readonly project: Pick<LiveProject, "schema" | "catalog">;
   readonly nowMs: number;
 }
@@ -25,8 +25,9 @@ export function callRefusal({ live, caller }: Pick<OperationCall, "live" | "call
 const notProved = new Refusal("unavailable", "the operation does not fit the schema in force");
 
 /**
- * Carries a call out that `callRefusal` has not refused: checks the parameters, asks the operation's rule, and runs its
- * steps. `begin` is called right before anything is sent to the database. `kept` is for a request that is done once.
+ * Carries out a call of an operation that `callRefusal` has not refused: checks the parameters, asks the operation's
+ * rule, and runs its steps. `begin` is called right before anything is sent to the database. `kept` is set for a
+ * request with an `Idempotency-Key`, which is done once.
  */
 export async function callOperation(
   { live, caller, project, nowMs }: OperationCall,

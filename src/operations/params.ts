@@ -11,7 +11,10 @@ import { fromJson, fromText, type ParsedValue } from "../tables/values.js";
 /** The values of an operation's parameters, by name, as the database takes them. */
 export type ParamValues = ReadonlyMap<string, SqlValue>;
 
-/** Reads the parameters from the JSON object that a request sends: types as in bodies of rows, nothing unknown. */
+/**
+ * Reads an operation's parameters from the JSON object that a request sends. Values have the form that they have in
+ * bodies of rows; unknown parameters are refused.
+ */
 export function paramsFromBody(
   operation: NamedOperation,
   body: Readonly<Record<string, unknown>>,
@@ -20,7 +23,10 @@ export function paramsFromBody(
   return paramValues(operation, given, (param, value) => fromJson(param, value));
 }
 
-/** Reads the parameters from a query string: types as in filters. Nothing there stands for null. */
+/**
+ * Reads an operation's parameters from a query string. Values have the form that they have in filters of lists; none
+ * stands for null.
+ */
 export function paramsFromQuery(
   operation: NamedOperation,
   parameters: readonly QueryParameter[],
@@ -59,7 +65,10 @@ function defaultOf({ name, type, default: value }: OperationParam): SqlValue | R
   return type === "real" && value !== null ? Number(value) : value;
 }
 
-/** The values as rules compare them. What they only test for NULL, JSON and blobs, stands as `true`. */
+/**
+ * The parameters' values as literals, as rules compare them. JSON and blobs, which rules only test for NULL, stand as
+ * `true`.
+ */
 export function asLiterals(
   { params }: NamedOperation,
   values: ParamValues,

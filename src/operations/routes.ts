@@ -5,7 +5,13 @@ import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusa
 import { jsonText } from "../http/respond.js";
 import { router } from "../http/router.js";
 import type { NamedOperation } from "../project/model.js";
-import { type ApiRequest, type ApiServices, answered, executionOf } from "../tables/api-request.js";
+import {
+  type ApiRequest,
+  type ApiServices,
+  answered,
+  asReaderOnly,
+  executionOf,
+} from "../tables/api-request.js";
 import { withoutPreconditions } from "../tables/row/versions.js";
 import { idempotencyOf, replayedHeader } from "../tables/together/idempotency.js";
 import { callOperation, callRefusal } from "./call.js";
@@ -30,7 +36,7 @@ async function operationResponse(asked: ApiRequest, name: string, c: Context): P
   const method = c.req.method === "HEAD" ? "GET" : c.req.method;
   const methods = onlyReads(live.operation) ? ["GET", "POST"] : ["POST"];
   if (!methods.includes(method)) return methodNotAllowed(...methods);
-  const refusal = callRefusal({ live, caller });
+  const refusal = asReaderOnly(asked) ?? callRefusal({ live, caller });
   if (refusal !== null) return refusal;
   const condition = method === "GET" ? null : withoutPreconditions(asked.request.headers);
   if (condition !== null) return condition;

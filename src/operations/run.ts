@@ -12,17 +12,17 @@ import { refusalOf, stepErrorRefusal } from "./step-refusal.js";
 
 /** What an operation answers with. */
 export interface RanOperation {
-  /** JSON text: a row, an array of rows, or `null` where no step returns anything. */
+  /** The answer as JSON text: a row, an array of rows, or `null` where no step returns anything. */
   readonly json: string;
-  /** How many rows are in it. */
+  /** How many rows are in the answer. */
   readonly rowsReturned: number;
-  /** Whether it was done before, by a request with the same `Idempotency-Key`. */
+  /** Whether the operation was done before, by a request with the same `Idempotency-Key`. */
   readonly isReplayed: boolean;
 }
 
 /**
- * Runs an operation in one transaction and one round trip, or refuses it and has done nothing. `isShort`: no step walks over
- * rows.
+ * Runs an operation in one transaction and one round trip, or refuses it and has done nothing. `isShort`: no step walks
+ * over rows, so that it is quick.
  */
 export async function runOperation(
   run: RunOf,
@@ -44,9 +44,9 @@ export async function runOperation(
   }
 }
 
-/** An answer as the database has given it. */
+/** The answer of an operation as the database has given it. */
 interface Answer {
-  /** JSON text, not finished yet (`finishRows`). */
+  /** JSON text in which reals and blobs do not have their final form yet (`finishRows`). */
   readonly json: string;
   readonly isReplayed: boolean;
 }
@@ -59,7 +59,10 @@ function finished({ json, isReplayed }: Answer, { steps }: NamedOperation): RanO
 }
 
 const nothing = "null";
-/** After how many milliseconds an answer that could not be kept in the transaction is lost, if it is not there yet. */
+/**
+ * An answer that could not be kept in the operation's own transaction is added after it. After how many milliseconds it
+ * is taken for lost, if it is not there yet.
+ */
 const answeredMs = 10_000;
 const notAnswered = new Refusal("unavailable", "the first request with this key has not been answered yet", {
   headers: { "Retry-After": "1" },
@@ -68,7 +71,7 @@ const notAnswered = new Refusal("unavailable", "the first request with this key 
 async function readOnce(run: RunOf, isShort: boolean, execution: WriteExecution): Promise<Answer | Refusal> {
   const { statement, isShort: isRuleShort, read: answerOf } = readingRun(run);
   const [result] = await read(execution, [statement], isShort && isRuleShort ? "short" : "long");
-  // How many rows the owner's SQL reads is not known.
+  // How many rows the owner's SQL reads is not known, so the count becomes unknown.
   execution.tally.add(null);
   const answer = answerOf(result!);
   return "json" in answer
@@ -76,7 +79,7 @@ async function readOnce(run: RunOf, isShort: boolean, execution: WriteExecution)
     : refusalOf(run.operation, answer.reason);
 }
 
-/** Sends the batch of an operation that writes. This is the one place where it is sent. */
+/** Sends the batch of an operation that writes. Only this function sends it. */
 async function writeOnce(
   run: RunOf,
   isShort: boolean,
@@ -87,7 +90,8 @@ async function writeOnce(
   const nonce = toHex(execution.random.bytes(nonceBytes));
   const batch = writingRun(run, execution, nonce, kept);
   const long = longWorkOf(execution, isShort && batch.isShort ? "short" : "long");
-  // Only a guard of this run knows its nonce, which no text of the owner's or of a caller's can hold.
+  // Takes the error of a guard of this run for a result. Only such a guard knows the nonce, which no text of the
+  // owner's or of a caller's can hold.
   const stopped = (error: unknown): AbortError => {
     if (error instanceof AbortError && error.nonce === nonce) return error;
     throw error;

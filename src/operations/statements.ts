@@ -27,7 +27,7 @@ import { consequencesOf, writtenBy } from "./written-rows.js";
 /** What it takes to make the statements of one run of an operation. */
 export interface RunOf {
   readonly operation: NamedOperation;
-  /** What is left of its rule for the database to decide. */
+  /** What is left of the operation's rule for the database to decide. */
   readonly allow: Expression;
   readonly project: Pick<LiveProject, "schema" | "catalog">;
   readonly values: readonly SlotValues[];
@@ -38,20 +38,23 @@ export function onlyReads({ steps }: NamedOperation): boolean {
   return steps.every(({ statement }) => statement.kind === "select");
 }
 
-/** The statement of an operation that only reads. */
+/** The statement of an operation that only reads, and how its answer is read. */
 export interface ReadingRun {
   readonly statement: Statement;
-  /** Whether its rule is decided quickly, by looking up single rows by indexes. */
+  /** Whether the operation's rule is decided quickly, by looking up single rows by indexes. */
   readonly isShort: boolean;
-  /** The JSON text that the statement has answered with, not finished yet, or the reason why it is refused. */
+  /**
+   * The JSON text that the statement has answered with, in which reals and blobs do not have their final form yet
+   * (`finishRows`), or the reason why the operation is refused.
+   */
   readonly read: (result: Result) => { readonly json: string } | { readonly reason: string };
 }
 
 const refusedMark = "!";
 
 /**
- * An operation that only reads is one statement, so that all its steps see the same state. It answers with a text: JSON,
- * or behind `!` the reason why it is refused.
+ * The statement of an operation that only reads. It is one statement, so that all steps see the same state. It answers
+ * with a text: JSON, or behind `!` the reason why the operation is refused.
  */
 export function readingRun({ operation, allow, project, values }: RunOf): ReadingRun {
   const { catalog } = project;
@@ -81,14 +84,23 @@ export function readingRun({ operation, allow, project, values }: RunOf): Readin
   };
 }
 
-/** The statements of an operation that writes. */
+/** The statements of an operation that writes, and how their answer is read. */
 export interface WritingRun {
   readonly statements: readonly Statement[];
-  /** Whether its rule is decided quickly, and triggers and foreign keys lead to no more rows than those that it writes. */
+  /**
+   * Whether the operation's rule is decided quickly, and triggers and foreign keys lead to no more rows than those that
+   * its steps write.
+   */
   readonly isShort: boolean;
-  /** Whether what is kept of it for a repetition is all that it answers with. */
+  /**
+   * Whether the answer that is kept for a repetition of the request is complete. If not, it is completed after the
+   * transaction.
+   */
   readonly isKept: boolean;
-  /** The JSON text of the rows that it answers with, not finished yet, and how many rows it has written. */
+  /**
+   * The JSON text of the rows that the operation answers with, in which reals and blobs do not have their final form
+   * yet (`finishRows`), and how many rows it has written.
+   */
   readonly read: (results: readonly Result[]) => {
     readonly json: string;
     readonly rowsWritten: number | null;
@@ -96,8 +108,10 @@ export interface WritingRun {
 }
 
 /**
- * An operation that writes is one batch. Behind the steps stand guards that undo it: each gives `abortText` with the nonce
- * and a reason. With `kept` it is undone for the reason `kept` where it was done before, and else its answer is kept.
+ * The batch of an operation that writes. Behind each step that expects something stands a guard, a statement that
+ * undoes the batch (`abortText`, with the nonce and a reason) where that does not hold. With `kept`, for a request with
+ * an `Idempotency-Key`, the batch is undone for the reason `kept` where the request was done before, and else its
+ * answer is kept.
  */
 export function writingRun(
   { operation, allow, project, values }: RunOf,
@@ -153,7 +167,8 @@ export function writingRun(
     }
   });
   if (isLogged) statements.push(...closeTransaction);
-  // What RETURNING has given, no later statement can read. The answer is put in its place once it is known.
+  // No later statement of the batch can read what RETURNING has given. So an empty answer is kept here, and replaced by
+  // the true one once that is known.
   const isKept = operation.steps.some((step, i) => step.returns !== null && consequences[i] == null);
   const returns = operation.steps.some((step) => step.returns !== null);
   if (kept !== null && !isKept) statements.push(keepValue(kept, returns ? sql`''` : sql`'null'`, values));
@@ -173,7 +188,7 @@ export function writingRun(
   };
 }
 
-/** The rows that a RETURNING has given, each as a text. */
+/** Joins the rows that a RETURNING has given, each a text of JSON, into one text of JSON. */
 function joined({ rows }: Result, returns: "one" | "many"): string {
   const texts = rows.map(([text]) => text as string);
   return returns === "one" ? texts[0]! : `[${texts.join(",")}]`;

@@ -5,15 +5,18 @@ import { noRow, returnedRowsMax, tooManyRows } from "../tables/sql/operation.js"
 import { isTooLargeImage } from "../tables/sql/row.js";
 import { denied } from "./allowed.js";
 
-/** The reason by which the rule of an operation refuses it. */
+/** The reason that a guard in an operation's batch gives where the operation's rule does not allow it. */
 export const notAllowed = "allow";
 
-/** The reason by which a step refuses an operation: that it changed or found another number of rows, or `of` its rows. */
+/**
+ * The reason that a guard in an operation's batch gives for a step: it changed or found another number of rows than
+ * expected, or `of` says what is wrong with its rows.
+ */
 export function stepReason(index: number, of = "expect"): string {
   return `${index}:${of}`;
 }
 
-/** The answer for a reason that `notAllowed` or `stepReason` has given. */
+/** The refusal of an operation for a reason that `notAllowed` or `stepReason` has given. */
 export function refusalOf(operation: NamedOperation, reason: string): Refusal {
   if (reason === notAllowed) return denied(operation);
   const [index, of] = reason.split(":");

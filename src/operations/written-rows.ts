@@ -4,13 +4,15 @@ import type { TriggersReached } from "../schema/triggers-reached.js";
 import { targetTable } from "../sqlite/result-columns.js";
 import { isKeyword } from "../sqlite/sql-tokens.js";
 
-/** What follows from a write of a step: what triggers do, and whether each row gets a version by a trigger. */
+/**
+ * What follows from the write of an operation's step: what triggers do, and whether a trigger gives each row a version.
+ */
 export interface Consequences {
   readonly triggers: readonly TriggersReached[];
   readonly isVersioned: boolean;
 }
 
-/** What follows from the write that a step is; null for a SELECT. */
+/** What follows from the write of an operation's step; null for a step that is a SELECT. */
 export function consequencesOf(
   { statement }: OperationStep,
   { schema, catalog }: Pick<LiveProject, "schema" | "catalog">,
@@ -31,9 +33,9 @@ export function consequencesOf(
 }
 
 /**
- * `rows_written` of a step. `changed` is how many rows it has changed itself, `counted` what SQLite counts with everything
- * that follows, and `entries` how many of those are entries of the log. Null where it is not known, because rows of the
- * server's own or of virtual tables are among them.
+ * How many rows a step has written, for `rows_written`. `changed` is how many it has changed itself, `counted` what
+ * SQLite counts with everything that follows, and `entries` how many of those are entries of the log of changes. Null
+ * where it is not known, because rows of the server's own or of virtual tables are among them.
  */
 export function writtenBy(
   { triggers, isVersioned }: Consequences,

@@ -1,19 +1,19 @@
 import { AbortError, type Statement, statement } from "./database.js";
 
-/** How many bytes a nonce of `abortText` is made of. It is written as twice as many hexadecimal digits. */
+/** How many random bytes the nonce of `abortText` is made of. It is written as twice as many hexadecimal digits. */
 export const nonceBytes = 16;
 
 /**
- * The argument with which `json_extract('{}', ?)` fails on every backend, because it is no path: SQLite quotes it in the
- * message, where `abortError` finds it. A statement of a batch undoes the batch so, and says why: `RAISE` is for triggers
- * alone. `nonce` is a random number of the request's in hexadecimal, which no text of the owner's or a caller's can know.
- * `reason` holds no quote.
+ * The argument with which `json_extract('{}', ?)` fails on every backend, because it is no path: SQLite quotes it in
+ * the message, where `abortError` finds it. In this way a statement undoes the batch that it is in, and says why:
+ * `RAISE` is for triggers alone. `nonce` is a random number of the request's in hexadecimal, which no text of the
+ * owner's or a caller's can know. `reason` holds no quote.
  */
 export function abortText(nonce: string, reason: string): string {
   return `svc:${nonce}:${reason}`;
 }
 
-/** A statement that undoes its batch in any case. */
+/** A statement that undoes the batch that it is in, whatever the database holds. */
 export function undo(nonce: string, reason: string): Statement {
   return statement("SELECT json_extract('{}', ?) AS undone", abortText(nonce, reason));
 }

@@ -1,5 +1,5 @@
 /**
- * A value, or a promise of it. Most of these values are known synchronously, and wrapping each in a promise would
+ * A value, or a promise of it. Most values of this type are known synchronously, and wrapping each in a promise would
  * cost as much as computing some of them.
  */
 export type AtOnce<T> = T | Promise<T>;

@@ -2,17 +2,17 @@
 export interface Commits {
   /** A number that grows when a commit becomes known. */
   known(): number;
-  /** Begins to wait, for so many milliseconds of real time in all. */
+  /** Begins a wait for commits, which lasts so many milliseconds of real time in all. */
   within(ms: number): CommitWait;
 }
 
-/** Somebody's waiting for commits. */
+/** A wait for commits of the database, which `Commits.within` has begun. */
 export interface CommitWait {
-  /** Whether the time is over. */
+  /** Whether the time of the wait is over. */
   readonly isOver: boolean;
   /**
-   * Resolves once a commit is known that was not at `known`, the time is over or `signal` is aborted; or earlier than
-   * that, where the runtime is not told of commits and it is time to look. Does not reject.
+   * Resolves once a commit is known that was not when `Commits.known()` gave `known`, the time is over or `signal` is
+   * aborted; or earlier than that, where the runtime is not told of commits and it is time to look. Does not reject.
    */
   next(known: number, signal: AbortSignal): Promise<void>;
 }

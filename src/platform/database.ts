@@ -14,8 +14,8 @@ export interface Database {
   readonly answerBytesMax: number;
 
   /**
-   * How many bytes the image of a row in the log of changes may have, so that the row can still be changed and deleted;
-   * null where the backend takes larger ones than requests can make.
+   * How many bytes the image of a row, the JSON that the log of changes holds of it, may have, so that the row can
+   * still be changed and deleted; null where the backend takes larger ones than requests can make.
    */
   readonly imageBytesMax: number | null;
 
@@ -75,8 +75,9 @@ export interface Statement {
   readonly sql: string;
   readonly params: readonly SqlValue[];
   /**
-   * Marks a SELECT of at most one row whose first column is never NULL; `value`: and which has no other column. Such a
-   * statement can be joined with others into a single statement: NULL in that column then means that it found no row.
+   * Marks a SELECT of at most one row whose first column is never NULL: `row`, or `value` where it has no other column.
+   * Such a statement can be joined with others into a single statement: NULL in its first column then means that it
+   * found no row.
    */
   readonly single?: "row" | "value";
 }
@@ -115,7 +116,7 @@ export type ConstraintKind =
   | "check"
   | "datatype"
   | "trigger"
-  /** Two rows would have the same values in a UNIQUE constraint, a unique index or the primary key. */
+  /** Kind `unique`: two rows would have the same values in a UNIQUE constraint, a unique index or the primary key. */
   | "unique"
   | "foreign_key";
 
@@ -126,7 +127,8 @@ export class ConstraintError extends Error {
     readonly kind: ConstraintKind,
     message: string,
     /**
-     * For a CHECK, its name or else its expression; for a trigger, the text of its RAISE. Null where it is not known.
+     * What the constraint says: for a CHECK, its name or else its expression; for a trigger, the text of its RAISE.
+     * Null where it is not known.
      */
     readonly detail: string | null = null,
   ) {
@@ -140,14 +142,20 @@ export function constraintError(kind: ConstraintKind, message: string): Constrai
   return kind === "check" ? checkError(message) : new ConstraintError(kind, message);
 }
 
-/** SQLite's message quotes the CHECK's expression, which moves to `detail` and stays out of the error's message. */
+/**
+ * The error for a broken CHECK. SQLite's message quotes the CHECK's expression, which moves to `detail` and stays out
+ * of the error's message.
+ */
 function checkError(message: string): ConstraintError {
   const [short = message, detail = null] =
     /^(CHECK constraint failed): ([\s\S]*)$/.exec(message)?.slice(1) ?? [];
   return new ConstraintError("check", short, detail);
 }
 
-/** A trigger's RAISE has a text of its own; a virtual table's constraint does not, so its `detail` is null. */
+/**
+ * The error for a trigger's RAISE, whose text becomes `detail`, or for a constraint of a virtual table, which has no
+ * text.
+ */
 function triggerError(message: string): ConstraintError {
   const hasText = message !== "" && message !== "constraint failed";
   return new ConstraintError("trigger", message, hasText ? message : null);
@@ -161,12 +169,12 @@ export class UnavailableError extends Error {
   override readonly name = "UnavailableError";
 }
 
-/** Long work has not ended by its deadline. Nothing of it was kept. */
+/** Long work (a call with a deadline) has not ended by its deadline. Nothing of it was kept. */
 export class DeadlineError extends UnavailableError {}
 
 /** Long work was refused before it began, because so much of it waits already or has kept others waiting. */
 export class QueueFullError extends UnavailableError {
-  /** `retryAfterMs`: after how many milliseconds it is worth trying again. */
+  /** `retryAfterMs` is after how many milliseconds it is worth trying again. */
   constructor(
     message: string,
     readonly retryAfterMs = 5_000,
@@ -189,8 +197,9 @@ export class StatementError extends Error {
 }
 
 /**
- * A statement undid its batch on purpose (`platform/abort.ts`). Nothing of it was kept. Only where `nonce` is that of the
- * request was it a statement of the request's: any other one is to be taken for a StatementError.
+ * A statement undid its batch on purpose (`platform/abort.ts`). Nothing of the batch was kept. The request's own
+ * statement has done so only where `nonce` is that of the request; with any other nonce the error is to be taken for a
+ * StatementError.
  */
 export class AbortError extends StatementError {
   constructor(

@@ -1,14 +1,18 @@
 /** What one table request cost (`docs/reference/metering.md#receipts`). Null is unknown, never zero. */
 export interface Receipt {
-  /** A UUIDv7. */
+  /** The id of the metered request (attempt), a UUIDv7. */
   readonly attemptId: string;
-  /** Milliseconds since the epoch. */
+  /** When the request was answered, in milliseconds since the epoch. */
   readonly atMs: number;
-  readonly principalKind: "anonymous" | "user" | "key";
+  /** `admin` is a user who worked with rows past the rules. */
+  readonly principalKind: "anonymous" | "user" | "key" | "admin";
   readonly principalId: string | null;
-  /** The HTTP method. */
+  /** The HTTP method of the request. */
   readonly method: string;
-  /** The name of the table; of an operation `ops/` and its name, which no table has. */
+  /**
+   * The name of the table that the request was about, several separated by commas; of an operation `ops/` and its name,
+   * which no table has.
+   */
   readonly table: string;
   readonly action:
     | "list"
@@ -23,13 +27,13 @@ export interface Receipt {
     | "batch"
     | "push"
     | "operation";
-  /** The HTTP status. */
+  /** The HTTP status of the answer. */
   readonly status: number;
   readonly rowsRead: number | null;
   readonly rowsWritten: number | null;
   readonly rowsReturned: number | null;
   /**
-   * Only there where this is not the receipt of one request, but the sum of alike receipts within a minute
+   * Only there where the receipt is not that of one request, but the sum of alike receipts within a minute
    * (`docs/reference/metering.md#sums`). The counts are then sums of what is known, `atMs` is the beginning of the
    * minute and `attemptId` that of the first request.
    */
@@ -39,7 +43,7 @@ export interface Receipt {
 /** What a receipt that is a sum of several says beside its counts. */
 export interface ReceiptSum {
   readonly requests: number;
-  /** Of how many of these requests `rowsRead` is unknown. */
+  /** Of how many of the summed requests `rowsRead` is unknown. */
   readonly unknownReads: number;
 }
 
@@ -107,13 +111,13 @@ export function sumOf({ sum, rowsRead }: Receipt): ReceiptSum {
 }
 
 /**
- * Says that a number of receipts are missing, or may be (`docs/reference/metering.md#receipts`). What was in them is
- * not estimated.
+ * A gap: the note that a number of receipts are missing, or may be (`docs/reference/metering.md#receipts`). What was in
+ * them is not estimated.
  */
 export interface Gap {
   /** Unique among all gaps, so that a gap which is stored twice is kept once. */
   readonly id: string;
-  /** When it was found, in milliseconds since the epoch. */
+  /** When the gap was found, in milliseconds since the epoch. */
   readonly atMs: number;
   readonly reason: "crash" | "overflow";
   /** How many receipts are missing at most. */
@@ -129,20 +133,21 @@ export interface JournalEntry {
 /** Where receipts are written before the answers to their requests are sent. */
 export interface Journal {
   /**
-   * Resolves once the entry survives the death of the process, and rejects where it may not. A rejected entry may be
-   * appended again, together with others or alone, because readers of the journal keep only one receipt per attempt.
+   * Writes an entry. Resolves once the entry survives the death of the process, and rejects where it may not. A
+   * rejected entry may be appended again, together with others or alone, because readers of the journal keep only one
+   * receipt per attempt.
    */
   append(entry: JournalEntry): Promise<void>;
 
   /**
-   * Adds the receipt to a sum of receipts that are alike, if `maySum` holds for it and the journal has reached the
-   * size from which it sums these. The sum is written within a second. False where the receipt has to be appended.
+   * Adds the receipt to a sum of receipts that are alike, if `maySum` holds for it and the journal has reached the size
+   * from which it sums such receipts. The sum is written within a second. False where the receipt has to be appended.
    */
   sum?(receipt: Receipt): boolean;
 
   /**
-   * Moves what the journal holds into the database, from where it can be exported. Does nothing for a journal that is
-   * in the database already.
+   * Moves the receipts that the journal holds into the database, from where they can be exported. Does nothing for a
+   * journal that is in the database already.
    */
   collect(): Promise<void>;
 

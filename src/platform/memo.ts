@@ -10,8 +10,9 @@ export interface MemoBounds<T> {
 }
 
 /**
- * The `keyLengthMax` of caches by SQL text. A page of a table of 100 columns has some 11,000 characters, of real numbers
- * 100,000, and preparing such a statement for each request would take ten times as long as running it.
+ * The `keyLengthMax` of caches whose keys are SQL texts. The statement for a page of a table of 100 columns has some
+ * 11,000 characters, or 100,000 where they hold real numbers, and preparing such a statement for each request would
+ * take ten times as long as running it.
  */
 export const statementLengthMax = 131_072;
 
@@ -24,7 +25,7 @@ const keyLengthMaxDefault = 8_192;
  */
 export class Memo<T> {
   /**
-   * The entries that were used since the generations last changed; `#older` holds those before. A use costs one
+   * The entries that were used since the two generations last changed; `#older` holds those before. A use costs one
    * look-up, whereas an exact LRU would have to reorder all keys.
    */
   #recent = new Map<string, T>();
@@ -33,7 +34,7 @@ export class Memo<T> {
   readonly #weigh: (key: string, value: T) => number;
   readonly #keyLengthMax: number;
 
-  /** `bytesMax` is what all entries together may weigh; 0 keeps none. */
+  /** `bytesMax` is what all entries of the cache together may weigh; 0 keeps none. */
   constructor(
     private readonly bytesMax: number,
     { weigh = (key) => key.length, keyLengthMax = keyLengthMaxDefault }: MemoBounds<T> = {},
@@ -42,7 +43,10 @@ export class Memo<T> {
     this.#keyLengthMax = keyLengthMax;
   }
 
-  /** The value of the key, or what `make` returns, which is kept from then on. For the key null nothing is kept. */
+  /**
+   * The value that the cache has for the key, or what `make` returns, which is kept from then on. For the key null
+   * nothing is kept.
+   */
   get(key: string | null, make: () => T): T {
     if (key === null) return make();
     const known = this.find(key);
@@ -52,7 +56,7 @@ export class Memo<T> {
     return made;
   }
 
-  /** The value of the key, if it is kept. Counts as a use. */
+  /** The value that the cache has for the key; undefined where it has none. Counts as a use. */
   find(key: string): T | undefined {
     const recent = this.#recent.get(key);
     if (recent !== undefined) return recent;
@@ -61,7 +65,7 @@ export class Memo<T> {
     return older;
   }
 
-  /** Keeps the value, unless its key is too long or it alone weighs more than a generation may. */
+  /** Keeps the value in the cache, unless its key is too long or it alone weighs more than a generation may. */
   set(key: string, value: T): void {
     this.delete(key);
     if (key.length > this.#keyLengthMax) return;

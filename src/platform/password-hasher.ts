@@ -10,7 +10,7 @@ import {
 } from "./phc.js";
 import type { HashTurn, PasswordHasher, Random } from "./platform.js";
 
-/** The input of one hash computation. */
+/** The input of one computation of a password's hash. */
 export type HashJob = Argon2Job | BcryptJob;
 
 /** The input of Argon2id (RFC 9106, section 3.1). The result has `hashBytes` bytes. */
@@ -79,7 +79,7 @@ function parseStored(stored: string): StoredArgon2id | Bcrypt | null {
   return parseBcrypt(stored) ?? parsePhc(stored);
 }
 
-/** Compares in constant time, so that the time does not reveal the first difference. */
+/** Compares two hashes in constant time, so that the time does not reveal the first difference. */
 function areEqual(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;

@@ -10,14 +10,16 @@ export interface StoredArgon2id {
   readonly hash: Uint8Array;
 }
 
-/** Parameters of new hashes, as the OWASP Password Storage Cheat Sheet recommends. */
+/** Parameters of new Argon2id hashes, as the OWASP Password Storage Cheat Sheet recommends. */
 export const currentArgon2id = { kind: "argon2id", memoryKib: 19456, passes: 2, lanes: 1 } as const;
-/** Bytes of salt in new hashes. */
+/** How many bytes of salt new Argon2id hashes have. */
 export const saltBytes = 16;
-/** Bytes of new hashes. */
+/** How many bytes new Argon2id hashes have. */
 export const hashBytes = 32;
 
-/** Upper limits for the parameters of a stored hash, so that an imported one cannot occupy the hasher for long. */
+/**
+ * Upper limits for the parameters of a stored Argon2id hash, so that an imported one cannot occupy the hasher for long.
+ */
 const memoryKibMax = 65536;
 const passesMax = 10;
 const lanesMax = 4;
@@ -25,7 +27,7 @@ const saltBytesMin = 8;
 const hashBytesMin = 16;
 const lengthBytesMax = 64;
 
-/** Formats a hash that was made with the current parameters as a PHC string. */
+/** Formats an Argon2id hash that was made with the current parameters as a PHC string. */
 export function formatPhc(salt: Uint8Array, hash: Uint8Array): string {
   const { memoryKib, passes, lanes } = currentArgon2id;
   return `$argon2id$v=19$m=${memoryKib},t=${passes},p=${lanes}$${unpadded(salt)}$${unpadded(hash)}`;
@@ -35,8 +37,8 @@ const pattern =
   /^\$argon2id\$v=19\$m=([1-9]\d{0,4}),t=([1-9]\d?),p=([1-9])\$([A-Za-z0-9+/]{1,100})\$([A-Za-z0-9+/]{1,100})$/;
 
 /**
- * Parses the PHC string of an Argon2id hash (version 19). Null for any other string, and where verifying would be too
- * costly.
+ * Parses the PHC string of an Argon2id hash (version 19). Null for any other string, and where verifying a password
+ * against the hash would be too costly.
  */
 export function parsePhc(phc: string): StoredArgon2id | null {
   const match = pattern.exec(phc);
@@ -49,7 +51,7 @@ export function parsePhc(phc: string): StoredArgon2id | null {
   return isAcceptable(parsed) ? parsed : null;
 }
 
-/** Whether a hash has the current parameters, so that it need not be replaced at the next login. */
+/** Whether a stored hash has the current parameters, so that it need not be replaced at the next login. */
 export function isCurrent({ memoryKib, passes, lanes, salt, hash }: StoredArgon2id): boolean {
   return (
     memoryKib === currentArgon2id.memoryKib &&

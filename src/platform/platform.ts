@@ -57,7 +57,9 @@ export interface MailMessage {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** The URL that both parts link to, so that a transport can print it separately; null where there is none. */
+  /**
+   * The URL that the text and the HTML link to, so that a transport can print it separately; null where there is none.
+   */
   readonly link: string | null;
 }
 
@@ -66,7 +68,8 @@ export interface HashTurn {
   /** The client's address, as `addressUnit` gives it. */
   readonly address: string;
   /**
-   * What the hash is for. A `sign_in`, of somebody who has an account or a link to one, comes before a `registration`.
+   * What the hash is for. One for a `sign_in`, by somebody who has an account or a link to one, is computed before one
+   * for a `registration`.
    */
   readonly isFor: "sign_in" | "registration";
 }
@@ -76,16 +79,16 @@ export interface HashTurn {
  * without a `turn` counts as one for whoever operates the server.
  */
 export interface PasswordHasher {
-  /** Returns a PHC string. Throws HasherBusyError. */
+  /** Hashes a password. Returns a PHC string; throws HasherBusyError where too many hashes wait already. */
   hash(password: string, turn?: HashTurn): Promise<string>;
   /**
    * Whether the password matches the stored Argon2id or bcrypt string. False for an unusable string, and for a
    * password over 72 bytes against bcrypt. Throws HasherBusyError.
    */
   verify(password: string, stored: string, turn?: HashTurn): Promise<boolean>;
-  /** Whether a password would be hashed now, rather than HasherBusyError thrown. */
+  /** Whether a password would be hashed now for this caller and purpose, rather than HasherBusyError thrown. */
   hasRoomFor(turn: HashTurn): boolean;
-  /** Classifies a stored string without computing a hash. */
+  /** Tells how good a stored password string is, without computing a hash. */
   standing(stored: string): PasswordStanding;
 }
 
@@ -102,7 +105,7 @@ export class HasherBusyError extends Error {
 
 /** The time. `now` may jump when the system's clock is set; `elapsed` does not. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. */
+  /** The time in milliseconds since the Unix epoch. */
   now(): number;
   /** Monotonic milliseconds, with fractions, since an unspecified moment: only differences are meaningful. */
   elapsed(): number;
@@ -110,17 +113,21 @@ export interface Clock {
 
 /** Random numbers that cannot be guessed. */
 export interface Random {
-  /** Bytes from a cryptographic source. */
+  /** Random bytes from a cryptographic source. */
   bytes(length: number): Uint8Array<ArrayBuffer>;
 }
 
 /**
- * AES-256-GCM. A sealed text is the initialisation vector, the ciphertext and the tag, concatenated, as base64url.
+ * Encrypts and decrypts texts with AES-256-GCM under one key. A sealed text is the initialisation vector, the
+ * ciphertext and the tag, concatenated, as base64url.
  */
 export interface Cipher {
-  /** `iv` has 12 bytes and must never be used twice with one key. `associated` is authenticated but not included. */
+  /**
+   * Encrypts `plain`. `iv` has 12 bytes and must never be used twice with one key. `associated` is authenticated but
+   * not part of the result.
+   */
   seal(plain: string, associated: string, iv: Uint8Array<ArrayBuffer>): AtOnce<string>;
-  /** Null where the text was not sealed with this key and this associated data, or was altered. */
+  /** Decrypts a sealed text; null where it was not sealed with this key and this associated data, or was altered. */
   open(sealed: string, associated: string): AtOnce<string | null>;
 }
 

@@ -17,7 +17,9 @@ function product(powers: readonly number[], sign: 1 | -1): string {
 
 const literal = (value: number) => value.toExponential();
 
-/** Whether every backend reads and writes the decimal text of the number exactly. */
+/**
+ * Whether every backend reads and writes the decimal text of the real exactly, so that it can be sent as one number.
+ */
 export function isPlainReal(value: number): boolean {
   return value === 0 || (Math.abs(value) >= plainMin && Math.abs(value) <= plainMax);
 }
@@ -28,8 +30,8 @@ export function isPlainSql(ref: string): string {
 }
 
 /**
- * SQL for the two numbers as which an extreme real in the column `ref` is sent: one near 1, and the exponent of two
- * that `unscaled` multiplies it by again. Only for values for which `isPlainSql` is not TRUE.
+ * SQL for the two numbers as which an extreme real in the column `ref` is sent: one near 1, and the exponent of two by
+ * which `unscaled` multiplies it again. Only for values for which `isPlainSql` is not TRUE.
  */
 export function scaledSql(ref: string): { readonly number: string; readonly exponent: string } {
   const cases = (of: (scale: typeof near | typeof far, sign: 1 | -1) => string) =>

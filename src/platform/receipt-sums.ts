@@ -3,8 +3,8 @@ import { type Receipt, sumOf } from "./journal.js";
 const minuteMs = 60_000;
 
 /**
- * Whether a receipt may become a part of a sum: those of anonymous requests that have written nothing may, of which
- * strangers can make any number.
+ * Whether a receipt may become a part of a sum of receipts: those of anonymous requests that have written nothing may,
+ * of which strangers can make any number.
  */
 export function maySum({ principalKind, action, rowsWritten }: Receipt): boolean {
   return principalKind === "anonymous" && (action === "list" || action === "get" || rowsWritten === 0);
@@ -14,7 +14,7 @@ export function maySum({ principalKind, action, rowsWritten }: Receipt): boolean
 export class ReceiptSums {
   readonly #sums = new Map<string, Receipt>();
 
-  /** For how many requests the receipts and sums stand that were added. */
+  /** For how many requests the receipts and sums stand that were added so far. */
   requests = 0;
 
   /** Adds a receipt for which `maySum` holds, or a sum of such receipts. */

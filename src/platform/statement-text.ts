@@ -2,8 +2,8 @@ import { toHex } from "../encoding/hex.js";
 import type { SqlValue, Statement } from "./database.js";
 
 /**
- * Matches what may contain a question mark that is no placeholder, and placeholders. A doubled quote inside a literal
- * matches as two literals side by side, which does not change the count.
+ * Matches parts of SQL in which a question mark is no placeholder (literals, quoted names, comments), and placeholders
+ * themselves. A doubled quote inside a literal matches as two literals side by side, which does not change the count.
  */
 const quotedOrPlaceholder = /'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\/|\?/g;
 
@@ -48,8 +48,8 @@ export function checkParams({ params }: Statement, placeholders: number): void {
 }
 
 /**
- * Whether a value can be sent as a parameter. Otherwise libsql would abort the process on a boolean, cut a text at NUL,
- * or replace a lone surrogate.
+ * Whether a value can be sent as a parameter of a statement. Otherwise libsql would abort the process on a boolean, cut
+ * a text at NUL, or replace a lone surrogate.
  */
 function binds(param: unknown): boolean {
   switch (typeof param) {

@@ -1,7 +1,8 @@
 import { shown } from "./problem.js";
 
 /**
- * The longest text that is compared with names, in characters. No name is as long, so a longer text can mean none.
+ * The longest text, in characters, for which a similar name is looked for. No name is as long, so a longer text cannot
+ * be a misspelt name.
  */
 const writtenMax = 100;
 
@@ -56,7 +57,7 @@ function firstOf<T>(lists: readonly Iterable<T>[], count: number): T[] {
 }
 
 /**
- * Both texts without their common beginning. Leaving it out does not change the distance, and shorter texts are
+ * Both texts without their common beginning. Leaving it out does not change their edit distance, and shorter texts are
  * compared faster. Names of one project often begin alike.
  */
 function withoutPrefix(from: string, to: string): [string, string] {
@@ -66,8 +67,8 @@ function withoutPrefix(from: string, to: string): [string, string] {
 }
 
 /**
- * The edit distance: how many characters have to be inserted, dropped, replaced or swapped with their neighbour
- * (optimal string alignment).
+ * The edit distance of two texts: how many characters have to be inserted, dropped, replaced or swapped with their
+ * neighbour to make one of the other (optimal string alignment).
  */
 function distance(from: string, to: string): number {
   let twoAbove: number[] = [];

@@ -3,8 +3,8 @@ import { visible } from "./problem.js";
 const widthMax = 100;
 
 /**
- * The line of `text` that a problem is in, and a caret under its place. `line` and `column` count from 1. Both lines
- * are indented, and no line break ends them.
+ * Shows the place of a problem in `text`: the line that it is in, and below it a caret under the place. `line` and
+ * `column` count from 1. Both lines are indented, and no line break ends them.
  */
 export function pointAt(text: string, at: { readonly line: number; readonly column: number }): string {
   const line = (text.split("\n")[at.line - 1] ?? "").replace(/\r$/, "");

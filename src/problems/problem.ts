@@ -51,7 +51,7 @@ function escaped(character: string): string {
 export class ProblemCollector {
   readonly #problems: Problem[] = [];
 
-  /** What `read` returns; null where it threw ProblemsError, whose problems are then collected. */
+  /** Returns what the function `read` returns; null where it threw ProblemsError, whose problems are then collected. */
   read<T>(read: () => T): T | null {
     try {
       return read();

@@ -7,8 +7,8 @@ import type { TableName } from "../sqlite/names.js";
 import { everyRuleProblems } from "./rule-problems.js";
 
 /**
- * Warnings of comparisons that are valid, but hardly what was meant: with NULL, which is never TRUE, and of a role
- * (the caller's or that of `$users`) with a word that is no role.
+ * Warnings of comparisons in rules that are valid, but hardly what was meant: with NULL, which is never TRUE, and of a
+ * role (the caller's or that of `$users`) with a word that is no role.
  */
 export function comparisonWarnings(rules: ReadonlyMap<TableName, TableRules>): Problem[] {
   return everyRuleProblems(rules, warningsOf);

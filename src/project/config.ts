@@ -89,8 +89,8 @@ const tableRules = mapWith({
 });
 
 /**
- * The schema of svc.toml. The comment of each key is its row in docs/reference/configuration.md, which `npm run docs`
- * writes.
+ * The schema of svc.toml, for valibot. The comment of each key is its row in docs/reference/configuration.md, which
+ * `npm run docs` writes.
  */
 export const configSchema = mapWith({
   server: section({
@@ -103,8 +103,9 @@ export const configSchema = mapWith({
     /** The path of the certificate's private key in PEM form. */
     tls_key: string(""),
     /**
-     * Whether what a proxy in front of the server adds to requests is believed: the client address is then the last entry of
-     * `X-Forwarded-For`, and whether the client came over `http` or `https` is the last entry of `X-Forwarded-Proto`.
+     * Whether the server believes what a proxy in front of it adds to requests: the client address is then the last
+     * entry of `X-Forwarded-For`, and whether the client came over `http` or `https` is the last entry of
+     * `X-Forwarded-Proto`.
      */
     trust_proxy: boolean(false),
     /**
@@ -133,7 +134,10 @@ export const configSchema = mapWith({
     synchronous: v.optional(v.picklist(["full", "normal"]), "full"),
   }),
   schema: section({
-    /** Whether a start applies the safe steps of a changed `svc.schema.yaml`. Others always wait for `svc schema apply`. */
+    /**
+     * Whether a start applies the safe steps of a changed `svc.schema.yaml`. Other steps always wait for
+     * `svc schema apply`.
+     */
     auto_apply: boolean(true),
   }),
   auth: section({
@@ -157,15 +161,21 @@ export const configSchema = mapWith({
     refresh_token_ttl_secs: integer(2_592_000, 60, 31_536_000),
     /** How long a session lasts, in seconds, however often its tokens are refreshed. Its refresh tokens are good no longer. */
     session_max_age_secs: integer(7_776_000, 60, 315_360_000),
-    /** For how long after its first use a refresh token still gives the same successor, in seconds. */
+    /**
+     * For how long after its first use a refresh token may be sent again, and then gives the same new token, in
+     * seconds.
+     */
     refresh_token_rotation_grace_secs: integer(10, 0, 300),
     /** The fewest characters that a new password may have. The most is 1024 bytes, whatever this says. */
     password_min_length: integer(6, 6, 1024),
-    /** Whether token responses set cookies too, for browsers. It needs `cors.allowed_origins`. */
+    /** Whether responses that hand out tokens set cookies too, for browsers. It needs `cors.allowed_origins`. */
     cookie_mode: boolean(false),
-    /** Whether cookies are `Secure`. `false` is for local HTTP. */
+    /** Whether the cookies that hold tokens are `Secure`. `false` is for local HTTP. */
     cookie_secure: boolean(true),
-    /** In cookie mode, whether the body of a token response holds the tokens as well. Without effect elsewhere. */
+    /**
+     * With `cookie_mode`, whether the body of a response that hands out tokens holds them as well. Without effect
+     * elsewhere.
+     */
     cookie_tokens_in_body: boolean(true),
     /**
      * The canonical origin of the server, such as `https://api.example.com`: scheme, host and port, without a path. Links in mails
@@ -175,16 +185,20 @@ export const configSchema = mapWith({
     throttle: section({
       /** Whether failed passwords, registrations, and mails to an address, are counted and limited. */
       enabled: boolean(true),
-      /** How many failed passwords a window takes for one account from one client address. */
+      /** How many failed passwords one account may have from one client address within a window of `window_secs`. */
       max_failures: integer(10, 1, 1_000_000),
-      /** How many failed passwords a window takes from one client address, for all accounts together. */
+      /**
+       * How many failed passwords one client address may have within a window of `window_secs`, for all accounts
+       * together.
+       */
       max_failures_per_address: integer(50, 1, 1_000_000),
       /**
-       * How many failed passwords a day takes for one account, from all addresses together, before it takes them ever more rarely:
-       * one more after a window, after three, seven, and so on. Addresses that the account has signed in from before are exempt.
+       * How many failed passwords one account may have in a day, from all addresses together, before further ones are
+       * taken ever more rarely: one more after `window_secs`, after three times as long, seven times, and so on.
+       * Addresses that the account has signed in from before are exempt.
        */
       max_failures_per_account: integer(100, 1, 1_000_000),
-      /** How long a window is, in seconds. */
+      /** How long a window is, within which failed passwords are counted, in seconds. */
       window_secs: integer(300, 1, 86_400),
       /** How many registrations, resent links and password resets together one client address may ask for in an hour. */
       max_registrations_per_address: integer(1_000, 1, 1_000_000),
@@ -214,39 +228,48 @@ export const configSchema = mapWith({
     public_openapi: boolean(false),
   }),
   sync: section({
-    /** How many streams, and pulls that wait, the process has at once. Anonymous callers get half of them at most. */
+    /**
+     * How many streams of changes, and pulls that wait for changes, the process has at once. Anonymous callers get half
+     * of them at most.
+     */
     max_streams: integer(1_000, 1, 100_000),
-    /** How many of them a session has. */
+    /** How many streams and waiting pulls a session may have at once. */
     max_streams_per_session: integer(10, 1, 100_000),
-    /** How many of them a user has, in all sessions together. */
+    /** How many streams and waiting pulls a user may have at once, in all sessions together. */
     max_streams_per_user: integer(100, 1, 100_000),
-    /** How many of them an API key has. */
+    /** How many streams and waiting pulls an API key may have at once. */
     max_streams_per_key: integer(100, 1, 100_000),
-    /** How many of them a client address has without a credential. */
+    /** How many streams and waiting pulls a client address may have at once without a credential. */
     max_streams_per_address: integer(50, 1, 100_000),
   }),
   console: section({
     /** Whether there is a console: the page `/console`, and what it alone uses under `/admin/api` (docs/console.md). */
     enabled: boolean(true),
     /**
-     * An address and a port of their own for the console and all of `/admin/api`, such as `127.0.0.1:8790`; nothing of them is
-     * then at the server's other address. For Node.
+     * An address and a port of their own for the console and all of `/admin/api`, such as `127.0.0.1:8790`. Both are
+     * then missing at the server's other address. For Node.
      */
     listen: listenAddress,
   }),
   usage: section({
-    /** `false`: answers hold no counts, and requests leave no receipts. */
+    /**
+     * Whether requests are metered. With `false`, answers hold no counts, and requests leave no receipts (records of
+     * what they cost).
+     */
     enabled: boolean(true),
-    /** `false` does the same as `enabled = false`. */
+    /** A second switch for metering: `false` does the same as `enabled = false`. */
     row_metering_enabled: boolean(true),
-    /** The directory of the journal of receipts, for it alone. On a Worker the journal is in the database. */
+    /**
+     * The directory of the journal, to which receipts of metered requests are first written. Nothing else may be in it.
+     * On a Worker the journal is in the database.
+     */
     journal_dir: string(".svc/usage"),
     /**
-     * How many bytes receipts may take, in the journal and in the database. Near it, receipts of anonymous requests
-     * that write nothing are summed by table and minute. On a Worker it has no effect.
+     * How many bytes receipts of metered requests may take, in the journal and in the database. Near it, receipts of
+     * anonymous requests that write nothing are summed by table and minute. On a Worker it has no effect.
      */
     journal_max_bytes: integer(1_073_741_824, 67_108_864, 1_099_511_627_776),
-    /** How long receipts are kept, in days. The sums of their days are kept. */
+    /** How long receipts of metered requests are kept, in days. The sums of their days are kept. */
     retention_days: integer(30, 1, 36_500),
   }),
   mail: section({
@@ -254,13 +277,16 @@ export const configSchema = mapWith({
     transport: v.optional(v.picklist(["log", "smtp", "http"]), "log"),
     /** The sender, as `Name <address>`. Mails call the project by that name. */
     from: string("svc <no-reply@localhost>"),
-    /** For `log`: the directory of the mails, one `.eml` file each, for them alone. */
+    /** With the transport `log`: the directory of the mails, one `.eml` file each. Nothing else may be in it. */
     log_dir: string(".svc/mail"),
-    /** For `smtp`: the environment variable that holds the server's URL, such as `smtps://user:password@mail.example.com:465`. */
+    /**
+     * With the transport `smtp`: the environment variable that holds the server's URL, such as
+     * `smtps://user:password@mail.example.com:465`.
+     */
     smtp_url_env: environmentName("SVC_SMTP_URL"),
-    /** For `http`: the http(s) URL to post mails to. */
+    /** With the transport `http`: the http(s) URL to post mails to. */
     http_url: string(""),
-    /** For `http`: the environment variable that holds the Bearer token to post them with. */
+    /** With the transport `http`: the environment variable that holds the Bearer token to post mails with. */
     http_token_env: environmentName("SVC_MAIL_TOKEN"),
   }),
   log: section({
@@ -270,11 +296,14 @@ export const configSchema = mapWith({
      */
     format: v.optional(v.picklist(["text", "json", "off"]), "text"),
     /**
-     * Which lines are written: `error` those of failures of the server, `warn` warnings as well, `info` every request, `debug` also the
-     * names of its parameters. Lines of security events are written at every level.
+     * Which lines the log has: `error` those of failures of the server, `warn` warnings as well, `info` every request,
+     * `debug` also the names of its parameters. Lines of security events are written at every level.
      */
     level: v.optional(v.picklist(["debug", "info", "warn", "error"]), "info"),
-    /** Whether lines have the client's address: `prefix` the /24 of it, or the /64 of an IPv6 address, `off` nothing of it. */
+    /**
+     * Whether lines of the request log have the client's address: `prefix` the /24 of it, or the /64 of an IPv6
+     * address, `off` nothing of it.
+     */
     addresses: v.optional(v.picklist(["prefix", "off"]), "prefix"),
   }),
   /** Conditions that rules use by name: docs/reference/rules.md#named-conditions. */

@@ -1,13 +1,13 @@
 import { isLoopbackHost } from "../http/loopback.js";
 
-/** What is wrong with `database.url`; null for the path of a file and for the URL of a libSQL server. */
+/** What is wrong with the value of `database.url`; null for the path of a file and for the URL of a libSQL server. */
 export function databaseUrlProblem(url: string): string | null {
   if (/^http:\/\/./.test(url)) return plainHttpProblem(url);
   if (/^(libsql|https):\/\/./.test(url)) return null;
   if (!/^file:./.test(url)) return "expected file:…, libsql://…, https://… or http://…";
   const path = decoded(url.slice("file:".length));
   if (path === null) return "what it has after % makes no path; a % is written %25";
-  // SQLite's own forms of URLs: https://www.sqlite.org/uri.html
+  // The forms in which SQLite itself takes a database in memory: https://www.sqlite.org/uri.html
   if (/^:memory:/.test(path) || /[?&](mode=memory|vfs=memdb)\b/.test(url))
     return "a database in memory ends with the process: name a file, such as file:.svc/data.db";
   if (/[?#]/.test(url))
@@ -17,7 +17,10 @@ export function databaseUrlProblem(url: string): string | null {
     : null;
 }
 
-/** Plain HTTP is for this machine only: elsewhere the token and all rows could be read on their way. */
+/**
+ * Why a database's URL with plain HTTP is refused; null for this machine's own addresses. Elsewhere the token and all
+ * rows could be read on their way.
+ */
 function plainHttpProblem(url: string): string | null {
   return URL.canParse(url) && isLoopbackHost(new URL(url).hostname)
     ? null

@@ -5,8 +5,8 @@ import type { Config } from "./config.js";
 import { configFile } from "./file-names.js";
 
 /**
- * Environment variables, or the variables and secrets of a Worker. An empty one counts as not set. What is said of each here is
- * its row in docs/reference/configuration.md: `npm run docs` writes that.
+ * Environment variables, or the variables and secrets of a Worker. An empty one counts as not set. The comment of each
+ * variable is its row in docs/reference/configuration.md, which `npm run docs` writes.
  */
 export interface Environment {
   /** The address to listen on, for `svc serve`. It wins over `server.host`. */

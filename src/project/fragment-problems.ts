@@ -6,8 +6,8 @@ import type { Column, Schema, Table } from "./model.js";
 import { columnNames } from "./unread.js";
 
 /**
- * The problems of all SQL expressions in a schema (see `fragmentProblem`), and of default texts that cannot stand in
- * SQL.
+ * The problems of all SQL expressions that the owner wrote in a schema (see `fragmentProblem`), and of default texts
+ * that cannot stand in SQL.
  */
 export function fragmentProblems(schema: Schema): Problem[] {
   return [
@@ -20,7 +20,7 @@ export function fragmentProblems(schema: Schema): Problem[] {
   ];
 }
 
-/** An SQL expression in the file, and the columns that it may name. */
+/** An SQL expression in svc.schema.yaml, and the columns that it may name. */
 interface Fragment {
   readonly path: string;
   readonly sql: string;

@@ -3,9 +3,9 @@ import { schemaFile } from "./file-names.js";
 import type { Schema } from "./model.js";
 
 /**
- * Warnings of blob columns of tables that keep history, for a project that is served from D1, where the image of a row
- * in the log of changes is bounded (`Database.imageBytesMax`). Other values reach the bound less easily: only a blob
- * takes twice its size.
+ * Warnings of blob columns of tables that keep history, for a project that is served from D1. There the image of a row,
+ * the JSON that the log of changes holds of it, is bounded (`Database.imageBytesMax`). Other values reach the bound
+ * less easily: only a blob takes twice its size.
  */
 export function imageWarnings({ tables }: Schema): Problem[] {
   return [...tables.values()]

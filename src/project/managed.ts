@@ -9,14 +9,15 @@ import { isWhollyRead } from "./unread.js";
 export const firstVersion = "random() & 1099511627775";
 
 /**
- * The default of a managed column in the database. It is for rows that come in another way than by a request for rows,
- * and for those that are there when the column is added. Null where such rows have NULL.
+ * The default that a managed column (one that the server sets by itself) has in the database. It is for rows that are
+ * inserted in another way than by a request for rows, and for those that are there when the column is added. Null where
+ * such rows have NULL.
  */
 export function managedDefault(managed: Managed, type: ColumnType): ColumnDefault | null {
   switch (managed) {
     case "created_at":
     case "updated_at":
-      // As JavaScript's toISOString() writes it, so that the texts of a column sort by time.
+      // The form in which JavaScript's toISOString() writes a time, so that the texts of a column sort by time.
       return { kind: "sql", sql: type === "text" ? "strftime('%Y-%m-%dT%H:%M:%fZ')" : "unixepoch()" };
     case "version":
       return { kind: "sql", sql: firstVersion };
@@ -26,7 +27,7 @@ export function managedDefault(managed: Managed, type: ColumnType): ColumnDefaul
   }
 }
 
-/** The column that numbers the versions of a table's rows; undefined without one. */
+/** The managed column that numbers the versions of a table's rows; undefined where there is none. */
 export function versionColumn({ columns }: Pick<Table, "columns">): Column | undefined {
   return [...columns.values()].find(({ managed }) => managed === "version");
 }
@@ -62,7 +63,7 @@ function columnProblems({ name, managed, type, notNull }: Column, table: Table):
 const time = { types: ["integer", "text"], holds: "a time" } as const;
 const person = { types: ["text"], holds: "the id of a user" } as const;
 
-/** What each kind of managed column holds, and in which types. */
+/** What each kind of managed column holds, and of which types such a column may be. */
 const kinds: Record<Managed, { readonly types: readonly ColumnType[]; readonly holds: string }> = {
   created_at: time,
   updated_at: time,

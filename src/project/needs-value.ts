@@ -2,8 +2,8 @@ import type { Column, Table } from "./model.js";
 
 /**
  * Whether a new row has to give a value for the column, because it has no default and is NOT NULL or part of the
- * primary key. That includes keys that may be NULL, as old tables have them, because no request could reach a row
- * with NULL in its key. `isGiven`: the database gives the value by itself.
+ * primary key. That includes keys that may be NULL, as old tables have them, because no request could reach a row with
+ * NULL in its key. `isGiven`: the database gives the column a value by itself.
  */
 export function needsValue(
   column: Column,

@@ -11,9 +11,9 @@ import { rulePlaces } from "./rule-places.js";
 import { soundPart } from "./sound-part.js";
 import { isPlainObject, problemsOf } from "./valibot-problems.js";
 
-/** The result of `parseConfig`. */
+/** What `parseConfig` returns: the settings and rules of svc.toml, and the problems of the file. */
 export interface ParsedConfig {
-  /** Null where there are problems. */
+  /** The parsed settings; null where svc.toml has problems. */
   readonly config: Config | null;
   /**
    * The texts of the rules and named conditions that could be read, also where the file has problems. Null where the file
@@ -50,7 +50,10 @@ export function parseConfig(
   return { config: problems.length === 0 ? sound : null, rules, problems };
 }
 
-/** The conditions, and null for those that could not be read, so that no rule is told that there are none of that name. */
+/**
+ * The named conditions that could be read, and null for those that could not, so that a rule that uses one of these is
+ * not told that there is no condition of that name.
+ */
 function withUnread(read: Config["conditions"], raw: unknown): RulesSource["conditions"] {
   if (!isPlainObject(raw)) return read;
   return new Map(Object.keys(raw).map((key) => [key, read.get(key) ?? null]));
@@ -103,7 +106,10 @@ function withItsSection(problem: Problem): Problem {
       };
 }
 
-/** The paths of the sections within `schema` that have the key, such as `auth.throttle`. */
+/**
+ * The dotted paths of the sections within `schema`, the schema of svc.toml, that have the given key, such as
+ * `auth.throttle`.
+ */
 function sectionsWith(key: string, schema: unknown): string[] {
   return Object.entries(entriesOf(schema)).flatMap(([name, entry]) => {
     const inner = (entry as { wrapped?: unknown }).wrapped;

@@ -9,16 +9,22 @@ import { operationPath } from "./parse-operations.js";
 import type { PlacedText } from "./placed-problems.js";
 import { rowShapes } from "./rule-scope.js";
 
-/** The rules of one operation. Both name the parameters as columns of the alias `params`. */
+/**
+ * The rules of one operation: the one for running it, and the conditions of its parameters. They name the parameters as
+ * columns of the alias `params`.
+ */
 export interface OperationRules {
-  /** Who may run it; `deny` where it says nothing. */
+  /** The rule that says who may run the operation; `deny` where the operation has none. */
   readonly allow: Expression;
-  /** The conditions of its parameters that have one, by their names. They can be decided without the database. */
+  /**
+   * The conditions of the operation's parameters, by the names of those that have one. They can be decided without the
+   * database.
+   */
   readonly checks: ReadonlyMap<string, Expression>;
 }
 
 /**
- * Parses the rules of every operation of the schema. Their problems are told to `report` with the place of the rule in
+ * Parses the rules of every operation of the schema. Calls `report` with each problem and the place of the rule in
  * svc.schema.yaml.
  */
 export function parseOperationRules(

@@ -14,7 +14,10 @@ import { parsePart } from "./parse-part.js";
 import { operationSchema, type ParamSource, type StepSource, stepSchema } from "./schema.js";
 import { isPlainObject } from "./valibot-problems.js";
 
-/** The values that every step may use beside its operation's parameters, written `:auth_id` and so on. */
+/**
+ * The values that every step of an operation may use beside the operation's parameters, written `:auth_id` and so on,
+ * with their types.
+ */
 export const givenParameters: ReadonlyMap<string, ColumnType> = new Map([
   ["auth_id", "text"],
   ["auth_email", "text"],
@@ -25,19 +28,21 @@ export const givenParameters: ReadonlyMap<string, ColumnType> = new Map([
 /** How many steps an operation may have. */
 const stepsMax = 20;
 
-/** What the steps of operations may name. */
+/** The tables that the SQL of an operation's steps may name. */
 export interface OperationSurroundings {
-  /** The names of the tables in the file, also of those that could not be read. */
+  /** The names of the tables in svc.schema.yaml, also of those that could not be read. */
   readonly names: Iterable<string>;
-  /** The tables that could be read. */
+  /** The tables of svc.schema.yaml that could be read, by name. */
   readonly tables: ReadonlyMap<string, Table>;
-  /** Whether all of them could be read. If not, a column that is not found may be one that could not be read. */
+  /**
+   * Whether all tables of the file could be read. If not, a column that is not found may be one that could not be read.
+   */
   readonly areWhole: boolean;
 }
 
 /**
- * The operations of `$operations`, as it stands in the file, as far as they could be read. Their problems are added to
- * `problems`. Their rules are only texts yet: `parseRules` parses them.
+ * Parses the value of `$operations` in svc.schema.yaml, as far as it can be read, and adds its problems to `problems`.
+ * The rules of the operations stay texts: `parseRules` parses them.
  */
 export function parseOperations(
   value: unknown,
@@ -57,7 +62,9 @@ export function parseOperations(
   );
 }
 
-/** The operation as it is written, with each parameter that is only a type, as `from: text`, in its long form. */
+/**
+ * The operation as it is written, with each parameter in its long form: `from: text` becomes `from: { type: text }`.
+ */
 function inLongForm(written: unknown): unknown {
   if (!isPlainObject(written) || !isPlainObject(written.params)) return written;
   const params = Object.entries(written.params).map(([name, param]) => [
@@ -67,7 +74,7 @@ function inLongForm(written: unknown): unknown {
   return { ...written, params: Object.fromEntries(params) };
 }
 
-/** One operation as far as it could be read; null where nothing could be. */
+/** Parses one operation of svc.schema.yaml as far as it can be read; null where nothing can be. */
 function operationFrom(
   name: string,
   written: unknown,
@@ -113,10 +120,10 @@ function operationFrom(
   return { name, params, allow: source.allow ?? null, steps, ...(unreadParams.size > 0 && { unreadParams }) };
 }
 
-/** Reports a problem of a step, with the end of its path. */
+/** Reports a problem of an operation's step. `key` is the end of its path in the file, such as `.sql`. */
 type ReportStep = (key: string, message: string) => void;
 
-/** A step whose SQL is proved; else none. */
+/** The step in the form in which it can be run, in a list; an empty list where `proveSql` refuses its SQL. */
 function stepFrom(
   step: StepSource,
   scope: ProofScope,
@@ -133,7 +140,7 @@ function stepFrom(
   return [{ statement: proved, expect, otherwise: step.else ?? "conflict", returns, columns }];
 }
 
-/** The place of an operation in the file, or with `steps` of a part of it. */
+/** The place of an operation in svc.schema.yaml; with `steps`, that of a part of the operation. */
 export function operationPath(name: string, ...steps: readonly string[]): string {
   return dottedPath(["$operations", name, ...steps]);
 }
@@ -170,7 +177,10 @@ function isOfType(type: ColumnType, value: string | number | bigint | boolean): 
   }
 }
 
-/** What is wrong with a step as a whole, with the end of its path. */
+/**
+ * What is wrong with an operation's step as a whole, where its keys do not fit together. `key` is the end of the
+ * problem's path.
+ */
 function stepProblems(
   { expect, returns, as, ...step }: StepSource,
   proved: ProvedSql | undefined,
@@ -191,7 +201,10 @@ function stepProblems(
   return problems;
 }
 
-/** The columns that a step returns, with their types: those of the declared columns that they are, or those of `as`. */
+/**
+ * The columns that an operation's step returns, with their types. A column of a table has the type that the schema
+ * declares; for other expressions `as:` of the step gives it.
+ */
 function columnsOf(
   proved: ProvedSql,
   { sql, as }: StepSource,
@@ -204,7 +217,7 @@ function columnsOf(
     problem(".sql", withPlace(sql, found.problem));
     return [];
   }
-  // A table that is joined so gives NULL where it has no row.
+  // A table that is joined by an outer join gives NULL where it has no row, even in a column that is NOT NULL.
   const isJoinedOutside = proved.tokens.some((token) =>
     ["left", "right", "full"].some((word) => isKeyword(token, word)),
   );
@@ -248,7 +261,7 @@ function declaredColumn(
     : { type: found.type, notNull: found.notNull || table!.primaryKey.includes(found.name) };
 }
 
-/** A problem of a statement for a person: where it is, what it is, and the line with a caret below the place. */
+/** A problem of an SQL statement for a person: where it is, what it is, and the line with a caret below the place. */
 function withPlace(sql: string, { at, message }: SqlProblem): string {
   const before = sql.slice(0, at).split("\n");
   const place = { line: before.length, column: before.at(-1)!.length + 1 };

@@ -5,8 +5,8 @@ import { soundPart } from "./sound-part.js";
 import { problemsOf } from "./valibot-problems.js";
 
 /**
- * Parses the part of svc.schema.yaml at the path `at` as far as it is sound, and adds its problems; null where nothing is
- * sound.
+ * Parses the part of svc.schema.yaml at the path `at` as far as it is sound, and adds its problems to `problems`; null
+ * where nothing of it is sound.
  */
 export function parsePart<const S extends v.GenericSchema>(
   schema: S,

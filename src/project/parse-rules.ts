@@ -19,12 +19,13 @@ import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable, unreadTable } f
 
 /**
  * Parses every rule and every named condition of svc.toml, and the rules of the schema's operations, against the schema
- * (docs/reference/rules.md). The result has
- * rules for every table of the schema, in which named conditions are written out. A rule that is absent or has problems
- * becomes `deny`; absent column rules leave reading open to everybody and do not restrict writing.
+ * (docs/reference/rules.md). The result has rules for every table of the schema, in which each named condition is
+ * replaced by its text. A rule that is absent or has problems becomes `deny`; absent column rules leave reading open to
+ * everybody and do not restrict writing.
  */
 export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
-  // By place and message, because a rule that uses a condition twice has the problems of its text twice.
+  // The problems by place and message, so that each is there once: a rule that uses a named condition twice has the
+  // problems of that condition's text twice.
   const problems = new Map<string, Problem>();
   const report: Report = (path, message, file = configFile) => {
     problems.set(`${path}: ${message}`, { file, path, message });
@@ -65,13 +66,16 @@ export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
 
 /** What svc.toml says of who may do what, as it is written: no rule and no condition is parsed yet. */
 export interface RulesSource {
-  /** `[rules]`, by table. */
+  /** The rules of the section `[rules]`, by table. */
   readonly rules: ReadonlyMap<string, TableRulesSource>;
-  /** `[conditions]`: the texts by their keys, such as `member(room)`. Null for a text that could not be read. */
+  /**
+   * The texts of the section `[conditions]` by their keys, such as `member(room)`. Null for a text that could not be
+   * read.
+   */
   readonly conditions: ReadonlyMap<string, string | null>;
 }
 
-/** The rules of one table as they are written. */
+/** The rules of one table as svc.toml has them: texts, not parsed yet. */
 export interface TableRulesSource {
   readonly read?: string | undefined;
   readonly create?: string | undefined;
@@ -81,16 +85,16 @@ export interface TableRulesSource {
   readonly columns?: ReadonlyMap<string, ColumnRulesSource> | undefined;
 }
 
-/** The rules of one column as they are written. */
+/** The rules of one column as svc.toml has them: texts, not parsed yet. */
 export interface ColumnRulesSource {
   readonly read?: string | undefined;
   readonly write?: string | undefined;
 }
 
-/** The parsed rules, and the problems of those that could not be parsed, which are `deny`. */
+/** The rules after parsing, and what is wrong with them. A rule that could not be parsed is `deny`. */
 export interface ParsedRules {
   readonly rules: ReadonlyMap<TableName, TableRules>;
-  /** The rules of the schema's operations, by name. */
+  /** The rules of the operations that svc.schema.yaml declares, by the operation's name. */
   readonly operations: ReadonlyMap<string, OperationRules>;
   readonly problems: readonly Problem[];
 }
@@ -126,8 +130,8 @@ function actionRule(action: RuleAction, text: string | undefined, context: Conte
 }
 
 /**
- * Why the table's kind does not allow an action; null where it does. Only pulled tables have such limits
- * (docs/guides/existing-database.md).
+ * Why a rule other than `deny` is pointless for an action, because the kind of table does not allow the action; null
+ * where it does. Mostly pulled tables have such limits (docs/guides/existing-database.md).
  */
 function limitOf(action: RuleAction, { name, virtual, primaryKey, historyDays }: Table): string | null {
   if (action === "history" && historyDays === null)

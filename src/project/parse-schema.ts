@@ -12,12 +12,14 @@ import { type AuthSource, settingsSchema, type TableSource, tableSchema } from "
 import { schemaProblems } from "./schema-problems.js";
 import { daysOf, markedKey, tableFromSource, withoutDirection } from "./table-from-source.js";
 
-/** The result of `parseSchema`. */
+/** What `parseSchema` returns: the schema, or the problems of svc.schema.yaml. */
 export interface ParsedSchema {
-  /** Null where there are problems. */
+  /** The parsed schema; null where svc.schema.yaml has problems. */
   readonly schema: Schema | null;
   readonly problems: readonly Problem[];
-  /** With problems only: the schema as far as it could be read, so that rules can be checked against it. */
+  /**
+   * Only where the file has problems: the schema as far as it could be read, so that rules can be checked against it.
+   */
   readonly draft?: Schema;
 }
 
@@ -54,7 +56,10 @@ export function parseSchema(text: string): ParsedSchema {
     : { schema: null, problems, draft: { ...schema, unread } };
 }
 
-/** The names of the columns that are in the file and could not be read. */
+/**
+ * The names of the table's columns that are in the file and could not be read; `all` where nothing of the table could
+ * be.
+ */
 function missingIn(table: Table | null, value: unknown): UnreadTable["columns"] {
   if (table === null) return "all";
   const { columns } = value as { columns: object };
@@ -72,7 +77,10 @@ export const emptySchema: Schema = {
 /** The schema of a file that cannot be read at all. */
 export const unreadSchema: Schema = { ...emptySchema, unread: "everything" };
 
-/** The table as far as it could be read; null where no column could be. */
+/**
+ * Parses one table of svc.schema.yaml as far as it can be read; null where its name is not valid or nothing can be
+ * read.
+ */
 function parseTable(name: string, value: unknown, problems: Problem[]): Table | null {
   const problem = (path: string, message: string) => problems.push({ file: schemaFile, path, message });
   const at = dottedPath([name]);
@@ -110,7 +118,10 @@ function parseTable(name: string, value: unknown, problems: Problem[]): Table | 
   return isName(name) ? tableFromSource(name, withKnownColumns(source)) : null;
 }
 
-/** The table without columns whose name is not valid, and without the lists that name columns it does not have. */
+/**
+ * The table without columns whose name is not valid, and without the keys and indexes that name columns it does not
+ * have.
+ */
 function withKnownColumns(source: TableSource): TableSource {
   const columns = new Map([...source.columns].filter(([name]) => isName(name)));
   const areKnown = (list: readonly string[]) => list.every((name) => columns.has(name));
@@ -145,7 +156,9 @@ function withResolvedReferences(tables: ReadonlyMap<string, Table>): ReadonlyMap
   );
 }
 
-/** The tables with `$history`, for those that can keep history and say nothing of it themselves. */
+/**
+ * Gives the number of days that `$history` says to tables that can keep history and have no `history:` of their own.
+ */
 function withHistory(
   tables: ReadonlyMap<string, Table>,
   sources: readonly (readonly [name: string, value: unknown])[],

@@ -1,25 +1,25 @@
 import { type Document, isScalar, type ParsedNode, parseDocument } from "yaml";
 
 /**
- * `parseDocument`, with an error for each key that its map already has. The document and the errors are the same as
- * with the parser's option `uniqueKeys: true`, which compares each key with all keys before it and so takes quadratic
- * time.
+ * `parseDocument` of the YAML parser, with an error for each key that its map already has. The document and the errors
+ * are the same as with the parser's option `uniqueKeys: true`, which compares each key with all keys before it and so
+ * takes quadratic time.
  *
  * The option also takes a function. The parser calls it with a new key and one earlier key after the other until it
  * returns true, and then reports the new key as a duplicate. The function here always returns true, so it is called
- * once for each key but the first of a map, and remembers whether the key is a duplicate. Errors about keys that are
- * no duplicates are removed afterwards; the others are at their places and in the parser's order.
+ * once for each key but the first of a map, and remembers whether the key is a duplicate. Errors about keys that are no
+ * duplicates are removed afterwards; the others are at their places and in the parser's order.
  */
 export function parseWithUniqueKeys(
   text: string,
   options: Omit<NonNullable<Parameters<typeof parseDocument>[1]>, "uniqueKeys">,
 ): Document.Parsed {
   /**
-   * The keys of each map that have been read so far. A map is found by the node of its first key, which is in no
-   * other map.
+   * The keys of each map of the document that have been read so far. A map is found by the node of its first key, which
+   * is in no other map.
    */
   const keysOf = new Map<ParsedNode, Set<unknown>>();
-  /** For each error about a key, in their order: whether the key is a duplicate. */
+  /** For each error that the parser reports about a key, in their order: whether the key really is a duplicate. */
   const answers: boolean[] = [];
   const uniqueKeys = (first: ParsedNode, key: ParsedNode) => {
     const keys = keysOf.get(first) ?? new Set([comparedBy(first)]);
@@ -34,7 +34,10 @@ export function parseWithUniqueKeys(
   return document;
 }
 
-/** What a key is compared by: its value, or itself where it equals no other, as an alias, a collection or NaN. */
+/**
+ * What a key of a YAML map is compared by: its value, or the node itself where no other key equals it (an alias, a
+ * collection or NaN).
+ */
 function comparedBy(key: ParsedNode): unknown {
   return isScalar(key) && !Number.isNaN(key.value) ? key.value : key;
 }

@@ -1,4 +1,4 @@
-/** Where the character at an offset of a text stands in svc.toml. */
+/** Where a character of a rule's or condition's text stands in svc.toml: `offset` is its index in the text. */
 export function placeInFile(runs: readonly TextRun[], offset: number) {
   const [at, line, column] = runs.findLast(([from]) => from <= offset)!;
   return { line, column: column + offset - at };
@@ -11,7 +11,8 @@ export function placeInFile(runs: readonly TextRun[], offset: number) {
 export type RulePlaces = ReadonlyMap<string, readonly TextRun[]>;
 
 /**
- * A part of a text that stands in svc.toml character for character, in one line: from the offset `at` of the text on, up to
- * the next run. Line and column are those of the file, from 1; columns count UTF-16 code units.
+ * A run: a part of the text of a rule or condition that stands in one line of svc.toml, character for character. It
+ * begins at the offset `at` of the text and ends where the next run begins. Line and column are those of the file, from
+ * 1; columns count UTF-16 code units.
  */
 export type TextRun = readonly [at: number, line: number, column: number];

@@ -1,13 +1,13 @@
 import { formatRuleProblem, placeIn, type RuleProblem } from "../rules/position.js";
 import { conditionPath } from "../rules/write-out.js";
 
-/** A message and the path in svc.toml that it is about. */
+/** A message and the path in svc.toml or svc.schema.yaml that it is about. */
 export interface PlacedProblem {
   readonly path: string;
   readonly message: string;
 }
 
-/** A rule or a named condition in svc.toml. */
+/** The text of a rule or a named condition, and its path in the file. */
 export interface PlacedText {
   readonly path: string;
   readonly kind: "rule" | "condition";
@@ -15,8 +15,9 @@ export interface PlacedText {
 }
 
 /**
- * A problem of a text as messages: one at the text, and where the text uses a named condition there, another one at that
- * condition, which says who uses it. `conditions` holds the texts of the named conditions by their keys.
+ * The messages for one problem of a rule or named condition: one at its text, and where the text uses a named condition
+ * there, another one at that condition, which says who uses it. `conditions` holds the texts of the named conditions by
+ * their keys.
  */
 export function placedProblems(
   { path, kind, text }: PlacedText,

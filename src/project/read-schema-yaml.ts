@@ -6,7 +6,8 @@ import { parseWithUniqueKeys } from "./parse-with-unique-keys.js";
 import { isPlainObject } from "./valibot-problems.js";
 
 /**
- * The document of svc.schema.yaml: the entries that begin with `$`, and the tables. Their values are not checked yet.
+ * What `readSchemaYaml` returns: the entries of svc.schema.yaml that begin with `$`, and the tables, with values that
+ * are not checked yet; or the problems of the text.
  */
 export type SchemaDocument =
   | {
@@ -16,7 +17,10 @@ export type SchemaDocument =
     }
   | { readonly outcome: "invalid"; readonly problems: readonly Problem[] };
 
-/** Parses the YAML; the problems are its mistakes of syntax. */
+/**
+ * Parses the text of svc.schema.yaml as YAML. The only problems that it finds are mistakes of syntax and a text that is
+ * no map.
+ */
 export function readSchemaYaml(text: string): SchemaDocument {
   const lineCounter = new LineCounter();
   const document = parseWithUniqueKeys(text, {
@@ -53,7 +57,7 @@ export function readSchemaYaml(text: string): SchemaDocument {
   };
 }
 
-/** The errors without repetitions: the parser reports some of them twice. */
+/** The YAML parser's errors without repetitions: the parser reports some of them twice. */
 function distinct(errors: readonly YAMLError[]): readonly YAMLError[] {
   const seen = new Set<string>();
   return errors.filter(({ pos, code }) => {
@@ -73,12 +77,12 @@ function syntaxProblem(text: string, { code, message, pos }: YAMLError, lines: L
   return { file: schemaFile, line, path: "", message: `${said}\n${place}` };
 }
 
-/** How many characters of a parser's message are shown. Some messages quote a name, which may be long. */
+/** How many characters are shown of a message by the YAML parser. Some messages quote a name, which may be long. */
 const messageMax = 200;
 const secondDocument =
   "a second document begins here, and the file has to be one: remove this ---, or the ... before it";
 
-/** What is appended to the parser's message about a mistake of syntax, by the parser's code of the mistake. */
+/** What is appended to the YAML parser's message about a mistake of syntax, by the parser's code of the mistake. */
 const remedies = new Map<YAMLError["code"], string>([
   ["DUPLICATE_KEY", ": rename one of both"],
   ["BAD_INDENT", ": a bracket is missing above, or the indentation is not that of its neighbours"],

@@ -5,7 +5,9 @@ import { lineAt, lineStarts } from "./lines/with-lines.js";
 import type { RulesSource } from "./parse-rules.js";
 import type { RulePlaces, TextRun } from "./place-in-file.js";
 
-/** Finds the texts of rules and conditions in svc.toml, which has been parsed before. */
+/**
+ * Finds where the texts of rules and named conditions stand in svc.toml. The file has to be one that was parsed before.
+ */
 export function rulePlaces(text: string, source: RulesSource): RulePlaces {
   if (source.rules.size + source.conditions.size === 0) return new Map();
   const root = tomlPlaces(text);
@@ -31,7 +33,10 @@ function* pathsOf({ rules, conditions }: RulesSource): Iterable<readonly [readon
   for (const key of conditions.keys()) yield [["conditions", key], conditionPath(key)];
 }
 
-/** A line's end, and in a string that has escapes those; a backslash at a line's end takes the white space behind it. */
+/**
+ * Matches what stands for other characters than itself in a string of TOML: a line's end, and in a `basic` string
+ * escapes too. A backslash at a line's end takes the white space behind it.
+ */
 const breaks = { basic: /\\[ \t]*\r?\n[ \t\r\n]*|\\U.{8}|\\u.{4}|\\x.{2}|\\.|\n/g, literal: /\n/g };
 
 function runsOf(
@@ -40,7 +45,7 @@ function runsOf(
   starts: readonly number[],
 ): readonly TextRun[] {
   const [quotes] = /^(?:"""|'''|"|')/.exec(text.slice(from, from + 3))!;
-  // A line's end directly behind three quotes does not belong to the text.
+  // A line's end directly behind three opening quotes does not belong to the string.
   const skipped = quotes.length === 3 ? /^\r?\n/.exec(text.slice(from + 3, from + 5)) : null;
   const begin = from + quotes.length + (skipped?.[0].length ?? 0);
   const runs: TextRun[] = [];
@@ -60,7 +65,7 @@ function runsOf(
   return runs;
 }
 
-/** How many characters of the text an escape or a line's end stands for. */
+/** How many characters of the string's value an escape or a line's end stands for. */
 function lengthOf(written: string): number {
   if (written === "\n") return 1;
   if (/^\\[ \t]*\r?\n/.test(written)) return 0;

@@ -4,7 +4,10 @@ import type { Expression, RuleAction, TableRules } from "../rules/ast.js";
 import type { TableName } from "../sqlite/names.js";
 import { configFile } from "./file-names.js";
 
-/** Makes problems of svc.toml of the messages that `messagesOf` has for each table's rules of actions. */
+/**
+ * Calls `messagesOf` for each table's rules of actions (read, create and so on), and makes each message that it returns
+ * a problem of svc.toml.
+ */
 export function ruleProblems(
   rules: ReadonlyMap<TableName, TableRules>,
   messagesOf: (rule: Expression, table: TableName, action: RuleAction) => readonly string[],
@@ -16,7 +19,7 @@ export function ruleProblems(
   );
 }
 
-/** As `ruleProblems`, of the rules of columns as well. */
+/** As `ruleProblems`, but for the rules of columns as well. */
 export function everyRuleProblems(
   rules: ReadonlyMap<TableName, TableRules>,
   messagesOf: (rule: Expression) => readonly string[],
@@ -30,7 +33,7 @@ export function everyRuleProblems(
   ]);
 }
 
-/** Makes a problem of svc.toml at this place of each message. */
+/** Makes each of the messages a problem of svc.toml at the place `path`. */
 export function problemsAt(path: readonly string[], messages: readonly string[]): Problem[] {
   return messages.map((message) => ({ file: configFile, path: dottedPath(path), message }));
 }

@@ -3,7 +3,9 @@ import { type RowShape, type RowShapes, type RuleKind, type Scope, scopeOfRule }
 import type { Schema, Table } from "./model.js";
 import { mayHaveTable, unreadColumns, unreadTable } from "./unread.js";
 
-/** What names may mean in a rule of the table: its columns, the tables of the schema, and the named conditions. */
+/**
+ * What names may mean in a rule of the table: columns of the table, the tables of the schema, and the named conditions.
+ */
 export function ruleScope(
   schema: Schema,
   table: Table,
@@ -13,7 +15,7 @@ export function ruleScope(
   return scopeOfRule(shapeOf(schema, table), rowShapes(schema), kind, conditions);
 }
 
-/** The tables of the schema, as an `exists` may name them. */
+/** The tables of the schema in the form in which rules are checked against them, as an `exists` may name them. */
 export function rowShapes(schema: Schema): RowShapes {
   return {
     names: () => schema.tables.keys(),

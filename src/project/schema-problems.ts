@@ -13,8 +13,8 @@ import { triggerProblems } from "./trigger-problems.js";
 import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable } from "./unread.js";
 
 /**
- * The problems of a schema whose parts do not fit together (docs/reference/schema.md). Parts that could not be read
- * cause no further problems.
+ * The problems of a schema whose parts are each valid and do not fit together (docs/reference/schema.md). Parts that
+ * could not be read cause no further problems.
  */
 export function schemaProblems(schema: Schema): Problem[] {
   return [
@@ -71,7 +71,7 @@ function tableProblems(table: Table, schema: Schema): Problem[] {
   ];
 }
 
-/** The most columns that a table's full-text index may have: a search asks for each of them by itself. */
+/** The most columns that a table's full-text index may have: a search asks for each column by itself. */
 const searchColumnsMax = 16;
 
 function searchProblems(table: Table, schema: Schema): string[] {
@@ -123,8 +123,8 @@ function defaultProblem({ type, default: value }: Column): string | null {
 }
 
 /**
- * What a message adds about a default of another type than the column's: how to write it. Empty where there is nothing
- * to say.
+ * What a message adds about a default that is of another type than its column: how to write it. Empty where there is
+ * nothing to say.
  */
 function rewritten(type: ColumnType, given: string): string {
   if (type === "text") return "; write it in quotes";
@@ -154,8 +154,8 @@ function referenceProblem({ references, type }: Column, schema: Schema): string 
   if (!isKnown) return null;
   if (!isUnique(parent, references.column))
     return `references: ${references.table}.${references.column} is neither the primary key nor unique: make it unique: true`;
-  // SQLite allows references between different types, and in an existing database a column may refer so to a table
-  // that is not STRICT.
+  // The types are compared only where the parent is STRICT: SQLite allows references between different types, and in an
+  // existing database a column may refer so to a table that is not STRICT.
   if (parent.strict && target.type !== type)
     return `references: ${references.table}.${references.column} is ${target.type}, not ${type}: give both one type`;
   return null;

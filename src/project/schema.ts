@@ -13,7 +13,7 @@ const history = v.optional(
   ),
 );
 
-/** The schema of the keys of svc.schema.yaml that begin with `$`. */
+/** The schema, for valibot, of the keys of svc.schema.yaml that begin with `$`. */
 export const settingsSchema = mapWith({
   $auth: v.optional(
     mapWith({
@@ -57,7 +57,7 @@ const columnSchema = mapWith({
   renamed_from: v.optional(v.string()),
 });
 
-/** The schema of one table in svc.schema.yaml. */
+/** The schema, for valibot, of one table in svc.schema.yaml. */
 export const tableSchema = mapWith({
   columns: mapOf(columnSchema),
   primary_key: v.optional(names),
@@ -71,15 +71,18 @@ export const tableSchema = mapWith({
   virtual: flag,
 });
 
-/** A column as it is written in the file. */
+/** A column as it is written in svc.schema.yaml. */
 export type ColumnSource = v.InferOutput<typeof columnSchema>;
-/** A table as it is written in the file. */
+/** A table as it is written in svc.schema.yaml. */
 export type TableSource = v.InferOutput<typeof tableSchema>;
 
-/** `$auth` as it is written in the file. */
+/** The value of `$auth` as it is written in svc.schema.yaml. */
 export type AuthSource = v.InferOutput<typeof settingsSchema>["$auth"];
 
-/** The schema of one operation in svc.schema.yaml, with every parameter in its long form. Its steps are not checked yet. */
+/**
+ * The schema, for valibot, of one operation in svc.schema.yaml, with every parameter in its long form
+ * (`{ type: text }`, not `text`). Its steps are not checked yet.
+ */
 export const operationSchema = mapWith({
   params: v.optional(
     mapOf(
@@ -98,7 +101,7 @@ export const operationSchema = mapWith({
 
 const rows = "expected a number of rows, 0 to 1000000";
 
-/** The schema of one step of an operation. */
+/** The schema, for valibot, of one step of an operation in svc.schema.yaml. */
 export const stepSchema = mapWith({
   sql: v.string(),
   expect: v.optional(v.pipe(v.bigint(rows), v.minValue(0n, rows), v.maxValue(1_000_000n, rows))),
@@ -107,9 +110,9 @@ export const stepSchema = mapWith({
   as: v.optional(mapOf(type), {}),
 });
 
-/** A parameter of an operation as it is written in the file, in its long form. */
+/** A parameter of an operation as it is written in svc.schema.yaml, in its long form (`{ type: text }`, not `text`). */
 export type ParamSource =
   v.InferOutput<typeof operationSchema>["params"] extends ReadonlyMap<string, infer P> ? P : never;
 
-/** A step of an operation as it is written in the file. */
+/** A step of an operation as it is written in svc.schema.yaml. */
 export type StepSource = v.InferOutput<typeof stepSchema>;

@@ -4,8 +4,8 @@ import type { Column, ColumnDefault, Index, Reference, Table } from "./model.js"
 import type { ColumnSource, TableSource } from "./schema.js";
 
 /**
- * The table as it is written in the file. All names have to be valid, and lists may name only columns that the table
- * has.
+ * Makes the model of a table from what svc.schema.yaml says of it. All names have to be valid, and lists may name only
+ * columns that the table has.
  */
 export function tableFromSource(name: string, source: TableSource): Table {
   const primaryKey = (source.primary_key ?? markedKey(source)).map(columnName);
@@ -80,18 +80,21 @@ function indexOf(source: TableSource["indexes"][number]): Index {
   };
 }
 
-/** For how many days `history:` says that changes are kept: Infinity for `forever`, null for `none` or without it. */
+/**
+ * For how many days `history:` of a table says that changes are kept: Infinity for `forever`, null for `none` or
+ * without it.
+ */
 export function daysOf(history: TableSource["history"]): number | null {
   if (history === undefined || history === "none") return null;
   return history === "forever" ? Number.POSITIVE_INFINITY : Number.parseInt(history, 10);
 }
 
-/** The columns that are marked `primary_key: true`. */
+/** The names of the table's columns that are marked `primary_key: true`. */
 export function markedKey(source: TableSource): string[] {
   return [...source.columns].filter(([, column]) => column.primary_key).map(([name]) => name);
 }
 
-/** The column of an index: `-name` is `name`, descending. */
+/** The name of the column in an index's list of columns, where `-name` means the column `name` in descending order. */
 export function withoutDirection(column: string): string {
   return column.replace(/^-/, "");
 }

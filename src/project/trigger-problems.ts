@@ -7,8 +7,8 @@ import type { Schema, Table } from "./model.js";
 import { columnNames, mayHaveColumn } from "./unread.js";
 
 /**
- * The problems of all triggers that the file declares. `others` are tables and views of the database, in lower case, that
- * the schema does not have: where they are known, triggers may not name them.
+ * The problems of all triggers that svc.schema.yaml declares. `others` are tables and views of the database, in lower
+ * case, that the schema does not have: where they are known, triggers may not name them.
  */
 export function triggerProblems(schema: Schema, others: ReadonlySet<string> = new Set()): Problem[] {
   const tables = new Set([...schema.tables.keys()].map((name) => name.toLowerCase()));
@@ -26,7 +26,10 @@ function problem({ name: table }: Table, trigger: string, message: string): Prob
   return { file: schemaFile, path: dottedPath([table, "triggers", trigger]), message };
 }
 
-/** The names of triggers are those of one database, whatever their tables are. */
+/**
+ * The problems of triggers that have the name of another one: a database has each name once, whatever table a trigger
+ * is on.
+ */
 function duplicates({ tables }: Schema): Problem[] {
   const first = new Map<string, string>();
   return [...tables.values()].flatMap((table) =>

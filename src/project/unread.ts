@@ -1,12 +1,12 @@
 import type { Schema, Table, UnreadTable } from "./model.js";
 import { plainTable } from "./plain-table.js";
 
-/** Whether the file may have a table of that name that could not be read. */
+/** Whether svc.schema.yaml may have a table of that name which could not be read. */
 export function mayHaveTable({ unread }: Schema, name: string): boolean {
   return unread === "everything" || (unread?.has(name) ?? false);
 }
 
-/** Whether the table may have a column of that name that could not be read. */
+/** Whether a table in svc.schema.yaml may have a column of that name which could not be read. */
 export function mayHaveColumn(schema: Schema, table: string, column: string): boolean {
   const unread = unreadColumns(schema, table);
   return unread === "all" || unread.has(column);
@@ -14,7 +14,7 @@ export function mayHaveColumn(schema: Schema, table: string, column: string): bo
 
 const none: ReadonlySet<string> = new Set();
 
-/** The names of the table's columns that could not be read. */
+/** The names of the table's columns that could not be read; `all` where any name could be one. */
 export function unreadColumns({ unread }: Schema, table: string): UnreadTable["columns"] {
   return unread === "everything" ? "all" : (unread?.get(table)?.columns ?? none);
 }
@@ -33,7 +33,7 @@ export function columnNames(schema: Schema, { name, columns }: Table): readonly 
   return [columns.keys(), unread === "all" ? none : unread];
 }
 
-/** A table without columns, in place of one of which nothing could be read. */
+/** A table without columns, which stands for a table of which nothing could be read. */
 export function unreadTable(name: string): Table {
   return plainTable(name as Table["name"], new Map(), []);
 }

@@ -23,14 +23,14 @@ function cannotLeave({ column, test }: State): string {
   return `row.${column} ${test} has to hold after the change too, so that no update leaves that state: say old.${column} ${test} if it should`;
 }
 
-/** A value of a column that a rule asks for, and the words in which it does, such as `= 'draft'`. */
+/** A value that a rule asks a column of the row to have, and the words in which it does, such as `= 'draft'`. */
 interface State {
   readonly column: string;
   readonly test: string;
 }
 
 /**
- * The values that the rule asks of columns of `row`. Columns of the primary key are left out, because no update
+ * The values that an update rule asks of columns of `row`. Columns of the primary key are left out, because no update
  * changes them.
  */
 function statesKept(rule: Expression, table: Table): readonly State[] {

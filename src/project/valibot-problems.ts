@@ -10,25 +10,25 @@ export function problemsOf(file: string, issues: readonly v.BaseIssue<unknown>[]
   });
 }
 
-/** The paths of the issues: the keys that are wrong, unknown or missing. */
+/** The paths of valibot's issues: those of the keys that are wrong, unknown or missing. */
 export function pathsOf(issues: readonly v.BaseIssue<unknown>[]): string[][] {
   return issues.flatMap(explained).map(({ path }) => path.map(({ key }) => String(key)));
 }
 
 /**
- * The schema of a map with known keys. Every unknown key is reported with a suggestion, and a missing one with what
- * it has to be; for that, the issues carry the entries with them.
+ * The schema, for valibot, of a map with known keys. Every unknown key is reported with a suggestion, and a missing one
+ * with what it has to be; for that, the issues carry the entries with them.
  */
 export function mapWith<const E extends v.ObjectEntries>(entries: E) {
   const known = Object.assign(v.strictObject(entries), { requirement: entries });
-  // `strictObject` accepts a list as a map with its indexes as keys.
+  // `strictObject` alone would accept a list, as a map with indexes as keys.
   const isMap = v.custom<Record<string, unknown>>(isPlainObject, "expected a map");
   return Object.assign(v.pipe(isMap, known), { entries });
 }
 
 /**
- * The schema of a map with names that the owner chooses. Unlike `v.record` it keeps keys such as `constructor`, which
- * are valid names of tables and columns.
+ * The schema, for valibot, of a map with names that the owner chooses. Unlike `v.record` it keeps keys such as
+ * `constructor`, which are valid names of tables and columns.
  */
 export function mapOf<const S extends v.GenericSchema>(item: S) {
   return v.pipe(
@@ -67,7 +67,7 @@ interface Explained {
   readonly message: string;
 }
 
-/** What `expected` of an issue says where its message is complete by itself. */
+/** The value of `expected` that marks an issue whose message is complete by itself, as those of `mapOf` are. */
 const inWords = "in words";
 
 function explained(issue: v.BaseIssue<unknown>): Explained[] {
@@ -104,7 +104,10 @@ function messageOf(issue: v.BaseIssue<unknown>): string {
     : `${message}, got ${found(issue)}`;
 }
 
-/** The types of svc.schema.yaml, by names that other databases have for them. */
+/**
+ * The types of svc.schema.yaml, by names that other databases have for them, so that a message can suggest the right
+ * one.
+ */
 const synonyms: Readonly<Record<string, string>> = {
   int: "integer",
   bigint: "integer",
@@ -120,7 +123,7 @@ const synonyms: Readonly<Record<string, string>> = {
   jsonb: "json",
 };
 
-/** The value that was found, with advice where only its spelling is wrong. */
+/** The wrong value as a message quotes it, with advice where only its spelling is wrong. */
 function found({ expected, received, input }: v.BaseIssue<unknown>): string {
   if (isPlainObject(input)) return "a map";
   if (!received.startsWith('"')) return shown(expectation(received));

@@ -11,8 +11,8 @@ export async function beforeDeadline<T>(work: Promise<T>, long: LongWork | undef
     const end = () => reject(new DeadlineError("the database did not answer before the deadline"));
     timer = setTimeout(end, long.withinMs);
   });
-  // A failure of the work after its deadline is ignored here; otherwise the runtime would report an unhandled
-  // rejection.
+  // A failure of the database's work after its deadline is ignored here; otherwise the runtime would report an
+  // unhandled rejection.
   work.catch(() => {});
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -1,12 +1,12 @@
 import type { MailTransport } from "../platform/platform.js";
 
-/** The mail service, and how a message is sent to it. */
+/** The mail service that takes mails by HTTP, and how a message is sent to it. */
 export interface HttpMailOptions {
   readonly url: string;
   /** The service's token, sent in the header `Authorization: Bearer`. */
   readonly token: string;
   readonly fetch: typeof globalThis.fetch;
-  /** Time limit for a whole delivery, in milliseconds; 30,000 by default. */
+  /** Time limit for the delivery of one mail, in milliseconds; 30,000 by default. */
   readonly deadlineMs?: number;
 }
 

@@ -27,7 +27,9 @@ export interface RemoteLibsqlOptions {
   readonly deadlineMs?: number;
 }
 
-/** A libSQL server over HTTP (protocol Hrana) behind `Database`. Each call is one round trip; `migrate` takes two. */
+/**
+ * Opens a libSQL server over HTTP (protocol Hrana) as a `Database`. Each call is one round trip; `migrate` takes two.
+ */
 export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
   const { url, authToken, fetch: send, deadlineMs = 10_000 } = options;
   const client = createClient({
@@ -56,7 +58,8 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
     try {
       return await read(natives);
     } catch (error) {
-      // The first failure of a read is ignored: it is tried once more below, because a read can be repeated safely.
+      // The first failure of a read because the server cannot be reached is ignored: the read is tried once more below,
+      // which is safe for a read.
       const known = translated(error);
       if (!(known instanceof UnavailableError) || known instanceof NotSetUpError) throw known;
     }
@@ -89,8 +92,8 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
 }
 
 /**
- * A libSQL server refuses answers of more than 10 MB of Hrana JSON, in which the JSON text of rows is escaped a
- * second time.
+ * How many bytes of values one answer may hold. A libSQL server refuses answers of more than 10 MB of Hrana JSON, in
+ * which the JSON text of rows is escaped a second time.
  */
 const answerBytesMax = 1_048_576;
 
@@ -143,8 +146,8 @@ function rethrow(error: unknown): never {
 }
 
 /**
- * Turns an error of the client into one of platform/database.ts. Errors that the server has not reported are those of
- * the network, however a runtime calls them.
+ * Turns an error of the libSQL client into one of platform/database.ts. Errors that the server has not reported are
+ * those of the network, however a runtime calls them.
  */
 function translated(error: unknown): Error {
   if (!(error instanceof LibsqlError)) return unavailable(error);
@@ -175,12 +178,12 @@ function unavailable(error: unknown): UnavailableError {
   return new UnavailableError(noAnswer, { cause: error });
 }
 
-/** The codes of errors with which no connection was made, so that the server was sent nothing. */
+/** The codes of network errors with which no connection was made, so that the server was sent nothing. */
 const neverSent = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"];
-/** The client's codes for answers that it does not understand, so that they do not say what was done. */
+/** The libSQL client's codes for answers that it does not understand, so that they do not say what was done. */
 const notUnderstood = ["HRANA_PROTO_ERROR", "HRANA_CLOSED_ERROR", "INTERNAL_ERROR"];
 
-/** Whether the server may have carried out the write that failed. */
+/** Whether the server may have carried out a write whose call has failed. */
 function mayBeDone(error: unknown): boolean {
   if (error instanceof LibsqlError) return notUnderstood.includes(error.code);
   const { code } = ((error as Error).cause ?? error) as { readonly code?: string };

@@ -1,6 +1,9 @@
 import type { Commits } from "../platform/commits.js";
 
-/** For databases that do not tell of commits: it is time to look every two seconds. Only tests look more often. */
+/**
+ * `Commits` for a database that does not tell of commits: whoever waits looks every two seconds. Only tests look more
+ * often.
+ */
 export function polledCommits(everyMs = 2_000): Commits {
   return {
     known: () => 0,

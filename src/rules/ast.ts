@@ -30,7 +30,8 @@ export type Operand = Literal | ColumnReference | AuthReference | { readonly kin
 
 /**
  * A value that becomes known when the statement is sent, and is never NULL: `auth.id`, `auth.email`,
- * `auth.email_verified`, `now()`, or a value that a filter compares with. It stands for the value under a name, which is one that no column can have.
+ * `auth.email_verified`, `now()`, or a value that a filter compares with. `name` stands for it until then, and is one
+ * that no column can have.
  */
 export interface Given {
   readonly kind: "given";
@@ -44,11 +45,11 @@ export interface Given {
 export interface InGiven {
   readonly kind: "in_given";
   readonly value: Operand;
-  /** A JSON array. */
+  /** The list, given as the text of a JSON array. */
   readonly list: Given;
   /**
-   * Whether every item of the JSON array is the value itself. False where some are reals of an extreme size, which
-   * are written as a pair (see `platform/real-scale.ts`).
+   * Whether every item of the JSON array is a value of the list as it is. False where some are reals of an extreme
+   * size, which are written as a pair (see `platform/real-scale.ts`).
    */
   readonly arePlain: boolean;
 }
@@ -82,8 +83,8 @@ export interface ColumnReference {
   readonly source: RowName | { readonly alias: string };
   readonly column: ColumnName;
   /**
-   * Whether the column is compared by the text that JSON shows for its value, because SQLite would take a text for a
-   * number in it (`asShown`).
+   * Whether the column is compared by the text that JSON shows for its value, not by the stored value. It is set for
+   * text columns that may hold numbers, where SQLite would take a text for a number (`tables/as-shown.ts`).
    */
   readonly asShown?: boolean;
 }
@@ -106,7 +107,8 @@ export interface Exists {
 export type CompareOperator = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
 /**
- * What a rule of a table allows. Lists and single rows are both `read`; `history` is what the table was, beside `read`.
+ * The actions for which a table has rules. Reading lists and single rows are both `read`; `history` is seeing what rows
+ * were, which needs `read` too.
  */
 export type RuleAction = "read" | "create" | "update" | "delete" | "history";
 

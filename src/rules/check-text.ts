@@ -6,8 +6,9 @@ import type { Syntax } from "./syntax.js";
 import { writeOut } from "./write-out.js";
 
 /**
- * Checks the text of a rule or of a named condition, with the named conditions that it uses written out. Of problems
- * inside of these only the first `insideMax` are reported. `values` are what parameters of the text stand for. With problems, the expression must not be used.
+ * Resolves the names and checks the types of the text of a rule or named condition. Each use of a named condition is
+ * first replaced by that condition's text; of problems inside of those texts only the first `insideMax` are reported.
+ * `values` are what parameters of the text itself stand for. With problems, the expression must not be used.
  */
 export function checkText(
   text: ParsedText,
@@ -20,8 +21,8 @@ export function checkText(
 }
 
 /**
- * A wrong argument can be a problem at thousands of places of a condition, and that in every rule, although the file is
- * short.
+ * How many problems inside of used named conditions are reported for one text. A wrong argument can be a problem at
+ * thousands of places of a condition, and that in every rule that uses it, although the file is short.
  */
 const insideMax = 20;
 

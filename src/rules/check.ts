@@ -29,7 +29,10 @@ export function check(syntax: Syntax, scope: Scope): Checked {
   return { expression: condition(syntax, scope, report), problems };
 }
 
-/** What `check` returns. With problems, the expression must not be used. */
+/**
+ * What `check` returns: the typed expression, and what is wrong with the rule. With problems, the expression must not
+ * be used.
+ */
 export interface Checked {
   readonly expression: Expression;
   readonly problems: readonly RuleProblem[];
@@ -74,8 +77,8 @@ function condition(syntax: Syntax, scope: Scope, report: ReportProblem): Express
 }
 
 /**
- * A named condition is checked with its arguments in the place of its parameters. Where an argument has a problem, that
- * is the only one that is reported.
+ * Checks the use of a named condition: its text, with the arguments in the place of its parameters. Where an argument
+ * has a problem, that is the only one that is reported.
  */
 function call({ arguments: values, body }: CallSyntax, scope: Scope, report: ReportProblem): Expression {
   const isSound = values.map((value) => operand(value, scope, report)).every((typed) => typed !== null);
@@ -152,7 +155,8 @@ function operand(syntax: Syntax, scope: Scope, report: ReportProblem): TypedOper
     case "now":
       return { operand: { kind: "now" }, type: "integer", text: "now()" };
     case "parameter":
-      // Only where a condition is used does a parameter have a type. Until then it is a value that fits everywhere.
+      // A parameter of a named condition has a type only where a rule uses the condition. Where the condition is
+      // checked by itself, the parameter is NULL, which fits everywhere.
       return { operand: { kind: "literal", value: null }, type: "null", text: syntax.name };
     case "reference":
       return syntax.source === "auth" ? authField(syntax, report) : column(syntax, scope, report);
@@ -241,8 +245,8 @@ function exists({ at, table, alias, where }: ExistsSyntax, scope: Scope, report:
       `unknown table ${table.text}${meantOrKnown(table.text, scope.tables.names(), ["$users"])}`,
     );
   else if (aliasIssue !== null) report(alias.at, aliasIssue);
-  // The condition is not checked then: without a table, every column of the alias would be reported as a further
-  // problem.
+  // Where the `exists` itself has a mistake, its condition is not checked: without a table, every column of the alias
+  // would be reported as a further problem.
   if (scope.kind === "column" || scope.kind === "parameter") return FALSE;
   if (shape === null || shape.table === "params" || aliasIssue !== null) return FALSE;
   const inner = condition(where, withAlias(scope, alias.text, shape), report);

@@ -28,13 +28,14 @@ export function defineConditions(
   if (source.size > conditionsMax)
     problems.push({ key: null, at: null, message: `more than ${conditionsMax} conditions` });
   const isTooMany = source.size > conditionsMax;
-  // All names are there from the beginning, so that a misspelt one can be told which was meant.
+  // The names of all conditions are in the map from the beginning, so that for a misspelt name the right one can be
+  // suggested.
   const defined = new Map([...heads].map(([name, head]) => [name, conditionOf(head, "broken")]));
   const begun = new Set<string>();
   const define = (head: Head): void => {
     if (begun.has(head.name) || isTooMany) return;
     begun.add(head.name);
-    // At the end of the map, so that those under way stand in the order of their uses.
+    // Moved to the end of the map, so that conditions that are under way (being read) stand in the order of their uses.
     defined.delete(head.name);
     defined.set(head.name, conditionOf(head, "under way"));
     defined.set(head.name, conditionOf(head, textOf(head)));
@@ -62,8 +63,8 @@ export interface DefinedConditions {
 }
 
 /**
- * A mistake in `[conditions]`: in the text of the condition at `key`, or where `at` is null in the key itself, or where
- * `key` is null in the whole section.
+ * A mistake in `[conditions]` of svc.toml: in the text of the condition at `key`; in the key itself where `at` is null;
+ * in the section as a whole where `key` is null, too.
  */
 export interface ConditionProblem {
   readonly key: string | null;
@@ -71,7 +72,7 @@ export interface ConditionProblem {
   readonly message: string;
 }
 
-/** A key of `[conditions]` and the text beside it. `problem` is what is wrong with the key. */
+/** A key of `[conditions]` and the text beside it. `problem` is what is wrong with the key, null where nothing is. */
 interface Head {
   readonly key: string;
   readonly name: string;
@@ -90,7 +91,8 @@ const namePattern = /^[A-Za-z][A-Za-z0-9_]*$/;
 function headOf(key: string, text: string | null): Head {
   const [, name, list] = keyPattern.exec(key) ?? [];
   if (name === undefined || list === undefined) {
-    // Whoever uses it is told where it is written, and not that there is no such condition.
+    // A key that cannot be read counts as the name that it begins with: a rule that uses the condition is then told
+    // where it is written, and not that there is none.
     const meant = /^\s*([A-Za-z][A-Za-z0-9_]*)/.exec(key)?.[1] ?? key;
     return { key, name: meant, parameters: [], text, problem: unreadable };
   }

@@ -38,7 +38,7 @@ export function whenTrue(expression: Expression): Expression {
   }
 }
 
-/** An expression that is TRUE exactly where this one is FALSE. */
+/** Simplifies the negation of an expression: the result is TRUE exactly where the expression is FALSE. */
 function whenFalse(expression: Expression): Expression {
   switch (expression.kind) {
     case "literal":
@@ -108,7 +108,8 @@ function isNull(operand: Operand): boolean {
 }
 
 /**
- * The value of a literal; null for operands that depend on the row, the caller or the time, and for the literal NULL.
+ * The value of an operand that is a literal; null for operands that depend on the row, the caller or the time, and for
+ * the literal NULL.
  */
 function constantOf(operand: Operand): Value | null {
   return operand.kind === "literal" ? operand.value : null;
@@ -156,8 +157,8 @@ function disjunction(terms: readonly Expression[]): Expression {
 }
 
 /**
- * What `exists` says when it stands under a `not`: it still looks for rows for which its condition is TRUE, so the
- * condition is never negated.
+ * Simplifies an `exists`, also one that stands under a `not`: it still looks for rows for which its condition is TRUE,
+ * so the condition is never negated.
  */
 function existence(expression: Exists): Expression {
   const where = whenTrue(expression.where);
@@ -190,7 +191,7 @@ export const TRUE: Literal = { kind: "literal", value: true };
 /** The condition that admits no row. */
 export const FALSE: Literal = { kind: "literal", value: false };
 
-/** The literal `TRUE` or `FALSE`. */
+/** The literal of the language of rules for `true` or `false`. */
 export function truth(value: boolean): Literal {
   return value ? TRUE : FALSE;
 }

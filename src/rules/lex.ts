@@ -57,13 +57,13 @@ const keywords = [
 const spacePattern = /[ \t\r\n]+/y;
 const wordPattern = /\$users\b|[A-Za-z][A-Za-z0-9_]*/y;
 /**
- * Also matches letters and digits that follow a number directly, so that `12abc` is one malformed number, not two
- * tokens.
+ * Matches a number together with letters and digits that follow it directly, so that `12abc` is one malformed number,
+ * not two tokens.
  */
 const numberPattern = /-?[0-9](?:[eE][+-]|[A-Za-z0-9_.])*/y;
 /**
- * The look-ahead at the end rejects the unclosed text `'it''s`, which would otherwise match up to the first of its
- * two quotes.
+ * Matches a text in single quotes, in which `''` is a quote. The look-ahead at the end rejects the unclosed text
+ * `'it''s`, which would otherwise match up to the first of its two quotes.
  */
 const textPattern = /'[^']*(?:''[^']*)*'(?!')/y;
 const symbolPattern = /!=|<=|>=|[=<>(),.]/y;

@@ -3,18 +3,18 @@ import type { ParsedText } from "./parse.js";
 /** The named conditions of a project, by name. */
 export type Conditions = ReadonlyMap<string, NamedCondition>;
 
-/** Where a project has no named conditions. */
+/** The named conditions of a project that has none: an empty map. */
 export const noConditions: Conditions = new Map();
 
 /** A condition of `[conditions]` in svc.toml (`docs/reference/rules.md#named-conditions`). */
 export interface NamedCondition {
-  /** Its key in `[conditions]`, such as `member(room)`. */
+  /** The condition's key in `[conditions]`, such as `member(room)`. */
   readonly key: string;
   readonly name: string;
   readonly parameters: readonly string[];
   /**
-   * Its text, `"broken"` where that has problems, and `"under way"` while the conditions that it uses are being read:
-   * whoever uses it then uses itself by way of it.
+   * The condition's text after parsing; `"broken"` where it has problems; `"under way"` while the conditions that it
+   * uses are being read. A use of one that is under way means that it uses itself, directly or through others.
    */
   readonly text: ParsedText | "broken" | "under way";
 }

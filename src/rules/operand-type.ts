@@ -1,10 +1,13 @@
 import type { ColumnType } from "../sqlite/column-type.js";
 import type { CompareOperator, Literal } from "./ast.js";
 
-/** The type of an operand. `null` is the type of the literal `null`, which compares with operands of every type. */
+/**
+ * The type of an operand of a rule. `null` is the type of the literal `null`, which compares with operands of every
+ * type.
+ */
 export type OperandType = ColumnType | "null";
 
-/** The type of a literal's value: a bigint is an integer, a number is a real. */
+/** The type of a literal's value in a rule: a bigint is an integer, a number is a real. */
 export function typeOfLiteral(value: Literal["value"]): OperandType {
   switch (typeof value) {
     case "string":
@@ -44,7 +47,7 @@ export function comparisonProblem(
     : null;
 }
 
-/** A hint how to write a literal so that it fits the type of the other operand; null where there is no such way. */
+/** A hint how to write a literal so that it fits the type of the operand that it is compared with; null for no hint. */
 function rewritten(literal: Described, other: Described): string | null {
   const isNumber = /^-?\d/.test(literal.text);
   if (other.type === "text" && isNumber) return `; as text it is '${literal.text}'`;

@@ -6,8 +6,8 @@ import { type RuleProblem, startOfText } from "./position.js";
 import { paramsSource, type Scope } from "./scope.js";
 
 /**
- * Parses and checks the text of one rule, with the named conditions that it uses written out. With problems, the
- * expression is the literal `false`, which denies.
+ * Parses and checks the text of one rule. Each named condition that it uses is replaced by that condition's text. With
+ * problems, the expression is the literal `false`, which denies.
  */
 export function parseRule(text: string, scope: Scope): ParsedRule {
   const parsed = parse(text, { conditions: scope.conditions, parameters: null });
@@ -17,8 +17,8 @@ export function parseRule(text: string, scope: Scope): ParsedRule {
 }
 
 /**
- * Parses and checks the condition of an operation's parameter, in which each parameter is called by its own name. `scope`
- * has them as columns of `params`.
+ * Parses and checks the condition of an operation's parameter, in which each parameter is called by its own name.
+ * `scope` has the parameters as columns of `params`.
  */
 export function parseParameterCheck(text: string, names: readonly string[], scope: Scope): ParsedRule {
   const parsed = parse(text, { conditions: scope.conditions, parameters: names });

@@ -5,10 +5,10 @@ import { type RuleProblem, startOfText } from "./position.js";
 import type { CallSyntax, ReferenceSyntax, Syntax } from "./syntax.js";
 import { type Names, SyntaxRefusal, TokenReader } from "./token-reader.js";
 
-/** How many characters a rule may have, with the named conditions that it uses written out. */
+/** How many characters a rule may have, once each named condition that it uses is replaced by that condition's text. */
 export const textLengthMax = 10_000;
 
-/** The message where a rule is longer than `textLengthMax`. */
+/** The message for a rule that is longer than `textLengthMax`. */
 export const tooLong = `longer than ${textLengthMax} characters`;
 
 /**
@@ -29,23 +29,29 @@ export function parse(text: string, names: Names): Parsed {
   }
 }
 
-/** The tree, or the first mistake. No others are reported, because what follows a mistake may only seem to be wrong. */
+/**
+ * What `parse` returns: the tree, or the first mistake. Further mistakes are not reported, because what follows one may
+ * only seem to be wrong.
+ */
 export type Parsed =
   | (ParsedText & { readonly problem?: never })
   | { readonly problem: RuleProblem; readonly syntax?: never };
 
-/** A text that could be parsed. */
+/** The text of a rule or a named condition after parsing, where it has no mistakes of grammar. */
 export interface ParsedText {
   readonly syntax: Syntax;
-  /** The text's characters. */
+  /** How many characters the text has. */
   readonly length: number;
-  /** How deep parentheses, `not` and `exists` are nested in it. */
+  /** How deep parentheses, `not` and `exists` are nested in the text. */
   readonly depth: number;
-  /** The names of the conditions that it uses. */
+  /** The names of the named conditions that the text uses. */
   readonly called: ReadonlySet<string>;
 }
 
-/** In a text without mistakes of grammar, each word that is no keyword and has a parenthesis behind it is a use. */
+/**
+ * The names of the conditions that a text uses. In a text without mistakes of grammar, each word that is no keyword and
+ * has a parenthesis behind it is such a use.
+ */
 function calledIn(tokens: readonly RuleToken[]): ReadonlySet<string> {
   const called = tokens.filter(
     (token, at) => token.kind === "word" && token.keyword === null && tokens[at + 1]?.text === "(",
@@ -81,7 +87,8 @@ function comparison(reader: TokenReader): Syntax {
   const compared = comparisonWith(reader, left);
   if (compared !== null && startsComparison(reader.current))
     reader.refuse("comparisons do not chain: expected and, or or the end");
-  // What stands in parentheses by itself has its extent already, or consists of parts that have theirs.
+  // A condition that stands in parentheses by itself knows already where it begins and ends, or consists of parts that
+  // do.
   if (compared === null && (left.extent !== undefined || isJoined(left))) return left;
   return { ...(compared ?? left), extent: { from, to: reader.end } };
 }

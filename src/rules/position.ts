@@ -29,7 +29,7 @@ export interface RuleProblem {
   readonly message: string;
 }
 
-/** The position of the first character. */
+/** The position of the first character of a text. */
 export const startOfText: Position = { line: 1, column: 1 };
 
 /** The position that follows the text `consumed`, which begins at `from`. */
@@ -48,8 +48,8 @@ export function offsetIn(text: string, { line, column }: Position): number {
 }
 
 /**
- * A problem for a person: the message, the line of the rule, and a caret below the place. Positions count within the
- * text, which is that of a rule or of a named condition.
+ * A problem of a rule for a person: the message, the line of the rule, and a caret below the place. Positions count
+ * within `text`, which is that of a rule or of a named condition.
  */
 export function formatRuleProblem(
   text: string,

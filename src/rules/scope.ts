@@ -6,14 +6,17 @@ import type { Conditions } from "./named-condition.js";
 /** The names that a rule may use at one place, and what they mean. */
 export interface Scope {
   readonly tables: RowShapes;
-  /** The named conditions that it may use. */
+  /** The named conditions that the rule may use. */
   readonly conditions: Conditions;
   /**
-   * `condition` for a named condition by itself, `operation` for the rule of an operation, `parameter` for the condition of
-   * an operation's parameter.
+   * What the rule is for: an action of a table, or a column; `condition` for a named condition that is checked by
+   * itself, `operation` for the rule of an operation, `parameter` for the condition of an operation's parameter.
    */
   readonly kind: RuleKind | "condition" | "operation" | "parameter";
-  /** `row`, `old` and `new`, where the kind of rule has them, and the aliases of the enclosing `exists`. */
+  /**
+   * The rows that the rule may name, by name: `row`, `old` and `new`, where the kind of rule has them, and the aliases
+   * of the enclosing `exists`.
+   */
   readonly rows: ReadonlyMap<string, RowShape>;
 }
 
@@ -22,12 +25,12 @@ export type RuleKind = RuleAction | "column";
 
 /** The columns of the table whose row `row`, `old`, `new` or an alias stands for. */
 export interface RowShape {
-  /** `params` for the parameters of an operation. */
+  /** The name of the table; `params` where the columns are the parameters of an operation. */
   readonly table: TableName | "$users" | "params";
   readonly columns: ReadonlyMap<string, { readonly name: ColumnName; readonly type: ColumnType }>;
   /**
-   * Names of further columns, which could not be read because the schema has problems; `all` where any name could be
-   * one. Rules that name them are not reported.
+   * Names of further columns of the table, which could not be read because the schema has problems; `all` where any
+   * name could be one. Rules that name them are not reported.
    */
   readonly unread: ReadonlySet<string> | "all";
 }
@@ -40,8 +43,8 @@ export interface RowShapes {
 }
 
 /**
- * The scope of a rule outside of any `exists`. `row` is in read, update, delete and history rules, `new` in create and update
- * rules, `old` in update rules; column rules have no row.
+ * The scope (the names that may be used) of a rule outside of any `exists`. `row` is in read, update, delete and
+ * history rules, `new` in create and update rules, `old` in update rules; column rules have no row.
  */
 export function scopeOfRule(
   shape: RowShape,
@@ -52,7 +55,7 @@ export function scopeOfRule(
   return { tables, kind, conditions, rows: new Map(sourcesOf[kind].map((source) => [source, shape])) };
 }
 
-/** The scope of a named condition by itself, which has no row. */
+/** The scope (the names that may be used) of a named condition that is checked by itself. It has no row. */
 export function scopeOfCondition(tables: RowShapes, conditions: Conditions): Scope {
   return { tables, kind: "condition", conditions, rows: new Map() };
 }
@@ -61,8 +64,8 @@ export function scopeOfCondition(tables: RowShapes, conditions: Conditions): Sco
 export const paramsSource = "params";
 
 /**
- * The scope of an operation's rule, or of the condition of one of its parameters. Neither has a row; `params` has the
- * parameters.
+ * The scope (the names that may be used) of an operation's rule, or of the condition of one of its parameters. Neither
+ * has a row; `params` has the operation's parameters.
  */
 export function scopeOfOperation(
   { columns, unread }: Pick<RowShape, "columns" | "unread">,
@@ -116,7 +119,10 @@ export function aliasProblem(scope: Scope, alias: string): string | null {
   return taken ? `the alias ${alias} is taken by an enclosing exists` : null;
 }
 
-/** Rules may name only these two columns of `$users` (`docs/reference/rules.md#exists`). */
+/**
+ * The columns of `$users`, the server's table of users, that rules may name: only these two
+ * (`docs/reference/rules.md#exists`).
+ */
 const users: RowShape = {
   table: "$users",
   columns: new Map(["id", "role"].map((name) => [name, { name: columnName(name), type: "text" as const }])),

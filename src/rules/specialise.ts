@@ -53,7 +53,9 @@ export function specialiseForRole(
   return hangsOnGiven(special) ? null : special;
 }
 
-/** A rule or condition of an operation with the values of the parameters in the place of `params`. */
+/**
+ * A rule of an operation, or the condition of a parameter, with the values of the parameters in the place of `params`.
+ */
 export function withParams(
   expression: Expression,
   values: ReadonlyMap<string, Literal["value"]>,

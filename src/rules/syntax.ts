@@ -19,12 +19,15 @@ export type Syntax =
   | ExistsSyntax
   | CallSyntax;
 
-/** `at` is the position for messages: of a comparison or a `not in` its operator, of everything else its beginning. */
+/**
+ * What each part of a parsed rule has: `at`, its position for messages. That of a comparison or a `not in` is its
+ * operator's, that of everything else where it begins.
+ */
 export interface Placed {
   readonly at: Place;
   /**
-   * Where a condition without `and`, `or` and `not` begins and ends in its own text, and so does a `not in`. Values within such a
-   * condition have none.
+   * Where the part begins and ends in its own text, if it is a condition without `and`, `or` and `not` of its own, or a
+   * `not in`. Values within such a condition have none.
    */
   readonly extent?: Extent;
 }
@@ -53,11 +56,11 @@ export interface CallSyntax extends Placed {
   readonly kind: "call";
   readonly name: string;
   readonly arguments: readonly Syntax[];
-  /** In how many parentheses, `not` and `exists` of its text it stands. */
+  /** In how many parentheses, `not` and `exists` the use stands, within the text that it is written in. */
   readonly depth: number;
   /**
-   * The condition written out, with the arguments in the place of its parameters. `writeOut` adds it; where it is absent
-   * after that, `writeOut` has reported why.
+   * The condition's parsed text, with the arguments in the place of its parameters. `writeOut` adds it; where it is
+   * absent after that, `writeOut` has reported why.
    */
   readonly body?: Syntax;
 }
@@ -68,7 +71,7 @@ export interface ShorthandSyntax extends Placed {
   readonly name: "public" | "authenticated" | "deny";
 }
 
-/** `left operator right`. */
+/** A comparison, `left operator right`, such as `row.age >= 18`. */
 export interface CompareSyntax extends Placed {
   readonly kind: "compare";
   readonly operator: CompareOperator;

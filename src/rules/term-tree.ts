@@ -14,16 +14,16 @@ export type TermTree =
   | { readonly kind: "term"; readonly expression: Expression; readonly place: TermPlace }
   | { readonly kind: "and" | "or"; readonly parts: readonly TermTree[] }
   | { readonly kind: "not"; readonly part: TermTree }
-  /** The use of a named condition, which is written out as `part`. */
+  /** A use of a named condition. `part` is the condition's text with the arguments in the place of its parameters. */
   | { readonly kind: "condition"; readonly part: TermTree; readonly place: TermPlace };
 
-/** Where a term is written: in the text of the rule, or with `key` in that of a condition of `[conditions]`. */
+/** Where a term is written: in the text of the rule, or in that of the named condition whose key is `key`. */
 export interface TermPlace extends Extent {
-  /** The condition's key, such as `member(room)`; null for the rule itself. */
+  /** The key of the named condition in `[conditions]`, such as `member(room)`; null for the rule itself. */
   readonly key: string | null;
 }
 
-/** The terms of a rule's text. Null where the text has problems. */
+/** The text of a rule as a tree of its terms, typed and each with its place. Null where the text has problems. */
 export function termTree(text: string, scope: Scope): TermTree | null {
   const parsed = parse(text, { conditions: scope.conditions, parameters: null });
   if (parsed.problem !== undefined) return null;
@@ -33,7 +33,10 @@ export function termTree(text: string, scope: Scope): TermTree | null {
   return problems.length + checked.problems.length === 0 ? treeOf(syntax, checked.expression) : null;
 }
 
-/** `check` gives each condition of the syntax a node in the expression, and none to the use of a named condition. */
+/**
+ * Puts a parsed rule and its typed expression together: `check` makes one node of the expression for each condition of
+ * the parsed rule, and none for the use of a named condition.
+ */
 function treeOf(syntax: Syntax, expression: Expression): TermTree {
   switch (syntax.kind) {
     case "and":
@@ -42,7 +45,7 @@ function treeOf(syntax: Syntax, expression: Expression): TermTree {
       return { kind: syntax.kind, parts: syntax.terms.map((term, i) => treeOf(term, terms[i]!)) };
     }
     case "not": {
-      // A `not in` has an extent, and is one term.
+      // A `not in` has an extent (where it begins and ends) as a whole, and so is one term.
       if (syntax.extent !== undefined) return termOf(syntax, expression);
       const { term } = expression as Extract<Expression, { readonly kind: "not" }>;
       return { kind: "not", part: treeOf(syntax.term, term) };

@@ -7,7 +7,10 @@ import { advance, type Position, type RuleProblem, startOfText } from "./positio
  */
 export const nestingMax = 64;
 
-/** The names without a dot that a text may use: of named conditions, and in the text of one its parameters (null in a rule). */
+/**
+ * The names without a dot that a text may use: those of named conditions, and in the text of a named condition those of
+ * its parameters. `parameters` is null in the text of a rule.
+ */
 export interface Names {
   readonly conditions: { has(name: string): boolean };
   readonly parameters: readonly string[] | null;
@@ -28,17 +31,17 @@ export class TokenReader {
     readonly names: Names,
   ) {}
 
-  /** How deep the current token is nested. */
+  /** In how many parentheses, `not` and `exists` the current token stands. */
   get nesting(): number {
     return this.#nesting;
   }
 
-  /** How deep the most nested token so far was. */
+  /** In how many parentheses, `not` and `exists` the most nested token so far stood. */
   get deepest(): number {
     return this.#deepest;
   }
 
-  /** The position behind the last token that was taken. */
+  /** The position behind the last token that the reader has moved past. */
   get end(): Position {
     return this.#end;
   }
@@ -76,7 +79,10 @@ export class TokenReader {
     return this.current.kind === "word" ? this.advance() : this.refuse(`expected ${what}`);
   }
 
-  /** Runs `read` one level deeper, and refuses at `at` where that is deeper than `nestingMax`. */
+  /**
+   * Runs `read` for a part that is nested one level deeper. Refuses the text, at the position `at`, where that is more
+   * than `nestingMax` levels.
+   */
   nested<T>(at: Position, read: () => T): T {
     if (this.#nesting === nestingMax) throw new SyntaxRefusal({ at, message: tooDeep });
     this.#nesting += 1;
@@ -86,7 +92,10 @@ export class TokenReader {
     return result;
   }
 
-  /** Throws at the current token. If that is a problem of the lexer, its message is the one that is reported. */
+  /**
+   * Throws a `SyntaxRefusal` at the current token, which says what was expected there. Where the token is a mistake
+   * that the lexer found, that mistake's message is reported instead.
+   */
   refuse(expectation: string): never {
     const { current } = this;
     const message =
@@ -106,7 +115,7 @@ export class SyntaxRefusal extends Error {
   }
 }
 
-/** The message where something is nested deeper than `nestingMax`. */
+/** The message where parentheses, `not` and `exists` are nested deeper than `nestingMax`. */
 export const tooDeep = `nested more than ${nestingMax} levels deep`;
 
 function describe({ kind, text }: RuleToken): string {

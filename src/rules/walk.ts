@@ -2,8 +2,8 @@ import type { ColumnName } from "../sqlite/names.js";
 import type { ColumnReference, Exists, Expression, Operand, RowName } from "./ast.js";
 
 /**
- * Every condition of an expression, itself first, each before its parts and in the order of writing; inside `exists`,
- * too.
+ * Every condition of an expression: first itself, then its parts, each before parts of its own and in the order in
+ * which they are written. Those inside of `exists` are included.
  */
 export function walk(expression: Expression): readonly Expression[] {
   return [expression, ...partsOf(expression).flatMap(walk)];
@@ -45,7 +45,10 @@ export function outermostExists(expression: Expression): readonly Exists[] {
   return expression.kind === "exists" ? [expression] : partsOf(expression).flatMap(outermostExists);
 }
 
-/** Every `exists` of an expression with those that it is inside of, from the outermost to itself. */
+/**
+ * For every `exists` of an expression the chain that leads to it: the ones that it is inside of, from the outermost on,
+ * and then itself.
+ */
 export function existsChains(
   expression: Expression,
   around: readonly Exists[] = [],

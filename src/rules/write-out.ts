@@ -8,12 +8,13 @@ import type { CallSyntax, ExistsSyntax, NameSyntax, ParameterSyntax, Syntax } fr
 import { nestingMax, tooDeep } from "./token-reader.js";
 
 /**
- * Writes out the named conditions that a text uses: each use gets the condition as its `body`, with the arguments in the
- * place of the parameters. An alias of the condition that an enclosing `exists` has too is renamed, so that an argument
- * goes on meaning what it means where it is written. A use that cannot be written out is reported and has no body.
+ * Writes out the named conditions that a text uses: each use gets the condition's text as its `body`, with the
+ * arguments in the place of the parameters. An alias in a condition that an enclosing `exists` has too is renamed, so
+ * that an argument goes on meaning what it means where it is written. A use that cannot be written out is reported and
+ * has no body.
  *
- * What is written out has at most `textLengthMax` characters and is nested at most `nestingMax` deep, as if somebody
- * had written it so. It takes no longer than that, whatever the conditions use.
+ * Written out, the text has at most `textLengthMax` characters and is nested at most `nestingMax` deep, as if somebody
+ * had written it so. This bounds the work, too, whatever the conditions use.
  */
 export function writeOut(
   { syntax, length }: ParsedText,
@@ -26,41 +27,44 @@ export function writeOut(
   return { syntax: writtenOut(syntax, around, run), problems: run.problems };
 }
 
-/** What is known where a text is written out. */
+/** What `writeOut` has to know of the place that a text is written in. */
 export interface WhereWritten {
-  /** What parameters of the text itself stand for, by their names. */
+  /** What the parameters of the text itself stand for, by their names. */
   readonly values: ReadonlyMap<string, Syntax>;
-  /** The names of rows there, which no alias may have. */
+  /** The names of rows, such as `row`, that the text can use. No alias of a condition may be called so. */
   readonly taken: Iterable<string>;
 }
 
-/** What `writeOut` returns. */
+/** What `writeOut` returns: the text with its named conditions written out, and the problems of doing so. */
 export interface WrittenOut {
   readonly syntax: Syntax;
   readonly problems: readonly RuleProblem[];
 }
 
-/** One run of `writeOut`. */
+/** What one call of `writeOut` keeps track of. */
 interface Run {
   readonly conditions: Conditions;
   readonly problems: RuleProblem[];
-  /** The conditions with problems of their own that were reported. Further uses of them are not. */
+  /** The conditions with problems of their own for which a use was reported. Further uses of them are not reported. */
   readonly broken: Set<string>;
-  /** How many characters may still be written out. */
+  /** How many characters the text may still grow by. */
   left: number;
 }
 
-/** What is known at one place of a text. */
+/** What is known at one place while a text is written out: in the given text, or inside of a condition that it uses. */
 interface Around {
-  /** Where the text that was given uses the condition whose text this is; null in the text that was given. */
+  /**
+   * Where the given text uses, directly or through others, the condition inside of which this is, and that condition's
+   * key. Null in the given text itself.
+   */
   readonly use: { readonly at: Position; readonly key: string } | null;
-  /** The arguments by the names of the parameters. */
+  /** The arguments of the condition inside of which this is, by the names of its parameters. */
   readonly values: ReadonlyMap<string, Syntax>;
-  /** What the aliases of this text are called after renaming. */
+  /** What the aliases of the text that is being written out are called after renaming, by their old names. */
   readonly aliases: ReadonlyMap<string, string>;
   /** The aliases of all enclosing `exists` after renaming, in lower case. */
   readonly taken: ReadonlySet<string>;
-  /** How deep the text itself is nested. */
+  /** How deep the text that is being written out stands nested in the given one. */
   readonly depth: number;
 }
 
@@ -98,7 +102,10 @@ function placeOf(at: Place, { use }: Around): Place {
   return use === null ? at : { ...use.at, written: { key: use.key, at } };
 }
 
-/** A parameter that has no argument stays: the condition is then checked by itself. */
+/**
+ * The argument that a parameter of a condition stands for. Without one it stays a parameter, as where a condition is
+ * checked by itself.
+ */
 function argument(parameter: ParameterSyntax, { values }: Around, run: Run): Syntax {
   const value = values.get(parameter.name);
   if (value === undefined) return parameter;
@@ -162,7 +169,7 @@ function call(syntax: CallSyntax, around: Around, run: Run): CallSyntax {
   return { ...syntax, body: writtenOut(text.syntax, inner, run) };
 }
 
-/** Why a use cannot be written out, as a message; null where it can. */
+/** Why a use of a named condition cannot be written out, as a message; null where it can. */
 function callProblem(
   { name, arguments: values }: CallSyntax,
   condition: NamedCondition | undefined,
@@ -179,18 +186,24 @@ function callProblem(
   return `${name} takes ${takes}, not ${values.length || "none"}, as written at ${place}`;
 }
 
-/** The conditions under way, of which each uses the next, from `name` on to itself. They are in the order of their uses. */
+/**
+ * The circle of conditions that leads from `name` back to itself, as a message such as `a → b → a`. Conditions under
+ * way (being read) are in the map in the order of their uses.
+ */
 function circle(name: string, conditions: Conditions): string {
   const underWay = [...conditions.values()].flatMap((each) => (each.text === "under way" ? [each.name] : []));
   return [...underWay.slice(underWay.indexOf(name)), name].join(" → ");
 }
 
-/** The place of a condition in svc.toml, as problems name it. */
+/** The place of a named condition in svc.toml, as problems name it. */
 export function conditionPath(key: WrittenIn["key"]): string {
   return dottedPath(["conditions", key]);
 }
 
-/** Whether so many more characters may be written out. The first time that they may not, that is reported. */
+/**
+ * Takes `characters` from what the text may still grow by. Returns whether they fitted; the first time that they do
+ * not, that is reported.
+ */
 function spend(characters: number, at: Place, run: Run): boolean {
   const had = run.left;
   run.left -= characters;
@@ -201,7 +214,10 @@ function spend(characters: number, at: Place, run: Run): boolean {
 
 const withConditions = "with its conditions written out";
 
-/** The place in the text that was given. No condition by itself is at fault where all together are too much. */
+/**
+ * The place of a problem in the text given to `writeOut`, without the place inside of a condition. It is for texts that
+ * get too long or too deep, for which no condition by itself is at fault.
+ */
 function outermost({ line, column }: Place): Position {
   return { line, column };
 }

@@ -8,13 +8,13 @@ import type { PlannedStep } from "./plan/steps.js";
 import { stepExplanations } from "./prove-operations.js";
 import { bringUpSystemTables, hasMoved, migrationStatements } from "./system/bring-up.js";
 
-/** Under which conditions a change is carried out. */
+/** Under which conditions a change of the schema is carried out. */
 export interface ApplyOptions extends DiffOptions {
   /** Whether a person has allowed destructive steps (docs/reference/schema.md#steps-and-their-hazards). */
   readonly allowDestructive: boolean;
   /**
-   * The hash of the schema that has to be in force, `none` for a database without one. With another one in force
-   * nothing is applied. Absent: any may be in force.
+   * The hash of the schema that has to be in force (the one that was applied last), `none` for a database without one.
+   * With another one in force nothing is applied. Absent: any may be in force.
    */
   readonly base?: string;
   /** The time of the change, in milliseconds since the epoch. */
@@ -26,7 +26,7 @@ export interface ApplyOptions extends DiffOptions {
   readonly fits?: (schema: Schema) => readonly Problem[];
 }
 
-/** The outcome of a change. */
+/** The outcome of applying a schema. */
 export type ApplyOutcome =
   | {
       readonly outcome: "applied";
@@ -37,7 +37,7 @@ export type ApplyOutcome =
   | { readonly outcome: "unchanged"; readonly version: number; readonly hash: string }
   | ({ readonly outcome: "refused" } & ApplyRefusal);
 
-/** Why a change was not carried out. Nothing was changed. */
+/** Why a change of the schema was not carried out. Nothing was changed then. */
 export type ApplyRefusal =
   /** Another schema is in force than the one that the change starts from. */
   | { readonly reason: "base_moved"; readonly inForce: string }

@@ -32,7 +32,10 @@ export interface Catalog {
   readonly hasMixedTexts: boolean;
   /** How many bytes of stored values one answer of the database may hold. */
   readonly answerBytesMax: number;
-  /** How many bytes the image of a row in the log of changes may have (`Database.imageBytesMax`). */
+  /**
+   * How many bytes the image of a row, the JSON that the log of changes holds of it, may have
+   * (`Database.imageBytesMax`).
+   */
   readonly imageBytesMax: number | null;
   /** How many statements one batch may have (`Database.statementsMax`). */
   readonly statementsMax: number | null;
@@ -81,8 +84,8 @@ export interface CatalogTable {
   readonly hasOwnersSql: boolean;
   readonly checks: readonly CatalogCheck[];
   /**
-   * What the documents of the table's full-text index are numbered by: its rowid, or the numbers of a table of keys. Null
-   * without an index.
+   * What numbers the documents (the searched rows) of the table's full-text index: its rowid, or the numbers of a table
+   * of keys. Null for a table without an index.
    */
   readonly searchedBy: SearchedBy | null;
   /** The columns of each foreign key, in the order of the CREATE statement. */
@@ -114,11 +117,11 @@ export interface CatalogCheck {
   readonly columns: readonly string[];
 }
 
-/** An index that a scan can use. */
+/** An index by which SQLite can find rows of a table, or read them in an order. */
 export interface CatalogIndex {
   /** The index's name in the database, which may be any string. */
   readonly name: string;
-  /** The key columns, without the rowid or primary key that SQLite appends. */
+  /** The indexed columns, without the rowid or primary key that SQLite appends. */
   readonly columns: readonly { readonly name: ColumnName; readonly descending: boolean }[];
   readonly unique: boolean;
   /** Whether the index is the primary key of a table WITHOUT ROWID, and so the table itself. */
@@ -170,7 +173,7 @@ function catalogTableOf(
     hasOwnersSql: ownersSql.isThere,
     checks: checksOf(table),
     searchedBy: searchedByOf(physical, table.name),
-    // SQLite's pragma_foreign_key_list returns the last foreign key of a table first.
+    // Reversed, because SQLite's pragma_foreign_key_list returns the last foreign key of a table first.
     foreignKeys: table.foreignKeys.map((key) => key.columns.map(({ from }) => from)).reverse(),
   };
 }
@@ -221,7 +224,10 @@ function affinitiesOf(table: PhysicalTable): CatalogTable["affinities"] {
   );
 }
 
-/** A column that may hold any type can hold 1 and 1.0, which are equal and yet two values. */
+/**
+ * The columns in which equal values are identical. One that may hold any type is none of them: it can hold 1 and 1.0,
+ * which are equal and yet two values.
+ */
 function exactColumnsOf(
   table: PhysicalTable,
   affinities: CatalogTable["affinities"],

@@ -5,7 +5,7 @@ import { referringTables } from "./referring-tables.js";
 export function descendants(physical: Physical, table: string): PhysicalTable[] {
   const found: PhysicalTable[] = [];
   const names = new Set([table.toLowerCase()]);
-  // The loop goes on over the names that it adds itself.
+  // The loop also goes over the names that it adds to the set itself, and so finds children of children.
   for (const name of names)
     for (const child of referringTables(physical, name)) {
       if (names.has(child.name.toLowerCase())) continue;
@@ -16,8 +16,8 @@ export function descendants(physical: Physical, table: string): PhysicalTable[] 
 }
 
 /**
- * The tables in an order for dropping: children before the tables that they refer to, so that no foreign key action
- * finds rows to change.
+ * Orders tables for dropping: children before the tables that they refer to, so that no foreign key action finds rows
+ * to change.
  */
 export function childrenFirst<T extends { readonly name: string }>(
   tables: readonly T[],

@@ -8,8 +8,8 @@ import type { SchemaInForce } from "./in-force.js";
 import type { Unsupported } from "./unsupported.js";
 
 /**
- * Parses the rules against the schema in force. The problems include what rules use and this database engine does not
- * support.
+ * Parses the rules against the schema in force. What rules use and this database engine does not support is among the
+ * problems.
  */
 export function fitRules(source: RulesSource, { schema, catalog }: SchemaInForce): ParsedRules {
   const { rules, operations, problems } = parseRules(source, schema);
@@ -25,8 +25,8 @@ export function fitRules(source: RulesSource, { schema, catalog }: SchemaInForce
 }
 
 /**
- * What a rule needs of tables and columns that this database engine does not support, as messages. `table` is the one that
- * its row is of; null where it has none.
+ * What a rule needs of tables and columns that this database engine does not support, as messages. `table` is the one
+ * whose row the rule is about; null for a rule without a row.
  */
 function unmetOf(rule: Expression, table: string | null, { reads, columns }: Unsupported): readonly string[] {
   const exists = existsIn(rule);

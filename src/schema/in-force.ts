@@ -9,7 +9,7 @@ import { type LoadedPhysical, loadPhysicalAfter } from "./load-physical.js";
 /** The schema that was last applied to the database (docs/reference/schema.md#changing-the-schema). */
 export interface AppliedSchema {
   readonly version: number;
-  /** SHA-256 of the text, in hex. */
+  /** SHA-256 of the schema's text, in hex. */
   readonly hash: string;
   readonly text: string;
   readonly schema: Schema;
@@ -68,7 +68,7 @@ export function parseOnce(text: string): ParsedSchema {
 
 const parsedTexts = new Memo<ParsedSchema>(2, { weigh: () => 1, keyLengthMax: Number.POSITIVE_INFINITY });
 
-/** Parses a text that was applied. It has problems only if another release of the server applied it. */
+/** Parses the text of a schema that was applied. It has problems only if another release of the server applied it. */
 function parsed(text: string): Schema {
   const { schema, problems } = parseOnce(text);
   if (schema === null) throw new ProblemsError(problems);

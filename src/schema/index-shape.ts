@@ -5,7 +5,10 @@ import { columnName } from "../sqlite/names.js";
 import { indexCondition, noDdl, type TableDdl } from "../sqlite/table-ddl.js";
 import { ddlOf, type PhysicalIndex, type PhysicalTable, sameName } from "./physical.js";
 
-/** An index without its name. A `unique` of a column or a table has this form too. */
+/**
+ * What an index does, without its name: its columns, uniqueness and condition. A `unique` of a column or a table has
+ * this form too.
+ */
 export interface IndexShape {
   readonly columns: readonly IndexColumn[];
   readonly unique: boolean;
@@ -38,7 +41,7 @@ export function declaredIndexes(table: Table): IndexShape[] {
   return [...unique, ...table.indexes];
 }
 
-/** A text that is equal for indexes with the same effect, whatever their names are. */
+/** A text for comparing indexes: it is equal for indexes with the same effect, whatever their names are. */
 export function indexSignature(shape: IndexShape): string {
   return indexName("", shape).toLowerCase();
 }

@@ -8,13 +8,17 @@ import type { ProvedOperation } from "./prove-operations.js";
 /** The project as requests use it: the schema in force, its rules, and the catalog of its tables. */
 export interface LiveProject {
   readonly version: number;
+  /** SHA-256 of the schema's text, in hex. */
+  readonly hash: string;
+  /** The text of the schema, as it was applied. */
+  readonly text: string;
   readonly schema: Schema;
   readonly catalog: Catalog;
   readonly rules: ReadonlyMap<TableName, TableRules>;
   readonly operations: ReadonlyMap<string, LiveOperation>;
 }
 
-/** An operation as requests run it. */
+/** An operation of the project as requests run it: its steps, its rules, and what the database says of it. */
 export interface LiveOperation {
   readonly operation: NamedOperation;
   readonly rules: OperationRules;

@@ -18,15 +18,15 @@ export async function loadPhysical(database: Database): Promise<Physical> {
   return (await loadPhysicalAfter(database, [])).physical;
 }
 
-/** The physical schema, with the server's own triggers separate from the others. */
+/** The schema as the database itself reports it, with the server's own triggers separate from the others. */
 export interface LoadedPhysical {
   readonly physical: Physical;
   readonly ownTriggers: readonly PhysicalTrigger[];
 }
 
 /**
- * Loads the schema as the database itself reports it. The statements `before` run before that in the same round trip;
- * `results` are theirs.
+ * Loads the schema as the database itself reports it. The statements in `before` run first, in the same round trip;
+ * `results` has their results alone.
  */
 export async function loadPhysicalAfter(
   database: Database,
@@ -43,8 +43,8 @@ export async function loadPhysicalAfter(
 }
 
 /**
- * Runs the queries. Asking for the columns of a virtual table fails where its module is missing; then the columns of
- * no virtual table are asked for.
+ * Runs the statements `before` and the queries of `physicalStatements`. Asking for the columns of a virtual table fails
+ * where its module is missing; then the columns of no virtual table are asked for.
  */
 async function queryTolerantly(database: Database, before: readonly Statement[]): Promise<readonly Result[]> {
   try {
@@ -59,7 +59,7 @@ type Row = readonly ResultValue[];
 
 const visible = String.raw`m.name NOT LIKE '\_cf\_%' ESCAPE '\' AND m.tbl_name NOT LIKE '\_cf\_%' ESCAPE '\'`;
 
-/** The queries whose rows `physicalFrom` takes. `only` is a further condition on tables. */
+/** The queries whose rows `physicalFrom` takes. `only` is a further SQL condition on the tables that are asked for. */
 function physicalStatements(only: string): Statement[] {
   const tables = String.raw`m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND ${visible} ${only}`;
   return [
@@ -76,7 +76,7 @@ function physicalStatements(only: string): Statement[] {
   ].map((sql) => ({ sql, params: [] }));
 }
 
-/** The physical schema from the rows of `physicalStatements`. */
+/** Makes the physical schema (as the database itself reports it) of the rows of `physicalStatements`. */
 function physicalFrom(results: readonly (readonly Row[])[]): Physical {
   const [master = [], list = [], columns = [], indexes = [], foreignKeys = []] = results;
   const kinds = new Map(list.map((row) => [String(row[0]), row]));
@@ -168,7 +168,7 @@ function foreignKeysFrom(rows: readonly Row[]): PhysicalForeignKey[] {
   });
 }
 
-/** The action as the model names it: `SET NULL` is `set_null`. */
+/** A foreign key's action as the model of the schema names it: `SET NULL` is `set_null`. */
 function actionFrom(action: ResultValue): OnDelete {
   return String(action).toLowerCase().replace(" ", "_") as OnDelete;
 }

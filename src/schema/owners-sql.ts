@@ -18,10 +18,10 @@ import {
  * columns, index expressions and conditions, triggers.
  */
 export interface OwnersSql {
-  /** Whether a write of the table evaluates any such SQL. */
+  /** Whether a write of the table evaluates any SQL by the project's owner. */
   readonly isThere: boolean;
   /**
-   * Whether every SQLite engine can evaluate this SQL: it contains only what svc.schema.yaml could express, all
+   * Whether every SQLite engine can evaluate the owner's SQL: it contains only what svc.schema.yaml could express, all
    * collations are SQLite's own, and references lead to keys.
    */
   readonly isCommon: boolean;
@@ -80,7 +80,9 @@ function leadsToKey(physical: Physical, { parent: name, columns }: PhysicalForei
   );
 }
 
-/** The tables that foreign keys refer to. Foreign keys are checked with the collations of the parent's key. */
+/**
+ * The tables that foreign keys of a table refer to. Foreign keys are checked with the collations of the parent's key.
+ */
 function parentsOf(physical: Physical, { foreignKeys }: PhysicalTable): readonly PhysicalTable[] {
   return foreignKeys.flatMap(({ parent }) => physicalTable(physical, parent) ?? []);
 }
@@ -91,12 +93,12 @@ function indexCollations({ indexes }: PhysicalTable): readonly string[] {
 
 const everywhere = new Set(["binary", "nocase", "rtrim"]);
 
-/** Whether a collation is one of SQLite's own. */
+/** Whether a collation is one of SQLite's own, which every engine has. */
 export function isEverywhere(collation: string): boolean {
   return everywhere.has(collation.toLowerCase());
 }
 
-/** The texts of checks, defaults and index conditions; null for one that cannot be read. */
+/** The texts of a table's checks, defaults and index conditions; null for one that cannot be read. */
 function expressionsOf(table: PhysicalTable): readonly (string | null)[] {
   const { columns, indexes } = table;
   const ddl = ddlOf(table);
@@ -107,7 +109,7 @@ function expressionsOf(table: PhysicalTable): readonly (string | null)[] {
   return [...checks, ...defaults, ...conditions];
 }
 
-/** Whether a default is an expression that can fail. A single literal or word cannot. */
+/** Whether a column's default is an expression, which can fail. A single literal or word cannot. */
 function isExpression(text: string | null): text is string {
   return text !== null && withoutComments(tokenize(text)).length > 1;
 }

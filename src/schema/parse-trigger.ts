@@ -1,15 +1,15 @@
 import { isKeyword, type Token, tokenize, withoutComments } from "../sqlite/sql-tokens.js";
 
-/** What a write does to rows of a table. */
+/** The kinds of writes to rows of a table. */
 export type Write = "insert" | "update" | "delete";
 
 /** A CREATE TRIGGER statement, as far as the effects of the trigger depend on it. */
 export interface Trigger {
   readonly event: Write | undefined;
   readonly isConditional: boolean;
-  /** Whether the trigger has a keyword with which it may examine rows. */
+  /** Whether the trigger has a keyword, such as SELECT or UPDATE, with which it may examine rows. */
   readonly reads: boolean;
-  /** Whether the trigger may have a query. A SELECT without FROM, as for RAISE, is none. */
+  /** Whether the trigger may have a query. A SELECT without FROM, as it stands around RAISE, is none. */
   readonly queries: boolean;
   /**
    * Whether the trigger may have `RAISE(IGNORE)`, which abandons the rest of the trigger and the statement that fired
@@ -45,7 +45,7 @@ export function parseTrigger(sql: string): Trigger {
   };
 }
 
-/** Whether there is an `x IN t` or `x IN f(…)`, which reads rows without a SELECT. */
+/** Whether the trigger's SQL has an `x IN t` or `x IN f(…)`, which reads rows without a SELECT. */
 function looksIntoTable(tokens: readonly Token[]): boolean {
   return tokens.some((token, i) => isKeyword(token, "in") && tokens[i + 1]?.text !== "(");
 }
@@ -61,7 +61,7 @@ function statementsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
 /** A statement of a trigger that changes rows. */
 export interface TriggerWrite {
   readonly table: string;
-  /** What the statement may do to rows. */
+  /** The kinds of writes to rows that the statement may do. */
   readonly kinds: readonly Write[];
   /** Whether the statement inserts exactly one row, whatever is stored already. */
   readonly isPlain: boolean;
@@ -86,7 +86,7 @@ export function writeOf(tokens: readonly Token[]): TriggerWrite | null {
     : { ...write, kinds: ["insert"], isPlain: insertsOneRow(tokens) };
 }
 
-/** What a statement with `UPDATE OR …` may do beside updating: `OR REPLACE` deletes rows. */
+/** What a trigger's statement with `UPDATE OR …` may do beside updating: `OR REPLACE` deletes rows. */
 const deleting: readonly Write[] = ["delete"];
 
 /**
@@ -121,7 +121,7 @@ function byColumn(tokens: readonly Token[]): string | null {
   return isEquality && column !== undefined ? column.value : null;
 }
 
-/** For each token, how many parentheses are open after it. */
+/** For each token of a statement, how many parentheses are open after it. */
 function depthsOf(tokens: readonly Token[]): readonly number[] {
   let depth = 0;
   return tokens.map(({ text }) => {

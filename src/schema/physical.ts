@@ -22,7 +22,7 @@ export interface PhysicalTable {
   readonly kind: "ordinary" | "virtual" | "shadow";
   readonly strict: boolean;
   readonly hasRowid: boolean;
-  /** The CREATE statement as stored. */
+  /** The table's CREATE statement as the database stores it. */
   readonly sql: string;
   readonly columns: readonly PhysicalColumn[];
   readonly indexes: readonly PhysicalIndex[];
@@ -50,7 +50,7 @@ export interface PhysicalIndex {
   readonly partial: boolean;
   /** The CREATE INDEX statement; null for an index that the table's own statement makes. */
   readonly sql: string | null;
-  /** The indexed columns. The name is null for an expression. */
+  /** The indexed columns, in order. The name is null for an indexed expression. */
   readonly columns: readonly {
     readonly name: string | null;
     readonly descending: boolean;
@@ -80,15 +80,15 @@ export interface PhysicalView {
 /** A trigger, with its CREATE statement. */
 export interface PhysicalTrigger {
   readonly name: string;
-  /** The table or view whose writes fire it. */
+  /** The table or view whose writes fire the trigger. */
   readonly on: string;
   readonly sql: string;
 }
 
-/** The physical schema of an empty database. */
+/** The schema of an empty database, as the database itself would report it. */
 export const emptyPhysical: Physical = { tables: new Map(), views: [], triggers: [] };
 
-/** The table of that name, whatever its case. */
+/** The table of that name in the database, whatever the name's case. */
 export function physicalTable(physical: Physical, name: string): PhysicalTable | undefined {
   return physical.tables.get(name.toLowerCase());
 }
@@ -98,7 +98,7 @@ export function sameName(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
-/** The primary key's columns in the order of the key; empty where there is none. */
+/** The columns of a table's primary key in the order of the key; empty where there is none. */
 export function physicalKey(table: PhysicalTable): string[] {
   return table.columns
     .filter(({ keyPosition }) => keyPosition > 0)
@@ -106,7 +106,9 @@ export function physicalKey(table: PhysicalTable): string[] {
     .map(({ name }) => name);
 }
 
-/** The first of SQLite's three names for the rowid that no column has; null where columns have all three. */
+/**
+ * The first of SQLite's three names for the rowid that no column of the table has; null where columns have all three.
+ */
 export function rowidName(columns: readonly string[]): string | null {
   const taken = columns.map((name) => name.toLowerCase());
   return ["_rowid_", "rowid", "oid"].find((name) => !taken.includes(name)) ?? null;

@@ -11,13 +11,13 @@ import { proveOperations } from "./prove-operations.js";
 import { limitsOf } from "./unsupported.js";
 
 /**
- * Gives requests the project of the schema in force. It is loaded again when a request finds another version of the
- * schema in the database.
+ * Gives requests the project of the schema in force: tables, rules and operations. It is loaded again when a request
+ * finds another version of the schema in the database.
  */
 export interface ProjectSource {
   /**
-   * The project at this version of the schema, null where none is applied. Returned without a promise where nothing
-   * has to be loaded. Refused with `unavailable` where the schema cannot be served.
+   * The project at this version of the schema; a refusal `unavailable` where no schema is applied (null) or the schema
+   * cannot be served. Returned without a promise where nothing has to be loaded.
    */
   current(version: number | null): AtOnce<LiveProject | Refusal>;
 }
@@ -27,11 +27,11 @@ const lagging = new Refusal("unavailable", "the schema in force cannot be read y
 const rulesDoNotFit = new Refusal("unavailable", "the rules do not fit the schema in force");
 
 /**
- * Creates the source. When it loads a version of the schema, it logs an error if the rules or operations do not fit the
- * schema, and a warning for everything that cannot be done with its tables (`limitsOf`).
+ * Creates the `ProjectSource` that requests use. When it loads a version of the schema, it logs an error if the rules
+ * or operations do not fit the schema, and a warning for everything that cannot be done with its tables (`limitsOf`).
  */
 export function createProjectSource(source: RulesSource, database: Database, log: Log): ProjectSource {
-  // Holds the project and not a promise of it: on a Worker, the request that began to load the project may be
+  // Holds the loaded project and not a promise of it: on a Worker, the request that began to load the project may be
   // cancelled, and its promise would never be fulfilled.
   let current: { readonly version: number; readonly project: LiveProject | Refusal } | null = null;
   const provedOperations = async ({ schema, version }: SchemaInForce, { operations: rules }: ParsedRules) => {

@@ -12,21 +12,22 @@ import { givenParameters, operationPath } from "../project/parse-operations.js";
 import { boundSql, proveSql } from "../sqlite/proof.js";
 import { quoteName, tokenize } from "../sqlite/sql-tokens.js";
 
-/** What the database says of one operation. */
+/** What the database says of one operation of the schema. */
 export interface ProvedOperation {
-  /** Why it must not run; empty where it may. */
+  /** Why the operation must not run; empty where it may. */
   readonly problems: readonly Problem[];
   /**
-   * Whether no step walks over rows by itself, so that it takes no longer in large tables than in small ones. What triggers
-   * do is not looked at.
+   * Whether no step of the operation walks over rows by itself, so that it takes no longer in large tables than in
+   * small ones. What triggers do is not looked at.
    */
   readonly isShort: boolean;
 }
 
 /**
- * Asks the database of every step of the schema's operations which tables it opens, by EXPLAIN: only those that it names,
- * and where it writes, those that triggers and foreign keys lead to from there. What the text of a step must not name is
- * known of the text already (`proveSql`); here the further tables and views of this database are held against it, too.
+ * Asks the database by EXPLAIN which tables each step of the schema's operations opens. A step may open only tables
+ * that it names and, where it writes, those that triggers and foreign keys lead to from there. What a step's text must
+ * not name was checked without the database (`proveSql`); here this is done again with the further tables and views
+ * that this database has.
  */
 export async function proveOperations(
   database: Database,
@@ -62,7 +63,10 @@ function isWithin(path: string, operation: string): boolean {
   return path.startsWith(`${operationPath(operation)}.`);
 }
 
-/** The problems of steps that name one of these tables and views, where the schema does not declare it. */
+/**
+ * The problems of operations' steps that name one of these tables and views of the database, where the schema does not
+ * declare it.
+ */
 export function nameProblems(
   schema: Pick<Schema, "operations" | "tables">,
   names: Iterable<string>,
@@ -94,11 +98,11 @@ interface NamedStep {
   readonly parameters: ReadonlySet<string>;
 }
 
-/** The tables of a database, as far as a proof needs them. All names are in lower case. */
+/** The tables of a database, as far as judging the steps of operations needs them. All names are in lower case. */
 interface Objects {
-  /** Stands for the schema: another schema has another tag. */
+  /** A tag that stands for the schema of the database: another schema has another one. */
   readonly tag: string;
-  /** For each table the pages at which it and its indexes begin. */
+  /** For each table the pages of the database file at which it and its indexes begin. */
   readonly tables: ReadonlyMap<string, readonly number[]>;
   readonly views: ReadonlySet<string>;
   readonly virtual: readonly string[];
@@ -135,36 +139,40 @@ async function loadObjects(database: Database): Promise<Objects> {
   return { tag: tagOf(JSON.stringify(rows)), tables: pages, views: new Set(views), virtual, leadsTo };
 }
 
-/** Digits that are most probably other ones for another text (FNV-1a of 32 bits). */
+/** A short hash of a text, in digits (FNV-1a of 32 bits): another text most probably has another one. */
 function tagOf(text: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
   return String(hash);
 }
 
-/** What EXPLAIN says of a statement. */
+/** What EXPLAIN, which lists the instructions of SQLite's virtual machine, says of a statement. */
 interface Explanation {
-  /** The pages at which the tables and indexes begin that it opens. */
+  /** The pages of the database file at which the tables and indexes begin that the statement opens. */
   readonly pages: readonly number[];
-  /** The virtual tables and table functions that it opens; `unknown` for one that is none of those. */
+  /**
+   * The names of the virtual tables and table functions that the statement opens; `unknown` where the name is not
+   * known.
+   */
   readonly virtual: readonly string[];
   readonly writes: boolean;
-  /** Whether it walks over the rows of anything by itself; what its triggers do is not looked at. */
+  /** Whether the statement walks over rows of anything by itself; what its triggers do is not looked at. */
   readonly loops: boolean;
-  /** Whether it opens tables of another database than the main one. */
+  /** Whether the statement opens tables of another database than the main one. */
   readonly elsewhere: boolean;
 }
 
 const tableFunctions = ["json_each", "json_tree"];
 
-/** The explanation of each step, or the database's message where it cannot be compiled. */
+/** What EXPLAIN says of each step, or the database's message where the step cannot be compiled. */
 async function explained(
   database: Database,
   steps: readonly NamedStep[],
   { virtual, tag }: Pick<Objects, "virtual" | "tag">,
 ): Promise<readonly (Explanation | string)[]> {
   const modules = [...tableFunctions, ...virtual];
-  // SQLite shows a virtual table by an address, which is told by explaining a read of it on the same connection.
+  // EXPLAIN shows a virtual table as an address. Which address is which table is learned by explaining a read of each,
+  // on the same connection.
   const known = modules.map((name) => explain(`SELECT 1 FROM ${quoteName(name)}`, tag));
   const read = (results: readonly Result[]): readonly Explanation[] => {
     const addresses = new Map(modules.map((name, index) => [addressesIn(results[index]!)[0] ?? "", name]));
@@ -175,7 +183,8 @@ async function explained(
     try {
       return read(await database.query([...known, ...asked]));
     } catch (error) {
-      // A name may look like one of the server's own tables (NotSetUpError).
+      // A step may name a table that does not exist and whose name looks like one of the server's own tables
+      // (NotSetUpError).
       if (error instanceof StatementError || error instanceof NotSetUpError) return error.message;
       throw error;
     }
@@ -196,8 +205,8 @@ function explainStep({ step }: NamedStep, schemaTag: string): Statement {
 }
 
 /**
- * An EXPLAIN for the schema that `schemaTag` stands for. D1 keeps compiled statements by their text, and an EXPLAIN, which
- * is not run, is not compiled anew when the schema has changed.
+ * An EXPLAIN of the statement, with a comment for the schema that `schemaTag` stands for: D1 keeps compiled statements
+ * by their text, and an EXPLAIN, which is not run, is not compiled anew when the schema has changed.
  */
 function explain(sql: string, schemaTag: string, parameters = 0): Statement {
   return { sql: `EXPLAIN /* ${schemaTag} */ ${sql}`, params: Array.from({ length: parameters }, () => null) };
@@ -233,9 +242,9 @@ function explanationOf(result: Result, addresses: ReadonlyMap<string, string>): 
 }
 
 /**
- * Whether a program has a loop: a step to the next row, or a jump back, as recursion has it. The jump to 1 at the end of a
- * program begins it. What a program has put into a table of its own, such as the rows of a RETURNING, it may walk over: to
- * put much there takes another loop.
+ * Whether the instructions of a statement have a loop: a step to the next row, or a jump back, as recursion has it. The
+ * jump to 1 at the end of a program begins it. What a statement has put into a table of its own, such as the rows of a
+ * RETURNING, it may walk over: to put much there takes another loop.
  */
 function hasLoop(program: Result["rows"]): boolean {
   const own = new Set(program.flatMap(([, opcode, cursor]) => (opcode === "OpenEphemeral" ? [cursor] : [])));
@@ -245,13 +254,16 @@ function hasLoop(program: Result["rows"]): boolean {
   });
 }
 
-/** The instructions of the statement itself: those of its triggers come after it, each numbered from 0 again. */
+/**
+ * The instructions of the statement itself: in the result of EXPLAIN, those of its triggers come after it, each
+ * trigger's numbered from 0 again.
+ */
 function mainProgram({ rows }: Result): Result["rows"] {
   const next = rows.findIndex(([address], index) => index > 0 && Number(address) === 0);
   return next === -1 ? rows : rows.slice(0, next);
 }
 
-/** What a step opens that it must not, as messages. */
+/** What an operation's step opens that it must not, as messages. */
 function openingProblems(
   { statement }: OperationStep,
   proof: Explanation,
@@ -261,7 +273,7 @@ function openingProblems(
   const writes = kind !== "select";
   const reached = writes ? reachedFrom(tables, objects) : tables;
   const allowed = new Set([...reached].flatMap((name) => objects.tables.get(name) ?? []));
-  // SQLite keeps the numbers of AUTOINCREMENT there.
+  // A step that writes may open `sqlite_sequence`, where SQLite keeps the numbers of AUTOINCREMENT.
   if (writes) for (const page of objects.tables.get("sqlite_sequence") ?? []) allowed.add(page);
   const names = new Map(
     [...objects.tables].flatMap(([name, pages]) => pages.map((page) => [page, name] as const)),
@@ -277,17 +289,18 @@ function openingProblems(
   ];
 }
 
-/** The tables that writes of these tables may open, themselves included. */
+/** The tables that a write of one of `tables` may open, `tables` themselves included. */
 function reachedFrom(tables: ReadonlySet<string>, { leadsTo }: Objects): ReadonlySet<string> {
   const reached = new Set(tables);
-  // A set that grows while it is walked over is walked to its end.
+  // A loop over a set also goes over what is added to it meanwhile.
   for (const name of reached) for (const next of leadsTo.get(name) ?? []) reached.add(next);
   return reached;
 }
 
 /**
- * The EXPLAIN of every step of the operations, for the schema that `schemaTag` stands for (letters and digits). Behind the statements of a schema change, in the same transaction, they fail
- * where a step would not fit the tables as they are after it.
+ * The EXPLAIN of every step of the operations, for the schema that `schemaTag` stands for (letters and digits). Sent
+ * after the statements of a schema change, in the same transaction, they fail where a step would not fit the tables as
+ * they are after it.
  */
 export function stepExplanations(
   schema: Pick<Schema, "operations">,

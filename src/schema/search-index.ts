@@ -3,38 +3,47 @@ import { quoteName } from "../sqlite/sql-tokens.js";
 import { type Physical, type PhysicalTrigger, physicalTable } from "./physical.js";
 
 /**
- * What the documents of a full-text index are numbered by. `rowid`: by the table's INTEGER PRIMARY KEY. `keys`: by a
- * table of the server's own that has a number for each primary key, because other rowids may change
+ * What numbers the documents (the searched rows) of a full-text index. `rowid`: the table's INTEGER PRIMARY KEY.
+ * `keys`: a table of the server's own that has a number for each primary key, because other rowids may change
  * (https://sqlite.org/lang_vacuum.html).
  */
 export type SearchedBy = "rowid" | "keys";
 
-/** The names of what makes up the full-text index of a table. */
+/** The names of the tables that make up the full-text index of a table. */
 export interface SearchNames {
-  /** The FTS5 table. Its columns are `c0`, `c1` and so on: FTS5 keeps some names, as `rank`, for itself. */
+  /**
+   * The FTS5 table, which holds the words. Its columns are `c0`, `c1` and so on: FTS5 keeps some names, as `rank`, for
+   * itself.
+   */
   readonly words: string;
   /** The table of keys: `doc` numbers a document, and `k0`, `k1` and so on are the columns of the row's key. */
   readonly keys: string;
 }
 
-/** The names for a table. No two tables share one, whatever the names of the tables that FTS5 itself adds. */
+/**
+ * The names of the tables of one table's full-text index. No two tables share one, whatever the names of the tables
+ * that FTS5 itself adds.
+ */
 export function searchNames(table: string): SearchNames {
   return { words: `_search_${table}_words`, keys: `_search_${table}_keys` };
 }
 
-/** The table whose full-text index a table of the database is part of; null for all others. */
+/** The owner's table whose full-text index the table called `name` is part of; null where it is part of none. */
 export function searchedTable(name: string): string | null {
   return /^_search_(.+)_(?:words|keys)$/i.exec(name)?.[1] ?? null;
 }
 
-/** Whether a table of the database is part of a full-text index. The tables that FTS5 itself adds are not told. */
+/**
+ * Whether a table of the database is part of a full-text index, by its name. Tables that FTS5 itself adds are not
+ * recognised.
+ */
 export function isSearchTable(name: string): boolean {
   return searchedTable(name) !== null;
 }
 
 const triggerPrefix = "_svc_search_";
 
-/** Whether a trigger keeps a full-text index. */
+/** Whether a trigger keeps a full-text index up to date, by its name. */
 export function isSearchTrigger({ name }: Pick<PhysicalTrigger, "name">): boolean {
   return name.toLowerCase().startsWith(triggerPrefix);
 }
@@ -46,11 +55,14 @@ export function searchedByOf(physical: Physical, table: string): SearchedBy | nu
   return physicalTable(physical, keys) === undefined ? "rowid" : "keys";
 }
 
-/** A column of a primary key, as the database has it. */
+/** A column of a searched table's primary key, as the database has it. */
 export interface SearchKey {
   readonly name: string;
   readonly affinity: Affinity;
-  /** Whether it has another collation than BINARY. Its values are told apart by BINARY all the same. */
+  /**
+   * Whether the column has another collation than BINARY. In the index its values are told apart by BINARY all the
+   * same.
+   */
   readonly isCollated: boolean;
 }
 
@@ -62,20 +74,20 @@ export interface Searched {
   readonly by: SearchedBy;
 }
 
-/** The statements for a full-text index. */
+/** The statements for the full-text index of one table. */
 export interface SearchIndex {
-  /** The CREATE statements of its tables, by their names. */
+  /** The CREATE statements of the index's tables, by their names. */
   readonly tables: ReadonlyMap<string, string>;
-  /** Fills the index from the rows that are there. */
+  /** The statements that fill the index from the rows that are in the table. */
   readonly fill: readonly string[];
-  /** The CREATE statements of the triggers that keep it, by their names. */
+  /** The CREATE statements of the triggers that keep the index up to date, by their names. */
   readonly triggers: ReadonlyMap<string, string>;
 }
 
 /**
- * The full-text index of a table. Its triggers write the row as it is in the table and not as the trigger is given it, so
- * that the outcome does not depend on the order in which triggers run. They delete a document before they insert it: a
- * row that another one replaces fires no trigger of its own.
+ * The statements for the full-text index of a table. Its triggers write the row as it is in the table and not as the
+ * trigger is given it, so that the outcome does not depend on the order in which triggers run. They delete a document
+ * before they insert it: a row that another one replaces fires no trigger of its own.
  */
 export function searchIndex(searched: Searched): SearchIndex {
   const { table, columns, key, by } = searched;
@@ -89,7 +101,7 @@ export function searchIndex(searched: Searched): SearchIndex {
     key
       .flatMap((column, i) => {
         const equal = `_t.${quoteName(column.name)} = ${value(column, i)}`;
-        // The first of two is for an index in the column's collation.
+        // The first of the two comparisons can use an index in the column's collation, the second one decides.
         return column.isCollated ? [equal, `${equal} COLLATE BINARY`] : [equal];
       })
       .join(" AND ");
@@ -132,7 +144,8 @@ export function searchIndex(searched: Searched): SearchIndex {
     triggers: new Map([
       trigger("insert", "INSERT", renewed("new")),
       trigger("update", `UPDATE OF ${columns.map(quoteName).join(", ")}`, renewed("new")),
-      // Without OF, as an update may call the key of a table `rowid`.
+      // This trigger has no `UPDATE OF` with the columns of the key, as an update may set the key of a table by the
+      // name `rowid`.
       trigger("move", "UPDATE", [...renewed("old"), ...renewed("new")], ` WHEN ${isMoved}`),
       trigger("delete", "DELETE", renewed("old")),
     ]),

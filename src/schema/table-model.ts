@@ -23,17 +23,19 @@ import {
   sameName,
 } from "./physical.js";
 
-/** A physical table as svc.schema.yaml can express it. */
+/** A table of the database as svc.schema.yaml can express it. */
 export interface TableModel {
   readonly table: Table;
-  /** What the file cannot express and only the database has, for a person. */
+  /** What of the table the file cannot express and only the database has, for a person. */
   readonly unmodelled: readonly Unmodelled[];
 }
 
 /** A feature of a table that the file cannot express. */
 export interface Unmodelled {
   readonly feature: string;
-  /** Whether a rebuild of the table keeps it, because it has a statement of its own that can be repeated. */
+  /**
+   * Whether the feature survives a rebuild of the table, because it has a statement of its own that can be repeated.
+   */
   readonly survivesRebuild: boolean;
   /**
    * The column that the file leaves out, and its values with it, because of this feature; null where no column is left
@@ -46,7 +48,8 @@ export interface Unmodelled {
 export type TypeOf = (column: PhysicalColumn) => ColumnType;
 
 /**
- * The model of a physical table; null where the table or all of its columns have names that the file cannot express.
+ * The model of a table of the database; null where the table or all of its columns have names that the file cannot
+ * express.
  */
 export function tableModel(source: PhysicalTable, physical: Physical, typeOf: TypeOf): TableModel | null {
   const unmodelled: Unmodelled[] = [];
@@ -114,8 +117,8 @@ function leftOut({ name, kind, notNull, default: value }: PhysicalColumn, lost: 
 }
 
 /**
- * The CHECK of each column. A CHECK of the table goes to the first column that it names, because SQLite lets a
- * column's CHECK name other columns too.
+ * The CHECK of each column, as svc.schema.yaml can express it. A CHECK of the table goes to the first column that it
+ * names, because SQLite lets a column's CHECK name other columns too.
  */
 function checksByColumn(names: readonly string[], ddl: TableDdl, lost: Lost): ReadonlyMap<string, string> {
   const found = new Map<string, string[]>(
@@ -177,8 +180,8 @@ function referenceModel(key: PhysicalForeignKey, physical: Physical): Reference 
 }
 
 /**
- * Splits indexes into those that `unique` can express and the others. Single columns come first, in the table's
- * order, as the file's parser orders them.
+ * Splits a table's indexes into those that `unique` can express and the others. Those of single columns come first, in
+ * the table's order, as the parser of svc.schema.yaml orders them.
  */
 function indexesAndUnique(
   shapes: readonly IndexShape[],

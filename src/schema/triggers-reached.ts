@@ -16,18 +16,21 @@ import { isVersionTrigger } from "./version-triggers.js";
  * actions or triggers reach.
  */
 export interface TriggersReached {
-  /** Whether any trigger may run. */
+  /** Whether any of the owner's triggers may run. */
   readonly run: boolean;
-  /** Whether one of them may prevent the write, by `RAISE(IGNORE)`. */
+  /** Whether one of the owner's triggers may prevent the write, by `RAISE(IGNORE)`. */
   readonly ignore: boolean;
-  /** Whether one of them may examine rows, whose number is not known. */
+  /** Whether one of the owner's triggers may examine rows, whose number is not known. */
   readonly read: boolean;
-  /** How many rows they write for one row of the write; null where that depends on what is stored. */
+  /**
+   * How many rows the owner's triggers write for one row of the write that fires them; null where that depends on what
+   * is stored.
+   */
   readonly rowsWritten: number | null;
   /**
-   * Whether they write rows of virtual tables, whose modules keep them in shadow tables, so that SQLite's own count of
-   * written rows is too high. `counted`: `rowsWritten` includes the rows of virtual tables. `one_more`: one row that
-   * may or may not be written is not in `rowsWritten`.
+   * Whether the triggers write rows of virtual tables, whose modules keep them in shadow tables, so that SQLite's own
+   * count of written rows is too high. `counted`: `rowsWritten` includes the rows of virtual tables. `one_more`: one
+   * row that may or may not be written is not in `rowsWritten`.
    */
   readonly virtualRows: "none" | "counted" | "one_more";
   /**
@@ -35,7 +38,7 @@ export interface TriggersReached {
    * SQLite counts it.
    */
   readonly own: boolean;
-  /** Whether the log of changes is written. SQLite counts its entries, too. */
+  /** Whether the write is recorded in the log of changes, by a trigger. SQLite counts the log's entries, too. */
   readonly logged: boolean;
   /**
    * Whether the write may lead to any number of other rows: by an owner's trigger that reads or writes other rows than
@@ -44,10 +47,10 @@ export interface TriggersReached {
   readonly elsewhere: boolean;
 }
 
-/** What triggers do, for each kind of write to a table. */
+/** What triggers do for each kind of write to one table. */
 export type WriteTriggers = Readonly<Record<Write, TriggersReached>>;
 
-/** What triggers do when the table is written to. */
+/** What triggers do for each kind of write to the given table, tables reached from there included. */
 export function triggersReached(
   physical: Physical,
   ownTriggers: readonly PhysicalTrigger[],
@@ -69,11 +72,17 @@ export function triggersReached(
 
 interface TriggerContext {
   readonly physical: Physical;
-  /** The writes on which one of the server's own triggers runs, other than those of the log, by `writeKey`. */
+  /**
+   * The writes (kind and table, by `writeKey`) on which one of the server's own triggers runs, other than those of the
+   * log and of versions.
+   */
   readonly ownWrites: ReadonlySet<string>;
-  /** The writes that are logged, by `writeKey`. */
+  /** The writes (kind and table, by `writeKey`) that the log of changes records. */
   readonly loggedWrites: ReadonlySet<string>;
-  /** The writes after which a row gets a version, unless the write has set it, by `writeKey`. */
+  /**
+   * The writes (kind and table, by `writeKey`) after which a trigger gives the row a version, unless the write has set
+   * it.
+   */
   readonly versionedWrites: ReadonlySet<string>;
 }
 
@@ -117,15 +126,15 @@ function reached(
     .map((trigger) => effectOf(context, trigger, visited));
   const elsewhere = foreignKeyWrites(physical, table, write).map(([child, next]) => ({
     ...reached(context, child, next, visited),
-    // An action writes one row for each row that refers to the written one, and how many refer to it is not known here.
+    // A foreign key action writes each row that refers to the written one, and how many do is not known here.
     rowsWritten: null,
   }));
   const [isOwn, logged] = [ownWrites.has(key), loggedWrites.has(key)];
   const own = { ...noTriggers, own: isOwn, logged, elsewhere: leadsToReferring(physical, table, write) };
   const effect = [...fired, ...elsewhere].reduce(together, own);
   if (!isVersioned) return effect;
-  // The row gets its version by an update, which does what updates of the table do. Whether it comes to it depends on
-  // what the write has set.
+  // A trigger gives the row its version by an update, which does what updates of the table do. Whether it comes to it
+  // depends on what the write has set.
   const update =
     write === "update" ? effect : reached(context, table, "update", visited, { setsVersion: true });
   const rowsWritten = update.rowsWritten === 0 ? 0 : null;
@@ -150,8 +159,9 @@ function together(a: TriggersReached, b: TriggersReached): TriggersReached {
 type VirtualRows = TriggersReached["virtualRows"];
 
 /**
- * Combines the `virtualRows` of two effects. The second part of the result is false where the number of rows becomes
- * unknown: a row of one virtual table that may or may not be written cannot be told from shadow rows of another.
+ * Combines the `virtualRows` of two triggers' effects. The second part of the result is false where the number of rows
+ * becomes unknown: a row of one virtual table that may or may not be written cannot be told from shadow rows of
+ * another.
  */
 function virtualRowsTogether(a: VirtualRows, b: VirtualRows): readonly [VirtualRows, boolean] {
   if (a === "none") return [b, true];
@@ -159,7 +169,7 @@ function virtualRowsTogether(a: VirtualRows, b: VirtualRows): readonly [VirtualR
   return ["counted", a === "counted" && b === "counted"];
 }
 
-/** The effect of one trigger and of those that its statements fire. */
+/** The effect of one trigger and of the triggers that its statements fire. */
 function effectOf(context: TriggerContext, trigger: Trigger, visited: ReadonlySet<string>): TriggersReached {
   const effects = trigger.statements.map((statement) => statementEffect(context, statement, visited));
   const itself = { ...noTriggers, run: true, read: trigger.reads, elsewhere: trigger.queries };
@@ -179,7 +189,7 @@ function statementEffect(
   if (isKeyword(statement[0], "select")) return noTriggers;
   const write = writeOf(statement);
   const target = write && physicalTable(context.physical, write.table);
-  // A statement that writes to a view, or that is not understood, may do anything.
+  // A trigger's statement that writes to a view, or that is not understood, may do anything.
   if (!write || !target)
     return {
       ...noTriggers,
@@ -208,7 +218,7 @@ function isRowid(column: string | null): boolean {
   return column !== null && ["rowid", "_rowid_"].includes(column.toLowerCase());
 }
 
-/** Whether the column is the table's primary key, all of it. */
+/** Whether the column alone is the table's primary key. */
 function isOnlyKey(table: PhysicalTable, column: string | null): boolean {
   const key = keyOf(table);
   return column !== null && key.length === 1 && sameName(key[0]!, column);
@@ -235,7 +245,7 @@ function leadsToReferring(physical: Physical, table: string, write: Write): bool
     : references.some(({ columns }) => !columns.every(({ to }) => isOfKey(to)));
 }
 
-/** The writes to other tables that the foreign key actions of a write to this table cause. */
+/** The writes to other tables that a write to this table causes by foreign key actions such as ON DELETE CASCADE. */
 function foreignKeyWrites(physical: Physical, table: string, write: Write): (readonly [string, Write])[] {
   if (write === "insert") return [];
   return referringTables(physical, table).flatMap((child) =>

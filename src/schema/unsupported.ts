@@ -10,11 +10,11 @@ import { collationsOf, type PhysicalTable, physicalKey } from "./physical.js";
  * tables; reasons are SQLite's messages.
  */
 export interface Unsupported {
-  /** Tables that cannot be read. */
+  /** Tables that cannot be read, each with the reason. */
   readonly reads: ReadonlyMap<string, string>;
-  /** Tables that cannot be written to. */
+  /** Tables that cannot be written to, each with the reason. */
   readonly writes: ReadonlyMap<string, string>;
-  /** Columns that cannot be compared, each with the reason. */
+  /** Columns that cannot be compared, by table and column, each with the reason. */
   readonly columns: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
@@ -22,8 +22,8 @@ export interface Unsupported {
 export const nothingUnsupported: Unsupported = { reads: new Map(), writes: new Map(), columns: new Map() };
 
 /**
- * Asks the engine, by EXPLAIN, which statements it can prepare. Only tables whose schema has SQL that not every
- * engine can evaluate are asked for.
+ * Asks the engine, by EXPLAIN, which statements on which tables it can prepare. Only tables whose schema has SQL that
+ * not every engine can evaluate are asked for.
  */
 export async function findUnsupported(
   database: Database,
@@ -64,8 +64,8 @@ interface Question {
 }
 
 /**
- * A query of a table, to see whether the engine can do what every list does: it sorts rows by the key and compares
- * numbers, because lists send large ones as texts.
+ * A query that reads a table, for asking whether the engine can do what every list does: it sorts rows by the key and
+ * compares numbers, because lists send large ones as texts.
  */
 function reading(table: PhysicalTable): string {
   const key = physicalKey(table).map(quoteName);
@@ -80,8 +80,8 @@ function reading(table: PhysicalTable): string {
 }
 
 /**
- * An insert, an update and a delete of a table, to see whether the engine can prepare them. The delete has a condition,
- * because without one SQLite would delete all rows at once and not look at the indexes.
+ * An insert, an update and a delete of a table, for asking whether the engine can prepare them. The delete has a
+ * condition, because without one SQLite would delete all rows at once and not look at the indexes.
  */
 function writing({ name, columns }: PhysicalTable): readonly string[] {
   const table = quoteName(name);
@@ -107,14 +107,14 @@ async function errorOf(database: Database, questions: readonly Question[]): Prom
     await database.query(questions.map(({ sql }) => ({ sql: `EXPLAIN ${sql}`, params: [] })));
     return null;
   } catch (error) {
-    // A trigger may name a table that does not exist, whose name may look like one of the server's own tables
+    // A trigger may name a table that does not exist and whose name looks like one of the server's own tables
     // (NotSetUpError).
     if (error instanceof StatementError || error instanceof NotSetUpError) return error.message;
     throw error;
   }
 }
 
-/** Messages for a person: what cannot be done with these tables. */
+/** What this database engine cannot do with these tables, as messages for a person. */
 export function limitsOf(
   { reads, writes, columns }: Unsupported,
   tables: Iterable<{ name: string }>,

@@ -25,7 +25,7 @@ export async function countInvalidTexts(
 const batchRows = 500;
 const notAscii = "'*[^' || char(1) || '-' || char(127) || ']*'";
 
-/** Whether every name and statement of the schema itself is UTF-8. */
+/** Whether every name and statement of the database's own schema (`sqlite_master`) is UTF-8. */
 export async function schemaIsUtf8(database: Database): Promise<boolean> {
   const sql = "SELECT CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB) FROM sqlite_master";
   const [result] = await database.query([{ sql, params: [] }]);

@@ -4,12 +4,12 @@ import type { PhysicalTrigger } from "./physical.js";
 
 const triggerPrefix = "_svc_version_";
 
-/** Whether a trigger keeps the versions of rows. */
+/** Whether a trigger keeps the versions of rows, by its name. */
 export function isVersionTrigger({ name }: Pick<PhysicalTrigger, "name">): boolean {
   return name.toLowerCase().startsWith(triggerPrefix);
 }
 
-/** A table whose rows have versions: in which column, and the columns of its primary key. */
+/** A table whose rows have versions: in which column they are, and the columns of its primary key. */
 export interface Versioned {
   readonly table: string;
   readonly key: readonly string[];
@@ -17,9 +17,9 @@ export interface Versioned {
 }
 
 /**
- * The CREATE statements, by their names, of the triggers that keep the versions of a table's rows where a write does not
- * say them: foreign key actions, operations, other programs. They leave a row alone that got a version by its write, as
- * requests for rows do it.
+ * The CREATE statements, by their names, of the triggers that give a row its version where the write does not do so
+ * itself: with foreign key actions, operations and other programs. A row that got a version by its write, as requests
+ * for rows give it, is left alone.
  */
 export function versionTriggers({ table, key, version }: Versioned): ReadonlyMap<string, string> {
   const column = quoteName(version);
@@ -33,7 +33,8 @@ export function versionTriggers({ table, key, version }: Versioned): ReadonlyMap
   };
   const isNull = `new.${column} IS NULL`;
   return new Map([
-    // The column has a default, but the insert may give NULL, or another program may have made the table.
+    // An insert needs a trigger although the column has a default: it may give NULL, or another program may have made
+    // the table.
     trigger("insert", isNull, firstVersion),
     trigger(
       "update",

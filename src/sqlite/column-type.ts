@@ -4,7 +4,7 @@ export type ColumnType = "integer" | "real" | "text" | "boolean" | "json" | "blo
 /** The collation of columns that declare none: bytes are compared. */
 export const binary = "BINARY";
 
-/** Every integer from -2^53 to 2^53 is exact as REAL. */
+/** 2^53: every integer from -2^53 to 2^53 is exact as an SQLite REAL (a 64-bit float); larger ones may not be. */
 export const exactIntegerMax = 2 ** 53;
 
 /** Whether INTEGER can store the value: a signed integer of 64 bits. */
@@ -29,16 +29,19 @@ export function makesNumbers(stored: Affinity): boolean {
   return stored === "integer" || stored === "real" || stored === "numeric";
 }
 
-/** How many values of each kind a column holds, so far as its type in svc.schema.yaml is guessed from that. */
+/**
+ * How many values of each kind a column of a database holds. `svc schema pull` guesses the column's type in
+ * svc.schema.yaml from these counts.
+ */
 export interface ColumnValues {
   readonly integers: number;
-  /** Of the integers, those that are 0 or 1. */
+  /** How many of the column's integers are 0 or 1. */
   readonly zeroOrOne: number;
-  /** Of the integers, those beyond ±2^53. */
+  /** How many of the column's integers are beyond ±2^53. */
   readonly beyondReal: number;
   readonly reals: number;
   readonly texts: number;
-  /** Of the texts, those that are JSON. */
+  /** How many of the column's texts are JSON. */
   readonly jsons: number;
   readonly blobs: number;
 }
@@ -47,13 +50,13 @@ export interface ColumnValues {
 export interface TypeGuess {
   readonly type: ColumnType;
   /**
-   * For the user of `svc schema pull`: which kinds of values the column mixes, where the type had to become text or
-   * blob because of that; else null.
+   * A note for the user of `svc schema pull`: which kinds of values the column mixes, where the type had to become text
+   * or blob because of that. Null where there is nothing to say.
    */
   readonly note: string | null;
 }
 
-/** Guesses the type of a column from its declaration and its values: the type that loses none of the values. */
+/** Guesses the type of a column from its declared type and its values: the type that loses none of the values. */
 export function guessType(declaredType: string, values: ColumnValues): TypeGuess {
   const { integers, reals, texts, blobs } = values;
   const isJson = /json/i.test(declaredType) && values.jsons === texts;
@@ -67,7 +70,7 @@ export function guessType(declaredType: string, values: ColumnValues): TypeGuess
   return { type: wantsReal ? "real" : "integer", note: null };
 }
 
-/** The guess of this type, with a note where the values have several storage classes. */
+/** A guess of the given type, with a note for the user where the column's values have several storage classes. */
 function guess(type: ColumnType, { integers, reals, texts, blobs }: ColumnValues): TypeGuess {
   const counts = Object.entries({ integer: integers, real: reals, text: texts, blob: blobs });
   const parts = counts.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`);
@@ -76,8 +79,8 @@ function guess(type: ColumnType, { integers, reals, texts, blobs }: ColumnValues
 }
 
 /**
- * The type of a column without values. A date becomes text, because dates are stored as text as often as numbers, and
- * text can hold both.
+ * The type that is guessed from the declared type alone, for a column without values. A date becomes text, because
+ * dates are stored as text as often as numbers, and text can hold both.
  */
 export function typeOfDeclaration(declaredType: string): ColumnType {
   if (/bool/i.test(declaredType)) return "boolean";

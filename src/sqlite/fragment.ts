@@ -102,14 +102,16 @@ export const scalarFunctions: ReadonlySet<string> = words(
    substring time timediff trim trunc typeof unhex unicode unixepoch unlikely upper zeroblob`,
 );
 
-/** All names in an expression but those of functions, in lower case. Some of them may not be columns, such as types. */
+/**
+ * All names in an SQL expression but those of functions, in lower case. Not all are columns: names of types count, too.
+ */
 export function namesIn(sql: string): Set<string> {
   const tokens = tokenize(sql);
   const named = tokens.filter((token, index) => isColumn(token, tokens[index + 1]));
   return new Set(named.map(({ value }) => value.toLowerCase()));
 }
 
-/** The expression with columns renamed. `renames` gives new names by old ones in lower case. */
+/** The SQL expression with its columns renamed. `renames` gives the new names by the old ones in lower case. */
 export function withRenamedColumns(sql: string, renames: ReadonlyMap<string, string>): string {
   const tokens = tokenize(sql);
   let text = "";
@@ -142,7 +144,7 @@ export function canonicalFragment(sql: string): string {
   return tokens.map(canonicalToken).join(" ");
 }
 
-/** Whether the first token is a parenthesis that the last one closes. */
+/** Whether the whole expression stands in parentheses: its first token opens one that its last token closes. */
 function isWrapped(tokens: readonly Token[]): boolean {
   if (!isSymbol(tokens[0], "(") || !isSymbol(tokens.at(-1), ")")) return false;
   let depth = 0;

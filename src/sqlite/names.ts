@@ -1,6 +1,7 @@
 /**
- * Marks names that may stand in SQL text. Only `tableName`, `columnName` and their counterparts for the server's own
- * tables make them, so a string of a request never becomes an identifier.
+ * The brand by which the compiler tells names that may stand in SQL text from other strings. Only `tableName`,
+ * `columnName` and their counterparts for the server's own tables give it, so a string of a request never becomes an
+ * identifier.
  */
 declare const brand: unique symbol;
 /** A table's name that may stand in SQL, in quotes. */
@@ -8,7 +9,7 @@ export type TableName = string & { readonly [brand]: "TableName" };
 /** A column's name that may stand in SQL, in quotes. */
 export type ColumnName = string & { readonly [brand]: "ColumnName" };
 
-/** At most 63 characters (docs/reference/schema.md#names). */
+/** The form of a valid name of a table or column: at most 63 characters (docs/reference/schema.md#names). */
 const pattern = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
 
 /**

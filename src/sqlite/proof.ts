@@ -1,56 +1,58 @@
 import { scalarFunctions } from "./fragment.js";
 import { isKeyword, isSymbol, type Token, tokenize, topLevel } from "./sql-tokens.js";
 
-/** What one statement of the owner's may name. All names are in lower case, but those of parameters. */
+/** What one SQL statement by the project's owner may name. All names are in lower case, but those of parameters. */
 export interface ProofScope {
-  /** The tables that the schema declares. */
+  /** The tables that the schema declares, which the statement may name. */
   readonly tables: ReadonlySet<string>;
   /**
-   * Further tables and views of the database, which the statement must not name. Names that begin as those of SQLite, of
-   * the platforms or of the server's own tables do are refused without being listed.
+   * Further tables and views of the database, which the statement must not name. Names that begin like those of SQLite,
+   * of D1 and libSQL, or of the server's own tables are refused without being listed.
    */
   readonly others: ReadonlySet<string>;
-  /** The parameters that it may use, written `:name`. */
+  /** The names of the parameters that the statement may use. The statement writes them `:name`. */
   readonly parameters: ReadonlySet<string>;
-  /** Whether it is a statement of a trigger, which may RAISE. */
+  /** Whether the statement belongs to a trigger, where RAISE is allowed. */
   readonly isInTrigger?: boolean;
 }
 
-/** What the statement does. */
+/** The kinds of SQL statements that the project's owner may write. */
 export type StatementKind = "select" | "insert" | "update" | "delete";
 
-/** A statement that was found to name only what it may. */
+/** An SQL statement of the owner's that `proveSql` has accepted: it names only what it may. */
 export interface ProvedSql {
   readonly kind: StatementKind;
-  /** The declared tables that it names, in lower case. A column of the same name counts, too. */
+  /** The declared tables that the statement names, in lower case. A column called like one of them counts, too. */
   readonly tables: ReadonlySet<string>;
-  /** Which of the functions `json_each` and `json_tree`, which stand in the place of a table, it uses. */
+  /** Which of the functions `json_each` and `json_tree`, which stand in the place of a table, the statement uses. */
   readonly tableFunctions: ReadonlySet<string>;
   readonly sql: string;
   readonly tokens: readonly Token[];
 }
 
-/** A mistake in a statement. `at` is the index of the character in its text. */
+/** A mistake in an SQL statement of the owner's. `at` is the index of the wrong character in the statement's text. */
 export interface SqlProblem {
   readonly at: number;
   readonly message: string;
 }
 
-/** What `proveSql` returns: the proof, or all problems. */
+/** What `proveSql` returns: the statement that was accepted, or all problems of one that was not. */
 export type Proof =
   | { readonly proved: ProvedSql; readonly problems?: never }
   | { readonly proved?: never; readonly problems: readonly SqlProblem[] };
 
-/** How often a statement may use parameters. D1 binds 100, and the server adds some of its own. */
+/**
+ * How often a statement of the owner's may use parameters. D1 binds 100 at most, and the server adds some of its own.
+ */
 export const parametersMax = 90;
 
 const lengthMax = 20_000;
 
 /**
- * Judges one statement by SQLite's lexer alone: it is one SELECT, INSERT, UPDATE or DELETE that names no table but
- * declared ones, no function that is not listed here and no parameter but the given ones. As SQLite takes a string for a
- * name in some places, strings are judged as names are. Whether the statement can be compiled only the database says, which
- * also tells which tables it opens.
+ * Judges one statement of the owner's by its tokens alone: it has to be one SELECT, INSERT, UPDATE or DELETE that names
+ * no table but declared ones, no function that is not listed here and no parameter but the given ones. As SQLite takes
+ * a string for a name in some places, strings are judged as names are. Whether the statement can be compiled only the
+ * database says, which also tells which tables it opens.
  */
 export function proveSql(sql: string, scope: ProofScope): Proof {
   const unreadable = unreadableProblem(sql);
@@ -78,7 +80,10 @@ export function proveSql(sql: string, scope: ProofScope): Proof {
 
 const oneOf = "expected one SELECT, INSERT, UPDATE or DELETE";
 
-/** What cannot be told into tokens as SQLite would: too long a text, or characters that SQLite reads in its own way. */
+/**
+ * Why `tokenize` could read the SQL otherwise than SQLite does: it is too long, or has characters that SQLite treats in
+ * its own way. Null where neither is so.
+ */
 function unreadableProblem(sql: string): SqlProblem | null {
   if (sql.length > lengthMax) return { at: lengthMax, message: `longer than ${lengthMax} characters` };
   // SQLite ends the text at NUL, and takes a byte order mark for a space where a token may begin.
@@ -86,7 +91,9 @@ function unreadableProblem(sql: string): SqlProblem | null {
   return at === -1 ? null : { at, message: "NUL, a byte order mark or half a surrogate pair is not allowed" };
 }
 
-/** The kind of the statement, which may begin with WITH; null for any other statement. */
+/**
+ * The kind of an SQL statement, which may begin with WITH; null for any other than SELECT, INSERT, UPDATE and DELETE.
+ */
 function kindOf(tokens: readonly Token[]): StatementKind | null {
   const [first] = tokens;
   const outside = topLevel(tokens);
@@ -135,9 +142,11 @@ function parameterProblem(token: Token, after: Token | undefined, { parameters }
   return parameters.has(name) ? null : `unknown parameter :${name}`;
 }
 
-/** The names of tables, modules and functions that are SQLite's, a platform's or the server's own. */
+/**
+ * Matches names that belong to SQLite, to libSQL or to the server itself, in lower case. Statements must not use them.
+ */
 const reserved = /^(?:_[a-z0-9_$\u0080-\uffff]*$|sqlite_|pragma_|libsql_)/;
-/** Tables that SQLite, or a platform's build of it, may have without their being in the schema. */
+/** Virtual tables that some builds of SQLite offer without their being in the schema. Statements must not read them. */
 const modules = new Set(["dbstat", "fts5vocab", "bytecode", "tables_used"]);
 const tableFunctions = new Set(["json_each", "json_tree"]);
 
@@ -173,8 +182,9 @@ function isVerb(token: Token | undefined): boolean {
 }
 
 /**
- * REPLACE deletes rows without their triggers, ROLLBACK undoes what others have written in the same transaction, and FAIL
- * keeps a part.
+ * Why an `OR …` behind INSERT or UPDATE is refused; null for IGNORE and ABORT. REPLACE deletes rows without running
+ * their triggers, ROLLBACK also undoes what others have written in the same transaction, and FAIL keeps a part of the
+ * statement's changes.
  */
 function conflictProblem(after: Token | undefined): string | null {
   const isAllowed = isKeyword(after, "ignore") || isKeyword(after, "abort");
@@ -189,7 +199,10 @@ function raiseProblem(action: Token | undefined): string | null {
 const blobMakers = new Set(["randomblob", "zeroblob"]);
 const blobBytesMax = 1_000_000;
 
-/** A number of bytes that came from a caller could fill the memory. */
+/**
+ * Why a call of `randomblob` or `zeroblob` is refused; null where it is accepted. Its size has to be written out and
+ * small: a size that a caller gives could fill the memory.
+ */
 function blobProblem(size: Token | undefined, end: Token | undefined, { text }: Token): string | null {
   const isSmall = size?.kind === "number" && isSymbol(end, ")") && Number(size.text) <= blobBytesMax;
   return isSmall ? null : `${text} takes a number of at most ${blobBytesMax} here`;
@@ -203,12 +216,12 @@ function isTableWithColumns(tokens: readonly Token[], index: number, { tables }:
   const before = tokens[index - 1];
   const isTable = tables.has(tokens[index]!.value.toLowerCase());
   if (isKeyword(before, "into")) return isTable;
-  // `INSERT INTO name AS alias (…)`
+  // In `INSERT INTO name AS alias (…)` the alias is followed by a list of columns, and is no function.
   if (isKeyword(before, "as") && isKeyword(tokens[index - 3], "into")) return true;
   const begins = isKeyword(before, "with") || isKeyword(before, "recursive") || isSymbol(before, ",");
   const end = closing(tokens, index + 1);
   if (!begins || !isKeyword(tokens[end + 1], "as")) return false;
-  // Behind the AS of an alias there is no parenthesis, as there is behind that of a common table expression.
+  // `AS (` or `AS MATERIALIZED (` shows a common table expression: behind the AS of an alias there is no parenthesis.
   const body = tokens
     .slice(end + 2)
     .find((token) => !["not", "materialized"].some((word) => isKeyword(token, word)));
@@ -238,7 +251,7 @@ function parenthesesProblems(tokens: readonly Token[]): SqlProblem[] {
 
 const words = (text: string) => text.split(/\s+/);
 
-/** The words of SQL that a parenthesis may follow. */
+/** The words of SQL that a parenthesis may follow without their being functions. */
 const beforeParenthesis = new Set(
   words(
     `and or not in is between like glob when then else case escape distinct all select from where on having by values
@@ -248,7 +261,10 @@ const beforeParenthesis = new Set(
 );
 const collations = new Set(words("binary nocase rtrim"));
 
-/** Functions of SQLite that read neither files nor the database, load no code and change nothing. */
+/**
+ * The functions that a statement of the owner's may call: they read neither files nor the database, load no code and
+ * change nothing.
+ */
 const functions: ReadonlySet<string> = new Set([
   ...scalarFunctions,
   ...tableFunctions,
@@ -259,14 +275,14 @@ const functions: ReadonlySet<string> = new Set([
   ),
 ]);
 
-/** A piece of a statement for the database: `?` stands where it has a parameter. */
+/** A piece of an SQL statement of the owner's, ready for the database: `?` stands for each named parameter. */
 export interface BoundSql {
   readonly text: string;
-  /** The names of the parameters, in the order of their placeholders. */
+  /** The names of the parameters, in the order in which their `?` stand in the text. */
   readonly parameters: readonly string[];
 }
 
-/** The part of a proved statement from one token to the one before another, with `?` for its parameters. */
+/** The part of an accepted statement from the token `from` to the one before `to`, with `?` for its parameters. */
 export function boundSql({ sql, tokens }: ProvedSql, from = 0, to = tokens.length): BoundSql {
   const part = tokens.slice(from, to);
   const parameters: string[] = [];

@@ -1,18 +1,20 @@
 import type { ProvedSql } from "./proof.js";
 import { isKeyword, isSymbol, type Token } from "./sql-tokens.js";
 
-/** A column that a statement returns: an item behind SELECT or RETURNING. */
+/** A column that a statement returns: an item of the list behind SELECT or RETURNING. */
 export interface ResultItem {
-  /** Its name: that of a column, or the one behind AS. */
+  /** The name of the returned column: that of the table's column, or the one behind AS. */
   readonly name: string;
-  /** The column that it is, where it is one as it stands; null for any other expression. */
+  /** The table's column that the item is, where it is one as it stands; null for any other expression. */
   readonly column: { readonly table: string; readonly name: string } | null;
-  /** The tokens of its expression: from the first one to the one before the last number. */
+  /** The item's expression among the statement's tokens: from the index `from` up to `to`, which is not included. */
   readonly from: number;
   readonly to: number;
 }
 
-/** The items, or what keeps them from being told, with the place in the text. */
+/**
+ * The columns that a statement returns, or why the text does not tell them, with the index of the place in the text.
+ */
 export type ResultItems =
   | { readonly items: readonly ResultItem[]; readonly problem?: never }
   | { readonly items?: never; readonly problem: { readonly at: number; readonly message: string } };
@@ -55,7 +57,7 @@ interface Outer {
   readonly index: number;
 }
 
-/** The tokens outside of all parentheses, with their indexes. */
+/** The tokens outside of all parentheses, with their indexes. The outermost parentheses themselves are included. */
 function outside(tokens: readonly Token[], from = 0, to = tokens.length): readonly Outer[] {
   const found: Outer[] = [];
   let depth = 0;
@@ -77,12 +79,15 @@ export function targetTable({ kind, tokens, tables }: ProvedSql): string | null 
   return named === undefined ? null : lower(named.token);
 }
 
-/** Whether SQLite takes the token for a table's name behind INTO and the like, where it takes strings, too. */
+/** Whether SQLite takes the token for a table's name behind INTO, UPDATE or FROM. A string is one there, too. */
 function mayBeTable(token: Token): boolean {
   return isName(token) || token.kind === "string";
 }
 
-/** What a FROM names: tables by the names that columns are called by, and whether there is something else. */
+/**
+ * What a FROM clause names. `byName` has the tables of the schema by their aliases or names; `hasOthers` tells whether
+ * it has anything else, such as a subquery.
+ */
 interface Sources {
   readonly byName: ReadonlyMap<string, string>;
   readonly hasOthers: boolean;
@@ -145,7 +150,9 @@ function itemsOf(tokens: readonly Token[], from: number, to: number, sources: So
   return { items };
 }
 
-/** One item, or what is wrong with it. */
+/**
+ * Reads one item of the list behind SELECT or RETURNING, the tokens `from` to `to`; a message where it is not allowed.
+ */
 function itemOf(tokens: readonly Token[], from: number, to: number, sources: Sources): ResultItem | string {
   const last = tokens[to - 1];
   if (last === undefined || to <= from) return "expected a column or an expression with AS and a name";
@@ -163,7 +170,9 @@ function itemOf(tokens: readonly Token[], from: number, to: number, sources: Sou
   };
 }
 
-/** The column that an expression is, `name` or `table.name`. Its table is null where that is not known. */
+/**
+ * The column where an expression is just `name` or `table.name`, else null. Its table is null where it is not known.
+ */
 function columnOf(
   expression: readonly Token[],
   { byName, hasOthers }: Sources,

@@ -68,12 +68,12 @@ function unquoted(kind: TokenKind, text: string): string {
   return close === "]" ? inner : inner.replaceAll(close + close, close);
 }
 
-/** Whether the token is this keyword, given in lower case. A quoted name is never a keyword. */
+/** Whether the token is the given keyword of SQL, in lower case. A quoted name is never a keyword. */
 export function isKeyword(candidate: Token | undefined, keyword: string): boolean {
   return candidate?.kind === "word" && candidate.text.toLowerCase() === keyword;
 }
 
-/** Whether the token is this operator or punctuation. */
+/** Whether the token is the given operator or punctuation mark. */
 export function isSymbol(candidate: Token | undefined, symbol: string): boolean {
   return candidate?.kind === "symbol" && candidate.text === symbol;
 }
@@ -83,7 +83,7 @@ export function withoutComments(tokens: readonly Token[]): Token[] {
   return tokens.filter(({ kind }) => kind !== "comment");
 }
 
-/** The tokens outside of parentheses. */
+/** The tokens outside of all parentheses. The outermost parentheses themselves are included. */
 export function topLevel(tokens: readonly Token[]): Token[] {
   let depth = 0;
   return tokens.filter((token) => {
@@ -111,7 +111,7 @@ export function textOf(tokens: readonly Token[]): string {
 export function mentions(sql: string, name: string): boolean {
   const wanted = name.toLowerCase();
   return tokenize(sql).some(
-    // In some places SQLite reads a string as a name.
+    // Strings count, because in some places SQLite reads a string as a name.
     ({ kind, value }) =>
       (kind === "word" || kind === "quoted" || kind === "string") && value.toLowerCase() === wanted,
   );

@@ -10,25 +10,25 @@ import {
 
 /** The parts of a CREATE TABLE statement that no pragma reports. */
 export interface TableDdl {
-  /** What the statement says of each column, by the column's name in lower case. */
+  /** What the CREATE TABLE statement says of each column, by the column's name in lower case. */
   readonly columns: ReadonlyMap<string, ColumnDdl>;
-  /** The expressions of the table's own CHECKs, without those of columns. */
+  /** The expressions of the CHECKs that belong to the table as a whole, without those of columns. */
   readonly checks: readonly string[];
-  /** The expressions of all named CHECKs, those of columns too, by name. */
+  /** The expressions of all CHECKs that have a name, those of columns too, by that name. */
   readonly namedChecks: ReadonlyMap<string, string>;
   readonly autoincrement: boolean;
-  /** Clauses that change what a constraint does, such as `ON CONFLICT IGNORE` or `DEFERRABLE foreign keys`. */
+  /** Clauses of the statement that change what a constraint does: `ON CONFLICT IGNORE`, `DEFERRABLE foreign keys`. */
   readonly clauses: readonly string[];
 }
 
 /** The parts of a column's definition that no pragma reports. */
 export interface ColumnDdl {
   readonly checks: readonly string[];
-  /** The collation as it is written; null for the default, BINARY. */
+  /** The collation as the column's definition writes it; null for the default, BINARY. */
   readonly collation: string | null;
 }
 
-/** In place of the parts of a CREATE TABLE statement that could not be read. */
+/** An empty `TableDdl`, used in place of a CREATE TABLE statement that could not be read. */
 export const noDdl: TableDdl = {
   columns: new Map(),
   checks: [],
@@ -73,8 +73,8 @@ function isTableConstraint(token: Token | undefined): boolean {
 }
 
 /**
- * Splits the tokens behind an opening parenthesis at commas outside of further parentheses, up to the one that closes
- * the list.
+ * Splits a list in parentheses into its items, at commas outside of further parentheses. `tokens` begin behind the
+ * opening parenthesis; what follows the closing one is ignored.
  */
 function topLevelItems(tokens: readonly Token[]): Token[][] {
   const items: Token[][] = [[]];

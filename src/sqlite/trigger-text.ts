@@ -1,13 +1,13 @@
 import { type ProofScope, proveSql } from "./proof.js";
 import { isKeyword, isSymbol, type Token, textOf, tokenize, withoutComments } from "./sql-tokens.js";
 
-/** The text of a trigger in svc.schema.yaml: what follows `CREATE TRIGGER` and the name. */
+/** A trigger of svc.schema.yaml after parsing. Its text there is what follows `CREATE TRIGGER` and the name. */
 export interface TriggerText {
   readonly event: "insert" | "update" | "delete";
-  /** The columns of `UPDATE OF`; empty where any column counts. */
+  /** The columns of `UPDATE OF`, whose change fires the trigger; empty where a change of any column does. */
   readonly of: readonly string[];
   readonly table: string;
-  /** The condition, without WHEN; null without one. */
+  /** The condition of the trigger, without the word WHEN; null where it has none. */
   readonly when: string | null;
   readonly statements: readonly string[];
 }
@@ -16,7 +16,7 @@ const shape =
   "expected [before | after] insert | update [of columns] | delete on a table [when …] begin … end";
 const lengthMax = 20_000;
 
-/** Reads the text of a trigger. Returns a message for a person where it is none. Comments are left out. */
+/** Parses the text of a trigger, leaving comments out. Returns a message for a person where the text is no trigger. */
 export function parseTriggerText(text: string): TriggerText | string {
   if (text.length > lengthMax) return `longer than ${lengthMax} characters`;
   const tokens = withoutComments(tokenize(text));
@@ -67,8 +67,8 @@ function statementsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
 }
 
 /**
- * What a trigger names that it must not (`proveSql`), as messages for a person. Whether the database can compile it shows
- * when it is made.
+ * What a trigger's condition and statements name that they must not (`proveSql`), as messages for a person. Whether the
+ * database can compile the trigger shows only when it is created.
  */
 export function unprovedInTrigger(
   { when, statements }: TriggerText,

@@ -1,40 +1,43 @@
 import type { Cipher, Random } from "../platform/platform.js";
 
-/** A moment of the log. */
+/** A moment of the log of changes. */
 export interface Mark {
-  /** The number of the newest entry then; 0 before the first. */
+  /** The number of the newest entry of the log at that moment; 0 before the first entry. */
   readonly seq: number;
   /**
-   * The random number of that entry, as text. A database that was restored from a copy uses numbers of entries again, and
-   * has another one there. Null for the moment before the first entry.
+   * The random number of the entry `seq`, as text. A database that was restored from a copy uses numbers of entries
+   * again, and has another one there. Null for the moment before the first entry.
    */
   readonly witness: string | null;
 }
 
-/** What a client has been told so far. */
+/**
+ * What a client that keeps a copy of rows has been told so far. The client holds it as a sealed text, and sends it to
+ * be told what comes next.
+ */
 export interface Checkpoint {
-  /** Whose rows they are: a hash of the caller, and of what the rules read of the caller. */
+  /** Whose rows the client has: a hash of the caller, and of what the rules read of the caller. */
   readonly who: string;
-  /** Which rows they are: a hash of tables, filters, columns and rules. */
+  /** Which rows the client has: a hash of tables, filters, columns and rules. */
   readonly view: string;
-  /** The client has everything as of this moment. Null while it is being told everything for the first time. */
+  /** The moment as of which the client has everything. Null while it is being told everything for the first time. */
   readonly from: Mark | null;
-  /** Where the pages have come to that bring the client to another moment; null between two moments. */
+  /** How far the pages have come that bring the client to a later moment; null where it is not under way to one. */
   readonly round: Round | null;
 }
 
-/** How far the pages of one moment have come. */
+/** How far the pages have come that bring a client to the moment `to`. */
 export interface Round {
   readonly to: Mark;
   /** Which table is told next, counted from 0. */
   readonly table: number;
-  /** The text of the key that was examined last in this table; null where none was. */
+  /** The text of the key that was examined last in the table `table`; null where none was. */
   readonly after: string | null;
 }
 
 const associated = "checkpoint";
 
-/** Seals a checkpoint as text. */
+/** Seals a checkpoint as a text, which clients can keep but not read or change. */
 export async function sealCheckpoint(
   { cipher, random }: { readonly cipher: Cipher; readonly random: Random },
   checkpoint: Checkpoint,

@@ -5,8 +5,9 @@ import type { Catalog, CatalogTable } from "../schema/catalog.js";
 import { sqlTableName } from "../sqlite/names.js";
 
 /**
- * Why a table cannot be synced, for a person; null where it can. A log can follow a rule if whatever changes its result
- * for a row has an entry, and if an entry leads to the rows that it matters to (docs/sync.md#which-tables).
+ * Why a table cannot be synced to clients, for a person; null where it can. The log of changes can follow a read rule
+ * if whatever changes the rule's result for a row has an entry, and if an entry leads to the rows that it matters to
+ * (docs/sync.md#which-tables).
  */
 export function notFollowable(
   table: Table,
@@ -31,8 +32,9 @@ export function notFollowable(
 }
 
 /**
- * Why a changed row of the last `exists` does not lead to rows of the table: each table on the way has to be looked up
- * by an index. One that no condition ties to the others is looked at as a whole, which is found out by counting.
+ * Why a changed row of the last `exists` in the chain does not lead to the rows of the table whose rule it is in: each
+ * table on the way has to be looked up by an index. A table that no condition ties to the others is looked at as a
+ * whole, which is found out by counting.
  */
 function leadProblem(chain: readonly Exists[], table: Table, catalog: Catalog): string | null {
   const terms = chain.flatMap(({ where }) => conjuncts(where)).filter((term) => existsIn(term).length === 0);
@@ -51,7 +53,9 @@ function leadProblem(chain: readonly Exists[], table: Table, catalog: Catalog): 
   return null;
 }
 
-/** Whether an index that begins with one of the columns finds the rows for which the term is TRUE. */
+/**
+ * Whether an index that begins with one of the columns `leading` finds the rows for which the term of a rule is TRUE.
+ */
 function leads(
   term: Expression,
   isIts: (operand: Operand) => operand is ColumnReference,

@@ -1,36 +1,44 @@
 import type { Checkpoint, Mark, Round } from "./checkpoint.js";
 
-/** Why a client has to begin anew. */
+/** Why a client has to begin anew, and is told all rows again. */
 export type ResetReason = "retention" | "restore" | "rules" | "identity" | "budget";
 
-/** What the database says of the log, as of a request. */
+/** What the database says of the log of changes, as of a request for changes. */
 export interface LogHead {
   readonly newest: Mark;
-  /** The random number of the entry at which the checkpoint's `from` is; null where it is not there. */
+  /** The random number of the log's entry at which the checkpoint's `from` is; null where the log does not have it. */
   readonly witnessAtFrom: string | null;
-  /** The same for `round.to`. */
+  /**
+   * The random number of the log's entry at which the checkpoint's `round.to` is; null where the log does not have it.
+   */
   readonly witnessAtTo: string | null;
-  /** The first moment that the logs of all tables of the view know. */
+  /** The first moment that the logs of all tables that the client follows know. */
   readonly floor: number;
-  /** How many entries came after `from`, up to one more than `entriesMax`. */
+  /** How many entries the log has after the checkpoint's `from`, counted up to one more than `entriesMax`. */
   readonly entries: number;
-  /** Whether one of them is of a table of the view. */
+  /** Whether any entry after the checkpoint's `from` is of a table that the client follows. */
   readonly isConcerned: boolean;
-  /** Whether one of them is of a table that the rules of the view look into. */
+  /** Whether any entry after the checkpoint's `from` is of a table that read rules of the followed tables look into. */
   readonly isRelated: boolean;
 }
 
-/** After more entries than these, a client begins anew instead of being told what has changed. */
+/**
+ * Where the log has more entries than these since its checkpoint, a client begins anew instead of being told what has
+ * changed.
+ */
 export const entriesMax = 50_000;
 
-/** What to tell a client: from which moment to which, and why from nothing where a checkpoint was given. */
+/**
+ * What to tell a client: the changes from the moment `from`, or all rows where that is null, as of the moment
+ * `round.to`. `reset` is why it begins anew although it gave a checkpoint.
+ */
 export interface Course {
   readonly from: Mark | null;
   readonly round: Round;
   readonly reset: ResetReason | null;
 }
 
-/** Decides how to go on from a checkpoint, null for a client that has none. */
+/** Decides how to go on from the checkpoint of a client, null for a client that has none. */
 export function judgeCheckpoint(
   checkpoint: Checkpoint | null,
   { who, view }: Pick<Checkpoint, "who" | "view">,
@@ -54,7 +62,7 @@ export function judgeCheckpoint(
   return { from, round: round ?? { to: newest, table: 0, after: null }, reset: null };
 }
 
-/** To tell a client everything as of a moment. */
+/** The course by which a client is told all rows as of the moment `to`. */
 export function anew(to: Mark, reset: ResetReason | null): Course {
   return { from: null, round: { to, table: 0, after: null }, reset };
 }

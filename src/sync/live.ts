@@ -4,29 +4,29 @@ import type { Checkpoint } from "./checkpoint.js";
 import { clientsMember, type PulledPage } from "./pull.js";
 import type { Streams, SyncCounts } from "./streams.js";
 
-/** What a stream works with. */
+/** What a stream of changes (server-sent events) works with. */
 export interface LiveSource {
   readonly commits: Commits;
   readonly streams: Pick<Streams, "isEnding" | "whenEnding">;
-  /** Gives the stream's place back. */
+  /** Gives back the place of the stream, as only so many may be open. */
   readonly release: () => void;
   /** Tells what has changed since a checkpoint, after it has checked the caller. */
   readonly look: (checkpoint: Checkpoint) => Promise<PulledPage | Refusal>;
   /** Seals a checkpoint as text. */
   readonly seal: (checkpoint: Checkpoint) => Promise<string>;
   readonly counts: Pick<SyncCounts, "event" | "reset">;
-  /** After how many milliseconds the stream ends and the client comes back; Infinity for never. */
+  /** After how many milliseconds the server ends the stream, and the client opens another one; Infinity for never. */
   readonly endsAfterMs: number;
 }
 
-/** After how many milliseconds without anything else a comment is sent, and the caller is checked again. */
+/** After how many milliseconds in which nothing was sent a stream gets a comment, and its caller is checked again. */
 const heartbeatMs = 15_000;
-/** After how many milliseconds it is looked again, where the database had no room or no time. */
+/** After how many milliseconds a stream looks again for changes, where the database had no room or no time. */
 const busyMs = 1_000;
 
 /**
  * The events of a stream (docs/sync.md#live), beginning with a page that was found already. A page is computed when the
- * reader has taken the one before, so that one who reads slowly gets later states and not more of them.
+ * client has taken the one before, so that one who reads slowly gets later states and not more of them.
  */
 export async function liveEvents(
   first: PulledPage,
@@ -35,7 +35,7 @@ export async function liveEvents(
 ): Promise<ReadableStream<Uint8Array>> {
   const { commits, streams, look, seal, counts, endsAfterMs } = source;
   const encoder = new TextEncoder();
-  /** Aborted when the client has gone or the process is about to end. */
+  /** Aborted when the stream's client has gone or the process is about to end. */
   const over = new AbortController();
   let isGone = false;
   const forget = streams.whenEnding(() => over.abort());
@@ -44,7 +44,7 @@ export async function liveEvents(
     source.release();
   };
   const whole = commits.within(endsAfterMs);
-  // Texts alone are kept while a stream waits, and no page.
+  // While a stream waits, it keeps the text of its next events and no page, as a page takes memory.
   let { checkpoint, more, isBehind } = first;
   let text = await eventsOf(first, true, seal);
   if (first.reset !== null) counts.reset(first.reset);
@@ -69,12 +69,14 @@ export async function liveEvents(
         if (!isBehind) return found.status === 401 || found.status === 403 ? bye("auth_expired") : null;
         await timePasses(busyMs);
       } else {
-        // A state of which there were pages ends with one that says so, even if nothing comes after them.
+        // Where pages before said that more of a state follows, its last page is sent even if it is empty, to say that
+        // this was all.
         text = await eventsOf(found, more && !found.more, seal);
         if (found.reset !== null) counts.reset(found.reset);
         ({ checkpoint, more, isBehind } = found);
       }
-      // With the comment comes where the client is, so that one that was told nothing for long need not begin anew.
+      // The comment carries a checkpoint as its id, so that a client that was told nothing for long need not begin
+      // anew.
       if (quiet.isOver) text += more ? ":\n\n" : `:\nid: ${await seal(checkpoint)}\n\n`;
     }
   };
@@ -104,7 +106,7 @@ export async function liveEvents(
   );
 }
 
-/** Whether a later look may succeed: what is refused here is work that the database had no room or no time for. */
+/** Whether looking again may succeed after this refusal: the database had no room or no time for the work. */
 function isBusy({ status }: Refusal): boolean {
   return status === 429 || status === 503;
 }
@@ -113,8 +115,9 @@ const bye = (reason: "auth_expired" | "shutdown" | "limit") =>
   `event: bye\ndata: ${JSON.stringify({ reason })}\n\n`;
 
 /**
- * A page as events (https://html.spec.whatwg.org/multipage/server-sent-events.html). Only a whole state has an id, so that
- * a client that comes back with the last one begins where it had everything. `always`: it is told even if it is empty.
+ * A page of changes as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). Only the
+ * last page of a state has an id, so that a client that comes back with the last id begins where it had everything.
+ * `always`: the page is told even if it is empty.
  */
 async function eventsOf(
   { changes, count, more, reset, checkpoint, clients }: PulledPage,

@@ -5,17 +5,22 @@ import { type PulledPage, pullPage } from "./pull.js";
 import type { SharedPages } from "./shared-pages.js";
 import { viewOf } from "./view.js";
 
-/** What a client asks for, as it is sent. */
+/** What a client asks for with a pull or a stream, as it is sent. */
 export interface AskedPull {
   readonly tables: unknown;
-  /** Sealed, as a client sends it, or as a page before had it. */
+  /**
+   * Where the client is: a sealed text, as clients send it, or the checkpoint of a stream's page before; null for none.
+   */
   readonly checkpoint: string | Checkpoint | null;
   readonly limit: number;
-  /** For how many milliseconds an answer without changes waits for one. */
+  /** For how many milliseconds a pull whose answer would have no changes waits for one. */
   readonly waitMs: number;
   /** Whether a client without a checkpoint is told only what comes from now on. */
   readonly fromNow: boolean;
-  /** Whether a stream goes on: it shares its pages with others, and may be brought to an earlier moment than now. */
+  /**
+   * Whether this is a further look of an open stream: it shares its pages with others, and may be brought to an earlier
+   * moment than now.
+   */
   readonly isStream: boolean;
 }
 
@@ -23,7 +28,7 @@ const limitDefault = 500;
 const limitMax = 1000;
 const waitMsMax = 25_000;
 
-/** Reads the JSON of a request. `isLive`: of a stream, which takes `from` and no `wait_ms`. */
+/** Reads the JSON of a pull or of a stream. `isLive`: it is that of a stream, which takes `from` and no `wait_ms`. */
 export function parsePull(body: Readonly<Record<string, unknown>>, isLive: boolean): AskedPull | Refusal {
   const {
     tables,
@@ -52,7 +57,7 @@ function isIntegerIn(value: unknown, minimum: number, maximum: number): value is
   return typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum;
 }
 
-/** Tells the caller of a request what it asks for. */
+/** The next page of what the caller of a request asks for; a refusal where it may not be told. */
 export function pulledBy(
   asked: ApiRequest,
   { tables, ...pulling }: AskedPull,

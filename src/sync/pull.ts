@@ -18,37 +18,39 @@ import {
 import type { SharedPages, Telling, Told } from "./shared-pages.js";
 import type { FollowedTable, View } from "./view.js";
 
-/** A page of what a client is told. */
+/** A page of the changes that a client is told. */
 export interface PulledPage {
-  /** A JSON array of `{table, op, key, row?}`. */
+  /** The changes: a JSON array of `{table, op, key, row?}`. */
   readonly changes: string;
   readonly count: number;
   /** Where the client is after this page. */
   readonly checkpoint: Checkpoint;
-  /** Whether more pages of the same moment follow. */
+  /** Whether more pages follow that bring the client to the same moment. */
   readonly more: boolean;
   readonly reset: ResetReason | null;
-  /** Whether no row was looked at, because no table of the view has changed. */
+  /** Whether no row was looked at, because none of the tables that the client follows has changed. */
   readonly isQuiet: boolean;
-  /** Whether there are entries of the log after the moment that the client is brought to. */
+  /** Whether the log of changes has entries after the moment that the client is brought to. */
   readonly isBehind: boolean;
   /**
-   * The last mutation of each client of the caller that has pushed lately, by their names: a JSON object. What they have
-   * done until there is in the state that the page ends. Null where there is none, or the page ends no state of now.
+   * The last mutation of each client of the caller that has pushed lately, by the clients' names: a JSON object. What
+   * these mutations have done is in the state that the page completes. Null where there are none, or the page does not
+   * complete the state of now.
    */
   readonly clients: string | null;
 }
 
-/** The member of an answer, or of an event, that tells of clients that push. */
+/** The member `clients` of an answer or an event, which tells of clients that push; empty for null. */
 export const clientsMember = (clients: string | null) => (clients === null ? "" : `,"clients":${clients}`);
 
-/** For how long a client is told of that has pushed, in milliseconds. */
+/** For how many milliseconds after its last push a client that pushes is told of in `clients`. */
 const pushedMs = 86_400_000;
 
 /**
- * What has changed for a caller since a checkpoint, at most `limit` changes of it (docs/sync.md). All pages of a round are
- * of one moment: the newest one when its first page is asked for. Nothing is kept for a client; where it is stands in its
- * checkpoint alone. A stream may be brought to an earlier moment, that of a page which is made already.
+ * What has changed for a caller since a checkpoint, at most `limit` changes of it (docs/sync.md). All pages of a round
+ * lead to one moment: the newest one when the round's first page is asked for. Nothing is kept for a client; where it
+ * is stands in its checkpoint alone. A stream may be brought to an earlier moment, that of a page which is made
+ * already.
  */
 export async function pullPage(
   view: View,
@@ -92,7 +94,7 @@ export async function pullPage(
     course = anew(head.newest, told === "gone" ? "retention" : "budget");
     told = await telling();
   }
-  // What is told anew is of now, and so within what the log knows, unless that is cut faster than it is read.
+  // Telling all rows as of now asks only for what the log knows, unless the log is cut faster than it is read.
   if (told === "gone" || told === "too many") throw new UnavailableError("the log is cut while it is read");
   if (isRefusal(told)) return told;
   const { from, reset } = course;
@@ -113,15 +115,17 @@ export async function pullPage(
   };
 }
 
-/** What is asked for, beside the view. */
+/** What a client asks for, beside the tables and rows (`View`). */
 export interface Pulling {
-  /** As the client sends it, sealed, or as a page before had it; null without one. */
+  /**
+   * Where the client is: a sealed text, as clients send it, or the checkpoint of a stream's page before; null for none.
+   */
   readonly checkpoint: string | Checkpoint | null;
   readonly limit: number;
   /** Whether a client without a checkpoint is told only what comes from now on. */
   readonly fromNow: boolean;
   readonly scanLimit: number;
-  /** Whether a stream goes on, which shares its pages with others. */
+  /** Whether this is a further look of an open stream, which shares its pages with others. */
   readonly isStream: boolean;
 }
 
@@ -131,7 +135,10 @@ const nothingNew = (newest: Mark): Course => ({
   reset: null,
 });
 
-/** As many entries as these, none of which leads to other rows, take no longer than as many reads of one row. */
+/**
+ * With at most so many entries of the log since its checkpoint, none of which leads to rows of other tables, a pull is
+ * short work: it takes no longer than as many reads of one row.
+ */
 const shortEntriesMax = 128;
 
 const shortened = (course: Course, to: Mark): Course => ({ ...course, round: { ...course.round, to } });
@@ -142,8 +149,8 @@ const tooLarge = badRequest("a row is too large for an answer: select fewer colu
 const quiet = ({ tables }: View): Told => ({ changes: [], table: tables.length, after: null });
 
 /**
- * Goes through the tables of a view, from where the page before ended. `gone`: the log does not reach back to the
- * beginning any more; `too many`: more rows may be concerned than are looked at.
+ * Goes through the tables of a view and collects changes, from where the page before ended. `gone`: the log does not
+ * reach back to the moment `from` any more; `too many`: more rows may be concerned than are looked at.
  */
 async function tell(
   view: View,
@@ -184,7 +191,8 @@ async function tell(
       related: [],
       pushing: null,
     });
-    // The floors come last: what the log still knew then, it knew for the statement before.
+    // The floors, from which on the logs are whole, are read last: what a log knew then, it knew for the statement
+    // before.
     const [found, state] = await read(execution, [bind(sql, values), floors], duration);
     if (logHead(state!).head.floor > (from ?? round.to).seq) return "gone";
     const rows = found!.rows.filter((row) => row[4] === null);
@@ -217,7 +225,7 @@ function changeOf({ name, output, access }: FollowedTable, row: readonly ResultV
   return `{${members.filter(Boolean).join()}}`;
 }
 
-/** What `headStatement` found. `generations` tells one schema of the tables from another. */
+/** What the result of `headStatement` says of the log. `generations` tells one schema of the tables from another. */
 function logHead({ rows }: Result): {
   readonly head: LogHead;
   readonly generations: string;

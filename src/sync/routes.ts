@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Caller } from "../auth/principal.js";
+import type { Actor } from "../auth/principal.js";
 import { factsOf, tell } from "../http/answer-facts.js";
 import { bytesOver, readJsonObject, readText } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";
@@ -18,7 +18,7 @@ import { type AskedPull, parsePull, pulledBy } from "./pull-request.js";
 import type { SharedPages } from "./shared-pages.js";
 import type { Streams, SyncCounts } from "./streams.js";
 
-/** The services that the endpoints for clients' copies use. */
+/** The services that the endpoints use which keep clients' copies of rows up to date. */
 export interface SyncServices extends ApiServices {
   readonly streams: Streams;
   readonly sharedPages: SharedPages;
@@ -37,7 +37,10 @@ export function syncEndpoints(services: SyncServices): ServiceEndpoints {
   ]);
 }
 
-/** `POST /api/_svc/pull`. With `wait_ms`, an answer without changes waits for one, and counts as a stream meanwhile. */
+/**
+ * `POST /api/_svc/pull`: what has changed. With `wait_ms`, an answer without changes waits for one, and counts as a
+ * stream meanwhile.
+ */
 async function pull(services: SyncServices, c: Context): Promise<Response> {
   const request = c.req.raw;
   const { config, platform, streams } = services;
@@ -60,7 +63,7 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
         wait ??= commits.within(parsed.checkpoint === null ? 0 : parsed.waitMs);
         if (!isEmpty || wait.isOver || streams.isEnding) return pulledResponse(asked, page);
         const nowMs = clock.elapsed();
-        release ??= streams.take(asked.caller, services.clientOf(c), nowMs, nowMs + parsed.waitMs);
+        release ??= streams.take(asked.by, services.clientOf(c), nowMs, nowMs + parsed.waitMs);
         if (release === null) return tooMany;
         if (!page.isQuiet) await asked.attempt.succeed(200, 0);
         return notYet();
@@ -79,13 +82,13 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
 }
 
 /**
- * How many bytes a request has at most that waits, or whose stream goes on: it is kept, and read again whenever something
- * is committed.
+ * How many bytes the body of a request that waits or is a stream has at most: it is kept in memory, and read again
+ * whenever something is committed.
  */
 const waitingBytesMax = 16_384;
 const bytesMaxOf = ({ api }: Config) => Math.min(waitingBytesMax, api.max_body_bytes);
 
-/** An answer that is not sent, as the request goes on to wait. */
+/** The status of an answer that is not sent, as the request goes on: it waits, or becomes a stream. */
 const notYetStatus = 204;
 const notYet = () => new Response(null, { status: notYetStatus });
 
@@ -97,7 +100,7 @@ async function pulledResponse({ attempt, services }: ApiRequest, page: PulledPag
   return jsonText(`{"data":${data},"meta":{${metered}}}`);
 }
 
-/** `GET /api/_svc/live?q=…` and `POST /api/_svc/live`: the same as server-sent events. */
+/** `GET /api/_svc/live?q=…` and `POST /api/_svc/live`: what has changed, as a stream of server-sent events. */
 async function live(services: SyncServices, c: Context): Promise<Response> {
   const request = c.req.raw;
   const { platform, streams, config } = services;
@@ -105,7 +108,7 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   const known = commits.known();
   let parsed: AskedPull | undefined;
   let first: PulledPage | null = null;
-  let caller: Caller | undefined;
+  let by: Actor | undefined;
   const begun = await answered(services, request, async (asked) => {
     const bytesMax = bytesMaxOf(config);
     const body = request.method === "GET" ? queryOf(c, bytesMax) : await readJsonObject(request, bytesMax);
@@ -116,7 +119,7 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
     const page = await pulledBy(asked, parsed, services.sharedPages);
     if (isRefusal(page)) return page;
     first = page;
-    caller = asked.caller;
+    by = asked.by;
     await asked.attempt.succeed(200, page.count);
     return notYet();
   });
@@ -124,7 +127,7 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   const asked = parsed!;
   const nowMs = clock.elapsed();
   const lastsMs = platform.requestsVanish ? streamMsMax : Number.POSITIVE_INFINITY;
-  const release = streams.take(caller!, services.clientOf(c), nowMs, nowMs + lastsMs);
+  const release = streams.take(by!, services.clientOf(c), nowMs, nowMs + lastsMs);
   if (release === null) return tooMany.toResponse();
   const source = {
     commits,
@@ -137,16 +140,21 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   };
   const headers = { ...everyAnswer, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" };
   const events = await liveEvents(first!, known, source);
-  // `look` lives as long as the stream, and would keep the page.
+  // Lets the first page go: `look` lives as long as the stream and would keep all of this function's variables.
   first = null;
-  return tell(new Response(events, { headers }), factsOf(request, begun));
+  const as = begun.headers.get("Svc-As");
+  const answer = new Response(events, { headers: as === null ? headers : { ...headers, "Svc-As": as } });
+  return tell(answer, factsOf(request, begun));
 }
 
-/** A runtime that may cancel requests bounds how long one lasts, or how much it asks of other services. */
+/**
+ * How many milliseconds a stream lasts on a runtime that may cancel requests (a Worker), which bounds how long one
+ * lasts, or how much it asks of other services.
+ */
 const streamMsMax = 240_000;
 const tooMany = new Refusal("rate_limited", "too many streams are open", { headers: { "Retry-After": "5" } });
 
-/** The JSON in the parameter `q`, which has at most so many bytes. */
+/** The JSON in the query parameter `q`, which has at most `bytesMax` bytes. */
 function queryOf(c: Context, bytesMax: number): Readonly<Record<string, unknown>> | Refusal {
   const [text, ...more] = c.req.queries("q") ?? [];
   if (text === undefined || more.length > 0) return badRequest("q: expected the request as JSON");
@@ -159,7 +167,9 @@ function queryOf(c: Context, bytesMax: number): Readonly<Record<string, unknown>
     : badRequest("q: expected a JSON object");
 }
 
-/** Checks the caller of a stream again, and tells what has changed. Nothing is recorded where no row was looked at. */
+/**
+ * Checks the caller of a stream again, and finds what has changed. No receipt is recorded where no row was looked at.
+ */
 async function look(
   services: SyncServices,
   request: Request,
@@ -168,11 +178,11 @@ async function look(
   const attempt = services.meter(request.method);
   services.counts.looked();
   try {
-    const page = await services.callers.run(request.headers, ({ caller, schemaVersion }, database) =>
+    const page = await services.callers.run(request.headers, ({ schemaVersion, ...who }, database) =>
       whenThere(services.projects.current(schemaVersion), (project) =>
         isRefusal(project)
           ? project
-          : pulledBy({ services, request, attempt, caller, project, database }, asked, services.sharedPages),
+          : pulledBy({ services, request, attempt, ...who, project, database }, asked, services.sharedPages),
       ),
     );
     if (!isRefusal(page) && !page.isQuiet) await attempt.succeed(200, page.count);

@@ -1,28 +1,28 @@
-import type { Caller } from "../auth/principal.js";
+import type { Actor } from "../auth/principal.js";
 import type { Config } from "../project/config.js";
 import type { ResetReason } from "./judge-checkpoint.js";
 
-/** Counts what happens, for `GET /metrics`. */
+/** Counts what happens with streams and waiting pulls, for `GET /metrics`. */
 export interface SyncCounts {
-  /** A stream, or a pull that waits, looks whether something has changed. */
+  /** Counts that a stream, or a pull that waits, looks whether something has changed. */
   looked(): void;
-  /** Something but a comment is sent to a stream. */
+  /** Counts that a stream is sent anything but a comment. */
   event(): void;
-  /** A client has to begin anew. */
+  /** Counts that a client has to begin anew, by the reason. */
   reset(reason: ResetReason): void;
 }
 
-/** How many streams there may be at once (docs/reference/limits.md#streams). */
+/** How many streams and waiting pulls there may be at once (docs/reference/limits.md#streams). */
 export type StreamBounds = Config["sync"];
 
 /**
- * Counts the streams of a process, and ends them. It holds functions and no AbortSignal, because on a Worker a signal
- * belongs to the request that made it.
+ * Counts the streams and waiting pulls of a process, and ends them. It holds functions and no AbortSignal, because on a
+ * Worker a signal belongs to the request that made it.
  */
 export class Streams {
   readonly #bounds: StreamBounds;
   readonly #places = new Set<Place>();
-  /** How many places are taken, by whom they count for. */
+  /** How many places for streams are taken, by whom they count for, such as `user` and an id. */
   readonly #taken = new Map<string, number>();
   readonly #atEnd = new Set<() => void>();
   #isEnding = false;
@@ -32,11 +32,11 @@ export class Streams {
   }
 
   /**
-   * Takes a place for a stream, and returns what gives the place back; null where there is no place left. `address` is what
-   * counts as one client among those who have no credential. Until `endsAtMs` at the latest the place is taken, as a runtime
-   * may not tell that a client has gone. Both times are monotonic milliseconds.
+   * Takes a place for a stream or a waiting pull, and returns the function that gives the place back; null where there
+   * is none left. `address` is what counts as one client among those who have no credential. Until `endsAtMs` at the
+   * latest the place is taken, as a runtime may not tell that a client has gone. Both times are monotonic milliseconds.
    */
-  take(caller: Caller, address: string, nowMs: number, endsAtMs: number): (() => void) | null {
+  take(caller: Actor, address: string, nowMs: number, endsAtMs: number): (() => void) | null {
     for (const place of this.#places) if (place.endsAtMs <= nowMs) this.#release(place);
     const shares = sharesOf(caller, address, this.#bounds);
     if (this.#isEnding || this.size >= this.#bounds.max_streams) return null;
@@ -66,7 +66,9 @@ export class Streams {
     return this.#isEnding;
   }
 
-  /** Calls `end` when the process is about to end, unless the function that is returned has been called before. */
+  /**
+   * Calls `end` when the process is about to end, unless the function that `whenEnding` returns has been called before.
+   */
   whenEnding(end: () => void): () => void {
     this.#atEnd.add(end);
     return () => {
@@ -74,7 +76,7 @@ export class Streams {
     };
   }
 
-  /** Ends all streams and all waiting, and takes no more. */
+  /** Ends all streams and all waiting pulls, and lets no new ones begin. */
   end(): void {
     this.#isEnding = true;
     for (const end of this.#atEnd) end();
@@ -83,13 +85,13 @@ export class Streams {
 
 interface Place {
   readonly endsAtMs: number;
-  /** Whom it counts for. */
+  /** Whom the place counts for, such as `user` and an id. */
   readonly of: readonly string[];
 }
 
-/** Whom a stream counts for, and how many each of them may have. */
+/** Whom a stream of this caller counts for, and how many streams each of them may have. */
 function sharesOf(
-  caller: Caller,
+  caller: Actor,
   address: string,
   bounds: StreamBounds,
 ): readonly { readonly of: string; readonly max: number }[] {
@@ -97,10 +99,12 @@ function sharesOf(
     case "anonymous":
       return [
         { of: `address ${address}`, max: bounds.max_streams_per_address },
-        // Those who sign in find a place, however many addresses there are.
+        // Anonymous callers together have half of the places, so that those who sign in find one, however many
+        // addresses there are.
         { of: "anonymous", max: Math.ceil(bounds.max_streams / 2) },
       ];
     case "user":
+    case "admin":
       return [
         { of: `session ${caller.sessionId}`, max: bounds.max_streams_per_session },
         { of: `user ${caller.id}`, max: bounds.max_streams_per_user },

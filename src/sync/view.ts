@@ -1,5 +1,5 @@
-import type { Caller } from "../auth/principal.js";
-import { authValues, principalOf } from "../auth/principal.js";
+import type { Actor } from "../auth/principal.js";
+import { authValues, isPastRules, principalOf } from "../auth/principal.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import type { Expression } from "../rules/ast.js";
 import { whenTrue } from "../rules/fold.js";
@@ -13,36 +13,36 @@ import type { SlotValues } from "../tables/sql/fragment.js";
 import { loggedTable } from "../tables/sql/logged.js";
 import { notFollowable } from "./followable.js";
 
-/** What a caller is told of one table, and the values that its filters compare with. */
+/** The rows of one table that a caller follows, and the values that its filters compare with. */
 export interface FollowedTable extends Followed {
   readonly name: TableName;
   readonly values: SlotValues;
 }
 
-/** The rows that a caller follows. */
+/** The rows that a client keeps a copy of: some tables, each with the rule and filters that its rows meet. */
 export interface View {
   readonly tables: readonly FollowedTable[];
-  /** All tables whose log matters: those that are told, and those that their rules look into. */
+  /** All tables whose log of changes matters: those that are followed, and those that their rules look into. */
   readonly logs: readonly TableName[];
-  /** Those of them that rules look into: one of their entries may lead to many rows. */
+  /** The tables of `logs` that rules look into: one entry of their logs may lead to many rows. */
   readonly related: readonly string[];
   /** Who follows (`principalOf`); null for an anonymous caller, who has no clients that push. */
   readonly principal: string | null;
-  /** What a checkpoint is compared by (`Checkpoint.view`), before it is hashed. */
+  /** The text that says which rows these are. A checkpoint holds its hash (`Checkpoint.view`). */
   readonly text: string;
-  /** What a checkpoint is compared by (`Checkpoint.who`), before it is hashed. */
+  /** The text that says whose rows these are. A checkpoint holds its hash (`Checkpoint.who`). */
   readonly who: string;
-  /** What the rules read of the caller. What is told hangs on nothing else of the caller. */
+  /** What the rules read of the caller, as JSON. The rows depend on nothing else of the caller. */
   readonly readOfCaller: string;
 }
 
 /**
- * The view that `tables` of a request asks for. Refused where a table is unknown, where the caller may not read it, where
- * its rule cannot be followed, or where a filter is none.
+ * The view (the rows to follow) that `tables` of a request asks for. A refusal where a table is unknown, the caller may
+ * not read it, its rule cannot be followed, or a filter is not valid.
  */
 export function viewOf(
   asked: unknown,
-  caller: Caller,
+  caller: Actor,
   project: LiveProject,
   accessTo: (table: FollowedTable["access"]["table"]) => Access | Refusal,
 ): View | Refusal {
@@ -61,8 +61,8 @@ export function viewOf(
     const access = accessTo(table);
     if (isRefusal(access)) return access;
     const rule = rules.get(table.name)!.read;
-    // To a key the rule does not matter.
-    const problem = notFollowable(table, caller.kind === "key" ? always : rule, schema, catalog);
+    // The rule does not matter to callers whom it does not bind: keys read by their scopes.
+    const problem = notFollowable(table, isPastRules(caller) ? always : rule, schema, catalog);
     if (problem !== null) return badRequest(`${name} cannot be synced: ${problem}`);
     const asksFor = requestFor(name, terms, access);
     if (isRefusal(asksFor)) return asksFor;
@@ -107,8 +107,8 @@ export function viewOf(
 const tablesMax = 20;
 const always: Expression = { kind: "literal", value: true };
 
-/** The values of the caller that rules read, beside the id. */
-function whatRulesRead(rules: readonly Expression[], caller: Caller): readonly unknown[] {
+/** The fields of the caller that the rules read, as `auth.role`, with their values. */
+function whatRulesRead(rules: readonly Expression[], caller: Actor): readonly unknown[] {
   const values = authValues(caller);
   const fields = rules
     .flatMap(leavesOf)
@@ -117,7 +117,7 @@ function whatRulesRead(rules: readonly Expression[], caller: Caller): readonly u
   return [...new Set(fields)].sort().map((field) => [field, values[field]]);
 }
 
-/** The values that filters compare with, by the names that stand for them. */
+/** The values that filters in a rule compare with, with the names that stand for them. */
 function valuesIn(rule: Expression, values: SlotValues): readonly unknown[] {
   const names = leavesOf(rule)
     .flatMap(operandsOf)
@@ -134,7 +134,7 @@ interface AskedTable {
   readonly output: Followed["output"];
 }
 
-/** What a request asks for of one table: `{ where?, filter?, select? }`, as in a list as JSON. */
+/** Reads what a request asks for of one table: `{ where?, filter?, select? }`, as in a list whose request is JSON. */
 function requestFor(name: string, terms: unknown, access: Access): AskedTable | Refusal {
   if (typeof terms !== "object" || terms === null || Array.isArray(terms))
     return badRequest(`tables.${name}: expected an object`);

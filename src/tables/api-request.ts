@@ -1,8 +1,8 @@
-import type { Callers } from "../auth/callers.js";
-import { authValues, type Caller, idOf, longWorkFor } from "../auth/principal.js";
+import type { Actors } from "../auth/callers.js";
+import { type Actor, accountOf, authValues, idOf, longWorkFor, principalOf } from "../auth/principal.js";
 import { type AnswerFacts, tellOf } from "../http/answer-facts.js";
 import { readAhead } from "../http/body.js";
-import { isRefusal, type Refusal, responseOf } from "../http/refusal.js";
+import { badRequest, isRefusal, type Refusal, responseOf } from "../http/refusal.js";
 import type { Attempt, Meter, Subject } from "../metering/attempt.js";
 import { type AtOnce, whenThere } from "../platform/at-once.js";
 import type { SqlValue, Statements } from "../platform/database.js";
@@ -24,14 +24,14 @@ import type { SlotValues } from "./sql/fragment.js";
 export interface ApiServices {
   readonly platform: Platform;
   readonly config: Config;
-  readonly callers: Callers;
+  readonly callers: Actors;
   readonly projects: ProjectSource;
   readonly cursors: Cursors;
   readonly meter: Meter;
   /** The answer to an exception, which is also logged where it was not expected. */
   readonly failed: (error: unknown) => Refusal;
-  /** Whether requests are logged, so that the log has to be told what it cannot see by itself. */
-  readonly isLogged: boolean;
+  /** Whether the header `Svc-Preview` is taken (docs/reference/http.md#previews). */
+  readonly takesPreviews: boolean;
 }
 
 /** One request to rows of the owner's tables, with all that is needed to answer it. */
@@ -39,7 +39,10 @@ export interface ApiRequest {
   readonly services: ApiServices;
   readonly request: Request;
   readonly attempt: Attempt;
-  readonly caller: Caller;
+  /** Whose rights the request has. */
+  readonly caller: Actor;
+  /** Who sends it, and whom it is metered for: see `IdentifiedCaller`. */
+  readonly by: Actor;
   readonly project: LiveProject;
   /** The database for this request. It adds the check of the caller's credentials to its first round trip. */
   readonly database: Statements;
@@ -56,7 +59,8 @@ export async function answered(
 ): Promise<Response> {
   const attempt = services.meter(request.method);
   let answer: Response | Refusal;
-  let by: Caller | undefined;
+  let sender: Actor | undefined;
+  let isAs = false;
   let columns: AnswerFacts["columns"];
   const tells = (of: AnswerFacts["columns"]) => {
     columns = of;
@@ -64,32 +68,61 @@ export async function answered(
   try {
     const body = readAhead(request, services.config.api.max_body_bytes);
     if (body !== undefined) await body;
-    answer = await services.callers.run(request.headers, ({ caller, schemaVersion }, database) => {
-      by = caller;
+    answer = await services.callers.run(request.headers, ({ caller, by, schemaVersion }, database) => {
+      sender = by;
+      isAs = caller !== by;
       return whenThere(services.projects.current(schemaVersion), (project) =>
-        isRefusal(project) ? project : act({ services, request, attempt, caller, project, database }, tells),
+        isRefusal(project)
+          ? project
+          : act({ services, request, attempt, caller, by, project, database }, tells),
       );
     });
-    // `caller` is who the credentials name. It is passed on before the database has checked them, and where the check
+    // `by` is who the credentials name. It is passed on before the database has checked them, and where the check
     // fails, the log must not name that caller.
-    if (isRefusal(answer) && answer.code === "unauthorized" && by?.kind !== "anonymous") by = undefined;
+    const isChecked = isAs || sender?.kind === "anonymous";
+    if (isRefusal(answer) && answer.code === "unauthorized" && !isChecked) sender = undefined;
   } catch (error) {
     answer = services.failed(error);
   }
   const response = responseOf(answer);
+  // So that whoever asks as somebody else can tell their refusals from their own.
+  if (isAs) response.headers.set("Svc-As", request.headers.get("Svc-As")!);
   const ended = attempt.end(response.status);
   if (ended !== undefined) await ended;
-  if (services.isLogged) tellOf(request, response, { principal: by, columns, receipt: attempt.receipt() });
+  const principal = sender && accountOf(sender);
+  const told = { ...(principal && { principal }), columns, receipt: attempt.receipt() };
+  // What somebody else would be refused is nothing that whoever asks was refused.
+  tellOf(request, response, isAs ? { ...told, event: "admin_read" } : told);
   return response;
 }
 
-/** What the caller of a request may do with a table. `nowMs` is the time in milliseconds since the epoch. */
+/** Refuses to write for somebody whose view is asked for (`Svc-As`); null for everybody else. */
+export function asReaderOnly({ caller, by }: Pick<ApiRequest, "caller" | "by">): Refusal | null {
+  return caller === by ? null : onlyReads;
+}
+
+const onlyReads = badRequest("Svc-As: requests that write take none");
+
+/**
+ * Whom what is sealed for a request, such as a cursor, is bound to: it opens for nobody else, and not for the same caller
+ * in another way.
+ */
+export function sealedFor({ caller, by }: Pick<ApiRequest, "caller" | "by">): string {
+  return caller === by ? principalOf(caller) : `${principalOf(by)} as ${principalOf(caller)}`;
+}
+
+/**
+ * What the caller of a request may do with a table. `nowMs` is the time in milliseconds since the epoch. Every write asks
+ * here first.
+ */
 export function accessTo(
-  { caller, project, services }: ApiRequest,
+  { caller, by, project, services }: ApiRequest,
   table: Table,
   action: RuleAction,
   nowMs: number,
 ): Access | Refusal {
+  const refused = action === "read" || action === "history" ? null : asReaderOnly({ caller, by });
+  if (refused !== null) return refused;
   const { accesses } = rememberedOf(project, services.platform);
   const rules = project.rules.get(table.name)!;
   return accessOf(caller, table, rules, action, project.catalog, accesses, Math.floor(nowMs / 1000));
@@ -97,23 +130,28 @@ export function accessTo(
 
 /** Begins to meter a request to a table, and gives what it takes to run its statements. */
 export function executionOf(
-  { services, attempt, caller, project, database }: ApiRequest,
+  { services, attempt, caller, by, project, database }: ApiRequest,
   table: string,
   action: Subject["action"],
   nowMs: number,
 ): WriteExecution {
   const { config, platform } = services;
   const beganMs = platform.clock.elapsed();
-  const principal = { principalKind: caller.kind, principalId: idOf(caller) };
+  const principalId = idOf(by);
   return {
     database,
-    tally: attempt.begin({ ...principal, table, action }),
+    tally: attempt.begin({ principalKind: by.kind, principalId, table, action }),
     plans: isMetered(config) ? rememberedOf(project, platform).plans : noPlanChecks,
     values: callerValues(caller, Math.floor(nowMs / 1000)),
     nowMs,
     random: platform.random,
-    changedBy: () => ({ ...principal, at: nowMs, attemptId: attempt.id() }),
-    longWork: () => longWorkFor(caller, config.api, platform.clock.elapsed() - beganMs),
+    changedBy: () => ({
+      principalKind: accountOf(by).kind,
+      principalId,
+      at: nowMs,
+      attemptId: attempt.id(),
+    }),
+    longWork: () => longWorkFor(by, config.api, platform.clock.elapsed() - beganMs),
   };
 }
 
@@ -121,7 +159,7 @@ export function executionOf(
  * The values of `auth.id`, `auth.email`, `auth.email_verified` and `now()`, which a rule's SQL has placeholders for.
  * `auth.role` needs none: the SQL is made for the caller's role.
  */
-export function callerValues(caller: Caller, nowSeconds: number): SlotValues {
+export function callerValues(caller: Actor, nowSeconds: number): SlotValues {
   const { id, email, email_verified } = authValues(caller);
   const get = (name: string): SqlValue | undefined => {
     switch (name) {

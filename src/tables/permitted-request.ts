@@ -8,7 +8,7 @@ import type { Table } from "../project/model.js";
 import type { RuleAction } from "../rules/ast.js";
 import { isReadOnly } from "../schema/live-project.js";
 import type { Access } from "./access.js";
-import { type ApiRequest, accessTo, executionOf } from "./api-request.js";
+import { type ApiRequest, accessTo, asReaderOnly, executionOf } from "./api-request.js";
 import type { WriteExecution } from "./execution.js";
 import { type Remembered, rememberedOf } from "./remembered.js";
 import type { RowTarget } from "./row/row.js";
@@ -60,7 +60,8 @@ export const ruleActions: Record<Action, RuleAction> = {
 export function permittedRequest(asked: TableRequest, action: Action): PermittedRequest | Refusal {
   const { project, table } = asked;
   const nowMs = asked.services.platform.clock.now();
-  const access = permittedAccess(asked, action, (of) => accessTo(asked, table, of, nowMs));
+  const refused = action === "restore" ? asReaderOnly(asked) : null;
+  const access = refused ?? permittedAccess(asked, action, (of) => accessTo(asked, table, of, nowMs));
   if (isRefusal(access)) return access;
   const execution = executionOf(asked, table.name, action, nowMs);
   const remembered = rememberedOf(project, asked.services.platform);

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { principalOf } from "../auth/principal.js";
+import { isPastRules } from "../auth/principal.js";
 import { byMethod } from "../http/by-method.js";
 import { entityTags } from "../http/conditional.js";
 import { decode, parseQueryString } from "../http/query-string.js";
@@ -13,7 +13,7 @@ import { TRUE } from "../rules/fold.js";
 import { isReadOnly } from "../schema/live-project.js";
 import { accessOf } from "./access.js";
 import { aggregateResponse } from "./aggregate/aggregate-response.js";
-import { type ApiServices, accessTo, answered } from "./api-request.js";
+import { type ApiServices, accessTo, answered, sealedFor } from "./api-request.js";
 import type { ReadableTables } from "./expansion/expansion.js";
 import { historyResponse } from "./history/history-response.js";
 import { momentsOf } from "./history/moments.js";
@@ -122,16 +122,30 @@ async function query(permitted: PermittedRequest): Promise<Response | Refusal> {
 
 const withoutContentType = badRequest("expected Content-Type: application/json");
 
-function listOf(parameters: ListParameters, permitted: PermittedRequest): Promise<Response | Refusal> {
+function listOf(parameters: ListParameters, permitted: PermittedRequest): TableAnswer {
   const { asked, access, execution, remembered } = permitted;
   const { services, attempt } = asked;
   const { config } = services;
   const scanLimit = config.api.scan_limit;
   const { lists: prepared, briefTries } = remembered;
   const tables = readableTables(permitted);
-  const source = { access, scanLimit, metered: isMetered(config), prepared, briefTries, tables };
+  const preview = previewOf(asked);
+  if (isRefusal(preview)) return preview;
+  const source = { access, scanLimit, metered: isMetered(config), preview, prepared, briefTries, tables };
   return listResponse(parameters, source, execution, cursorsOf(asked), attempt.succeed, acceptsQuery);
 }
+
+/** The number of bytes in `Svc-Preview` (docs/reference/http.md#previews); null without it, and where it is not taken. */
+function previewOf({ request, services }: TableRequest): number | Refusal | null {
+  const text = services.takesPreviews ? request.headers.get("Svc-Preview") : null;
+  if (text === null) return null;
+  const bytes = /^[1-9]\d{1,4}$/.test(text) ? Number(text) : 0;
+  return bytes >= previewMin && bytes <= previewMax ? bytes : badPreview;
+}
+
+const previewMin = 64;
+const previewMax = 10_000;
+const badPreview = badRequest(`Svc-Preview: expected a number of bytes from ${previewMin} to ${previewMax}`);
 
 /** The tables of the project as the caller of a request may read them. */
 function readableTables({ asked, execution, remembered }: PermittedRequest): ReadableTables {
@@ -147,7 +161,7 @@ function readableTables({ asked, execution, remembered }: PermittedRequest): Rea
         accessOf(caller, table, its, "read", catalog, known, nowSeconds);
       const access = accessBy(rules, remembered.accesses);
       if (!isRefusal(access)) return { access, readable: access.readable };
-      if (caller.kind === "key") return access;
+      if (isPastRules(caller)) return access;
       const open = accessBy({ ...rules, read: TRUE }, new Memo(0));
       return isRefusal(open) ? open : { access: null, readable: open.readable };
     },
@@ -200,14 +214,17 @@ async function restored(permitted: PermittedRequest): Promise<Response | Refusal
   return isRefusal(row) ? row : rowResponse(asked, row, 200, etagOf(access, row));
 }
 
-function cursorsOf({ services, caller, table, project }: TableRequest): BoundCursors {
-  const binding = { principal: principalOf(caller), table: table.name, schemaVersion: project.version };
+function cursorsOf(asked: TableRequest): BoundCursors {
+  const { services, table, project } = asked;
+  const binding = { principal: sealedFor(asked), table: table.name, schemaVersion: project.version };
   return { ...services.cursors, binding };
 }
 
 async function get(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
   const { asked, access, execution } = permitted;
-  const row = await getRow(rowTarget(permitted), execution, key);
+  const preview = previewOf(asked);
+  if (isRefusal(preview)) return preview;
+  const row = await getRow(rowTarget(permitted), execution, key, preview);
   if (isRefusal(row)) return row;
   const etag = etagOf(access, row);
   const known = etag.ETag === undefined ? null : entityTags(asked.request.headers, "If-None-Match");

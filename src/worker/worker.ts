@@ -95,6 +95,7 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
       clientAddress: ({ headers }) => headers.get("CF-Connecting-IP") ?? "unknown",
       readSchemaFile: async () => schemaText,
       publicBaseUrl,
+      surroundings: { runtime: "worker", isSet: (variable) => Boolean(environment[variable]) },
       addHeader,
       // Cloudflare serves them, as wrangler.toml says.
       consoleFiles: null,

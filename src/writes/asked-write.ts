@@ -25,24 +25,24 @@ import { fromJson } from "../tables/values.js";
 /** A write as one of several in a request: `{op, table, …}` (docs/reference/http.md#batch). */
 export interface AskedWrite {
   readonly write: RowWrite;
-  /** The columns of earlier writes that it refers to. */
+  /** The columns of what earlier writes answer with that this write refers to, by `{"$ref": "0.id"}`. */
   readonly references: readonly ResultReference[];
 }
 
-/** A column of what an earlier write of the request answers with. */
+/** A reference such as `{"$ref": "0.id"}`: to a column of what an earlier write of the request answers with. */
 export interface ResultReference {
-  /** The number of that write. */
+  /** The number of the earlier write in the request, from 0. */
   readonly at: number;
   readonly column: Column;
   readonly isKey: boolean;
 }
 
-/** The name under which what is referred to is kept within the transaction. */
+/** The name under which the value that a reference leads to is kept within the transaction. */
 export function referenceName({ at, column }: ResultReference): string {
   return `ref.${at}.${column.name}`;
 }
 
-/** The table that a write names; a 404 for one that is not there. */
+/** The table that a write of a request names; a 404 for a table that is not there. */
 export function tableOf(sent: unknown, { schema, catalog }: LiveProject): Table | Refusal {
   const name = isObject(sent) ? sent.table : undefined;
   if (typeof name !== "string") return badRequest("table: expected the name of a table");
@@ -59,19 +59,19 @@ const members = {
   delete: ["op", "table", "key", "base"],
 } as const satisfies Partial<Record<RuleAction, readonly string[]>>;
 
-/** What a request of several writes says of one that may not be understood. */
+/** What reading one write of a request with several writes depends on. */
 export interface Asking {
   readonly asked: ApiRequest;
   readonly execution: WriteExecution;
-  /** The writes before this one, to which it may refer; null where one of them was refused. */
+  /** The writes of the request before this one, to which this one may refer. */
   readonly earlier: readonly AskedWrite[];
-  /** Whether the request may say what it takes a row to be (`base`). */
+  /** Whether a write may have the member `base`, in which a client says what it takes the row to be. */
   readonly takesBase: boolean;
 }
 
 /**
- * Reads one of several writes. A refusal where it is malformed, or where the caller may write no such row, whatever is in
- * the table.
+ * Reads one of several writes of a request. A refusal where it is malformed, or where the caller may write no such row,
+ * whatever is in the table.
  */
 export function askedWrite(sent: unknown, asking: Asking): AskedWrite | Refusal {
   const { asked, execution, takesBase } = asking;
@@ -109,7 +109,10 @@ export function askedWrite(sent: unknown, asking: Asking): AskedWrite | Refusal 
   return isRefusal(written) ? written : { write: written, references: resolved.references };
 }
 
-/** What a client takes a row to be. The columns are those that the caller may read. */
+/**
+ * Reads `base` of a write: what a client takes the row to be. The columns in it have to be those that the caller may
+ * read.
+ */
 function expectedValues(sent: unknown, access: Access): Expected | Refusal {
   if (!isObject(sent)) return badRequest("base: expected an object of columns");
   const values = new Map<string, SqlValue>();
@@ -123,7 +126,7 @@ function expectedValues(sent: unknown, access: Access): Expected | Refusal {
   return values.size === 0 ? badRequest("base: expected at least one column") : { kind: "values", values };
 }
 
-/** Replaces `{"$ref": "0.id"}` in the members of a body. */
+/** Finds the references, such as `{"$ref": "0.id"}`, in the members of a write, and what they lead to. */
 class Resolved {
   readonly references: ResultReference[] = [];
   readonly #names = new Map<string, string>();
@@ -179,7 +182,7 @@ class Resolved {
   }
 }
 
-/** The path of a reference; null for any other value. */
+/** The path in a reference, `0.id` of `{"$ref": "0.id"}`; null for any value that is no reference. */
 function pathOf(value: unknown): string | null {
   if (!isObject(value)) return null;
   const [member, ...others] = Object.keys(value);

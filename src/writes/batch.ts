@@ -46,7 +46,7 @@ export async function batch(asked: ApiRequest): Promise<Response | Refusal> {
   return jsonText(body, 200, replayedHeader(once.outcome === "replayed"));
 }
 
-/** The array `operations` of a body, which is its only member. */
+/** The array `operations` of a request's body, which is the body's only member; a refusal for another body. */
 export function operationsIn(body: unknown, max: number): readonly unknown[] | Refusal {
   if (!isObject(body)) return badRequest("expected a JSON object as the body");
   const { operations, ...others } = body;
@@ -57,7 +57,7 @@ export function operationsIn(body: unknown, max: number): readonly unknown[] | R
     : badRequest(`operations: expected an array of 1 to ${max}`);
 }
 
-/** The names of the tables that writes are about, for the receipt. */
+/** The names of the tables that the writes of a request are about, separated by commas, for its receipt. */
 export function tablesOf(sent: readonly unknown[], { project }: Pick<ApiRequest, "project">): string {
   const names = sent.flatMap((each) => {
     const table = tableOf(each, project);

@@ -1,26 +1,26 @@
 import { abortText } from "../platform/abort.js";
 import { type Result, type Statement, statement } from "../platform/database.js";
 
-/** Which client of a caller pushes: the caller and the name that the client gives itself. */
+/** The name of a client that pushes mutations: its caller, and the name that the client gives itself. */
 export type ClientName = string;
 
-/** How many clients one caller has at most. */
+/** How many clients that push one caller has at most. */
 export const clientsMax = 1_000;
-/** For how many mutations of a client it is known what became of each. */
+/** For how many mutations of a client, the latest ones, it is kept what became of each. */
 export const resultsMax = 1_000;
 const resultDays = 30;
-/** After how many days without a mutation a client is forgotten. */
+/** After how many days without a mutation a client that pushes is forgotten. */
 const clientDays = 365;
 const dayMs = 86_400_000;
 
-/** What became of a mutation, as it is recorded: the members of its result without the rows. */
+/** What became of a pushed mutation, as it is recorded: the members of its result without the rows. */
 export type Recorded = Readonly<Record<string, unknown>> & {
   readonly status: "applied" | "conflict" | "rejected";
 };
 
 /**
- * Takes a mutation for the next one of its client, and undoes the batch for the reason `ledger` where it is not: it was
- * done before, another one has to come before it, or the caller has too many clients.
+ * Statements that take a pushed mutation for the next one of its client. They undo the batch for the reason `ledger`
+ * where it is not: it was done before, another one has to come before it, or the caller has too many clients.
  */
 export function takeNext(client: ClientName, id: number, nowMs: number, nonce: string): readonly Statement[] {
   const mutation = BigInt(id);
@@ -43,7 +43,7 @@ export function takeNext(client: ClientName, id: number, nowMs: number, nonce: s
   ];
 }
 
-/** Records what became of a mutation, and forgets an old one. */
+/** Statements that record what became of a pushed mutation, and forget an old one of the same client. */
 export function record(
   client: ClientName,
   id: number,
@@ -68,15 +68,21 @@ export function record(
   ];
 }
 
-/** What is known of a client. */
+/** What is known of a client that pushes mutations. */
 export interface Known {
-  /** The last mutation that was done or refused; 0 before the first. */
+  /** The id of the last mutation that was done or refused; 0 before the first. */
   readonly lastId: number;
-  /** The mutations of which it is known what became of them, by their ids. */
+  /**
+   * What became of the client's mutations that were asked for, by their ids, where it is still known. `hash` is that of
+   * what was sent.
+   */
   readonly mutations: ReadonlyMap<number, { readonly hash: string; readonly result: Recorded }>;
 }
 
-/** Reads what is known of a client, for mutations from one id to another. `knownOf` reads the results. */
+/**
+ * The statements that ask what is known of a client, for its mutations from one id to another. `knownOf` reads the
+ * results.
+ */
 export function askKnown(client: ClientName, from: number, to: number): readonly Statement[] {
   return [
     statement("SELECT last_id FROM _push_clients WHERE client = ?", client),
@@ -89,7 +95,7 @@ export function askKnown(client: ClientName, from: number, to: number): readonly
   ];
 }
 
-/** Reads the results of `askKnown`. */
+/** What is known of a client, read from the results of `askKnown`. */
 export function knownOf([client, results]: readonly Result[]): Known {
   return {
     lastId: (client!.rows[0]?.[0] ?? 0) as number,
@@ -102,7 +108,10 @@ export function knownOf([client, results]: readonly Result[]): Known {
   };
 }
 
-/** Deletes what is known of mutations for 30 days, and clients that have been silent for a year, at most so many. */
+/**
+ * Statements that delete what became of mutations more than 30 days ago, of at most `rowsMax`, and clients that have
+ * pushed nothing for a year.
+ */
 export function retirePushes(nowMs: number, rowsMax: number): readonly Statement[] {
   return [
     statement(

@@ -30,28 +30,28 @@ import { keptReferences } from "./references.js";
 
 /** How many mutations a push has at most. */
 export const mutationsMax = 100;
-/** How many operations all mutations of a push have at most, and on a Worker. */
+/** How many operations all mutations of a push together have at most, on Node and on a Worker. */
 export const pushedOperationsMax = { node: 1_000, worker: 200 } as const;
 
-/** A mutation as a client sends it: what belongs together, under the next number of the client. */
+/** A mutation as a client pushes it: writes that belong together, under the next number of the client. */
 interface Mutation {
   readonly id: number;
   readonly operations: readonly unknown[];
   readonly hash: string;
 }
 
-/** What a client is told of a mutation. */
+/** What the answer to a push tells of one mutation. */
 interface Told {
   readonly id: number;
-  /** JSON text. */
+  /** The result of the mutation as JSON text. */
   readonly json: string;
-  /** How many rows it shows. */
+  /** How many rows the result shows. */
   readonly rows: number;
 }
 
 /**
- * `POST /api/_svc/push` (docs/sync.md#push): mutations in the order of their ids, each a transaction of its own, each once.
- * What is refused is recorded, and does not stop what follows.
+ * `POST /api/_svc/push` (docs/sync.md#push): carries out mutations in the order of their ids, each in a transaction of
+ * its own and only once. What is refused is recorded, and does not stop what follows.
  */
 export async function push(asked: ApiRequest): Promise<Response | Refusal> {
   const { services, caller, request, attempt } = asked;
@@ -74,7 +74,8 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
     try {
       let next = known !== null && mutation.id <= known.lastId ? null : await carryOut(mutation, pushing);
       if (next === null && known === null) {
-        // The mutation is not the next one of its client. Only before anything is done can all of them be compared.
+        // The mutation is not the next one of its client. If nothing was done yet, all mutations of the push are
+        // compared with what is known of the client; else the push ends here.
         if (i > 0) break;
         known = await lookUp(mutations, pushing);
         const refusal = misfit(mutations, known);
@@ -84,7 +85,7 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
       if (next === null) break;
       told.push(next);
     } catch (error) {
-      // What was done until here is recorded. The client sends the rest again.
+      // What was done until here is recorded and told. The client sends the rest again.
       if (!(error instanceof UnavailableError) || told.length === 0) throw error;
       break;
     }
@@ -100,7 +101,7 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
 
 const notSignedIn = new Refusal("unauthorized", "sign in to push, as mutations belong to who sends them");
 
-/** A push, for its mutations. */
+/** What carrying out the mutations of one push needs. */
 interface Pushing {
   readonly asked: ApiRequest;
   readonly execution: WriteExecution;
@@ -143,7 +144,10 @@ function gap(expected: number): Refusal {
   return new Refusal("conflict", `the ids of mutations count up by one: ${expected} is next`, { expected });
 }
 
-/** Carries a mutation out that is the next one of its client, or records that it is refused. Null where it is not next. */
+/**
+ * Carries out a mutation if it is the next one of its client, or records that it is refused. Null where it is not the
+ * next one.
+ */
 async function carryOut(mutation: Mutation, pushing: Pushing): Promise<Told | null> {
   const writes = writesOf(mutation, pushing);
   if (!Array.isArray(writes)) return refuse(mutation, writes as RefusedMutation, pushing);
@@ -192,10 +196,13 @@ function writesOf(
   return writes;
 }
 
-/** A mutation that is refused for good. */
+/** A mutation that is refused for good, with the result that is recorded of it. */
 interface RefusedMutation {
   readonly result: Recorded;
-  /** The write of a row that is not what the client takes it to be. */
+  /**
+   * The write of a row that is not what the client takes it to be; null where the mutation is refused for another
+   * reason.
+   */
   readonly conflicting: RowWrite | null;
 }
 
@@ -216,7 +223,7 @@ function refusedBy(
   };
 }
 
-/** Records that a mutation is refused. Null where it is not the next one of its client. */
+/** Records that a mutation is refused, and tells so. Null where it is not the next one of its client. */
 async function refuse(
   { id, hash }: Mutation,
   { result, conflicting }: RefusedMutation,
@@ -248,7 +255,10 @@ async function tellRefused(
   return { id, json, rows: current === null ? 0 : 1 };
 }
 
-/** The row as it is, for who may read it. */
+/**
+ * The row that a refused write is about as it is now, as JSON; null where the caller may not read it or it is not
+ * there.
+ */
 async function currentOf({ access, key }: RowWrite, { asked, execution }: Pushing): Promise<string | null> {
   const reading = accessTo(asked, access.table, "read", execution.nowMs);
   if (isRefusal(reading)) return null;
@@ -269,12 +279,13 @@ async function lookUp(mutations: readonly Mutation[], { execution, name }: Pushi
   return knownOf(await read(execution, asking, "short"));
 }
 
-/** Why mutations do not follow on what is known of their client. */
+/** Why the mutations of a push do not follow on what is known of their client; null where they do. */
 function misfit(mutations: readonly Mutation[], { lastId, mutations: known }: Known): Refusal | null {
   const first = mutations[0]!.id;
   if (first > lastId + 1) return gap(lastId + 1);
   if (mutations.some(({ id, hash }) => known.has(id) && known.get(id)!.hash !== hash)) return otherBody;
-  // A client that is known was behind when the mutation came, and is not any more: another push was carried out meanwhile.
+  // Without a refusal the first mutation is the next one of a known client by now: another push was carried out
+  // meanwhile. A new client that could not push its first mutation is one too many.
   return first === 1 && lastId === 0 ? tooManyClients : null;
 }
 
@@ -286,7 +297,7 @@ const tooManyClients = new Refusal("rate_limited", `a caller has at most ${clien
   headers: { "Retry-After": "3600" },
 });
 
-/** What is told of a mutation that was done, or refused, before. */
+/** What is told of a mutation that was done, or refused, by an earlier push. */
 async function repeated(mutation: Mutation, { mutations }: Known, pushing: Pushing): Promise<Told> {
   const { id } = mutation;
   const result = mutations.get(id)?.result;

@@ -4,7 +4,9 @@ import { clearStaged, stageColumn } from "../tables/sql/kept-answers.js";
 import { type Beside, nothingBeside } from "../tables/together/together.js";
 import { type AskedWrite, referenceName } from "./asked-write.js";
 
-/** Keeps what later writes refer to, within the transaction. */
+/**
+ * Statements beside the writes of a request that keep, within the transaction, the values that later writes refer to.
+ */
 export function keptReferences(
   writes: readonly AskedWrite[],
   { values }: Pick<WriteExecution, "values">,

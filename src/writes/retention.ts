@@ -2,10 +2,13 @@ import type { Platform } from "../platform/platform.js";
 import { retirePushes } from "./ledger.js";
 
 const rowsMax = 500;
-/** How many times one call deletes rows at most, so that it ends even where they come as fast as they go. */
+/** How many times one call deletes rows at most, so that it ends even where new rows come as fast as old ones go. */
 const roundsMax = 200;
 
-/** Deletes what is known of mutations, after its time. To be called every minute or so. */
+/**
+ * Deletes what is known of pushed mutations and of clients that push, after its time (`retirePushes`). To be called
+ * every minute or so.
+ */
 export async function retireMutations({
   database,
   clock,

@@ -284,6 +284,7 @@ describe("the schema", () => {
     database.exec(`DROP TABLE _usage_days; DROP TABLE _migrations;
       DROP TABLE _changes; DROP TABLE _transactions; DROP TABLE _history;
       DROP TABLE _staged; DROP TABLE _idempotency; DROP TABLE _push_clients; DROP TABLE _push_results;
+      DROP TABLE _past_mails; ALTER TABLE _outbox DROP COLUMN last_error;
       DROP INDEX _sessions_family; DROP INDEX _sessions_created_at; DROP INDEX _refresh_tokens_generation;
       DROP TABLE _setup; DROP INDEX _users_admins; DROP INDEX _sessions_token_hash; DROP INDEX _sessions_expires_at;
       ALTER TABLE _sessions DROP COLUMN kind; ALTER TABLE _sessions DROP COLUMN token_hash;

@@ -51,6 +51,7 @@ const limits: Readonly<Record<string, number>> = {
   "`offset` and `limit` together, in an order that no index yields": constant("tables/", "sortedPlacesMax"),
   "characters of a cursor": constant("tables/", "cursorLengthMax"),
   "seconds that a cursor lives": constant("tables/", "cursorLifetimeMs") / 1000,
+  "bytes of a [preview](http.md#previews)": constant("tables/routes.ts", "previewMax"),
   "tables of a pull": constant("sync/", "tablesMax"),
   "changes of a page of a pull": constant("sync/", "limitMax"),
   "changes of a page where `limit` is not given": constant("sync/", "limitDefault"),
@@ -79,6 +80,10 @@ const limits: Readonly<Record<string, number>> = {
   "characters of a statement, beyond which it is not kept": constant(
     "platform/memo.ts",
     "statementLengthMax",
+  ),
+  "[last requests](log.md#the-last-requests) that administrators see": constant(
+    "log/recent-requests.ts",
+    "recentMax",
   ),
   "columns of a table": constant("schema-problems.ts", "columnsMax"),
   "columns of a table's `search`": constant("schema-problems.ts", "searchColumnsMax"),
@@ -117,6 +122,7 @@ const limits: Readonly<Record<string, number>> = {
   "seconds of the code of a social sign-in": constant("state.ts", "exchangeCodeLifetimeMs") / 1000,
   "mails that are sent at once": constant("mail/outbox.ts", "mailsInHandMax"),
   "seconds for which a mail is tried again": constant("mail/outbox.ts", "giveUpAfterMs") / 1000,
+  "seconds for which it is kept what became of a mail": constant("auth/purge.ts", "mailKeepMs") / 1000,
   "seconds in which mails of a kind to one address are counted":
     constant("mail-allowance.ts", "mailWindowMs") / 1000,
   "links, sessions and tokens that have ended, removed of each kind in a minute":

@@ -153,7 +153,7 @@ function dataOfRows({ path, body }: Answered): unknown {
  */
 function lasting(all: readonly string[], isMailed: boolean): readonly string[] {
   const isWritten = all.includes("_outbox +");
-  const others = all.filter((change) => !/^(_throttle|_outbox) /.test(change));
+  const others = all.filter((change) => !/^(_throttle|_outbox|_past_mails) /.test(change));
   return isMailed || isWritten ? [...others, "a mail"] : others;
 }
 

@@ -47,7 +47,8 @@ export class SecretScan {
       this.keep(cookie.replace(/^[^=]*=/, "").split(";")[0]!);
     this.#keepForm(response.headers.get("Location")?.split("?")[1] ?? "", ["code"]);
     const handedOut = ["access_token", "refresh_token", path === "/admin/api/service-keys" ? "key" : ""];
-    if (isOfAccounts(path)) this.#keepJson(await response.clone().text(), handedOut);
+    const isStream = response.headers.get("Content-Type") === "text/event-stream";
+    if (isOfAccounts(path) && !isStream) this.#keepJson(await response.clone().text(), handedOut);
   }
 
   /** Those of the lines that hold a secret, each with it. */

@@ -272,6 +272,7 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
       // Every request of a test comes over one loopback socket; this header stands for the address of it.
       clientAddress: ({ headers }) => headers.get("Test-Client-Address") ?? "192.0.2.1",
       publicBaseUrl: config.auth.public_base_url || "http://127.0.0.1:8787",
+      surroundings: { runtime: "node", isSet: (variable) => variable === "SVC_JWT_SECRET" },
       addHeader,
       consoleFiles: project.consoleDirectory === undefined ? null : consoleFiles(project.consoleDirectory),
       consoleUrl: null,

@@ -38,6 +38,7 @@ const source = (): ListSource => ({
   access: { key: "notes read", table, catalog, rule: TRUE, readable: table.columns },
   scanLimit: 100,
   metered: true,
+  preview: null,
   prepared: new Memo(100_000),
   briefTries: new BriefTries(new ManualClock()),
   tables: { find: () => null },

@@ -30,14 +30,23 @@ interface Invitation {
   readonly redirectTo: string | null;
 }
 
+/** POST /auth/users/invite, for a `project:backend` key. */
+export async function invite(given: CallerRequest): Promise<Response | Refusal> {
+  return backendRefusal(given.caller) ?? inviteUser(given);
+}
+
 /**
- * POST /auth/users/invite, for a `project:backend` key. A user who has not accepted yet is mailed a new link that sets
- * a password, and older links become invalid. A user who has an account already is mailed only the URL that the
- * invitation leads to; their role and password stay.
+ * Invites a user, for a caller who may. A user who has not accepted yet is mailed a new link that sets a password, and
+ * older links become invalid. A user who has an account already is mailed only the URL that the invitation leads to;
+ * their role and password stay.
  */
-export async function invite({ request, context, caller }: CallerRequest): Promise<Response | Refusal> {
+export async function inviteUser({
+  request,
+  context,
+  caller,
+}: Pick<CallerRequest, "request" | "context" | "caller">): Promise<Response | Refusal> {
   const { platform } = context;
-  const invitation = backendRefusal(caller) ?? (await readInvitation(request));
+  const invitation = await readInvitation(request);
   if (isRefusal(invitation)) return invitation;
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;

@@ -51,6 +51,34 @@ export function apiKeyCheck(hash: string, now: number): Statement {
 }
 
 /**
+ * A check with `length` columns, and behind them those of a user whose view is asked for: `[id, email, role, email verified,
+ * disabled]`, NULL where there is none.
+ */
+export function besideUser(check: Statement, length: number, id: string): Statement {
+  const columns = ["id", "email", "role", "email_verified", "disabled"];
+  return statement(
+    `SELECT c.*, ${named(columns, length)} FROM (${check.sql}) c LEFT JOIN _users o ON o.id = ?`,
+    ...check.params,
+    id,
+  );
+}
+
+/** The same with those of an API key: `[id, scopes, whether it is good at `now`]`. */
+export function besideKey(check: Statement, length: number, id: string, now: number): Statement {
+  return statement(
+    `SELECT c.*, ${named(["id", "scopes", "good"], length)} FROM (${check.sql}) c
+    LEFT JOIN (SELECT id, scopes, revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?) AS good
+      FROM _service_keys WHERE id = ?) o ON 1`,
+    ...check.params,
+    instant(now),
+    id,
+  );
+}
+
+const named = (columns: readonly string[], from: number) =>
+  columns.map((column, i) => `o.${column} AS c${from + i}`).join();
+
+/**
  * A statement for the beginning of a batch that fails unless the check of a caller returns the expected row, so that
  * nothing of the batch is committed. It fails by reading invalid JSON, because a SELECT cannot raise an error by
  * itself.
@@ -65,7 +93,7 @@ export function insist(check: Statement, expected: readonly ResultValue[]): Stat
   return { sql, params: [...expected, ...check.params] };
 }
 
-/** A cache of the SQL of `insist`, by the SQL of the check that it insists on. There are four checks. */
+/** A cache of the SQL of `insist`, by the SQL of the check that it insists on. There are few checks. */
 const insisting = new Memo<string>(16_384);
 
 /**

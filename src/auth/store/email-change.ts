@@ -106,11 +106,16 @@ export function changeEmail({ hash, usedBy, mailId, now }: EmailChangeUse): read
   ];
 }
 
-/** Deletes the unused link by which a session has asked for another address, where the session is ended on purpose. */
-export function deleteEmailChangeOfSession(sessionId: string, userId: string): Statement {
+/**
+ * Deletes the unused link by which a session has asked for another address, where the session is ended on purpose. Of this
+ * user alone, or with null of the session's.
+ */
+export function deleteEmailChangeOfSession(sessionId: string, userId: string | null): Statement {
   return statement(
-    "DELETE FROM _links WHERE user_id = ? AND purpose = 'email_change' AND session_id = ?",
+    `DELETE FROM _links WHERE user_id = ifnull(?, (SELECT user_id FROM _sessions WHERE id = ?))
+    AND purpose = 'email_change' AND session_id = ?`,
     userId,
+    sessionId,
     sessionId,
   );
 }

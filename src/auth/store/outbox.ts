@@ -193,15 +193,84 @@ export function claimMails({
 
 /**
  * Lets other processes take a mail again whose delivery has failed, so that only the pause before the next attempt has
- * to pass. Does nothing where the mail was claimed again since, which `attempts` tells.
+ * to pass. Does nothing where the mail was claimed again since, which `attempts` tells. `error` says in words what went
+ * wrong.
  */
-export function releaseMail(id: string, attempts: number): Statement {
-  return statement("UPDATE _outbox SET leased_until = 0 WHERE id = ? AND attempts = ?", id, BigInt(attempts));
+export function releaseMail(id: string, attempts: number, error: string): Statement {
+  return statement(
+    "UPDATE _outbox SET leased_until = 0, last_error = ? WHERE id = ? AND attempts = ?",
+    error,
+    id,
+    BigInt(attempts),
+  );
 }
 
-/** Removes a mail that was delivered or is not to be sent any more. */
-export function deleteMail(id: string): Statement {
-  return statement("DELETE FROM _outbox WHERE id = ?", id);
+/**
+ * What became of a mail: the transport has accepted it (`sent`), it could not be delivered for days (`failed`), or its
+ * link was used, expired or replaced before it was sent (`dropped`).
+ */
+export type MailEnd = "sent" | "failed" | "dropped";
+
+/** Removes a mail from the outbox that has ended, and keeps what became of it. `error` is that of the last attempt. */
+export function endMail(id: string, end: MailEnd, now: number, error: string | null): readonly Statement[] {
+  return [
+    statement(
+      `INSERT INTO _past_mails (id, kind, recipient, link_id, action_url, created_at, attempts, state, ended_at, last_error)
+      SELECT id, kind, recipient, link_id, action_url, created_at, attempts, ?, ?, ? FROM _outbox WHERE id = ?
+      ON CONFLICT DO NOTHING`,
+      end,
+      BigInt(now),
+      error,
+      id,
+    ),
+    statement("DELETE FROM _outbox WHERE id = ?", id),
+  ];
+}
+
+/** Which mails are listed. */
+export interface MailsAsked {
+  /** In milliseconds since the epoch. */
+  readonly now: number;
+  /** Null for all. */
+  readonly state: "waiting" | MailEnd | null;
+  /** The time and the id of a mail; those that are listed come behind it. Null: from the newest on. */
+  readonly after: readonly [createdAtMs: number, id: string] | null;
+  readonly limit: number;
+}
+
+const sharedColumns = "id, kind, recipient, link_id, action_url, created_at, attempts, last_error";
+
+/**
+ * Lists mails that wait, and those that have ended lately, the newest first. Returns `[id, kind, recipient, link_id,
+ * action_url, created_at, attempts, last_error, state, next_attempt_at, ended_at, link's hash, link's redirect_to]`; the
+ * last two are NULL where the link is not live.
+ */
+export function listMails({ now, state, after, limit }: MailsAsked): Statement {
+  const isPast = state !== null && state !== "waiting";
+  const parts = [
+    ...(isPast
+      ? []
+      : [
+          `SELECT ${sharedColumns}, 'waiting' AS state, next_attempt_at, NULL AS ended_at FROM _outbox WHERE`,
+        ]),
+    ...(state === "waiting"
+      ? []
+      : [
+          `SELECT ${sharedColumns}, state, NULL, ended_at FROM _past_mails WHERE ${isPast ? "state = ? AND" : ""}`,
+        ]),
+  ];
+  const behind = after === null ? "true" : "(created_at, id) < (?, ?)";
+  const place = after === null ? [] : [BigInt(after[0]), after[1]];
+  return statement(
+    `SELECT m.*, l.hash, l.redirect_to FROM
+      (${parts.map((part) => `${part} ${behind}`).join(" UNION ALL ")} ORDER BY created_at DESC, id DESC LIMIT ?) AS m
+    LEFT JOIN _links l ON l.id = m.link_id AND l.used_at IS NULL AND l.expires_at > ?
+    ORDER BY m.created_at DESC, m.id DESC`,
+    ...(isPast ? [state] : []),
+    ...parts.flatMap(() => place),
+    BigInt(limit),
+    BigInt(now),
+  );
 }
 
 /**

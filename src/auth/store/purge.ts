@@ -14,14 +14,16 @@ export interface PurgeLimits {
    * How long expired links are kept: a new verification link still takes over the password that an expired one carries.
    */
   readonly linkKeepMs: number;
+  /** How long it is kept what became of a mail. */
+  readonly mailKeepMs: number;
 }
 
 /**
- * The statements that remove sessions, refresh tokens, mailed links and the setup link that have ended and are not
- * needed any more.
+ * The statements that remove sessions, refresh tokens, mailed links, past mails and the setup link that have ended and are
+ * not needed any more.
  */
 export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
-  const { now, rowsMax, graceMs, accessTokenMs, sessionMaxAgeMs, linkKeepMs } = limits;
+  const { now, rowsMax, graceMs, accessTokenMs, sessionMaxAgeMs, linkKeepMs, mailKeepMs } = limits;
   const max = BigInt(rowsMax);
   // A session is kept until the access token that came with its last refresh token has expired, because that token
   // needs its session, and may expire later than the refresh token.
@@ -75,6 +77,12 @@ export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
       `DELETE FROM _links WHERE id IN
       (SELECT id FROM _links WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
       BigInt(now - linkKeepMs),
+      max,
+    ),
+    statement(
+      `DELETE FROM _past_mails WHERE id IN
+      (SELECT id FROM _past_mails WHERE ended_at < ? ORDER BY ended_at LIMIT ?)`,
+      BigInt(now - mailKeepMs),
       max,
     ),
   ];

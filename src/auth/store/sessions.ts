@@ -256,39 +256,82 @@ export function callerSignedInSince({ id, sessionId }: SessionOfUser, since: num
   );
 }
 
-/** Whose sessions are listed, and how long sessions and access tokens last. Times are milliseconds. */
-export interface SessionsRequest {
-  readonly userId: string;
+/** When sessions are listed, and how long sessions and access tokens last. Times are milliseconds. */
+export interface SessionTimes {
   readonly now: number;
   readonly accessTokenMs: number;
   readonly sessionMaxAgeMs: number;
 }
 
+/** Which sessions are listed. */
+export interface SessionsRequest extends SessionTimes {
+  readonly userId: string;
+}
+
+const newestToken = `SELECT t.expires_at FROM _refresh_tokens t WHERE t.session_id = s.id
+      ORDER BY t.generation DESC, t.expires_at DESC LIMIT 1`;
+
+/**
+ * Sessions that were not ended, as a SELECT to which conditions may be added. A session lasts until its newest refresh token
+ * expires, or the access token that came with it where that lasts longer; one of the console has an end of its own.
+ */
+const unended = `SELECT s.id, s.user_id, s.kind, s.created_at, s.latest_at,
+        min(ifnull(s.expires_at, max(ifnull((${newestToken}), 0), s.latest_at + ?)), s.created_at + ?) AS expires_at
+      FROM _sessions s WHERE s.revoked_at IS NULL`;
+const unendedParams = ({ accessTokenMs, sessionMaxAgeMs }: SessionTimes) => [
+  BigInt(accessTokenMs),
+  BigInt(sessionMaxAgeMs),
+];
+
 /**
  * Returns `[id, kind, created_at, latest_at, expires_at]` of the sessions of a user that have not ended, the one that was
- * used last first. A session lasts until its newest refresh token expires, or the access token that came with it where
- * that lasts longer; one of the console has an end of its own.
+ * used last first.
  */
-export function sessionsOf({ userId, now, accessTokenMs, sessionMaxAgeMs }: SessionsRequest): Statement {
-  const newestToken = `SELECT t.expires_at FROM _refresh_tokens t WHERE t.session_id = s.id
-      ORDER BY t.generation DESC, t.expires_at DESC LIMIT 1`;
+export function sessionsOf({ userId, ...times }: SessionsRequest): Statement {
   return statement(
-    `SELECT id, kind, created_at, latest_at, expires_at FROM (
-      SELECT s.id, s.kind, s.created_at, s.latest_at,
-        min(ifnull(s.expires_at, max(ifnull((${newestToken}), 0), s.latest_at + ?)), s.created_at + ?) AS expires_at
-      FROM _sessions s WHERE s.user_id = ? AND s.revoked_at IS NULL)
+    `SELECT id, kind, created_at, latest_at, expires_at FROM (${unended} AND s.user_id = ?)
     WHERE expires_at > ? ORDER BY latest_at DESC, id`,
-    BigInt(accessTokenMs),
-    BigInt(sessionMaxAgeMs),
+    ...unendedParams(times),
     userId,
-    BigInt(now),
+    BigInt(times.now),
   );
 }
 
-/** Ends one session of a user. Returns the id; no row where it has ended already, or is not theirs. */
-export function endSession(id: string, userId: string, now: number): Statement {
+/** Which sessions are listed, of those of all users. */
+export interface SessionsPage extends SessionTimes {
+  /** Null for those of everybody. */
+  readonly userId: string | null;
+  /** The time and the id of a session; those that are listed come behind it. Null: from the newest on. */
+  readonly after: readonly [createdAtMs: number, id: string] | null;
+  readonly limit: number;
+}
+
+/**
+ * Returns `[id, user_id, kind, created_at, latest_at, expires_at]` of sessions that have not ended, the one that began last
+ * first.
+ */
+export function sessionsPage({ userId, after, limit, ...times }: SessionsPage): Statement {
+  const ofUser = userId === null ? "" : "AND s.user_id = ?";
+  const behind = after === null ? "" : "AND (s.created_at, s.id) < (?, ?)";
   return statement(
-    "UPDATE _sessions SET revoked_at = ? WHERE id = ? AND user_id = ? AND revoked_at IS NULL RETURNING id",
+    `SELECT id, user_id, kind, created_at, latest_at, expires_at FROM (${unended} ${ofUser} ${behind})
+    WHERE expires_at > ? ORDER BY created_at DESC, id DESC LIMIT ?`,
+    ...unendedParams(times),
+    ...(userId === null ? [] : [userId]),
+    ...(after === null ? [] : [BigInt(after[0]), after[1]]),
+    BigInt(times.now),
+    BigInt(limit),
+  );
+}
+
+/**
+ * Ends one session, of this user or, with null, of whomever it is. Returns the id of the user; no row where it has ended
+ * already, or is not theirs.
+ */
+export function endSession(id: string, userId: string | null, now: number): Statement {
+  return statement(
+    `UPDATE _sessions SET revoked_at = ? WHERE id = ? AND user_id = ifnull(?, user_id) AND revoked_at IS NULL
+    RETURNING user_id`,
     BigInt(now),
     id,
     userId,

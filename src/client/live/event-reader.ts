@@ -1,6 +1,6 @@
 /** An event of a stream (docs/sync.md#live). */
 export interface StreamEvent {
-  /** Null for a comment. */
+  /** The event's name; null for a comment. */
   readonly event: string | null;
   readonly data: unknown;
   /** The checkpoint that the event leads to; null where it leads to no whole state. */

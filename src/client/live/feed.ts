@@ -3,25 +3,28 @@ import type { Channel } from "../surroundings.js";
 import type { Change, Clients, FollowedTables, Follower, LiveState, Step } from "./changes.js";
 import { follow, type Line } from "./follow.js";
 
-/** What the feeds of a client work with. */
+/** What a `Feed`, a copy of rows that is kept up to date, works with. */
 export interface FeedOptions extends Line {
   readonly sessions: Sessions;
-  /** The beginning of the names of locks and channels; null where the tabs share no session. */
+  /** The beginning of the names of locks and channels that tabs share; null where the tabs share no session. */
   readonly sharedName: string | null;
 }
 
-/** What a tab that leads tells the others, or what one that follows asks for. */
+/**
+ * A message between tabs: what the tab that leads (follows the server) tells the others, or what one of these asks it
+ * for.
+ */
 type Message =
   | { readonly asks: true }
   | {
       readonly leader: number;
-      /** Counts the steps that this leader has told. */
+      /** The number of the last step that this leader has told. */
       readonly count: number;
       readonly state: LiveState;
       readonly step: Step | null;
     };
 
-/** After so many milliseconds without a word of the tab that leads, a tab asks the server itself. */
+/** After so many milliseconds without a message of the tab that leads, a tab asks the server itself. */
 const silenceMs = 90_000;
 const beginning: LiveState = { status: "reconnecting", error: null };
 const nothing: Step = { changes: [], isReset: true, checkpoint: null };
@@ -35,14 +38,14 @@ export class Feed {
   readonly #options: FeedOptions;
   readonly #tables: FollowedTables;
   readonly #followers = new Set<Follower>();
-  /** The rows by table and key, as the changes that brought them. */
+  /** The rows of the feed by table and key, each as the change that brought it. */
   readonly #rows = new Map<string, Change>();
   #checkpoint: string | null = null;
   #clients: Clients = {};
   #state = beginning;
   #end = () => {};
 
-  /** `ended` is called when nobody follows any more. */
+  /** `ended` is called when nobody follows the feed any more. */
   constructor(
     options: FeedOptions,
     tables: FollowedTables,
@@ -52,19 +55,19 @@ export class Feed {
     this.#tables = tables;
   }
 
-  /** The rows that there are, as the changes that brought them. */
+  /** The rows of the feed, each as the change that brought it. */
   get rows(): Iterable<Change> {
     return this.#rows.values();
   }
 
-  /** Up to which of their mutations clients are in these rows. */
+  /** The last mutation of each client of the user that is in the rows of the feed, by the clients' names. */
   get clients(): Clients {
     return this.#clients;
   }
 
-  /** Tells the follower what is there, and what comes. Returns a function that ends this. */
+  /** Tells the follower all rows, and then each change. Returns a function that ends this. */
   subscribe(follower: Follower): () => void {
-    // A function of its own for each: the same follower may come twice.
+    // Each subscription gets a function of its own, as the same follower may subscribe twice.
     const entry: Follower = (state, step) =>
       queueMicrotask(() => this.#followers.has(entry) && follower(state, step));
     this.#followers.add(entry);
@@ -104,7 +107,7 @@ export class Feed {
   }
 
   async #run(user: string | null, signal: AbortSignal): Promise<void> {
-    // What somebody else saw is not shown any more.
+    // Rows that another user saw, who was signed in before, are not shown any more.
     if (this.#checkpoint !== null) this.#tell(beginning, nothing);
     const { sharedName, surroundings } = this.#options;
     const { locks } = surroundings;
@@ -113,7 +116,7 @@ export class Feed {
     if (channel === null) return this.#lead(null, signal);
     const waiting = new AbortController();
     const stopListening = this.#listen(channel, () => {
-      // A tab that the browser has suspended keeps the lock: this one goes on alone.
+      // A tab that the browser has suspended keeps the lock without a word: this tab follows the server by itself.
       waiting.abort();
       channel.close();
       void this.#lead(null, signal);
@@ -131,18 +134,18 @@ export class Feed {
       await locks!.request(name, { signal: waiting.signal }, lead);
     } catch {
       if (waiting.signal.aborted) return;
-      // This page may not use locks.
+      // This page may not use locks (Web Locks), so it follows the server by itself.
       stopListening();
       await this.#lead(null, signal);
     }
   }
 
-  /** Follows the server, and tells the other tabs. */
+  /** Follows the server, and tells the other tabs what it says. */
   async #lead(channel: Channel | null, signal: AbortSignal): Promise<void> {
     const leader = this.#options.surroundings.random();
     let count = 0;
     const say = (state: LiveState, step: Step | null) => {
-      // Each tab finds out by itself that its session is over.
+      // States such as `signed_out` are not told to other tabs: each finds out by itself that its session is over.
       const { status } = state;
       if (status === "live" || status === "reconnecting")
         channel?.postMessage({ leader, count, state: { status, error: null }, step } satisfies Message);
@@ -160,7 +163,7 @@ export class Feed {
     await follow(this.#options, this.#tables, this.#checkpoint, told, signal);
   }
 
-  /** Takes what the tab that leads says, until the function that is returned is called. */
+  /** Takes what the tab that leads (follows the server) says, until the function that is returned is called. */
   #listen(channel: Channel, onSilence: () => void): () => void {
     const { after } = this.#options.surroundings;
     let leader: number | undefined;
@@ -174,7 +177,7 @@ export class Feed {
       cancel = after(silenceMs, onSilence);
       const isKnown = said.leader === leader && said.count === count;
       const isNext = said.leader === leader && said.count === count + 1;
-      // Another tab has asked for all of it.
+      // The step is known here already: another tab has asked the leader for all rows.
       if (isKnown && said.step !== null) return;
       if (!(said.step === null ? isKnown : isNext || said.step.isReset)) return ask();
       ({ leader, count } = said);

@@ -7,20 +7,20 @@ import { eventReader } from "./event-reader.js";
 /** A page of `POST /api/_svc/pull` (`docs/sync.md`). */
 export interface Pulled {
   readonly checkpoint: string;
-  /** Whether further pages of the same moment follow. */
+  /** Whether further pages follow that lead to the same moment. */
   readonly more: boolean;
-  /** Why this is the first page of a new whole; null where it is not (`docs/sync.md#resets`). */
+  /** Why this is the first page of all rows, told anew; null where it is not (`docs/sync.md#resets`). */
   readonly reset: string | null;
   readonly changes: readonly Change[];
-  /** As in a `Step`. */
+  /** The last mutation of each client of the caller that is in this state, as in a `Step`. */
   readonly clients?: Clients;
 }
 
-/** How the server is asked. */
+/** How calls for changes are sent to the server. */
 export interface Line {
-  /** Sends a call that may be repeated. */
+  /** Sends a call that may be repeated after a failure. */
   readonly read: Send;
-  /** Sends a call once. */
+  /** Sends a call once, without trying again. */
   readonly send: Send;
   readonly surroundings: Surroundings;
 }
@@ -32,8 +32,8 @@ const live: LiveState = { status: "live", error: null };
 
 /**
  * Follows tables from a checkpoint, null for everything there is, until the signal is aborted, the session is over or
- * the server refuses. The connection is made anew, after growing pauses, whenever it ends. `follower` is told of a beat
- * of the server, every 15 s, as a state without a step.
+ * the server refuses. The connection is made anew, after growing pauses, whenever it ends. `follower` is also told of
+ * each comment that the server sends every 15 s, as a state without a step.
  */
 export async function follow(
   { read, send, surroundings }: Line,
@@ -43,7 +43,8 @@ export async function follow(
   signal: AbortSignal,
 ): Promise<void> {
   let checkpoint = from;
-  // Where the pages of everything there is have come to. They are kept if the line is cut between two pages.
+  // The last page so far, while all rows are being asked for page by page. It is kept if the connection is cut between
+  // two pages.
   let page: Pick<Pulled, "checkpoint" | "more"> | null = null;
   let collected: Change[] = [];
   const add = (changes: readonly Change[]) => {
@@ -69,7 +70,7 @@ export async function follow(
       if (event === "reset") {
         isReset = true;
         collected = [];
-        // If the line is cut before the new whole is there, everything is asked for again.
+        // If the connection is cut before all rows were told anew, they are asked for again.
         checkpoint = null;
       }
       if (event !== "change") return;
@@ -109,7 +110,10 @@ export async function follow(
   }
 }
 
-/** Whether the server itself has refused, and would again. What stands between may answer anything. */
+/**
+ * Whether the server itself has refused a call, and would refuse it again. An answer that is not in the server's format
+ * is not final: a proxy may have given it.
+ */
 export function isFinal({ status, code }: SvcError): boolean {
   return (
     code === "bad_call" || (status >= 400 && status < 500 && status !== 429 && code !== "unexpected_answer")

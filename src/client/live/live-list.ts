@@ -3,7 +3,7 @@ import type { Feed } from "./feed.js";
 import { orderOf } from "./order.js";
 import type { Overlays, Terms } from "./overlays.js";
 
-/** The rows that a live list shows. */
+/** Which rows a live list shows, in which order and how many. */
 export interface Shown {
   readonly table: string;
   readonly terms: Terms;
@@ -12,8 +12,9 @@ export interface Shown {
 }
 
 /**
- * Calls `listener` with the rows of a feed of one table, in the order of `sort` and at most `limit` of them, once they are
- * known and whenever they, what lies over them, or the state change. Returns a function that ends this.
+ * Calls `listener` with the rows of a feed of one table, in the order of `sort` and at most `limit` of them: once they
+ * are known, and whenever the rows, their overlays (what an outbox has not sent yet) or the state changes. Returns a
+ * function that ends this.
  */
 export function liveList(
   feed: Feed,

@@ -20,7 +20,7 @@ export function orderOf(sort: readonly string[]): (a: Change, b: Change) => numb
   };
 }
 
-/** Compares two values of a column as the server does. */
+/** Compares two values of a column as the server does; negative, zero or positive as in `Array.sort`. */
 export function compare(a: unknown, b: unknown): number {
   if (a === b) return 0;
   if (a === undefined || b === undefined) return a === undefined ? 1 : -1;
@@ -35,7 +35,10 @@ export function compare(a: unknown, b: unknown): number {
 
 const bigInteger = /^-?\d{16,19}$/;
 
-/** Texts in UTF-16 are in the order of their code points, but for surrogates, which stand for the last ones. */
+/**
+ * Compares texts by their code points. UTF-16 units are in that order, but for surrogates, which stand for the last
+ * code points.
+ */
 function compareTexts(a: string, b: string): number {
   const place = (code: number) => (code < 0xd800 ? code : code < 0xe000 ? code + 0x2000 : code - 0x800);
   for (let i = 0; i < a.length && i < b.length; i++) {

@@ -1,13 +1,18 @@
 import type { Change, Clients } from "./changes.js";
 
-/** The rows of a table that are in a list, by its `where`, `filter` and `select` as `docs/sync.md` has them. */
+/**
+ * Which rows of a table a list has, and which of their columns: `where`, `filter` and `select` as in `docs/sync.md`.
+ */
 export interface Terms {
   readonly where?: Readonly<Record<string, unknown>>;
   readonly filter?: object;
   readonly select?: readonly string[];
 }
 
-/** The rows of a live list with what the server has not told of them yet. `clients`: what is in them already. */
+/**
+ * Makes, of the rows of a live list, those rows with what the server has not told of yet. `clients` has the last
+ * mutation of each client that is in the rows already.
+ */
 export type Overlay = (
   table: string,
   terms: Terms,
@@ -15,7 +20,9 @@ export type Overlay = (
   clients: Clients,
 ) => readonly Change[];
 
-/** What is shown over the rows of a client's live lists, as by its outboxes. */
+/**
+ * The overlays of a client: what is shown over the rows of its live lists, such as what its outboxes have not sent yet.
+ */
 export class Overlays {
   readonly #overlays = new Set<Overlay>();
   readonly #listeners = new Set<() => void>();
@@ -23,7 +30,7 @@ export class Overlays {
   over: Overlay = (table, terms, rows, clients) =>
     [...this.#overlays].reduce((found, overlay) => overlay(table, terms, found, clients), rows);
 
-  /** Shows what the overlay makes of rows, until the function that is returned is called. */
+  /** Adds an overlay to all live lists of the client, until the function that is returned is called. */
   add(overlay: Overlay): () => void {
     this.#overlays.add(overlay);
     return () => {
@@ -32,7 +39,7 @@ export class Overlays {
     };
   }
 
-  /** Is to be called when an overlay makes something else of the same rows. */
+  /** To be called when an overlay makes something else than before of the same rows. */
   changed(): void {
     for (const listener of this.#listeners) listener();
   }

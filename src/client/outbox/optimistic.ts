@@ -5,25 +5,26 @@ import { passes } from "./passes.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A mutation whose rows the server has not told of. */
+/** A mutation whose effect on rows the server has not told live lists of. */
 export interface Untold {
   readonly operations: readonly PushedOperation[];
-  /** Since when it is on its way to the server, as `seen` counts; null where it is not. */
+  /** Since when the mutation is on its way to the server, as `seen` of `withUntold` counts; null where it is not. */
   readonly sentAt: number | null;
-  /** What the server has answered; null before it has. */
+  /** What the server has answered to the mutation; null before it has. */
   readonly answer: {
     /** What each operation answers with; null for what the caller may not read. */
     readonly rows: readonly (Fields | null)[];
-    /** When, as `seen` counts. */
+    /** When the answer came, as `seen` of `withUntold` counts. */
     readonly at: number;
   } | null;
 }
 
 /**
- * The rows of a list as they are with mutations that the server has not told of, each in its order: rows that are created
- * and pass the filters, rows with what was changed, and without those that are deleted. Such rows have `_pending`. `seen`
- * says since when a row is what it is: what was answered before that is in it already. Where a row comes that has the values
- * of one that is being created, it is taken for that one: lists may be told of it before the push is answered.
+ * The rows of a list with the mutations that the server has not told of, applied in their order: with rows that are
+ * created and pass the filters, with what is changed, and without rows that are deleted. Such rows have `_pending`.
+ * `seen` says since when a row is what it is: a mutation that was answered before is in it already. Where a row comes
+ * that has the values of one that is being created, it is taken for that one: lists may be told of it before the push
+ * is answered.
  */
 export function withUntold(
   table: string,
@@ -43,7 +44,7 @@ export function withUntold(
       if (operation.op === "create") {
         const values = answered ?? resolved(operation.values, operations);
         const known = columns?.every((column) => column in values) ? columns : null;
-        // Without its key it is another row than all others.
+        // As long as the key of a new row is not known, the row gets one that no other row has.
         const key = known === null ? { "": `${i}.${j}` } : picked(values, known);
         const row = { ...values, ...mark };
         const told =
@@ -61,7 +62,7 @@ export function withUntold(
       const changes = operation.op === "delete" ? {} : (answered ?? resolved(operation.set, operations));
       const row = { ...before.row, ...changes, ...mark };
       const isIn = passes(row, terms);
-      // Where columns decide that are not in the list's rows, the row stays.
+      // Where columns decide which the list's rows do not have, the updated row stays in the list.
       if (operation.op === "update" && (isIn === true || isIn === undefined))
         found.set(name, { ...before, row: selected(row, terms) });
       else found.delete(name);
@@ -69,7 +70,7 @@ export function withUntold(
   return [...found.values()];
 }
 
-/** The columns of the table's key, where something here tells them. */
+/** The columns of the table's key, as far as its rows or mutations tell them; null where they do not. */
 function keyColumns(
   table: string,
   rows: readonly Change[],
@@ -81,14 +82,14 @@ function keyColumns(
   return key === undefined ? null : Object.keys(key);
 }
 
-/** Names a row of a table by its key. */
+/** A text that stands for a row of a table by its key. */
 const nameOf = (key: Fields): string =>
   JSON.stringify(Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 const picked = (fields: Fields, columns: readonly string[]): Fields =>
   Object.fromEntries(columns.filter((column) => column in fields).map((column) => [column, fields[column]]));
 
-/** Whether a row has those of the values of which it has the columns; one of them at least. */
+/** Whether a row has those of the values whose columns it has. It has to have at least one of these columns. */
 function hasValues(row: Fields, values: Fields): boolean {
   const columns = Object.keys(values).filter((column) => column in row);
   const text = (fields: Fields) => JSON.stringify(columns.map((column) => fields[column]));
@@ -98,7 +99,10 @@ function hasValues(row: Fields, values: Fields): boolean {
 const selected = (row: Fields, { select }: Terms): Fields =>
   select === undefined ? row : picked(row, [...select, "_pending"]);
 
-/** Values, with those that are taken from an earlier operation; without those that only the server knows. */
+/**
+ * Values with each reference to an earlier operation (`$ref`) replaced by the value there. Those that only the server
+ * knows are left out.
+ */
 function resolved(values: Fields, operations: readonly PushedOperation[]): Fields {
   return Object.fromEntries(
     Object.entries(values).flatMap(([column, value]) => {

@@ -22,7 +22,7 @@ import { defaultOutboxStorage, type OutboxStorage } from "./storage.js";
 
 /** A mutation that the server has not answered. */
 export interface PendingMutation<Tables = Record<never, never>> {
-  /** Names it within the outbox. */
+  /** The mutation's name, which no other one in the outbox has. */
   readonly name: string;
   readonly operations: readonly PushedOperation<Tables>[];
 }
@@ -39,17 +39,20 @@ export interface Refused<Tables = Record<never, never>> {
 export interface Conflict<Tables = Record<never, never>> extends Refused<Tables> {
   /** The columns of `base` that hold something else. */
   readonly fields: readonly string[];
-  /** The row as it is now; null for who may not read it. */
+  /** The row as it is now; null where the user may not read it. */
   readonly current: Readonly<Record<string, unknown>> | null;
 }
 
-/** What becomes of a mutation with a conflict: it is given up, or sent again with other operations. */
+/**
+ * What a handler wants done with a mutation that has a conflict: give it up (`discard`), or send other operations
+ * instead.
+ */
 export type Resolution<Tables = Record<never, never>> = "discard" | readonly PushedOperation<Tables>[];
 
 /**
- * How far an outbox has come. `sent`: nothing is left; `sending`: a push is under way; `waiting`: the server could not be
- * reached, or a handler has failed, and it is tried again after a pause; `signed_out`: it goes on once the user signs in again;
- * `refused`: the server has refused the push itself, and it is tried again with the next mutation.
+ * How far an outbox has come. `sent`: nothing is left; `sending`: a push is under way; `waiting`: the server could not
+ * be reached, or a handler has failed, and the outbox tries again after a pause; `signed_out`: it goes on once the user
+ * signs in again; `refused`: the server has refused the push itself, and the outbox tries again with the next mutation.
  */
 export interface OutboxState {
   readonly status: "sent" | "sending" | "waiting" | "signed_out" | "refused";
@@ -58,13 +61,13 @@ export interface OutboxState {
 
 /** Options of `createOutbox` (`docs/guides/client.md#the-outbox`). */
 export interface OutboxOptions<Tables = Record<never, never>> {
-  /** Tells outboxes of one origin from one another. */
+  /** The outbox's name, which tells it from other outboxes of the same origin. */
   readonly name?: string;
-  /** Decides what becomes of a mutation with a conflict; without it, it is discarded. */
+  /** Decides what becomes of a mutation with a conflict; without this handler, the mutation is discarded. */
   readonly onConflict?: (conflict: Conflict<Tables>) => Resolution<Tables> | Promise<Resolution<Tables>>;
-  /** Is told of a mutation that the server refuses for another reason. */
+  /** A handler that is told of a mutation that the server refuses for another reason than a conflict. */
   readonly onRejected?: (refused: Refused<Tables>) => void | Promise<void>;
-  /** Where mutations are kept; without it IndexedDB, or memory where there is none. */
+  /** Where mutations are kept; by default IndexedDB, or memory where there is none. */
   readonly storage?: OutboxStorage;
 }
 
@@ -78,15 +81,15 @@ type KeyOf<T extends TableTypes> = unknown extends T["key"]
   ? Readonly<Record<string, unknown>>
   : Extract<T["key"], object>;
 
-/** What is told when the outbox or its state has changed. */
+/** A function that is told the pending mutations and the state when either has changed. */
 type Listener<Tables> = (pending: readonly PendingMutation<Tables>[], state: OutboxState) => void;
 
 const mutationsMax = 100;
 const backoffMs = 500;
 const backoffMsMax = 30_000;
-/** How long a row that was written stays as the server has answered, if no list tells of it, in milliseconds. */
+/** For how many milliseconds a row that was written is shown as the server has answered, if no list tells of it. */
 const untoldMs = 15_000;
-/** In the place of a user's id, for a client with a key of the API. */
+/** What stands in the place of a user's id for a client that has an API key. */
 const keyUser = "key";
 
 /** Keeps mutations until the server has done them, and sends them in their order (`docs/guides/client.md#the-outbox`). */
@@ -97,22 +100,22 @@ export class Outbox<Tables = Record<never, never>> {
   readonly #listeners = new Set<{ readonly listener: Listener<Tables> }>();
   readonly #settled = new Map<string, (result: MutationResult) => void>();
   readonly #end: () => void;
-  /** Who is signed in; undefined before that is known. */
+  /** The id of the user who is signed in, null for nobody; undefined before that is known. */
   #user: string | null | undefined;
-  /** What is stored of the user's mutations, as far as this page knows. */
+  /** The stored mutations of the user, as far as this page knows. */
   #queue: readonly Queued[] = [];
-  /** The name under which they are sent. */
+  /** The name of the client under which the mutations are sent. */
   #client = "";
-  /** What is about to be stored. */
+  /** Mutations that are about to be stored. */
   #adding: readonly Queued[] = [];
-  /** What the server has done, and live lists may not have been told. */
+  /** Mutations that the server has done, and that live lists may not have been told of. */
   #done: readonly (Untold & { readonly client: string; readonly id: number })[] = [];
   #state: OutboxState = { status: "sent", error: null };
   #channel: Channel | null = null;
   #wake = () => {};
-  /** Counts what is sent and answered, to tell rows of before from those of after. */
+  /** Counts what is sent and answered, to tell rows that came before from those that came after. */
   #count = 0;
-  /** What is on its way to the server, and since when. */
+  /** The names of the mutations that are on their way to the server, and since when. */
   #sent: { readonly names: ReadonlySet<string>; readonly at: number } = { names: new Set(), at: 0 };
   readonly #seen = new WeakMap<Change, number>();
 
@@ -151,13 +154,14 @@ export class Outbox<Tables = Record<never, never>> {
     return this.#state;
   }
 
-  /** Creates a row. Resolves as `mutate` does. */
+  /** Creates a row by a mutation of its own. Resolves as `mutate` does. */
   create<N extends Name<Tables>>(table: N, values: TypesOf<Tables, N>["create"]): Promise<Sending> {
     return this.mutate([{ op: "create", table, values } as never]);
   }
 
   /**
-   * Changes a row. Where a column of `base` holds something else by now, that is a conflict. Resolves as `mutate` does.
+   * Changes a row by a mutation of its own. Where a column of `base` holds something else by now, that is a conflict.
+   * Resolves as `mutate` does.
    */
   update<N extends Name<Tables>>(
     table: N,
@@ -168,7 +172,10 @@ export class Outbox<Tables = Record<never, never>> {
     return this.mutate([{ op: "update", table, key, set, ...(base && { base }) } as never]);
   }
 
-  /** Deletes a row, as `update` changes one. */
+  /**
+   * Deletes a row by a mutation of its own. Where a column of `base` holds something else by now, that is a conflict.
+   * Resolves as `mutate` does.
+   */
   delete<N extends Name<Tables>>(
     table: N,
     key: KeyOf<TypesOf<Tables, N>>,
@@ -178,15 +185,16 @@ export class Outbox<Tables = Record<never, never>> {
   }
 
   /**
-   * Keeps operations that are to be one transaction, and sends them when that is possible. Resolves once they are stored on
-   * this device. Rejects with SvcError `unauthorized` where nobody is signed in, and with the storage's error.
+   * Keeps operations that are to be one transaction as a mutation, and sends them when that is possible. Resolves once
+   * they are stored on this device. Rejects with SvcError `unauthorized` where nobody is signed in, and with the
+   * storage's error.
    */
   async mutate(operations: readonly PushedOperation<Tables>[]): Promise<Sending> {
     const { surroundings } = this.#parts;
     const user = this.#user === undefined ? await this.#whoIsThere() : this.#user;
     if (user === null)
       throw new SvcError(401, "unauthorized", "sign in first: a mutation belongs to who makes it");
-    // A copy, as the caller may change what was given.
+    // The operations are copied, as the caller may change what was given.
     const copy = JSON.parse(JSON.stringify(operations)) as Queued["operations"];
     const queued: Queued = { name: surroundings.unique(), id: null, operations: copy };
     const settled = new Promise<MutationResult>((resolve) => this.#settled.set(queued.name, resolve));
@@ -218,7 +226,10 @@ export class Outbox<Tables = Record<never, never>> {
     });
   }
 
-  /** Calls `listener` now, and whenever something has changed. Returns a function that ends this. */
+  /**
+   * Calls `listener` now, and whenever the pending mutations or the state have changed. Returns a function that ends
+   * this.
+   */
   listen(listener: Listener<Tables>): () => void {
     const entry = { listener };
     this.#listeners.add(entry);
@@ -232,7 +243,7 @@ export class Outbox<Tables = Record<never, never>> {
   }
 
   get #pending(): readonly Queued[] {
-    // One that has just been stored may be in both.
+    // A mutation that has just been stored may be in the queue and in `#adding`.
     const adding = this.#adding.filter(({ name }) => !this.#queue.some((each) => each.name === name));
     return [...this.#queue, ...adding];
   }
@@ -256,7 +267,7 @@ export class Outbox<Tables = Record<never, never>> {
     return JSON.stringify([this.#parts.url, user, this.#options.name ?? ""]);
   }
 
-  /** Changes what is kept, and shows it if the user is still signed in. */
+  /** Changes what is stored of a user's mutations, and takes it over here if the user is still signed in. */
   async #change(user: string, act: (kept: Kept) => Kept): Promise<void> {
     const { surroundings } = this.#parts;
     let after: Kept | undefined;
@@ -267,7 +278,7 @@ export class Outbox<Tables = Record<never, never>> {
     if (user === this.#user) ({ queue: this.#queue, client: this.#client } = after!);
   }
 
-  /** Sends what the user's outbox has, until the signal is aborted. */
+  /** Sends what the outbox has of a user's mutations, until the signal is aborted. */
   async #run(user: string | null, signal: AbortSignal): Promise<void> {
     const { surroundings, storage } = this.#parts;
     this.#user = user;
@@ -313,10 +324,10 @@ export class Outbox<Tables = Record<never, never>> {
     });
   }
 
-  /** Takes what other tabs say: what they were told of mutations, or that there are new ones. */
+  /** Takes what other tabs say: what the server has answered to mutations, or that there are new ones. */
   #listen(name: string, user: string, signal: AbortSignal): void {
     const { storage, surroundings } = this.#parts;
-    // There are other tabs for a storage alone that they share.
+    // Only a storage that tabs share has other tabs to listen to.
     const channel = storage.subscribe === undefined ? null : surroundings.channel(name);
     this.#channel = channel;
     signal.addEventListener("abort", () => channel?.close());
@@ -329,7 +340,7 @@ export class Outbox<Tables = Record<never, never>> {
     });
   }
 
-  /** Sends until nothing is left. */
+  /** Sends the user's mutations until none is left. */
   async #send(user: string, signal: AbortSignal): Promise<void> {
     const { push, hasKey, surroundings } = this.#parts;
     for (let max = mutationsMax; !signal.aborted; ) {
@@ -355,7 +366,7 @@ export class Outbox<Tables = Record<never, never>> {
         const { status, code, message, columns, expected } = error;
         const isGap = expected !== null;
         if (!isGap && !isOfOne(error)) throw error;
-        // One of them is refused as it stands, and by itself it turns out which.
+        // One mutation of the push is refused as it stands. Sent one by one, it turns out which.
         if (!isGap && sent.length > 1) max = 1;
         else {
           const [queued] = sent;
@@ -363,8 +374,9 @@ export class Outbox<Tables = Record<never, never>> {
             const result = { id: queued!.id, status: "rejected", error: { code, message, columns } } as const;
             await this.#take(user, client, queued!, result, signal);
           }
-          // The server does not know anymore what it has acknowledged, as after it was restored from a copy; or it knows
-          // another mutation by this number, as where this device's storage was copied; or it has not taken the number.
+          // The numbers are begun anew under another name. Either the server does not know any more what it has
+          // acknowledged, as after it was restored from a copy; or it knows another mutation by this number, as where
+          // this device's storage was copied; or the mutation was malformed, and its number was not used.
           await this.#change(user, (kept) => renamed(kept, client, surroundings.unique()));
         }
       }
@@ -376,7 +388,7 @@ export class Outbox<Tables = Record<never, never>> {
     }
   }
 
-  /** Takes what the server says of a mutation. */
+  /** Takes what the server answers to a mutation: calls the handlers, and removes or replaces the mutation. */
   async #take(
     user: string,
     client: string,
@@ -419,7 +431,7 @@ export class Outbox<Tables = Record<never, never>> {
     this.#settled.delete(name);
   }
 
-  /** Shows what the server has done until it tells live lists of it. */
+  /** Shows what the server has done in live lists, until it tells them of it. */
   #keepDone(operations: Queued["operations"], client: string, { id, rows = [] }: MutationResult): void {
     const done = { client, id, operations, sentAt: null, answer: { rows, at: ++this.#count } };
     this.#done = [...this.#done, done];
@@ -433,11 +445,11 @@ export class Outbox<Tables = Record<never, never>> {
 /** A mutation that is stored on this device. */
 export interface Sending {
   readonly name: string;
-  /** Resolves with what has become of it, if this page learns it. It does not reject. */
+  /** Resolves with what has become of the mutation, if this page learns it. It does not reject. */
   readonly settled: Promise<MutationResult>;
 }
 
-/** What a handler returns. Its failure is no answer of the server. */
+/** What a handler of the outbox returns. A failure of the handler becomes an error that is not one of the server. */
 async function handled<T>(handler: () => T): Promise<Awaited<T>> {
   try {
     return await handler();
@@ -446,7 +458,7 @@ async function handled<T>(handler: () => T): Promise<Awaited<T>> {
   }
 }
 
-/** Whether a push was refused for a mutation in it. */
+/** Whether a push was refused because of one of its mutations. */
 function isOfOne({ status, code }: SvcError): boolean {
   return code !== "unexpected_answer" && (status === 400 || status === 413 || status === 422);
 }

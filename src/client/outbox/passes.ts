@@ -2,14 +2,14 @@ import { compare } from "../live/order.js";
 import type { Terms } from "../live/overlays.js";
 
 /**
- * Whether a row passes filters: null where SQL's NULL decides, and undefined where a column decides that the row does not
- * have here.
+ * Whether a row passes filters: null where the result is SQL's NULL, and undefined where it depends on a column that
+ * the row does not have here.
  */
 export type Passes = boolean | null | undefined;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Whether a row is in a list with these filters (`docs/reference/http.md#lists`). */
+/** Whether a row is in a list with this `where` and `filter` (`docs/reference/http.md#lists`). */
 export function passes(row: Row, { where = {}, filter = {} }: Terms): Passes {
   const equals = Object.entries(where).map(([column, value]) => compares(row[column], "eq", value));
   return all([...equals, group(row, filter)]);
@@ -30,7 +30,7 @@ function group(row: Row, terms: object): Passes {
 
 const not = (value: Passes): Passes => (typeof value === "boolean" ? !value : value);
 
-/** AND, for which a value that is not known here outranks NULL: it might be false. */
+/** The AND of conditions. One that is not known here (undefined) outranks NULL: it might be false. */
 function all(values: readonly Passes[]): Passes {
   if (values.includes(false)) return false;
   if (values.includes(undefined)) return undefined;
@@ -71,5 +71,5 @@ function compares(value: unknown, operator: string, operand: unknown): Passes {
   }
 }
 
-/** As SQLite's `lower`, which changes the letters of ASCII alone. */
+/** Lower case as by SQLite's `lower`, which changes the letters of ASCII alone. */
 const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());

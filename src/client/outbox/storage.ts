@@ -1,10 +1,10 @@
 import type { Kept } from "./kept.js";
 
-/** Where outboxes keep what they have to send. */
+/** Where outboxes keep the mutations that they have to send. */
 export interface OutboxStorage {
   /**
-   * Replaces what is kept under a name, undefined where nothing is, by what `act` makes of it, as one transaction among all
-   * tabs. Resolves once that is stored.
+   * Replaces what is kept under a name, undefined where nothing is, by what `act` makes of it, as one transaction among
+   * all tabs. Resolves once the result is stored.
    */
   change(name: string, act: (kept: Kept | undefined) => Kept): Promise<void>;
 }
@@ -12,7 +12,7 @@ export interface OutboxStorage {
 const database = "svc.outbox";
 const store = "outboxes";
 
-/** The part of IndexedDB that is used here. */
+/** The part of IndexedDB that outboxes use. */
 interface Factory {
   open(name: string, version: number): OpenRequest;
 }
@@ -42,13 +42,16 @@ interface Transaction {
   };
 }
 
-/** IndexedDB, which outlives the page; memory where there is none, as under Node. */
+/**
+ * The storage that outboxes have by default: IndexedDB, which outlives the page; memory where there is none, as under
+ * Node.
+ */
 export function defaultOutboxStorage(): OutboxStorage {
   const { indexedDB } = globalThis as { readonly indexedDB?: Factory };
   return indexedDB === undefined ? memoryOutboxStorage() : indexedDBStorage(indexedDB);
 }
 
-/** An outbox that is lost with the page or process. */
+/** A storage for outboxes in memory, which is lost with the page or process. */
 export function memoryOutboxStorage(): OutboxStorage {
   const all = new Map<string, Kept>();
   return { change: async (name, act) => void all.set(name, act(all.get(name))) };
@@ -63,7 +66,7 @@ function indexedDBStorage(factory: Factory): OutboxStorage {
       request.onerror = () => reject(request.error);
       request.onsuccess = () => {
         const connection = request.result;
-        // The database is deleted, or the browser has closed it: it is opened anew.
+        // The connection ends where the database is deleted or the browser closes it. Then it is opened anew.
         connection.onclose = () => {
           opened = null;
         };

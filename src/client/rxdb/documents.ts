@@ -1,28 +1,28 @@
 import type { RxCollection, WithDeleted } from "rxdb";
 import type { Step } from "../live/changes.js";
 
-/** The members of a row, its key or a document. */
+/** The members of a row, of a row's key or of a document, by name. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What RxDB adds to documents. */
+/** Matches the members that RxDB adds to documents. */
 const ofRxDB = /^_(meta|rev|attachments|deleted)$/;
 
-/** Makes the documents of a collection of rows, and rows of its documents. */
+/** Turns rows into documents of an RxDB collection, and its documents into rows. */
 export class Documents<Row> {
-  /** The keys, as documents, of those that RxDB was given and may not have stored yet. */
+  /** The keys of rows that RxDB was given and may not have stored yet, as documents, by the documents' ids. */
   readonly #given = new Map<string, Fields>();
-  /** Whether the key of one column is a number; null before a row has shown that. */
+  /** Whether the key, where it is one column, is a number; null before a row has shown that. */
   #hasNumber: boolean | null = null;
 
-  /** `select` are the columns that documents have; undefined for all. */
+  /** `select` has the columns of rows that documents have; undefined for all. */
   constructor(
     private readonly collection: RxCollection<Row>,
     private readonly select: readonly string[] | undefined,
   ) {}
 
   /**
-   * The documents that changes make: rows, and what is known here of rows that are removed, as deleted. `isReset`: the
-   * changes are all there is, and whatever else is here is deleted.
+   * The documents that RxDB is to store for changes: the rows, and as deleted what is known here of rows that are
+   * removed. `isReset`: the changes are all rows that there are, and whatever else is here is deleted.
    */
   async of({ changes, isReset }: Pick<Step, "changes" | "isReset">): Promise<WithDeleted<Row>[]> {
     const rows = changes.filter(({ op }) => op !== "remove").map(({ row }) => this.documentOf(row!));
@@ -49,7 +49,7 @@ export class Documents<Row> {
     return documents.map((document) => document.toJSON() as Fields);
   }
 
-  /** A row, or its key, as a document. */
+  /** Makes a document of a row, or of a row's key. */
   documentOf(row: Fields): Fields {
     const { schema } = this.collection;
     const isShown = (column: string) =>
@@ -58,7 +58,7 @@ export class Documents<Row> {
     const value = fields[schema.primaryPath];
     if (value !== undefined) this.#hasNumber = typeof value === "number";
     const document = value === undefined ? fields : { ...fields, [schema.primaryPath]: String(value) };
-    // A key of several columns is a text that RxDB makes.
+    // For a key of several columns RxDB makes the text that is the document's primary key.
     return { ...document, [schema.primaryPath]: schema.getPrimaryOfDocumentData(document as never) };
   }
 
@@ -66,12 +66,15 @@ export class Documents<Row> {
     return (document as Fields)[this.collection.schema.primaryPath] as string;
   }
 
-  /** The key of a document's row. */
+  /** The key of the row that a document stands for. */
   keyOf(document: Fields): Fields {
     return Object.fromEntries(this.#keyColumns.map((column) => [column, this.columnsOf(document)[column]]));
   }
 
-  /** The columns of a document's row: all of it but what RxDB adds, and a key that is a number as one. */
+  /**
+   * The columns of the row that a document stands for: its members without those that RxDB adds, and a key that is a
+   * number as one.
+   */
   columnsOf(document: Fields): Fields {
     const { primaryPath } = this.collection.schema;
     const isComposed = !this.#keyColumns.includes(primaryPath);
@@ -88,7 +91,7 @@ export class Documents<Row> {
   }
 }
 
-/** A document as RxDB stores it, as deleted and without what RxDB adds. */
+/** A document that RxDB has stored, as a deleted one and without what RxDB adds. */
 function asDeleted(document: Fields): Fields {
   return {
     ...Object.fromEntries(Object.entries(document).filter(([name]) => !ofRxDB.test(name))),

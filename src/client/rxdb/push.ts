@@ -4,33 +4,33 @@ import { SvcError } from "../error.js";
 import type { MutationResult, PushedOperation } from "../operations.js";
 import type { Documents, Fields } from "./documents.js";
 
-/** What is pushed to, and under which name. */
+/** What documents are pushed to, and under which name. */
 export interface PushOptions<Row> {
   readonly client: Pick<Client<never>, "push"> & { readonly table: unknown };
   readonly collection: RxCollection<Row>;
   readonly documents: Documents<Row>;
   readonly table: string;
   readonly replicationIdentifier: string;
-  /** Is told of a row that the server refuses, and that is taken back for that. */
+  /** Is told of a row that the server refuses and whose change is therefore taken back. */
   readonly onRejected: (error: SvcError) => void;
 }
 
 const mutationsMax = 100;
-/** Nobody has come so far: the server answers with the number that is next. */
+/** A number that no client has reached: for it, the server answers with the number that is next. */
 const unknownNext = Number.MAX_SAFE_INTEGER - mutationsMax;
-/** How often it is tried to find out which number is next. */
+/** How often a push tries to find out which number is next for its mutations. */
 const attemptsMax = 5;
 
 /**
- * Makes RxDB's push handler for a table: each document is a mutation of its own (`docs/sync.md#push`). Returns, as RxDB wants
- * it, the documents as the server has them where that is not what RxDB takes them to be.
+ * Makes RxDB's push handler for a table: each document becomes a mutation of its own (`docs/sync.md#push`). The handler
+ * returns, as RxDB wants it, the documents as the server has them where that is not what RxDB takes them to be.
  */
 export function pushHandler<Row>(
   options: PushOptions<Row>,
 ): (rows: RxReplicationWriteToMasterRow<Row>[]) => Promise<WithDeleted<Row>[]> {
   const { documents, table, client, onRejected } = options;
   const send = numberedSend(options);
-  // Columns that the server sets otherwise than it is told, such as times, are not what a client may know.
+  // Columns that the server sets to another value than it is sent, such as times: a client cannot know what they hold.
   const setByServer = new Set<string>();
   const rowOf = async (document: Fields): Promise<Fields | null> => {
     try {
@@ -68,7 +68,7 @@ export function pushHandler<Row>(
   };
 }
 
-/** The write that a document stands for; null where none is needed. */
+/** The write that brings the server's row to what a document says; null where none is needed. */
 function operationOf<Row>(
   { assumedMasterState, newDocumentState }: RxReplicationWriteToMasterRow<Row>,
   table: string,
@@ -81,7 +81,8 @@ function operationOf<Row>(
   const values = documents.columnsOf(document);
   const isThere = before !== undefined && before._deleted !== true;
   const assumed = isThere ? documents.columnsOf(before) : {};
-  // A document, or a part of one that is an object, is compared as a whole by RxDB alone.
+  // What columns held before, as `base` of the write. Columns that the server sets, and objects, are left out: only
+  // RxDB compares these.
   const baseOf = (columns: readonly string[]) => {
     const known = columns.filter(
       (column) => !(column in key) && !setByServer.has(column) && Object(assumed[column]) !== assumed[column],
@@ -89,7 +90,7 @@ function operationOf<Row>(
     const base = Object.fromEntries(known.map((column) => [column, assumed[column]]));
     return known.length > 0 ? { base } : {};
   };
-  // One that is deleted before the server has told of it may be there.
+  // A document that is deleted before the server has told of its row may have one there, so it is deleted in any case.
   if (document._deleted === true) return { op: "delete", table, key, ...baseOf(Object.keys(assumed)) };
   if (!isThere) return { op: "create", table, values };
   const columns = [...new Set([...Object.keys(values), ...Object.keys(assumed)])];
@@ -101,7 +102,7 @@ function operationOf<Row>(
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
 
-/** Makes a function that pushes operations as mutations, under the numbers that follow on those of before. */
+/** Makes a function that pushes operations, each as a mutation. Their numbers follow on those of the calls before. */
 function numberedSend<Row>({
   client,
   collection,
@@ -125,7 +126,7 @@ function numberedSend<Row>({
       } catch (error) {
         const { expected, status } = error as Partial<SvcError>;
         next = expected ?? null;
-        // Another tab may have used the number.
+        // Another tab may have used the number, so the push is tried again with the next one.
         if ((next === null && status !== 422) || ++attempts === attemptsMax) throw error;
       }
     }
@@ -133,7 +134,10 @@ function numberedSend<Row>({
   };
 }
 
-/** The name under which a collection pushes, always the same on one device: the server knows a bounded number of them. */
+/**
+ * The name under which a collection pushes its mutations. It is always the same on one device: the server keeps only a
+ * bounded number of names.
+ */
 async function nameOf<Row>({ database, name }: RxCollection<Row>, identifier: string): Promise<string> {
   const hash = await database.hashFunction(JSON.stringify([await database.storageToken, name, identifier]));
   return `rxdb.${hash.slice(0, 32)}`;

@@ -9,9 +9,9 @@ export function tomlPlaces(text: string): TomlPlace {
   return new Scanner(text).document();
 }
 
-/** A part of a TOML text. */
+/** A part of a TOML text: a key's value, a table or an element of a list, with its place. */
 export class TomlPlace implements Place {
-  /** Where the string begins and ends that is the part's value, with its quotes; null where the value is none. */
+  /** Where the part's value begins and ends, its quotes included, if it is a string; null for any other value. */
   string: { readonly from: number; readonly to: number } | null = null;
   readonly #parts = new Map<string, TomlPlace>();
   #elements = 0;
@@ -24,8 +24,8 @@ export class TomlPlace implements Place {
   }
 
   /**
-   * The part called `step`, made with this offset if there is none yet. `named` sets the final offset later, because a
-   * table such as `auth` may first occur within `[auth.throttle]`.
+   * The part called `step`. If there is none yet, it is made with this offset; `named` sets the final one later,
+   * because a table such as `auth` may first occur within `[auth.throttle]`.
    */
   madePart(step: string, offset: number): TomlPlace {
     const part = this.#parts.get(step) ?? new TomlPlace(offset);
@@ -45,15 +45,15 @@ export class TomlPlace implements Place {
   }
 }
 
-// Each of these patterns repeats a single class of characters, because a repeated alternative takes stack for every
-// round.
+// Each of the patterns below repeats a single class of characters: a repeated alternative such as `(a|b)*` takes stack
+// for every round, which a long file could use up.
 const whitespace = /[ \t\r\n]+/y;
 const comment = /#[^\n]*/y;
 const spaces = /[ \t]*/y;
 const bareKey = /[A-Za-z0-9_-]+/y;
 const openingQuotes = /"""|'''|"|'/y;
 const moreQuotes = /["']{0,2}/y;
-/** Matches a number, a date, true or false. */
+/** Matches a value of TOML that has neither quotes nor brackets: a number, a date, true or false. */
 const plain = /[^,\]}#\n]+/y;
 
 class Scanner {
@@ -69,13 +69,13 @@ class Scanner {
       const before = this.#offset;
       if (this.text[before] === "[") table = this.#header();
       else this.#pair(table);
-      // Skips a character that nothing here understands, so that the loop ends.
+      // Skips a character that this scanner does not understand, so that the loop ends.
       if (this.#offset === before) this.#offset += 1;
     }
     return this.#root;
   }
 
-  /** Reads `[a.b."c"]` or `[[a]]` and returns the table that the keys below belong to. */
+  /** Reads a header, `[a.b."c"]` or `[[a]]`, and returns the table that the keys below it belong to. */
   #header(): TomlPlace {
     const at = this.#offset;
     const isElement = this.text.startsWith("[[", at);
@@ -93,7 +93,7 @@ class Scanner {
     this.#value(place);
   }
 
-  /** Reads a dotted key within `table` and returns its last part. Every step gets the offset `at`. */
+  /** Reads a dotted key within `table` and returns the part for its last step. Every step gets the offset `at`. */
   #key(table: TomlPlace, at: number): TomlPlace {
     let place = table;
     do {
@@ -132,7 +132,7 @@ class Scanner {
     while (this.#take(whitespace) !== "" || this.#take(comment) !== "");
   }
 
-  /** Reads a string, with its quotes; empty where none begins here. */
+  /** Reads a string of TOML, with its quotes; empty where none begins here. */
   #quoted(): string {
     const from = this.#offset;
     const quotes = this.#take(openingQuotes);

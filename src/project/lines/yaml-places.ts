@@ -44,7 +44,7 @@ class YamlPlace implements Place {
       );
     if (!isMap(value)) return [];
     return value.items.flatMap(({ key, value }) =>
-      // An empty key has the name "".
+      // A map's key that is empty, as in `: value`, has the name "".
       isScalar(key) ? [[String(key.value ?? ""), key, value] as const] : [],
     );
   }

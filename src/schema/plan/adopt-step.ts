@@ -11,8 +11,8 @@ import { type Hazard, impossible, impossibleIfAny, type Step } from "./steps.js"
 import { tableDifferences } from "./table-differences.js";
 
 /**
- * The step for a table that exists in the database but not in the schema in force. It is taken into the schema as the
- * file declares it; where the two differ, the step is impossible.
+ * The step that adopts a table, which exists in the database but not in the schema in force: the table is taken into
+ * the schema as the file declares it. Where the two differ, the step is impossible.
  */
 export function adoptStep(declared: Table, source: PhysicalTable, physical: Physical): Step {
   const model = tableModel(source, physical, typeDeclaredFor(declared, source));
@@ -47,7 +47,10 @@ function adoptHazards(declared: Table, source: PhysicalTable, model: TableModel 
   ];
 }
 
-/** Every row has a version. A plan does not change rows of a table that it takes over as it is. */
+/**
+ * The hazard that rows of an adopted table have no version, though every row needs one. A plan does not change rows of
+ * a table that it takes over as it is.
+ */
 function versionHazard({ name: table }: Table, { name }: Column): Hazard {
   return impossibleIfAny(
     `rows of ${table} have no version: give ${name} a number where it is NULL`,
@@ -60,14 +63,14 @@ function valueHazards(table: Table, column: Column): Hazard[] {
   return [impossibleIfAny(`${table.name}.${column.name} holds values that are not ${column.type}`, count)];
 }
 
-/** How the table in the database differs from the file, as messages; empty where it does not. */
+/** How a table in the database differs from the one that the file declares, as messages; empty where it does not. */
 function adoptDifferences(declared: Table, source: PhysicalTable, model: TableModel | null): string[] {
   if (source.kind === "shadow") return ["it is a shadow table of a virtual table"];
   if (model === null) return ["it has no column whose name the file can say"];
   return tableDifferences(model.table, declared);
 }
 
-/** Gives each physical column the type that the file declares, where the column can hold it. */
+/** Gives each column of the database the type that the file declares, where the column can hold it. */
 function typeDeclaredFor(declared: Table, source: PhysicalTable): TypeOf {
   return (column) => {
     const wanted = declared.columns.get(column.name)?.type;

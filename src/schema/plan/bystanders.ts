@@ -8,7 +8,10 @@ import {
 } from "../physical.js";
 import { dropTrigger, dropView } from "./ddl.js";
 
-/** Views and triggers that a rebuild of tables drops and creates again. */
+/**
+ * Views and triggers that have to be dropped and created again when tables are rebuilt, because they mention the
+ * tables.
+ */
 export interface Bystanders {
   readonly views: readonly PhysicalView[];
   readonly triggers: readonly PhysicalTrigger[];
@@ -34,8 +37,8 @@ export function bystanders(physical: Physical, tables: readonly string[]): Bysta
 }
 
 /**
- * The statements that drop these views and triggers. Triggers of a table or view that is dropped need none, because
- * they go with it.
+ * The statements that drop views and triggers before `tables` are rebuilt. Triggers of a table or view that is dropped
+ * need none, because they go with it.
  */
 export function dropBystanders({ views, triggers }: Bystanders, tables: readonly PhysicalTable[]): string[] {
   const going = [...tables, ...views];
@@ -47,7 +50,7 @@ export function dropBystanders({ views, triggers }: Bystanders, tables: readonly
   ];
 }
 
-/** The statements that create these views and triggers again as they were, views first. */
+/** The statements that create views and triggers again as they were after a rebuild of tables, views first. */
 export function restoreBystanders({ views, triggers }: Bystanders): string[] {
   return [...views, ...triggers].map(({ sql }) => sql);
 }

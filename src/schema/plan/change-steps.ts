@@ -16,7 +16,10 @@ import { rebuildTogether } from "./rebuild-together.js";
 import { destructive, type Hazard, impossible, impossibleIfAny, type Step } from "./steps.js";
 import type { TableChange } from "./table-change.js";
 
-/** The steps that change a table which stays in the schema. They use the names in force, because renames come last. */
+/**
+ * The steps that change a table which stays in the schema. They use the table's names in the schema in force, because
+ * renames come last.
+ */
 export function changeSteps(change: TableChange, physical: Physical, rowsOf: RowsOf): Step[] {
   if (change.current.virtual || change.target.virtual) return virtualSteps(change);
   const steps = change.rebuild
@@ -92,7 +95,7 @@ function hazardsOf(change: TableChange, physical: Physical, rowsOf: RowsOf): Haz
 
 /**
  * The steps that create indexes. An index whose name contains a name that is renamed is dropped before and created
- * again, except where a rebuild of its table has dropped it already.
+ * again, except where a rebuild of the index's table has dropped it already.
  */
 function indexSteps(change: TableChange): Step[] {
   const { current, rebuild, indexes } = change;
@@ -115,7 +118,7 @@ function indexSteps(change: TableChange): Step[] {
   ];
 }
 
-/** The hazard of a new unique index: rows that are there may not be unique. */
+/** The hazard of a new unique index: rows that are in the table may not be unique. */
 function newIndexHazards(shape: IndexShape, { current, target }: TableChange): Hazard[] {
   if (!shape.unique) return [];
   const columns = shape.columns.map(({ name }) => name);

@@ -16,7 +16,10 @@ import type { TableChange } from "./table-change.js";
  */
 export type RowsOf = (reference: Reference) => string | null;
 
-/** The hazards of an added column: constraints that the rows which are there would not meet. */
+/**
+ * The hazards (reasons why a step may not be safe) of adding a column: constraints that the rows which are there would
+ * not meet.
+ */
 export function addedColumnHazards(
   column: Column,
   { current, target }: TableChange,
@@ -95,7 +98,7 @@ function typeHazards(before: Column, after: Column, { current, physical }: Table
   ];
 }
 
-/** A column that may hold any type may have values that the conversion does not expect. */
+/** The hazard of converting a column that may hold any type: it may have values that the conversion does not expect. */
 function misfitHazards(column: Column, table: Table): Hazard[] {
   const count = countRows(quoteName(table.name), misfit(quoteName(column.name), column.type));
   return [destructiveIfAny(`${at(table, column)} holds values that are not ${column.type}`, count)];

@@ -1,11 +1,17 @@
 import { type ColumnType, exactIntegerMax } from "../../sqlite/column-type.js";
 
-/** How the values of a column are converted to another type, as SQL over the column's quoted name. */
+/**
+ * How the values of a column are converted to another type. Values and conditions are SQL over the column's quoted
+ * name.
+ */
 export interface Conversion {
   readonly value: string;
-  /** A condition that is TRUE for values, other than NULL, that keep their meaning; null where every value does. */
+  /**
+   * A condition that is TRUE for values, other than NULL, that keep their meaning when converted; null where every
+   * value does.
+   */
   readonly keeps: string | null;
-  /** What becomes of the values that do not keep their meaning. */
+  /** What becomes of the values that do not keep their meaning: NULL, or a rounded number. */
   readonly otherwise: "null" | "rounded";
   /**
    * Whether the conversion is destructive even where every value converts (docs/reference/schema.md#changes-of-type).
@@ -14,8 +20,8 @@ export interface Conversion {
 }
 
 /**
- * The conversion between two types; null where there is none. `blob` converts to nothing, and only text and JSON
- * convert to it, as their UTF-8 bytes.
+ * The conversion of a column between two types; null where there is none. `blob` converts to nothing, and only text and
+ * JSON convert to it, as their UTF-8 bytes.
  */
 export function conversion(column: string, from: ColumnType, to: ColumnType): Conversion | null {
   const make = conversions[from][to];

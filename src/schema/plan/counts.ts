@@ -20,8 +20,8 @@ export function countDuplicates(from: string, columns: readonly string[], where:
 }
 
 /**
- * A query that counts rows whose reference finds no row in `parent`. Null as `parent` stands for a table without rows:
- * every reference that is not NULL counts.
+ * A query that counts rows whose reference (the value of `column`) finds no row in `parent`. Null as `parent` stands
+ * for a table without rows: every reference that is not NULL counts.
  */
 export function countOrphans(
   from: string,

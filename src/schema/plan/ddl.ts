@@ -5,15 +5,15 @@ import { quoteName, quoteText } from "../../sqlite/sql-tokens.js";
 import { type IndexShape, indexName } from "../index-shape.js";
 
 /**
- * All DDL is built in this file. The owner's expressions stand in parentheses, after `fragmentProblem` has accepted
- * them.
+ * All DDL, the statements that create and change tables, indexes and triggers, is built in this file. The owner's
+ * expressions stand in parentheses, after `fragmentProblem` has accepted them.
  */
 
 /** Physical properties of a table that a rebuild keeps, though the schema's model does not have them. */
 export interface Keepsakes {
-  /** Declared types by column name. They decide the affinity where the table is not STRICT. */
+  /** Declared types of columns by name. They decide the columns' affinity where the table is not STRICT. */
   readonly declaredTypes: ReadonlyMap<string, string>;
-  /** Collations by column name. */
+  /** Collations of columns by name. */
   readonly collations: ReadonlyMap<string, string>;
   readonly withoutRowid: boolean;
   readonly autoincrement: boolean;
@@ -45,8 +45,8 @@ export function createTable(
 }
 
 /**
- * The single key column that is declared INTEGER. It needs PRIMARY KEY in its own definition, or SQLite does not make
- * it the rowid. Null where there is none.
+ * The column that is the whole primary key and is declared INTEGER. It needs PRIMARY KEY in its own definition, or
+ * SQLite does not make it the rowid. Null where there is none.
  */
 export function inlineKey(table: Table, kept: Keepsakes): string | null {
   const [first, ...more] = table.primaryKey;
@@ -55,7 +55,7 @@ export function inlineKey(table: Table, kept: Keepsakes): string | null {
   return declaredType(column, kept).toUpperCase() === "INTEGER" ? first : null;
 }
 
-/** The ALTER TABLE statement that adds a column. `table` is the target's table, which declares the column. */
+/** The ALTER TABLE statement that adds a column. `table` is the table as it is to be, which has the column. */
 export function addColumn(table: Table, column: Column): string {
   return `ALTER TABLE ${quoteName(table.name)} ADD COLUMN ${columnDefinition(column, table, nothingKept)}`;
 }
@@ -73,7 +73,7 @@ function columnDefinition(column: Column, table: Table, kept: Keepsakes): string
   return parts.filter((part) => part !== "").join(" ");
 }
 
-/** The declared type for each type of the model. */
+/** The type with which a column is declared in SQL, for each type of svc.schema.yaml. */
 export const storageTypes: Record<ColumnType, string> = {
   integer: "INTEGER",
   boolean: "INTEGER",
@@ -87,7 +87,7 @@ function declaredType(column: Column, kept: Keepsakes): string {
   return kept.declaredTypes.get(column.name) ?? storageTypes[column.type];
 }
 
-/** A default as SQL, for DEFAULT and for a value in a SELECT. */
+/** A column's default as SQL, for DEFAULT and for a value in a SELECT. */
 export function defaultSql(value: ColumnDefault): string {
   if (value.kind === "sql") return `(${value.sql})`;
   switch (typeof value.value) {

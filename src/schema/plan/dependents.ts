@@ -3,7 +3,7 @@ import { type Physical, sameName } from "../physical.js";
 
 /** A trigger or view that a change of a table may break. */
 export interface Dependent {
-  /** Its kind and name, for a person. */
+  /** The kind and name of the trigger or view, for a person. */
   readonly what: string;
   readonly sql: string;
   /** The table or view that a trigger belongs to; null where the dependent is a view. */

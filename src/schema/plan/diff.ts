@@ -23,11 +23,12 @@ import { createTableSteps, dropTableStep, renameSteps } from "./table-steps.js";
 import { triggerSteps } from "./trigger-steps.js";
 import { versionSteps } from "./version-steps.js";
 
-/** The steps of a plan, or the problems of the proposal. With problems there are no steps. */
+/** The steps that lead to a proposed schema, or the problems of the proposal. With problems there are no steps. */
 export interface Diff {
   readonly steps: readonly Step[];
   /**
-   * Tables of the database that become part of the schema. Whether their texts are UTF-8 has not been checked yet.
+   * Tables that are in the database already and become part of the schema as they are. Whether their texts are UTF-8
+   * has not been checked yet.
    */
   readonly adopted: readonly Table[];
   readonly problems: readonly Problem[];
@@ -37,14 +38,14 @@ export interface Diff {
 export interface DiffOptions {
   /** Whether the database carries out foreign key actions even while it migrates, as D1 does. */
   readonly foreignKeysStayOn?: boolean;
-  /** The server's own triggers, which `Physical` does not contain. */
+  /** The server's own triggers on the owner's tables, which `Physical` does not contain. */
   readonly ownTriggers?: readonly PhysicalTrigger[];
 }
 
 /**
- * Computes the steps from the schema in force and the physical schema to the proposal. Tables are compared, changed
- * and rebuilt under the names that are in force. Renames come last, so that SQLite rewrites everything that mentions
- * them: triggers, views, foreign keys, indexes.
+ * Computes the steps from the schema in force and the physical schema (what is in the database) to the proposed schema.
+ * Tables are compared, changed and rebuilt under the names that are in force. Renames come last, so that SQLite
+ * rewrites everything that mentions the old names: triggers, views, foreign keys, indexes.
  */
 export function diff(
   current: Schema | null,
@@ -112,7 +113,7 @@ export function diff(
   };
 }
 
-/** The names, in lower case, of the tables and views of the database that none of the schemas has. */
+/** The names, in lower case, of the tables and views of the database that none of the given schemas has. */
 function othersThan(schemas: readonly Schema[], { tables, views }: Physical): ReadonlySet<string> {
   const declared = new Set(
     schemas.flatMap((schema) => [...schema.tables.keys()].map((name) => name.toLowerCase())),
@@ -136,7 +137,7 @@ function droppedTables(before: Schema, proposed: Schema, renames: Renames): Tabl
   return [...before.tables.values()].filter(({ name }) => !kept.has(name));
 }
 
-/** Compares each table that is in force and stays with what it is to be. */
+/** Compares each table that is in the schema in force and in the proposed one with what the proposal says of it. */
 function comparisonsOf(
   before: Schema,
   proposed: Schema,
@@ -153,8 +154,8 @@ function comparisonsOf(
 }
 
 /**
- * The physical names of the rebuilt tables and of all that refer to them. Where foreign keys stay on, they are
- * rebuilt together.
+ * The names, in the database, of the tables to be rebuilt and of all that refer to them. Where foreign keys stay on,
+ * they are rebuilt together.
  */
 function withDescendants(rebuilt: readonly TableComparison[], physical: Physical): string[] {
   const names = rebuilt
@@ -178,7 +179,7 @@ function isAmong(names: readonly string[], name: string): boolean {
   return names.some((each) => sameName(each, name));
 }
 
-/** The steps for tables that stay or are new. `creation` are the steps that create the new ones. */
+/** The steps for tables that stay or are new. `creation` are the steps that create the new tables. */
 function stepsOfChanges(
   changes: readonly TableChange[],
   together: readonly string[],

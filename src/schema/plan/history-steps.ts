@@ -11,20 +11,23 @@ import type { Renames } from "./renames.js";
 import { destructiveIfAny, type Step } from "./steps.js";
 import type { TableChange } from "./table-change.js";
 
-/** The steps for the log of changes, and the triggers of the server's own that they leave in place. */
+/** The steps for the log of changes, and the server's own triggers that these steps leave in place. */
 export interface HistorySteps {
-  /** They come before all others. */
+  /** Steps that drop triggers of the log. They come before all other steps of the plan. */
   readonly dropped: readonly Step[];
-  /** They come after all others, renames too: SQLite runs the trigger that was created last first. */
+  /**
+   * Steps that create triggers of the log. They come after all other steps, renames too: SQLite runs the trigger that
+   * was created last first, and the log's have to run before any others.
+   */
   readonly created: readonly Step[];
   readonly staying: readonly PhysicalTrigger[];
 }
 
 /**
- * The steps that bring the log's triggers to what the proposal says. Triggers whose statements would be other ones, or
- * whose table is rebuilt, are made anew. Entries stay, under the new names, where a table keeps its history and its key.
- * `preceded` are the tables that get other triggers in this plan: theirs are made anew, too, as the log's have to be the
- * newest.
+ * The steps that bring the log's triggers to what the proposed schema says. Triggers whose statements would be other
+ * ones, or whose table is rebuilt, are made anew. Entries of the log stay, under the new names, where a table keeps its
+ * history and its key. `preceded` are the tables that get other triggers in this plan: the log's triggers on them are
+ * made anew, too, as they have to be the newest.
  */
 export function historySteps(
   before: Schema,
@@ -69,7 +72,7 @@ export function historySteps(
           kind: "drop_history",
           description: `drop the history of ${name}`,
           statements: [...forgotten(name), `DELETE FROM _history WHERE tbl = ${quoteText(name)}`],
-          // The step that drops a table says that its rows are lost.
+          // A table that is dropped needs no hazard here: the step that drops it says that its rows are lost.
           hazards: stays(name)
             ? [destructiveIfAny(`the history of ${name} is dropped`, countEntries(name))]
             : [],
@@ -119,21 +122,27 @@ const forgotten = (table: string) => [
 const countEntries = (table: string) =>
   `SELECT count(*) AS entries FROM _changes WHERE tbl = ${quoteText(table)}`;
 
-/** The version of the schema that is being applied: its row is inserted before the steps. */
+/** SQL for the version of the schema that is being applied: its row is inserted before the steps are carried out. */
 const appliedVersion = "(SELECT max(version) FROM _schema)";
 const appliedAt = "(SELECT applied_at FROM _schema ORDER BY version DESC LIMIT 1)";
 
-/** From here on the log of the table is whole. */
+/** SQL that begins the history of a table: from here on its log is whole. */
 function begun(table: string): string {
   return `INSERT OR REPLACE INTO _history (tbl, generation, floor, floor_at) VALUES (${quoteText(table)}, ${appliedVersion}, ${newestEntry}, ${appliedAt})`;
 }
 
-/** Whoever has rows of the table from before this change has to fetch them anew. */
+/**
+ * SQL that gives the history of a table a new generation. Clients that have rows of the table from before then fetch
+ * them anew.
+ */
 function touched(table: string): string {
   return `UPDATE _history SET generation = ${appliedVersion} WHERE tbl = ${quoteText(table)}`;
 }
 
-/** Brings the entries of a table to the names that the table and its columns have from now on. */
+/**
+ * SQL that brings the log's entries of a table to the names that the table and its columns have from now on. Where the
+ * key changes, the entries are deleted instead.
+ */
 function carriedOver(
   table: Table,
   { current, dropped, keyChanged }: TableChange,
@@ -151,13 +160,13 @@ function carriedOver(
     ...renamed,
     ...dropped.map(({ name }) => images(`json_remove(old, ${pathOf(name)})`)),
     ...[...(renames.columns.get(table.name) ?? [])].map(([name, from]) =>
-      // The operator gives the value's own text, so that no digit of a number is lost.
+      // The operator `->` gives the JSON text of the value itself, so that no digit of a number is lost.
       images(`json_remove(json_set(old, ${pathOf(name)}, old -> ${pathOf(from)}), ${pathOf(from)})`),
     ),
   ];
 }
 
-/** The table as the log will know it after the plan. `change` is undefined where it is new or adopted. */
+/** What the log has to know of a table after the plan. `change` is undefined where the table is new or adopted. */
 function loggedOf(table: Table, change: TableChange | undefined, physical: Physical): LoggedTable {
   const source = change?.physical ?? physicalTable(physical, table.name);
   const isMade = change?.rebuild || source === undefined;

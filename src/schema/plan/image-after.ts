@@ -5,8 +5,8 @@ import { conversion } from "./conversion.js";
 import { defaultSql } from "./ddl.js";
 
 /**
- * A FROM term for the rows that a table will have after the change, computed from its present rows. New constraints
- * are checked against it.
+ * A FROM term for the rows that a table will have after the change, computed from its present rows. Whether rows meet
+ * new constraints is checked with it.
  */
 export function imageAfter(current: Table, target: Table): string {
   const columns = [...target.columns.values()].map(
@@ -15,7 +15,7 @@ export function imageAfter(current: Table, target: Table): string {
   return `(SELECT ${columns.join(", ")} FROM ${quoteName(current.name)})`;
 }
 
-/** An SQL expression for a column's value after the change, over the table before it. */
+/** An SQL expression for a column's value after the change of its table, over the table as it is before. */
 export function valueAfter(column: Column, current: Table): string {
   const before = current.columns.get(column.name);
   if (before === undefined) return column.default === null ? "NULL" : defaultSql(column.default);

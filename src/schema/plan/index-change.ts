@@ -3,7 +3,7 @@ import { declaredIndexes, type IndexShape, indexName, indexSignature } from "../
 import type { PhysicalIndex } from "../physical.js";
 import type { TableComparison } from "./table-comparison.js";
 
-/** What happens to the indexes of a table that stays, those of `unique` included. */
+/** What happens to the indexes of a table that stays in the schema, those behind `unique` included. */
 export interface IndexChange {
   /** Indexes made by CREATE INDEX that the file no longer declares. */
   readonly dropped: readonly PhysicalIndex[];
@@ -11,7 +11,7 @@ export interface IndexChange {
   readonly lost: readonly PhysicalIndex[];
   /** Indexes made by CREATE INDEX that stay as they are, with their names. */
   readonly kept: readonly PhysicalIndex[];
-  /** Indexes that are created again under another name, because theirs contains a name that is renamed. */
+  /** Indexes that are created again under another name, because their present name contains a name that is renamed. */
   readonly stale: readonly PhysicalIndex[];
   readonly created: readonly CreatedIndex[];
 }
@@ -21,7 +21,7 @@ export interface CreatedIndex {
   /** The index's name in the database, made of the names that its table and columns will have. */
   readonly name: string;
   readonly shape: IndexShape;
-  /** False for an index that was there and is only created again. */
+  /** Whether the plan adds the index. False for one that was there and is only created again. */
   readonly isNew: boolean;
 }
 

@@ -2,7 +2,9 @@ import { collationsOf, ddlOf, type PhysicalColumn, rowidAlias } from "../physica
 import type { Keepsakes } from "./ddl.js";
 import type { TableComparison } from "./table-comparison.js";
 
-/** The physical properties of a table that its rebuild keeps. */
+/**
+ * The properties of a table in the database that stay when it is rebuilt, though the schema's model does not have them.
+ */
 export function keepsakes({ current, target, physical, keyChanged }: TableComparison): Keepsakes {
   const same = physical.columns.filter(
     ({ name }) =>

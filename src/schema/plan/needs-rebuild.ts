@@ -4,7 +4,10 @@ import { isSymbol, tokenize } from "../../sqlite/sql-tokens.js";
 import { ddlOf, type PhysicalIndex, type PhysicalTable, sameName } from "../physical.js";
 import type { TableComparison } from "./table-comparison.js";
 
-/** Whether the table has to be rebuilt, because SQLite's ALTER TABLE cannot make the change. */
+/**
+ * Whether the table has to be rebuilt (created anew, and its rows copied), because SQLite's ALTER TABLE cannot make the
+ * change.
+ */
 export function needsRebuild({
   target,
   physical,
@@ -30,7 +33,8 @@ export function needsRebuild({
  * one (SQLite, "ALTER TABLE ADD COLUMN").
  */
 function isAddable(column: Column, strict: boolean): boolean {
-  // Where the table has rows, SQLite 3.45 mistakes a default of such a column that is a fraction for NULL.
+  // Where the table has rows, SQLite 3.45 mistakes the default of a NOT NULL real column in a STRICT table for NULL, if
+  // it is a fraction.
   if (strict && column.type === "real" && column.notNull) return false;
   if (column.references !== null && column.default !== null) return false;
   return column.default === null || column.default.kind === "literal" || isConstant(column.default.sql);

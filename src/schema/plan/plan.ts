@@ -20,15 +20,18 @@ export interface Plan {
   /** The version of the schema in force, 0 without one. */
   readonly baseVersion: number;
   readonly text: string;
-  /** SHA-256 of the proposed text, in hex. */
+  /** SHA-256 of the proposed schema's text, in hex. */
   readonly hash: string;
   readonly schema: Schema;
   readonly steps: readonly PlannedStep[];
-  /** The migrations of the server's own tables that are due. They need nobody's decision. */
+  /**
+   * The migrations of the server's own tables that are due. They are carried out with the change and need nobody's
+   * decision.
+   */
   readonly migrations: PendingMigrations;
 }
 
-/** A plan, or the problems of the proposal. */
+/** What `planChange` returns: a plan, or the problems of the proposed schema. */
 export type PlanOutcome =
   | { readonly outcome: "planned"; readonly plan: Plan }
   | { readonly outcome: "invalid"; readonly problems: readonly Problem[] };
@@ -77,7 +80,10 @@ export async function planChange(
   };
 }
 
-/** Problems of adopted tables that have columns with texts which are not UTF-8, as the server cannot read them. */
+/**
+ * Problems of adopted tables (in the database before, now taken into the schema) that have texts which are not UTF-8,
+ * as the server cannot read them.
+ */
 async function unreadableTexts(
   database: Database,
   tables: readonly Table[],
@@ -95,7 +101,7 @@ async function unreadableTexts(
   return problems;
 }
 
-/** Problems of the owner's expressions that this SQLite cannot evaluate. */
+/** Problems of the owner's SQL expressions that this SQLite cannot evaluate. */
 async function unusableExpressions(database: Database, schema: Schema): Promise<readonly Problem[]> {
   const probes = fragmentProbes(schema);
   if ((await errorOf(database, probes)) === null) return [];

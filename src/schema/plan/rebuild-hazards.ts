@@ -10,8 +10,8 @@ import { destructive, destructiveIfAny, type Hazard, impossibleIfAny } from "./s
 import type { TableChange } from "./table-change.js";
 
 /**
- * What a rebuild may lose or break by a change of the primary key or of `strict`, and by features that the model does
- * not have.
+ * What the rebuild of a table may lose or break: by a change of the primary key or of `strict`, and by features of the
+ * table that the schema's model does not have.
  */
 export function rebuildHazards(change: TableChange, physical: Physical): Hazard[] {
   const { current, target } = change;

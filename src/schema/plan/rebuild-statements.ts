@@ -59,7 +59,7 @@ function copyRows({ current, target, physical }: TableChange, kept: Keepsakes, t
   return `INSERT INTO ${quoteName(temporary)} (${names.join(", ")}) SELECT ${values.join(", ")} FROM ${quoteName(current.name)}${order}`;
 }
 
-/** Copies the AUTOINCREMENT counter, which guarantees that the number of a deleted row is never given again. */
+/** Copies a table's AUTOINCREMENT counter, which guarantees that the number of a deleted row is never given again. */
 function keepSequence(table: string, temporary: string): string[] {
   return [
     `DELETE FROM sqlite_sequence WHERE name = ${quoteText(temporary)}`,

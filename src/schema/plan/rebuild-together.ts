@@ -31,7 +31,8 @@ export function rebuildTogether(
   const setAside = [...dropBystanders(beside, tables), ...staying.map(copyAside), ...names.map(dropTable)];
   const bringBack = [
     ...successors.map(({ create }) => create),
-    // A row with a foreign key can be inserted only when the parent's unique index exists.
+    // The unique indexes come before the rows: a row with a foreign key can be inserted only when the parent's unique
+    // index exists.
     ...successors.flatMap(({ uniqueIndexes }) => uniqueIndexes),
     ...successors.map(({ fill }) => fill),
     ...staying.map(({ name }) => dropTable(asideName(name))),

@@ -13,8 +13,9 @@ export interface Renames {
 }
 
 /**
- * Finds the renames: those by `renamed_from` whose old name is in force and not in the proposal, and whose new name
- * is not in force. Any other `renamed_from` is ignored, as one whose rename was carried out before.
+ * Finds the renames that a proposed schema asks for: those by `renamed_from` whose old name is in force and not in the
+ * proposal, and whose new name is not in force. Any other `renamed_from` is ignored, as one whose rename was carried
+ * out before.
  */
 export function findRenames(current: Schema, proposed: Schema): Renames {
   const tables = new Map<string, TableName>();
@@ -46,7 +47,10 @@ function renamed<T extends { name: string; renamedFrom: string | null }>(
   return current.get(item.renamedFrom) ?? null;
 }
 
-/** Problems of names: two renames from the same name, and names that differ from one in force in case alone. */
+/**
+ * Problems of names in a proposed schema: two renames from the same name, and names that differ only in case from one
+ * in force.
+ */
 export function renameProblems(current: Schema, proposed: Schema, renames: Renames): Problem[] {
   const problems = namesProblems(current.tables, proposed.tables, renames.tables, "");
   for (const table of proposed.tables.values()) {

@@ -17,18 +17,18 @@ export function sameColumn(a: Column, b: Column): boolean {
   );
 }
 
-/** Whether the defaults are the same value or expression. */
+/** Whether two columns have the same default: the same value or expression, or none. */
 export function sameDefault(a: Column, b: Column): boolean {
   return canonicalDefault(a) === canonicalDefault(b);
 }
 
-/** The default as a text for comparing; null for none, which DEFAULT NULL is too. */
+/** A column's default as a text for comparing; null for none, which DEFAULT NULL is too. */
 function canonicalDefault({ default: value }: Column): string | null {
   const text = value === null ? "null" : canonicalFragment(defaultSql(value));
   return text === "null" ? null : text;
 }
 
-/** Whether both refer to the same column with the same action, or neither refers. */
+/** Whether two columns' references lead to the same column with the same action, or neither column has a reference. */
 export function sameReference(a: Reference | null, b: Reference | null): boolean {
   if (a === null || b === null) return a === b;
   return a.table === b.table && a.column === b.column && a.onDelete === b.onDelete;

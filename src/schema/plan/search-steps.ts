@@ -21,18 +21,25 @@ import { keepsakes } from "./keepsakes.js";
 import type { Step } from "./steps.js";
 import type { TableChange } from "./table-change.js";
 
-/** The steps for full-text indexes, and the server's own triggers that they leave in place. */
+/** The steps for full-text indexes, and the server's own triggers that these steps leave in place. */
 export interface SearchSteps {
-  /** They come before all others: neither columns nor tables are changed under an index. */
+  /**
+   * Steps that drop full-text indexes. They come before all other steps: neither columns nor tables are changed under
+   * an index.
+   */
   readonly dropped: readonly Step[];
-  /** They come after all others, renames too, and fill the indexes from the rows as these are then. */
+  /**
+   * Steps that create full-text indexes. They come after all other steps, renames too, and fill the indexes from the
+   * rows as these are then.
+   */
   readonly created: readonly Step[];
   readonly staying: readonly PhysicalTrigger[];
 }
 
 /**
- * The steps that bring the full-text indexes of the database to what the proposal says. An index whose statements would
- * be other ones, or whose table is rebuilt, is dropped and made anew. `changes` are those of the tables that stay.
+ * The steps that bring the full-text indexes of the database to what the proposed schema says. An index whose
+ * statements would be other ones, or whose table is rebuilt, is dropped and made anew. `changes` are those of the
+ * tables that stay.
  */
 export function searchSteps(
   proposed: Schema,
@@ -79,7 +86,7 @@ export function searchSteps(
   };
 }
 
-/** Whether the database has an index with just these statements. */
+/** Whether the database has a full-text index that was made by exactly these statements. */
 function isThere(
   { tables, triggers }: SearchIndex,
   physical: Physical,
@@ -93,7 +100,10 @@ function isThere(
   );
 }
 
-/** The index of a table, by the key that its table will have after the plan. `change` is undefined where it is new. */
+/**
+ * What the statements for a table's full-text index depend on, with the key that the table will have after the plan.
+ * `change` is undefined where the table is new or adopted.
+ */
 function searchedOf(table: Table, change: TableChange | undefined, physical: Physical): Searched {
   const { name, search: columns, primaryKey } = table;
   const source = change?.physical ?? physicalTable(physical, name);
@@ -127,7 +137,9 @@ function searchedOf(table: Table, change: TableChange | undefined, physical: Phy
   };
 }
 
-/** ANY in a STRICT table converts no values, as BLOB affinity does elsewhere. */
+/**
+ * The affinity of a column in the database. ANY in a STRICT table converts no values, as BLOB affinity does elsewhere.
+ */
 function affinityOf({ columns, strict }: PhysicalTable, column: string): Affinity {
   const declared = columns.find(({ name }) => name === column)?.declaredType ?? "";
   return strict && declared.toUpperCase() === "ANY" ? "blob" : affinity(declared);

@@ -1,11 +1,11 @@
 /** One change of the database's schema. A plan lists its steps in the order in which they are carried out. */
 export interface Step {
   readonly kind: StepKind;
-  /** One line for a person. */
+  /** What the step does, in one line for a person. */
   readonly description: string;
   /**
-   * The statements, in the order in which they are carried out. None where nothing is left to do, such as for a table
-   * that is only adopted.
+   * The SQL statements of the step, in the order in which they are carried out. None where nothing is left to do, such
+   * as for a table that is only adopted.
    */
   readonly statements: readonly string[];
   readonly hazards: readonly Hazard[];
@@ -34,18 +34,18 @@ export type StepKind =
 export interface Hazard {
   /** `destructive` needs a person's permission; `impossible` prevents the step. */
   readonly effect: "destructive" | "impossible";
-  /** What is lost or does not hold, for a person. */
+  /** What the step would lose, or what keeps it from being done, for a person. */
   readonly reason: string;
   /**
-   * A query that returns one number: how many rows or values are concerned, in the database as it is before the plan.
-   * Null where nothing is counted.
+   * A query that returns one number: how many rows or values the hazard concerns, in the database as it is before the
+   * plan. Null where nothing is counted.
    */
   readonly count: string | null;
-  /** Whether the hazard vanishes where the count is zero. */
+  /** Whether there is no hazard where `count` gives zero. */
   readonly onlyIfCounted: boolean;
 }
 
-/** A hazard with its count. */
+/** A hazard of a step, with the number of rows or values that it concerns. */
 export interface AssessedHazard {
   readonly effect: Hazard["effect"];
   readonly reason: string;
@@ -53,8 +53,8 @@ export interface AssessedHazard {
 }
 
 /**
- * A step after its hazards were counted. Those of which nothing was counted are left out, if a count of zero means that
- * they do not exist.
+ * A step after the rows and values that its hazards concern were counted. Hazards that vanish at a count of zero are
+ * left out then.
  */
 export interface PlannedStep {
   readonly kind: StepKind;
@@ -89,7 +89,9 @@ export function countQueries(steps: readonly Step[]): string[] {
   return steps.flatMap(({ hazards }) => hazards.flatMap(({ count }) => (count === null ? [] : [count])));
 }
 
-/** The steps with the results of `countQueries` in their hazards. Leaves out hazards that vanish at zero. */
+/**
+ * The steps with the results of `countQueries` in their hazards. Hazards that vanish at a count of zero are left out.
+ */
 export function assess(steps: readonly Step[], counts: readonly number[]): PlannedStep[] {
   const remaining = [...counts];
   return steps.map(({ kind, description, statements, hazards }) => {

@@ -1,7 +1,7 @@
 import { type IndexChange, indexChange } from "./index-change.js";
 import type { TableComparison } from "./table-comparison.js";
 
-/** How one table that is in force and stays is changed, in the names that are in force. */
+/** How one table is changed that is in the schema in force and stays. Its names are those in force. */
 export interface TableChange extends TableComparison {
   /** Whether the table is created anew and gets its rows copied, instead of being altered. */
   readonly rebuild: boolean;

@@ -4,27 +4,30 @@ import type { PhysicalIndex, PhysicalTable } from "../physical.js";
 import { sameColumn } from "./same-column.js";
 
 /**
- * How a table differs from what the file proposes. Everything but `named` uses the names in force, `target` too,
- * because renames are carried out last.
+ * How a table of the schema in force (`current`) differs from the proposed one (`target`). Everything but `named` uses
+ * the names in force, `target` too, because renames are carried out last.
  */
 export interface TableComparison {
   readonly current: Table;
   readonly target: Table;
-  /** `target` under the names that the table and its columns will have. */
+  /** The proposed table, as `target`, but under the names that the table and its columns will have. */
   readonly named: Table;
   readonly physical: PhysicalTable;
-  /** The result of `indexSignatures`. */
+  /** For each index of the table a text that tells what it does (`indexSignatures`). */
   readonly signatures: ReadonlyMap<PhysicalIndex, string>;
   readonly added: readonly Column[];
   readonly dropped: readonly Column[];
   readonly altered: readonly { readonly before: Column; readonly after: Column }[];
   readonly keyChanged: boolean;
   readonly strictChanged: boolean;
-  /** Indexes and unique constraints that the file declared and no longer does. */
+  /** Indexes and unique constraints that the file declared before and no longer does. */
   readonly unwanted: readonly PhysicalIndex[];
 }
 
-/** Compares a table with the proposal. `named` is `target` under the names that it will have. */
+/**
+ * Compares a table with the proposed one. `target` has the names in force, `named` is the same under the names that it
+ * will have.
+ */
 export function compareTables(
   current: Table,
   target: Table,
@@ -50,7 +53,7 @@ export function compareTables(
   };
 }
 
-/** The physical indexes and unique constraints that `current` declares and `target` does not. */
+/** The indexes and unique constraints of the database that `current` declares and `target` does not. */
 function unwantedIndexes(
   current: Table,
   target: Table,

@@ -38,7 +38,8 @@ function columnDifferences(there: Column, declared: Column): string[] {
   };
   say("type", there.type === declared.type, there.type, declared.type);
   say("not_null", there.notNull === declared.notNull, there.notNull, declared.notNull);
-  // A managed column's default is for rows that other programs insert. They did without it so far.
+  // The default of a managed column is not compared: it is for rows that other programs insert, and they did without it
+  // so far.
   if (declared.managed === null)
     say("default", sameDefault(there, declared), defaultOf(there), defaultOf(declared));
   say("check", sameFragment(there.check, declared.check), there.check ?? "none", declared.check ?? "none");

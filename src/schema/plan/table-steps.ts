@@ -40,7 +40,7 @@ function newTableIndexSteps(table: Table): Step[] {
 
 /**
  * The step that drops a table. It is impossible while something that stays depends on the table. `together` names
- * tables that a rebuild has dropped; such a table is not dropped again.
+ * tables that the plan drops already, to rebuild them together; such a table is not dropped again.
  */
 export function dropTableStep(
   table: Table,

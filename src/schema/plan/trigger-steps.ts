@@ -7,22 +7,27 @@ import { createTrigger, dropTrigger } from "./ddl.js";
 import type { Renames } from "./renames.js";
 import { impossible, type Step } from "./steps.js";
 
-/** The steps for the triggers that the file declares. */
+/** The steps for the triggers that svc.schema.yaml declares. */
 export interface TriggerSteps {
-  /** They come before all others, so that no trigger which goes or changes is in the way of a change. */
+  /**
+   * Steps that drop triggers. They come before all other steps, so that no trigger which goes or changes is in the way.
+   */
   readonly dropped: readonly Step[];
-  /** They come after renames, as the file has the new names, and before the server's own triggers are made. */
+  /**
+   * Steps that create triggers. They come after renames, as the file has the new names, and before the steps that make
+   * the server's own triggers.
+   */
   readonly created: readonly Step[];
-  /** The tables for which `created` has a step. */
+  /** The tables for which `created` has a step, by their new names. */
   readonly tables: ReadonlySet<string>;
   /** The database as the other steps find it: without the triggers that `dropped` drops. */
   readonly physical: Physical;
 }
 
 /**
- * The steps that bring the triggers of the database to what the proposal declares. One that is as declared stays, and a
- * rebuild of tables makes it again as it was. One that mentions a name which is renamed is made again from the file, which has
- * the new names. Triggers that no file has declared are left alone.
+ * The steps that bring the triggers of the database to what the proposed schema declares. A trigger that is as declared
+ * stays, and a rebuild of tables makes it again as it was. A trigger that mentions a renamed table or column is made
+ * again from the file, which has the new names. Triggers that no file has declared are left alone.
  */
 export function triggerSteps(
   before: Schema,
@@ -77,7 +82,7 @@ export function triggerSteps(
   };
 }
 
-/** The statements that create a trigger. They fail where it cannot be compiled. */
+/** The statements that create a trigger. They fail where the trigger cannot be compiled. */
 export function triggerStatements(table: Table, name: string, text: string): readonly string[] {
   return [createTrigger(name, text), compiled(table, text)];
 }

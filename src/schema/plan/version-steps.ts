@@ -5,18 +5,23 @@ import { isVersionTrigger, versionTriggers } from "../version-triggers.js";
 import { dropTrigger } from "./ddl.js";
 import type { Step } from "./steps.js";
 
-/** The steps for the versions of rows, and the triggers of the server's own that they leave in place. */
+/**
+ * The steps for the triggers that keep versions of rows, and the server's own triggers that these steps leave in place.
+ */
 export interface VersionSteps {
-  /** They come before all others. */
+  /** Steps that drop triggers of versions. They come before all other steps of the plan. */
   readonly dropped: readonly Step[];
-  /** They come after all others, renames too, but before the log's: SQLite runs the trigger made last first. */
+  /**
+   * Steps that create triggers of versions. They come after all others, renames too, but before those of the log's
+   * triggers: SQLite runs the trigger made last first, and the log's have to run first.
+   */
   readonly created: readonly Step[];
   /** The tables for which `created` has a step. */
   readonly tables: ReadonlySet<string>;
   readonly staying: readonly PhysicalTrigger[];
 }
 
-/** The steps that bring the triggers of versions to what the proposal says. */
+/** The steps that bring the triggers which keep versions of rows to what the proposed schema says. */
 export function versionSteps(proposed: Schema, ownTriggers: readonly PhysicalTrigger[]): VersionSteps {
   const wanted = [...proposed.tables.values()].flatMap((table) => {
     const version = versionColumn(table);

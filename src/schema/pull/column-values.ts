@@ -3,7 +3,7 @@ import { type ColumnValues, exactIntegerMax } from "../../sqlite/column-type.js"
 import { quoteName } from "../../sqlite/sql-tokens.js";
 import type { PhysicalTable } from "../physical.js";
 
-/** Counts the values of columns by kind, in one pass over the table. The result is by column name. */
+/** Counts the values of a table's columns by kind, in one pass over the table. The result is by column name. */
 export async function columnValues(
   database: Database,
   table: PhysicalTable,

@@ -26,17 +26,17 @@ export interface Introspection {
   readonly notes: PullNotes;
 }
 
-/** Notes for a person on what the file does not show. */
+/** Notes for a person on what a pulled svc.schema.yaml does not show. */
 export interface PullNotes {
-  /** Views and tables that are not in the file, the tables with the reason. */
+  /** Views and tables that are not in the file, the tables each with the reason. */
   readonly leftOut: readonly string[];
   /** What the database has and the file cannot express, by table. */
   readonly kept: readonly string[];
   /** Choices of types that a person may want to check. */
   readonly choices: readonly string[];
-  /** Columns that do not accept every value of their type. */
+  /** Columns that do not accept every value of their type through the server. */
   readonly narrowed: readonly string[];
-  /** What cannot be done because functions, collations or tables are missing. */
+  /** What cannot be done with tables because functions, collations or other tables are missing. */
   readonly limited: readonly string[];
 }
 
@@ -131,7 +131,7 @@ async function introspectTable(
     const found = values.get(column.name);
     const guess = found === undefined ? null : guessType(column.declaredType, found);
     if (guess === null) return { type: typeOfDeclaration(column.declaredType), note: null };
-    // A json column cannot be part of a primary key, so such a column becomes text.
+    // A json column cannot be part of a primary key, so a column of the key that would be json becomes text.
     return guess.type === "json" && column.keyPosition > 0 ? { type: "text", note: null } : guess;
   };
   const model = tableModel(table, physical, (column) => guessOf(column).type);
@@ -148,8 +148,8 @@ async function introspectTable(
 }
 
 /**
- * A note where the column does not accept texts that its declared type turns into numbers
- * (docs/guides/existing-database.md).
+ * A note for a person where a column does not accept texts that its declared type turns into numbers
+ * (docs/guides/existing-database.md); null for other columns.
  */
 function numericTextNote({ strict }: PhysicalTable, { declaredType }: PhysicalColumn, type: ColumnType) {
   if (strict || !makesNumbers(affinity(declaredType))) return null;
@@ -158,7 +158,10 @@ function numericTextNote({ strict }: PhysicalTable, { declaredType }: PhysicalCo
   return `${declaredType} turns texts that read as numbers into numbers, so it takes none of them`;
 }
 
-/** Leaves out references to tables or columns that the file does not have, or that are not unique there. */
+/**
+ * Leaves references out of pulled tables that lead to tables or columns which the file does not have, or which are not
+ * unique there.
+ */
 function withSoundReferences(models: readonly TableModel[]): TableModel[] {
   const tables = new Map<string, Table>(models.map(({ table }) => [table.name, table]));
   return models.map(({ table, unmodelled }) => {

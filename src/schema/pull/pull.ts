@@ -4,9 +4,9 @@ import { parseSchema } from "../../project/parse-schema.js";
 import { introspect, type PullNotes } from "./introspect.js";
 import { schemaYaml } from "./schema-yaml.js";
 
-/** The result of `pullSchema`. */
+/** What `pullSchema` returns: a svc.schema.yaml that was made from an existing database, and notes on it. */
 export interface Pulled {
-  /** The text of svc.schema.yaml, with the notes as comments. */
+  /** The text of the pulled svc.schema.yaml, with the notes as comments. */
   readonly text: string;
   readonly notes: PullNotes;
 }
@@ -29,7 +29,7 @@ interface NoteSection {
   readonly lines: readonly string[];
 }
 
-/** The kinds of notes that are not empty, in the order in which they are shown. */
+/** The notes on a pulled schema by kind, without kinds that have none, in the order in which they are shown. */
 export function noteSections({ leftOut, kept, choices, narrowed, limited }: PullNotes): NoteSection[] {
   return [
     { heading: "left out", lines: leftOut },

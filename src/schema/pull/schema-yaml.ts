@@ -7,7 +7,7 @@ export function schemaYaml(schema: Schema, comments: readonly string[] = []): st
   return [...(head.length > 0 ? [`${head.join("\n")}\n`] : []), ...tables].join("\n");
 }
 
-/** A line of comment. YAML does not allow control characters in it. */
+/** A line of comment in YAML, which allows no control characters in it. */
 function commentLine(comment: string): string {
   return `# ${comment}`.trimEnd().replaceAll(/[\p{Cc}\ufeff\ufffe\uffff]/gu, "?");
 }
@@ -42,7 +42,8 @@ function triggersText({ triggers }: Table): string | null {
   return lines.length === 0 ? null : `\n${lines.join("\n")}`;
 }
 
-function historyText(days: number | null): string | null {
+/** For how long a table keeps history, as `history:` says it; null for none. */
+export function historyText(days: number | null): string | null {
   if (days === null) return null;
   return days === Number.POSITIVE_INFINITY ? "forever" : `${days}d`;
 }
@@ -75,7 +76,7 @@ function defaultText(value: ColumnDefault): string {
   return typeof value.value === "string" ? scalar(value.value) : String(value.value);
 }
 
-/** A reference. The column is left out where it is the parent's key. */
+/** The value of `references:` of a column. The parent's column is left out where it is the parent's key. */
 function referenceText({ table, column, onDelete }: Reference, schema: Schema): string {
   const usual = table === "$users" ? "id" : schema.tables.get(table)?.primaryKey.join();
   return map([

@@ -118,8 +118,8 @@ export function broughtUpFirst(
 }
 
 /**
- * Whether another process has carried out migrations since the pending ones were determined. If not, trying again would
- * fail in the same way.
+ * Whether another process has carried out migrations of the server's own tables since `pendingMigrations` was asked. If
+ * not, trying again would fail in the same way.
  */
 export async function hasMoved(
   database: Database,

@@ -11,7 +11,8 @@ export const consoleSessions: readonly string[] = [
   "ALTER TABLE _sessions ADD COLUMN confirmed_until INTEGER",
   "CREATE UNIQUE INDEX _sessions_token_hash ON _sessions (token_hash) WHERE token_hash IS NOT NULL",
   "CREATE INDEX _sessions_expires_at ON _sessions (expires_at) WHERE expires_at IS NOT NULL",
-  // Whether there is an administrator is asked at each start, and by whoever tries a link.
+  // This index serves the question whether there is an administrator, which is asked at each start, and by whoever
+  // tries a link for making the first one.
   "CREATE INDEX _users_admins ON _users (role) WHERE role = 'admin'",
   `CREATE TABLE _setup (
     only INTEGER PRIMARY KEY CHECK (only = 1),

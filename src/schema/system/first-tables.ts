@@ -136,8 +136,8 @@ export const firstTables: readonly string[] = [
   ) STRICT`,
   "CREATE INDEX IF NOT EXISTS _outbox_next_attempt_at ON _outbox (next_attempt_at)",
 
-  // Each row holds many receipts as a JSON array of `receiptValues`, because a row for each receipt would cost many
-  // times as much.
+  // Each row of `_usage_entries` holds many receipts as a JSON array of `receiptValues`, because a row for each receipt
+  // would cost many times as much.
   `CREATE TABLE IF NOT EXISTS _usage_entries (
     day TEXT NOT NULL,
     id TEXT NOT NULL,

@@ -4,22 +4,27 @@ import { consoleSessions } from "./console-sessions.js";
 import { countersThatEnd } from "./counters-that-end.js";
 import { emailChanges } from "./email-changes.js";
 import { firstTables } from "./first-tables.js";
+import { pastMails } from "./past-mails.js";
 import { writesTogether } from "./writes-together.js";
 
 /** A change of the server's own tables. Once released, it is never edited. */
 export interface SystemMigration {
-  /** The release that introduced it. */
+  /** The release of the server that introduced the migration. */
   readonly release: string;
   /**
-   * The statements in order. They run in one transaction with the other migrations that are due. Foreign keys are
-   * enforced, and on D1 cannot be switched off, so a table that others refer to must not be dropped and created
-   * again. To change the CHECK of a column, add a new column, copy the values, and give it the old one's name (`ALTER
-   * TABLE … ADD COLUMN`, `UPDATE`, `DROP COLUMN`, `RENAME COLUMN`). Indexes on it are dropped before, and made again.
+   * The SQL statements of the migration in order. They run in one transaction with the other migrations that are due.
+   * Foreign keys are enforced, and on D1 cannot be switched off, so a table that others refer to must not be dropped
+   * and created again. To change the CHECK of a column, add a new column, copy the values, and give it the old one's
+   * name (`ALTER TABLE … ADD COLUMN`, `UPDATE`, `DROP COLUMN`, `RENAME COLUMN`). Indexes on the column are dropped
+   * before, and made again.
    */
   readonly statements: readonly string[];
 }
 
-/** All migrations in the order in which they are carried out. A database's version is how many of them it has had. */
+/**
+ * All migrations of the server's own tables in the order in which they are carried out. A database's version is how
+ * many of them it has had.
+ */
 export const systemMigrations: readonly SystemMigration[] = [
   { release: "0.1.0", statements: firstTables },
   { release: "0.2.0", statements: boundedSessions },
@@ -28,4 +33,5 @@ export const systemMigrations: readonly SystemMigration[] = [
   { release: "0.2.0", statements: writesTogether },
   { release: "0.2.0", statements: emailChanges },
   { release: "0.2.0", statements: consoleSessions },
+  { release: "0.2.0", statements: pastMails },
 ];

@@ -1,4 +1,4 @@
-import type { Caller } from "../../auth/principal.js";
+import type { Actor } from "../../auth/principal.js";
 import { type QueryParameter, quoted } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { jsonText } from "../../http/respond.js";
@@ -80,7 +80,7 @@ export async function historyResponse(request: PastRequest): Promise<Response | 
 async function versionOf(
   [seq, at, kind, id, key, op, before, row]: readonly ResultValue[],
   { table, readable }: Access,
-  caller: Caller,
+  caller: Actor,
   moments: Moments,
 ): Promise<string> {
   const columns = [...readable.values()];

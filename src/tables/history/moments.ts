@@ -1,4 +1,4 @@
-import { type Caller, principalOf } from "../../auth/principal.js";
+import { type Actor, isPastRules, principalOf } from "../../auth/principal.js";
 import { parseInstant } from "../../encoding/instant.js";
 import { badRequest, Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
@@ -21,12 +21,12 @@ export interface Moments {
 }
 
 /** Whether a caller sees everything of the log: the numbers of entries, and who made a change. */
-export function seesLog(caller: Caller): boolean {
-  return caller.kind === "key" || (caller.kind === "user" && caller.role === "admin");
+export function seesLog(caller: Actor): boolean {
+  return isPastRules(caller) || (caller.kind === "user" && caller.role === "admin");
 }
 
 /** The `Moments` of a caller. */
-export function momentsOf(caller: Caller, { cipher, random }: Cursors): Moments {
+export function momentsOf(caller: Actor, { cipher, random }: Cursors): Moments {
   const isOpen = seesLog(caller);
   const associated = `moment of ${principalOf(caller)}`;
   return {

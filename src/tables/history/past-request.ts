@@ -1,4 +1,4 @@
-import type { Caller } from "../../auth/principal.js";
+import type { Actor } from "../../auth/principal.js";
 import type { QueryParameter } from "../../http/query-string.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Attempt } from "../../metering/attempt.js";
@@ -12,7 +12,7 @@ import type { Moments } from "./moments.js";
 export interface PastRequest {
   readonly parameters: readonly QueryParameter[];
   readonly access: Access;
-  readonly caller: Caller;
+  readonly caller: Actor;
   readonly scanLimit: number;
   readonly moments: Moments;
   readonly execution: Execution;

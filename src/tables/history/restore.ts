@@ -1,4 +1,4 @@
-import type { Caller } from "../../auth/principal.js";
+import type { Actor } from "../../auth/principal.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { SqlValue } from "../../platform/database.js";
 import type { RuleAction } from "../../rules/ast.js";
@@ -19,7 +19,7 @@ import { ruleOfPast } from "./rule-of-past.js";
 export interface Restoring {
   /** What the caller may do with the history of the table. */
   readonly past: Access;
-  readonly caller: Caller;
+  readonly caller: Actor;
   /** What the caller may do with the table now. */
   readonly accessFor: (action: RuleAction) => Access | Refusal;
   readonly statements: Omit<RowTarget, "access">;
@@ -97,7 +97,7 @@ async function versionAt(
   seq: number,
   key: RowValues,
   past: Access,
-  caller: Caller,
+  caller: Actor,
   execution: WriteExecution,
 ): Promise<Body | Refusal> {
   const { table, catalog } = past;

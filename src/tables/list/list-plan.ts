@@ -42,6 +42,8 @@ export interface ListPlan {
   readonly briefTableMax: number | null;
   /** Whether the statement reports how many rows it examined. */
   readonly metered: boolean;
+  /** Of how many bytes a text, JSON or blob has to be more to be shown by its beginning; null where all are shown whole. */
+  readonly preview: number | null;
   readonly window: Window;
   readonly choice: PathChoice;
   /** How to count candidates in groups; null where they are counted one by one. */
@@ -108,6 +110,7 @@ export function planList(
     | "scanLimit"
     | "briefTableMax"
     | "metered"
+    | "preview"
     | "output"
     | "window"
     | "choice"

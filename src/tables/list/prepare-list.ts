@@ -33,6 +33,8 @@ export interface ListSource {
   /** In rows. */
   readonly scanLimit: number;
   readonly metered: boolean;
+  /** See `ListPlan`. */
+  readonly preview: number | null;
   /** Prepared lists by the shape of the request; null where requests of that shape cannot share one. */
   readonly prepared: Memo<PreparedList | Refusal | null>;
   readonly briefTries: BriefTries;
@@ -96,7 +98,9 @@ export function prepareList(
   const expanded = shapeOfSteps(firstSteps(request.expansions));
   const shape =
     access.key &&
-    (expanded === null ? null : `${access.key}\n${shapeOf(filters, request, state, keys)}\n${expanded}`);
+    (expanded === null
+      ? null
+      : `${access.key}\n${source.preview ?? ""}\n${shapeOf(filters, request, state, keys)}\n${expanded}`);
   const shared = prepared.get(shape, () => {
     const rule = openRuleBeside(request, access);
     return rule && make(rule);
@@ -125,7 +129,7 @@ function preparedBy(
   match: Match | null,
   { window, order, choice }: CursorState,
   { after, upTo }: WindowKeys,
-  { access, scanLimit, metered }: ListSource,
+  { access, scanLimit, metered, preview }: ListSource,
 ): PreparedList | Refusal {
   const { table, catalog } = access;
   const plan = planList(table, rule, filters, sort, {
@@ -133,6 +137,7 @@ function preparedBy(
     scanLimit,
     briefTableMax: null,
     metered,
+    preview,
     choice,
     match,
     output: select ?? [...access.readable.values()],

@@ -23,6 +23,7 @@ import {
 import { type Gate, type Gated, gateOf } from "./gate.js";
 import { type Judge, judgeOf } from "./judge.js";
 import { armsAfter, columnsOfAlias, orderBy } from "./place.js";
+import { cutAt } from "./preview.js";
 import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
 
 /** The part of a list's statement that finds the rows of its expansions (`docs/reference/http.md#expand`). */
@@ -147,9 +148,11 @@ function stepSql(
   const walked: Walked = { step, from: values, row, gate, judge, scanLimit: plan.scanLimit };
   const needed = [...output, ...inner.map(({ from }) => from)].map(({ name: column }) => name(column));
   const found = rows === null ? forward(walked, i, needed) : backward(walked, rows, i, needed);
-  const shown = jsonObject(output, ({ name: column }) => sql`_found.${name(column)}`, physical);
+  const refer = ({ name: column }: Column) => sql`_found.${name(column)}`;
+  const cut = cutAt(plan.preview, refer);
+  const shown = jsonObject(output, refer, physical, cut);
   const text = rowAndKeys(shown, [keyOf(from, sql`_found._k`, physicalBefore)], inner, sql`_found`, physical);
-  const bytes = storedBytes(output, ({ name: column }) => sql`_found.${name(column)}`);
+  const bytes = storedBytes(output, refer, cut);
   const counts = sql`SELECT _w._k AS _k, count(*) AS _n FROM ${found.examined} AS _w WHERE ${judge.passes} GROUP BY _w._k`;
   return {
     ctes: [...gate.ctes, ...found.ctes],

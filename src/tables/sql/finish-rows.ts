@@ -21,5 +21,11 @@ function finishRow(row: WireRow, columns: readonly ShownColumn[]): void {
     const value = row[name];
     if (type === "real") row[name] = realOf(value);
     else if (typeof value === "string") row[name] = toBase64(fromHex(value));
+    else if (isPreview(value)) row[name] = { ...value, $preview: toBase64(fromHex(value.$preview)) };
   }
+}
+
+/** Whether a blob comes as its beginning (`Cut`). */
+function isPreview(value: unknown): value is { readonly $preview: string } {
+  return typeof value === "object" && value !== null && "$preview" in value;
 }

@@ -1,3 +1,4 @@
+import type { Column } from "../../project/model.js";
 import { isUnjudged, rowKeyOf } from "../list/access-path.js";
 import type { Grouping, ListPlan } from "../list/list-plan.js";
 import type { OrderTerm } from "../list/order.js";
@@ -31,6 +32,7 @@ import { type Gate, gateOf, openGate } from "./gate.js";
 import { type Judge, judgeOf } from "./judge.js";
 import { matchSource } from "./matches.js";
 import { behind, columnsOfAlias, notBehind, orderBy, placeIn, type Refer } from "./place.js";
+import { previewedPage } from "./preview.js";
 import { searchBudget } from "./search-budget.js";
 import { waysSource } from "./ways.js";
 import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
@@ -84,12 +86,15 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   const parts = partsOf(plan, source, judge);
   const visits = source.ways === null ? gate.visits : sql`json_array(${gate.visits}, ${source.ways.links})`;
   const expansions = expansionsSql(plan, sql`(SELECT * FROM _page LIMIT ${page.limit})`);
-  const ctes = [...gate.ctes, ...parts.ctes, sql`_page AS MATERIALIZED (${parts.page})`, ...expansions.ctes];
+  const isPreviewed = plan.preview !== null;
+  const rowsOfPage = isPreviewed ? previewedPage(parts.page, keysOf(plan), plan) : parts.page;
+  const ctes = [...gate.ctes, ...parts.ctes, sql`_page AS MATERIALIZED (${rowsOfPage})`, ...expansions.ctes];
   const physical = plan.catalog.tables.get(plan.table.name);
   const keys = order.map((term) => keyValue(term, sql`_page.${name(term.column.name)}`, physical));
-  const row = jsonObject(plan.output, ({ name: column }) => sql`_page.${name(column)}`, physical);
+  const refer = ({ name: column }: Column) => sql`_page.${name(column)}`;
+  const row = isPreviewed ? sql`_page._row` : jsonObject(plan.output, refer, physical);
   const rowWithKeys = rowAndKeys(row, [], plan.expansions, sql`_page`, physical);
-  const bytes = storedBytes(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
+  const bytes = isPreviewed ? sql`octet_length(_page._row)` : storedBytes(plan.output, refer);
   const rows = sql`SELECT group_concat(${rowWithKeys}, ${separator}) FROM _page`;
   const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page LIMIT 1 OFFSET ${page.limit} - 1`;
   const fits = sql`_size.bytes <= ${integer(plan.catalog.answerBytesMax)}`;
@@ -427,7 +432,11 @@ function keyColumns(order: readonly OrderTerm[]): readonly Sql[] {
 }
 
 /** The columns that a page needs: those of the answer, those that expansions begin with, those of the key, and `more`. */
-function pageColumns({ output, path, expansions }: ListPlan, more: readonly Sql[] = []): readonly Sql[] {
-  const shown = [...output, ...expansions.map(({ from }) => from)];
-  return distinct([...shown.map((column) => name(column.name)), ...keyColumns(path.order), ...more]);
+function pageColumns(plan: ListPlan, more: readonly Sql[] = []): readonly Sql[] {
+  return distinct([...plan.output.map((column) => name(column.name)), ...keysOf(plan), ...more]);
+}
+
+/** The columns of a page that expansions begin with, and those of the key. */
+function keysOf({ path, expansions }: ListPlan): readonly Sql[] {
+  return [...expansions.map(({ from }) => name(from.name)), ...keyColumns(path.order)];
 }

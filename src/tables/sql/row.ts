@@ -12,6 +12,7 @@ import { changedRow, newRow, storedRow } from "./judged-row.js";
 import type { AnswerSource } from "./kept-answers.js";
 import { loggedTable } from "./logged.js";
 import { namesOf, predicate, type SqlNames } from "./predicate.js";
+import { cutAt } from "./preview.js";
 import { areExact, probe, probeColumns, probeMatched, probeName, rowsProbed, seeksOf } from "./probe.js";
 import { type Returned, returningOf, withKey } from "./returning.js";
 import { keyIs, keyOf, keySeek, type Values, valueSql } from "./row-key.js";
@@ -75,7 +76,7 @@ export interface ExpectedValues {
 /**
  * Reads a row by its key: `[admitted, json, probed]`. `admitted` is 1 where the rule is TRUE, `json` is NULL for a row
  * that is too large for an answer, and `probed` is the number of rows that were looked up for the rule's `exists`. No
- * row where none has the key.
+ * row where none has the key. Of values with more than `preview` bytes, `json` has the beginning.
  */
 export function getStatement(
   table: Table,
@@ -83,6 +84,7 @@ export function getStatement(
   rule: Expression,
   output: readonly Column[],
   catalog: Catalog,
+  preview: number | null = null,
 ): Counted<Sql> {
   const nodes = outermostExists(rule);
   const names = namesOf(catalog.tables.get(table.name));
@@ -103,7 +105,8 @@ export function getStatement(
     ...[...columns].map((column) => shownColumn(catalog, table, sql`_t`, name(column))),
     ...probeColumns(probes),
   ];
-  const row = jsonWithin(catalog, table, output, (column) => sql`_w.${name(column.name)}`, sql`NULL`);
+  const refer = (column: Column) => sql`_w.${name(column.name)}`;
+  const row = jsonWithin(catalog, table, output, refer, sql`NULL`, cutAt(preview, refer));
   // The LIMIT keeps SQLite from flattening the subquery, so that each `exists` is evaluated once. Without an `exists`
   // it is left out, because flattening then saves a temporary table.
   const once = probes.length === 0 ? empty : sql` LIMIT 1`;

@@ -9,6 +9,23 @@ import { chain, commaList, integer, type Sql, sql, sum, textLiteral } from "./fr
 /** A column of an answer, by what decides about its form in JSON. */
 export type ShownColumn = Pick<Column, "name" | "type">;
 
+/** How a value is shown that may be long (docs/reference/http.md#previews). */
+export interface Cut {
+  /** The condition that it is shown by its beginning. */
+  readonly isLong: Sql;
+  /** How many bytes it has, if it is long. */
+  readonly bytes: Sql;
+  /** Its beginning, if it is long; that of a blob in hexadecimal. */
+  readonly beginning: Sql;
+  /** About how many bytes are shown. */
+  readonly shownBytes: Sql;
+}
+
+/** The `Cut` of a column; null where its values are shown whole, however long they are. */
+export type CutOf<C> = (column: C) => Cut | null;
+
+const uncut = () => null;
+
 /**
  * An SQL expression for a row as a JSON object (`docs/reference/http.md#values`). It writes reals with 17 digits and
  * blobs in hexadecimal, which `finishRows` turns into their final form.
@@ -17,8 +34,15 @@ export function jsonObject<C extends ShownColumn>(
   columns: readonly C[],
   refer: (column: C) => Sql,
   physical: Pick<CatalogTable, "affinities"> | undefined,
+  cutOf: CutOf<C> = uncut,
 ): Sql {
-  const shownOf = (column: C) => shownValue(column, refer(column), physical);
+  const shownOf = (column: C) => {
+    const value = shownValue(column, refer(column), physical);
+    const cut = cutOf(column);
+    return cut === null
+      ? value
+      : sql`CASE WHEN ${cut.isLong} THEN json_object('$preview', ${cut.beginning}, 'bytes', ${cut.bytes}) ELSE ${value} END`;
+  };
   if (columns.length > jsonObjectPairsMax) return concatenatedObject(columns, shownOf);
   const pairs = columns.flatMap((column) => [textLiteral(column.name), shownOf(column)]);
   return sql`json_object(${commaList(pairs)})`;
@@ -34,9 +58,10 @@ export function jsonWithin(
   columns: readonly Column[],
   refer: (column: Column) => Sql,
   otherwise: Sql,
+  cutOf: CutOf<Column> = uncut,
 ): Sql {
-  const bytes = storedBytes(columns, refer);
-  const row = jsonObject(columns, refer, tables.get(table.name));
+  const bytes = storedBytes(columns, refer, cutOf);
+  const row = jsonObject(columns, refer, tables.get(table.name), cutOf);
   if (bytes.text === "0") return row;
   return sql`CASE WHEN ${bytes} <= ${integer(answerBytesMax)} THEN ${row} ELSE ${otherwise} END`;
 }
@@ -46,11 +71,18 @@ export function jsonArray(values: readonly Sql[]): Sql {
   return sql`json_array(${commaList(values)})`;
 }
 
-/** How many bytes the texts, JSON and blobs in these columns have. SQLite knows that without reading them. */
-export function storedBytes<C extends ShownColumn>(columns: readonly C[], refer: (column: C) => Sql): Sql {
+/**
+ * How many bytes the texts, JSON and blobs in these columns have, as far as they are shown. SQLite knows that without
+ * reading them.
+ */
+export function storedBytes<C extends ShownColumn>(
+  columns: readonly C[],
+  refer: (column: C) => Sql,
+  cutOf: CutOf<C> = uncut,
+): Sql {
   const sizes = columns
     .filter(({ type }) => type === "text" || type === "json" || type === "blob")
-    .map((column) => sql`ifnull(octet_length(${refer(column)}), 0)`);
+    .map((column) => sql`ifnull(${cutOf(column)?.shownBytes ?? sql`octet_length(${refer(column)})`}, 0)`);
   return sum(sizes);
 }
 

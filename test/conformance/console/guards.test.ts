@@ -36,7 +36,15 @@ const strangers: readonly (readonly [string, Record<string, string>])[] = [
 const noCors = (headers: Headers) =>
   expect([...headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([]);
 
-const paths = ["/admin/api/session", "/admin/api/users", "/admin/api/service-keys", "/admin/api/usage"];
+const paths = [
+  "/admin/api/session",
+  "/admin/api/users",
+  "/admin/api/service-keys",
+  "/admin/api/usage",
+  "/admin/api/outbox",
+  "/admin/api/data/notes",
+  "/admin/api/data/notes/_svc/aggregate?count=*",
+];
 
 describe("the console's cookie", () => {
   it.each(strangers)("is refused from %s", async (_, headers) => {
@@ -54,6 +62,8 @@ describe("the console's cookie", () => {
       await page.post("/admin/api/session/confirm", { password }),
       await page.delete("/admin/api/session"),
       await page.get("/%61dmin/api/users"),
+      await page.post("/admin/api/data/notes", { body: "x" }),
+      await page.post("/admin/api/data/_svc/batch", { operations: [] }),
     ]) {
       expectRefusal(answer, 403, "forbidden");
       noCors(answer.headers);

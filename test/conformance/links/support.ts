@@ -86,6 +86,9 @@ export function ofTheAnswer(sent: readonly { readonly sql: string }[]): readonly
   return sent
     .map(({ sql }) => sql)
     .filter(
-      (sql) => !/^(SELECT 1 FROM _outbox|UPDATE _outbox|DELETE FROM _outbox|SELECT \(SELECT max)/.test(sql),
+      (sql) =>
+        !/^(SELECT 1 FROM _outbox|UPDATE _outbox|DELETE FROM _outbox|INSERT INTO _past_mails|SELECT \(SELECT max)/.test(
+          sql,
+        ),
     );
 }

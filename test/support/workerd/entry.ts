@@ -195,6 +195,7 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
       readSchemaFile: async () => asked.schema,
       clientAddress: ({ headers }) => headers.get("Test-Client-Address") ?? "192.0.2.1",
       publicBaseUrl: config!.auth.public_base_url || "http://127.0.0.1:8787",
+      surroundings: { runtime: "worker", isSet: (variable) => variable === "SVC_JWT_SECRET" },
       addHeader,
       consoleFiles: null,
       consoleUrl: null,

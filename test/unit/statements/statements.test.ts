@@ -70,10 +70,10 @@ read = "row.author_id = auth.id"
 `;
 
 /** What a request makes the server send to the tables, as text; asked by a member of the first of two rooms, which she owns. */
-async function recorded() {
+async function recorded(role: "user" | "admin" = "user") {
   const board = switchboard();
   const server = await serve({ schema, config, wrap: board.wrap }, "app");
-  const ada = await member(server, "ada");
+  const ada = await member(server, "ada", role);
   const caller = client(server, ada.bearer);
   await server.database.batch(
     [
@@ -96,8 +96,12 @@ async function recorded() {
     return [`${clauses(sql)};`, ...lines].join("\n");
   };
   const send = (method: string, path: string, body?: unknown) => {
-    const json = { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-    return caller.send(method, path, body === undefined ? {} : json);
+    const headers = { "Content-Type": "application/json", "Svc-Preview": "1000" };
+    return caller.send(
+      method,
+      path,
+      body === undefined ? { headers } : { headers, body: JSON.stringify(body) },
+    );
   };
   return async (method: string, path: string, body?: object, title = `${method} ${path}`) => {
     board.reset();
@@ -197,6 +201,19 @@ it("searches", async () => {
   ])
     texts.push((await show("GET", path)).text);
   await expect(`${texts.join("\n\n")}\n`).toMatchFileSnapshot("searches.sql");
+});
+
+it("previews of long values, for administrators", async () => {
+  const show = await recorded("admin");
+  const texts: string[] = [];
+  for (const path of [
+    "/admin/api/data/messages/1",
+    "/admin/api/data/messages",
+    "/admin/api/data/letters?sort=title&select=title,body",
+    "/admin/api/data/messages?select=id&expand=room_id&expand[room_id][select]=name",
+  ])
+    texts.push((await show("GET", path)).text);
+  await expect(`${texts.join("\n\n")}\n`).toMatchFileSnapshot("previews.sql");
 });
 
 it("aggregates", async () => {

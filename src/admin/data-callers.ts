@@ -1,0 +1,68 @@
+import type { NamedCaller } from "../auth/authenticate.js";
+import type { Actors, Callers, IdentifiedCaller } from "../auth/callers.js";
+import { type Actor, accountOf, anonymous } from "../auth/principal.js";
+import { decode } from "../http/query-string.js";
+import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
+import type { HeadersRecord } from "../http/respond.js";
+import type { SecurityEvent } from "../http/security-event.js";
+import { adminRefusal } from "./authorize.js";
+
+const header = "Svc-As";
+
+/**
+ * Who works with rows under `/admin/api/data`: administrators and `project:backend` keys, whom no rule of a table binds. This
+ * is the one place that decides about it. With the header `Svc-As` a request has the rights of the caller that it names.
+ */
+export function dataCallers(callers: Callers): Actors {
+  return {
+    run: (headers, act) => {
+      const as = namedIn(headers.get(header));
+      if (as === null)
+        return callers.run(
+          headers,
+          (identity, database) => refusalOf(identity) ?? act(pastTheRules(identity), database),
+        );
+      if (isRefusal(as))
+        return callers.run(headers, (identity) => refusalOf(identity) ?? toldBy(identity, as));
+      return callers.runAs(headers, as, (identity, other, database) => {
+        const refusal = refusalOf(identity);
+        if (refusal !== null) return refusal;
+        if (isRefusal(other)) {
+          const asked = { [header]: headers.get(header)! };
+          return toldBy(identity, other, { headers: asked, event: "admin_failed" });
+        }
+        return act({ ...pastTheRules(identity), caller: other }, database);
+      });
+    },
+  };
+}
+
+function pastTheRules({ caller, schemaVersion }: IdentifiedCaller): IdentifiedCaller<Actor> {
+  const actor: Actor = caller.kind === "user" ? { ...caller, kind: "admin" } : caller;
+  return { caller: actor, by: actor, schemaVersion };
+}
+
+function refusalOf(identity: IdentifiedCaller): Refusal | null {
+  const refusal = adminRefusal(identity.caller);
+  return refusal && toldBy(identity, refusal);
+}
+
+/** A refusal that tells the request log who asked. */
+function toldBy(
+  { caller }: IdentifiedCaller,
+  { code, message }: Refusal,
+  { headers = {}, event }: { readonly headers?: HeadersRecord; readonly event?: SecurityEvent } = {},
+): Refusal {
+  return new Refusal(code, message, { headers, facts: { principal: accountOf(caller), event } });
+}
+
+/** The caller that the header names, with the id percent-encoded as in a path; null without it. */
+function namedIn(text: string | null): NamedCaller | Refusal | null {
+  if (text === null) return null;
+  if (text === "anonymous") return anonymous;
+  const [, kind, encoded = ""] = /^(user|key):([\x21-\x7e]+)$/.exec(text) ?? [];
+  const id = decode(encoded, false);
+  return kind === undefined || id === null ? malformed : { kind: kind as "user" | "key", id };
+}
+
+const malformed = badRequest(`${header}: expected user:<id>, key:<id> or anonymous`);

@@ -1,0 +1,117 @@
+import { schemaVersionCheck } from "../auth/store/checks.js";
+import { parseQueryString } from "../http/query-string.js";
+import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
+import { json } from "../http/respond.js";
+import { dottedPath } from "../problems/dotted-path.js";
+import type { Config } from "../project/config.js";
+import type { Column, ColumnDefault, Index, Table } from "../project/model.js";
+import { placeInFile } from "../project/place-in-file.js";
+import type { RuleAction } from "../rules/ast.js";
+import { conditionPath } from "../rules/write-out.js";
+import { isReadOnly, type LiveProject } from "../schema/live-project.js";
+import { historyText } from "../schema/pull/schema-yaml.js";
+import type { AdminRequest } from "./services.js";
+
+/** GET /admin/api/schema: the schema in force and its rules (docs/reference/http.md#the-schema-in-force) */
+export async function getSchema({ request, services }: AdminRequest): Promise<Response | Refusal> {
+  const { platform, projects, config, readSchemaFile } = services;
+  const parameters = parseQueryString(request.url);
+  if (isRefusal(parameters)) return parameters;
+  if (parameters.length > 0) return badRequest("no parameters are taken here");
+  const [found] = await platform.database.query([schemaVersionCheck()]);
+  const project = await projects.current(found!.rows[0]![0] as number | null);
+  if (isRefusal(project)) return project;
+  // The file need not be there any more.
+  const fileText = await readSchemaFile().catch(() => null);
+  const { hash, version, text, schema } = project;
+  const data = {
+    hash,
+    version,
+    text,
+    file_text: fileText,
+    tables: [...schema.tables.values()].map((table) => tableOf(table, project, config)),
+    conditions: [...config.conditions].map(([name, condition]) => ({
+      name,
+      ...placed(condition, conditionPath(name), config),
+    })),
+  };
+  return json({ data });
+}
+
+function tableOf(table: Table, project: LiveProject, config: Config) {
+  const { name, virtual, primaryKey, columns, unique, indexes, search, historyDays, triggers } = table;
+  const isReadable = !project.catalog.unsupported.reads.has(name);
+  return {
+    name,
+    kind: virtual ? "virtual" : "table",
+    primary_key: primaryKey,
+    columns: [...columns.values()].map((column) => columnOf(column, table, project)),
+    unique,
+    indexes: indexes.map(indexOf),
+    search,
+    history: historyText(historyDays) ?? "none",
+    triggers: [...triggers].map(([trigger, sql]) => ({ name: trigger, sql })),
+    rows_readable: isReadable,
+    rows_writable: isReadable && !isReadOnly(project, table),
+    ...rulesOf(name, config),
+  };
+}
+
+function columnOf(column: Column, table: Table, { catalog }: LiveProject) {
+  const { name, type, notNull, check, managed, references } = column;
+  return {
+    name,
+    type,
+    not_null: notNull,
+    primary_key: table.primaryKey.includes(name),
+    default: column.default && defaultOf(column.default),
+    check,
+    managed,
+    references: references && {
+      table: references.table,
+      column: references.column,
+      on_delete: references.onDelete,
+    },
+    generated: catalog.tables.get(table.name)?.rowid === name,
+  };
+}
+
+/** A default as JSON: an integer that no number of JavaScript holds is a text, as in rows. */
+function defaultOf(given: ColumnDefault) {
+  if (given.kind === "sql") return { sql: given.sql };
+  const { value } = given;
+  if (typeof value !== "bigint") return { value };
+  return { value: Number.isSafeInteger(Number(value)) ? Number(value) : String(value) };
+}
+
+function indexOf({ columns, unique, where }: Index) {
+  return {
+    columns: columns.map(({ name, descending }) => (descending ? `-${name}` : name)),
+    unique,
+    where,
+  };
+}
+
+const actions: readonly RuleAction[] = ["read", "create", "update", "delete", "history"];
+
+/** The rules of a table as svc.toml has them; null for those that it does not have. */
+function rulesOf(table: string, config: Config) {
+  const { columns = new Map(), ...rules } = config.rules.get(table) ?? {};
+  const at = (text: string | undefined, ...steps: readonly string[]) =>
+    text === undefined ? null : placed(text, dottedPath(["rules", table, ...steps]), config);
+  return {
+    rules: Object.fromEntries(actions.map((action) => [action, at(rules[action], action)])),
+    column_rules: Object.fromEntries(
+      [...columns].map(([column, { read, write }]) => [
+        column,
+        { read: at(read, "columns", column, "read"), write: at(write, "columns", column, "write") },
+      ]),
+    ),
+  };
+}
+
+/** A text of svc.toml, with the line and the column at which it begins there; null where that is not known. */
+function placed(text: string, path: string, { places }: Config) {
+  const runs = places.get(path);
+  return { text, ...(runs === undefined ? { line: null, column: null } : placeInFile(runs, 0)) };
+}

@@ -1,0 +1,59 @@
+import { longWorkFor } from "../auth/principal.js";
+import { deleteEmailChangeOfSession } from "../auth/store/email-change.js";
+import { instant } from "../auth/store/instant.js";
+import { endSession, sessionsPage } from "../auth/store/sessions.js";
+import { tell } from "../http/answer-facts.js";
+import { isRefusal, Refusal } from "../http/refusal.js";
+import { json } from "../http/respond.js";
+import type { ResultValue } from "../platform/database.js";
+import { newestFirst, newestFirstAnswer, type Placed } from "./newest-first.js";
+import type { AdminRequest } from "./services.js";
+
+const name = "sessions";
+
+/** GET /admin/api/sessions?user_id=: the sessions that have not ended, the newest first (docs/reference/auth.md#administration) */
+export async function getSessions({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
+  const { platform, config } = services;
+  const asked = await newestFirst(request, name, ["user_id"], services, caller);
+  if (isRefusal(asked)) return asked;
+  const { auth, api } = config;
+  const statement = sessionsPage({
+    now: platform.clock.now(),
+    accessTokenMs: auth.access_token_ttl_secs * 1000,
+    sessionMaxAgeMs: auth.session_max_age_secs * 1000,
+    userId: asked.chosen.user_id ?? null,
+    after: asked.after,
+    limit: asked.limit + 1,
+  });
+  const [found] = await platform.database.query([statement], longWorkFor(caller, api));
+  return newestFirstAnswer(found!.rows.map(placed), asked, name, services, caller);
+}
+
+function placed(row: readonly ResultValue[]): Placed {
+  const [id, userId, kind, createdAtMs, latestAtMs, expiresAtMs] = row;
+  const shown = {
+    id,
+    user_id: userId,
+    kind,
+    created_at: instant(createdAtMs as number),
+    last_used_at: instant(latestAtMs as number),
+    expires_at: instant(expiresAtMs as number),
+  };
+  return { shown, place: [createdAtMs as number, id as string] };
+}
+
+/**
+ * DELETE /admin/api/sessions/{id}: ends a session, from the next request on, and a change of the address that it has asked
+ * for.
+ */
+export async function removeSession({ services, id }: AdminRequest): Promise<Response | Refusal> {
+  const { platform } = services;
+  const [ended] = await platform.database.batch([
+    endSession(id, null, platform.clock.now()),
+    deleteEmailChangeOfSession(id, null),
+  ]);
+  const row = ended!.rows[0];
+  return row === undefined
+    ? new Refusal("not_found", "no such session, or it has ended already")
+    : tell(json({ data: { revoked: true } }), { target: row[0] as string });
+}

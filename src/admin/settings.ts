@@ -1,0 +1,144 @@
+import { callbackUrl } from "../auth/oauth/providers.js";
+import { isRefusal, type Refusal } from "../http/refusal.js";
+import { json } from "../http/respond.js";
+import { release } from "../platform/release.js";
+import type { Config } from "../project/config.js";
+import type { AdminRequest, Surroundings } from "./services.js";
+
+/**
+ * How a setting is shown: its value; of a variable of the environment the name and whether it is set; of a secret whether
+ * there is one; of a URL, which may hold a password or a token, where it leads.
+ */
+type Shown = "value" | "variable" | "secret" | "url";
+
+type Sections = Omit<Config, "rules" | "conditions" | "places">;
+type ShownKeys<Section> = {
+  readonly [Key in keyof Section]-?: Section[Key] extends string | number | boolean | readonly string[]
+    ? Shown
+    : ShownKeys<Section[Key]>;
+};
+
+/** Every key of svc.toml but the rules. One that is not in here is not shown, and does not compile. */
+const shownKeys: ShownKeys<Sections> = {
+  server: {
+    host: "value",
+    port: "value",
+    tls_cert: "value",
+    tls_key: "value",
+    trust_proxy: "value",
+    max_connections: "value",
+    second: "value",
+  },
+  database: { url: "url", auth_token_env: "variable", synchronous: "value" },
+  schema: { auto_apply: "value" },
+  auth: {
+    jwt_secret_env: "variable",
+    jwt_previous_secret_env: "variable",
+    allow_insecure_dev_secret: "value",
+    dev_secret: "secret",
+    access_token_ttl_secs: "value",
+    refresh_token_ttl_secs: "value",
+    session_max_age_secs: "value",
+    refresh_token_rotation_grace_secs: "value",
+    password_min_length: "value",
+    cookie_mode: "value",
+    cookie_secure: "value",
+    cookie_tokens_in_body: "value",
+    public_base_url: "value",
+    throttle: {
+      enabled: "value",
+      max_failures: "value",
+      max_failures_per_address: "value",
+      max_failures_per_account: "value",
+      window_secs: "value",
+      max_registrations_per_address: "value",
+      max_mails_per_address: "value",
+    },
+  },
+  console: { enabled: "value", listen: "value" },
+  cors: { allowed_origins: "value", allow_any_origin: "value" },
+  api: {
+    scan_limit: "value",
+    deadline_ms: "value",
+    key_deadline_ms: "value",
+    max_body_bytes: "value",
+    public_openapi: "value",
+  },
+  sync: {
+    max_streams: "value",
+    max_streams_per_session: "value",
+    max_streams_per_user: "value",
+    max_streams_per_key: "value",
+    max_streams_per_address: "value",
+  },
+  usage: {
+    enabled: "value",
+    row_metering_enabled: "value",
+    journal_dir: "value",
+    journal_max_bytes: "value",
+    retention_days: "value",
+  },
+  mail: {
+    transport: "value",
+    from: "value",
+    log_dir: "value",
+    smtp_url_env: "variable",
+    http_url: "url",
+    http_token_env: "variable",
+  },
+  log: { format: "value", level: "value", addresses: "value" },
+};
+
+/** GET /admin/api/settings: what is in force, and no secret (docs/reference/configuration.md#what-is-in-force) */
+export async function getSettings({ services }: AdminRequest): Promise<Response | Refusal> {
+  const { config, auth, surroundings } = services;
+  const found = await auth.settings();
+  if (isRefusal(found)) return found;
+  const providers = [];
+  for (const provider of new Set(found.providers))
+    providers.push({
+      provider,
+      callback_url: callbackUrl(auth.publicBaseUrl, provider),
+      has_credentials: (await auth.providers.connect(provider)) !== null,
+    });
+  const settings = shownOf(config, shownKeys, surroundings);
+  return json({ data: { settings, providers, release, runtime: surroundings.runtime } });
+}
+
+/** Tree of `Shown`, whose keys are those of a tree of settings. */
+interface ShownTree {
+  readonly [key: string]: Shown | ShownTree;
+}
+
+function shownOf(settings: object, keys: ShownTree, surroundings: Surroundings): unknown {
+  const values = settings as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(
+    Object.entries(keys).map(([key, how]) => [
+      key,
+      typeof how === "string"
+        ? shownValue(values[key], how, surroundings)
+        : shownOf(values[key] as object, how, surroundings),
+    ]),
+  );
+}
+
+function shownValue(value: unknown, how: Shown, { isSet }: Surroundings): unknown {
+  switch (how) {
+    case "value":
+      return value;
+    case "variable":
+      return { variable: value, is_set: isSet(value as string) };
+    case "secret":
+      return { is_set: value !== "" };
+    case "url":
+      return withoutSecrets(value as string);
+  }
+}
+
+/** The scheme and the host of a URL, and of a file the whole. */
+function withoutSecrets(url: string): string {
+  if (url === "" || url.startsWith("file:")) return url;
+  if (!URL.canParse(url)) return "";
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
+}

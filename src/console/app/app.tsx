@@ -1,0 +1,47 @@
+import { useEffect } from "preact/hooks";
+import { Confirmation } from "../parts/confirm.js";
+import { Toasts } from "../parts/toasts.js";
+import { useLoaded } from "../parts/use-loaded.js";
+import { Failure, Loading } from "../parts/view.js";
+import { loadSession } from "../server/session.js";
+import { session } from "../server/session-state.js";
+import { texts } from "../texts.js";
+import { AwayBar } from "./away-bar.js";
+import { PasswordDialog } from "./password-dialog.js";
+import { route } from "./route.js";
+import { Setup } from "./setup.js";
+import { Shell } from "./shell.js";
+import { SignIn } from "./sign-in.js";
+
+/** The whole page. */
+export function App() {
+  return (
+    <>
+      <AwayBar />
+      <Body />
+      <PasswordDialog />
+      <Confirmation />
+      <Toasts />
+    </>
+  );
+}
+
+function Body() {
+  const { screen, rest } = route.value;
+  const loaded = useLoaded(async () => {
+    await loadSession();
+    return true;
+  }, []);
+  const isSetup = screen === "setup" && rest[0] !== undefined;
+  useEffect(() => {
+    if (session.value === null) document.title = texts.app.title;
+  }, [session.value]);
+  if (session.value) return <Shell />;
+  if (isSetup) return <Setup token={rest[0]!} />;
+  if (session.value === null) return <SignIn />;
+  return (
+    <div class="door">
+      {loaded.error === null ? <Loading /> : <Failure error={loaded.error} onRetry={loaded.reload} />}
+    </div>
+  );
+}

@@ -1,0 +1,16 @@
+import { Button } from "../parts/button.js";
+import { isAway, lookOnce } from "../server/console-fetch.js";
+import { texts } from "../texts.js";
+
+/** Says that the server cannot be reached, as long as that is so. What is on the page stays. */
+export function AwayBar() {
+  if (!isAway.value) return null;
+  return (
+    <div class="away-bar" role="status">
+      <span>{texts.app.away}</span>
+      <Button isSmall kind="quiet" onPress={lookOnce}>
+        {texts.app.retry}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,20 @@
+import type { ComponentChildren } from "preact";
+import { texts } from "../texts.js";
+import { Logo } from "./logo.js";
+
+/** What stands before the console for those who are not signed in. */
+export function Door({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  return (
+    <main class="door">
+      <div class="door-card">
+        <div class="door-brand">
+          <Logo />
+          <span>{texts.app.name}</span>
+        </div>
+        <h1>{title}</h1>
+        <p class="hint">{location.host}</p>
+        {children}
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,50 @@
+import { useState } from "preact/hooks";
+import { Dialog } from "../parts/dialog.js";
+import { TextField } from "../parts/field.js";
+import { Form } from "../parts/form.js";
+import { passwordRequest } from "../server/password-request.js";
+import { confirmPassword } from "../server/session.js";
+import { session } from "../server/session-state.js";
+import { texts } from "../texts.js";
+
+/** Asks for the password again where the server wants it for what somebody is about to do. */
+export function PasswordDialog() {
+  const asked = passwordRequest.value;
+  return asked === null ? null : <Question answer={asked.answer} />;
+}
+
+function Question({ answer }: { readonly answer: (isGiven: boolean) => void }) {
+  const [password, setPassword] = useState("");
+  return (
+    <Dialog title={texts.password.title} onClose={() => answer(false)}>
+      <Form
+        action={texts.password.action}
+        isDisabled={password === ""}
+        onCancel={() => answer(false)}
+        onSubmit={async () => {
+          await confirmPassword(password);
+          answer(true);
+        }}
+      >
+        <p class="prose">{texts.password.why}</p>
+        <input
+          class="visually-hidden"
+          type="email"
+          autocomplete="username"
+          aria-label={texts.signIn.email}
+          tabIndex={-1}
+          readOnly
+          value={session.value?.user.email ?? ""}
+        />
+        <TextField
+          label={texts.signIn.password}
+          type="password"
+          autoComplete="current-password"
+          isFocused
+          value={password}
+          onInput={setPassword}
+        />
+      </Form>
+    </Dialog>
+  );
+}

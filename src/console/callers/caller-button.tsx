@@ -1,0 +1,55 @@
+import { useState } from "preact/hooks";
+import { Button } from "../parts/button.js";
+import { useLoaded } from "../parts/use-loaded.js";
+import type { As } from "../server/as.js";
+import { ask } from "../server/ask.js";
+import type { User } from "../server/shapes.js";
+import { texts } from "../texts.js";
+import { CallerPicker } from "./caller-picker.js";
+
+interface CallerButtonProps {
+  readonly as: As | null;
+  /** What stands there where nobody is chosen. */
+  readonly none: string;
+  readonly title: string;
+  readonly onChange: (as: As) => void;
+}
+
+/** Shows through whose eyes one looks, and lets one choose another. */
+export function CallerButton({ as, none, title, onChange }: CallerButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  const label = useCallerLabel(as);
+  return (
+    <>
+      <Button icon="eye" class="caller" onPress={() => setOpen(true)}>
+        <span class="visually-hidden">{texts.callers.through}</span>
+        <bdi>{label ?? none}</bdi>
+      </Button>
+      {isOpen && (
+        <CallerPicker
+          title={title}
+          onClose={() => setOpen(false)}
+          onPick={(picked) => {
+            setOpen(false);
+            onChange(picked);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+/** How people call a caller: of a user who is known by id alone, the email. */
+function useCallerLabel(as: As | null): string | null {
+  const isUnnamed = as?.kind === "user" && as.label === as.id;
+  const found = useLoaded(
+    async (signal) => {
+      if (!isUnnamed) return { email: null };
+      const query = new URLSearchParams({ "where[id]": as.id, limit: "1", total: "none" });
+      const [user] = await ask<readonly User[]>("GET", `/users?${query}`, undefined, { signal });
+      return { email: user?.email ?? null };
+    },
+    [as],
+  );
+  return found.value?.email ?? as?.label ?? null;
+}

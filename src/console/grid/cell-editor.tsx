@@ -1,0 +1,96 @@
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { messageOf } from "../parts/toasts.js";
+import type { Column } from "../server/shapes.js";
+import { texts } from "../texts.js";
+import { editText, parseValue } from "./value.js";
+
+interface CellEditorProps {
+  readonly column: Column;
+  readonly value: unknown;
+  readonly typed: string | null;
+  readonly onSave: (value: unknown) => Promise<void>;
+  readonly onCancel: () => void;
+}
+
+/** A field in the place of a cell. Enter saves, Escape leaves it as it was. */
+export function CellEditor({ column, value, typed, onSave, onCancel }: CellEditorProps) {
+  const { type, not_null: isNeeded, name } = column;
+  const [text, setText] = useState(typed ?? (value === null ? "" : editText(type, value)));
+  const [isNull, setNull] = useState(value === null && typed === null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const field = useRef<HTMLInputElement & HTMLSelectElement>(null);
+  useLayoutEffect(() => {
+    field.current?.focus();
+    if (typed === null && field.current instanceof HTMLInputElement) field.current.select();
+  }, []);
+  const save = async (isNullNow = isNull, textNow = text) => {
+    const parsed = isNullNow ? { value: null } : parseValue(type, textNow);
+    if ("problem" in parsed) return setProblem(texts.values.problems[parsed.problem]);
+    if (parsed.value === value) return onCancel();
+    setBusy(true);
+    try {
+      await onSave(parsed.value);
+    } catch (error) {
+      setProblem(messageOf(error));
+      setBusy(false);
+      field.current?.focus();
+    }
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    event.stopPropagation();
+    if (event.key === "Escape") onCancel();
+    if (event.key === "Enter") {
+      event.preventDefault();
+      void save();
+    }
+  };
+  return (
+    <div class="cell-editor" onKeyDown={onKeyDown} aria-busy={isBusy || undefined}>
+      {type === "boolean" ? (
+        <select
+          ref={field}
+          class="cell-input"
+          aria-label={name}
+          value={isNull ? "" : text}
+          onChange={(event) => {
+            const chosen = event.currentTarget.value;
+            setText(chosen);
+            setNull(chosen === "");
+          }}
+        >
+          {!isNeeded && <option value="">NULL</option>}
+          <option value="true">true</option>
+          <option value="false">false</option>
+        </select>
+      ) : (
+        <input
+          ref={field}
+          class="cell-input"
+          aria-label={name}
+          aria-invalid={problem !== null}
+          spellcheck={false}
+          autocomplete="off"
+          inputMode={type === "text" ? "text" : "decimal"}
+          placeholder={isNull ? "NULL" : ""}
+          value={isNull ? "" : text}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            setNull(false);
+            setProblem(null);
+          }}
+        />
+      )}
+      {!isNeeded && type !== "boolean" && !isNull && (
+        <button type="button" class="cell-null" title={texts.values.setNull} onClick={() => save(true)}>
+          NULL
+        </button>
+      )}
+      {problem !== null && (
+        <p class="cell-problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+import { hrefOf } from "../app/route.js";
+import { Icon } from "../parts/icon.js";
+import { Text } from "../parts/text.js";
+import type { Column } from "../server/shapes.js";
+import { texts } from "../texts.js";
+import { referenceHref } from "./reference.js";
+import { cellText, managedTime } from "./value.js";
+
+interface ValueProps {
+  readonly column: Column;
+  readonly value: unknown;
+}
+
+/** A value of a column as a cell shows it. */
+export function Value({ column, value }: ValueProps) {
+  if (value === undefined) return null;
+  if (value === null) return <span class="null">NULL</span>;
+  if (column.type === "boolean")
+    return (
+      <span class={value === true ? "truth yes" : "truth no"}>
+        {value === true && <Icon name="check" />}
+        {String(value)}
+      </span>
+    );
+  const time = managedTime(column, value);
+  const shown = <Text value={cellText(column.type, value)} />;
+  return time === null ? shown : <span title={time.toISOString()}>{shown}</span>;
+}
+
+/** A link to the row that a value refers to. */
+export function ReferenceLink({
+  column,
+  value,
+  isTabbed = false,
+}: ValueProps & { readonly isTabbed?: boolean }) {
+  if (!column.references || value === null || value === undefined) return null;
+  const { screen, rest, parameters } = referenceHref(column.references, value);
+  return (
+    <a
+      class="cell-link"
+      href={hrefOf(screen, rest, parameters)}
+      tabIndex={isTabbed ? 0 : -1}
+      aria-label={texts.data.openReference(column.references.table)}
+      title={texts.data.openReference(column.references.table)}
+    >
+      <Icon name="open" />
+    </a>
+  );
+}

@@ -1,0 +1,124 @@
+import { Component } from "preact";
+import type { Column, Row } from "../server/shapes.js";
+import { texts } from "../texts.js";
+import { ReferenceLink, Value } from "./cell.js";
+import { CellEditor } from "./cell-editor.js";
+import type { VisibleRange } from "./visible-range.js";
+
+/** A change of a cell that is being typed. */
+export interface Editing {
+  readonly row: number;
+  readonly column: number;
+  /** What was typed first, where typing began the change. */
+  readonly typed: string | null;
+}
+
+export interface GridRowProps {
+  readonly gridId: string;
+  readonly index: number;
+  readonly row: Row;
+  readonly top: number;
+  readonly height: number;
+  readonly columns: readonly Column[];
+  readonly offsets: readonly number[];
+  readonly range: VisibleRange;
+  readonly isSelected: boolean;
+  readonly isSelectable: boolean;
+  /** The column of the active cell, -1 for that of the selection; null where it is in another row. */
+  readonly active: number | null;
+  readonly editing: Editing | null;
+  readonly onSave: (value: unknown) => Promise<void>;
+  readonly onCancel: () => void;
+}
+
+const handlers: readonly (keyof GridRowProps)[] = ["onSave", "onCancel"];
+
+/** A row of the grid. It is drawn again only where something of it has changed. */
+export class GridRow extends Component<GridRowProps> {
+  override shouldComponentUpdate(next: GridRowProps): boolean {
+    const names = Object.keys(next) as (keyof GridRowProps)[];
+    return names.some((name) => !handlers.includes(name) && next[name] !== this.props[name]);
+  }
+
+  override render() {
+    const {
+      gridId,
+      index,
+      row,
+      top,
+      height,
+      columns,
+      offsets,
+      range,
+      isSelected,
+      isSelectable,
+      active,
+      editing,
+    } = this.props;
+    const shown = columns.slice(range.first, range.end);
+    return (
+      <div
+        role="row"
+        class={isSelected ? "grid-row selected" : "grid-row"}
+        aria-rowindex={index + 2}
+        aria-selected={isSelectable ? isSelected : undefined}
+        data-row={index}
+        style={{ transform: `translateY(${top}px)`, height: `${height}px` }}
+      >
+        <div
+          role="gridcell"
+          id={`${gridId}-${index}--1`}
+          class={active === -1 ? "grid-cell grid-select active" : "grid-cell grid-select"}
+          aria-colindex={1}
+          data-column={-1}
+        >
+          {isSelectable && (
+            <input
+              type="checkbox"
+              tabIndex={-1}
+              checked={isSelected}
+              aria-label={texts.data.selectRow(index + 1)}
+            />
+          )}
+          <button type="button" class="grid-open" tabIndex={-1} aria-label={texts.data.openRow(index + 1)}>
+            <span aria-hidden="true">⤢</span>
+          </button>
+        </div>
+        {shown.map((column, i) => {
+          const at = range.first + i;
+          const value = row[column.name];
+          const isNumber = column.type === "integer" || column.type === "real" || column.type === "blob";
+          const classes = ["grid-cell", isNumber && "number", column.type === "json" && "mono"];
+          return (
+            <div
+              key={column.name}
+              role="gridcell"
+              id={`${gridId}-${index}-${at}`}
+              class={[...classes, active === at && "active"].filter(Boolean).join(" ")}
+              aria-colindex={at + 2}
+              data-column={at}
+              style={{ left: `${offsets[at]}px`, width: `${offsets[at + 1]! - offsets[at]!}px` }}
+            >
+              {editing?.column === at ? (
+                <CellEditor
+                  column={column}
+                  value={value}
+                  typed={editing.typed}
+                  onSave={this.props.onSave}
+                  onCancel={this.props.onCancel}
+                />
+              ) : (
+                <>
+                  <span class="cell-value">
+                    <Value column={column} value={value} />
+                  </span>
+                  <ReferenceLink column={column} value={value} />
+                </>
+              )}
+            </div>
+          );
+        })}
+      </div>
+    );
+  }
+}

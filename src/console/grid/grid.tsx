@@ -1,0 +1,281 @@
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Icon } from "../parts/icon.js";
+import type { Column, Row } from "../server/shapes.js";
+import { texts } from "../texts.js";
+import { columnOffsets, columnWidth } from "./column-widths.js";
+import { type Cell, movedBy } from "./grid-keys.js";
+import { type Editing, GridRow } from "./grid-row.js";
+import { isPreview } from "./value.js";
+import { scrolledTo, visibleColumns, visibleRows } from "./visible-range.js";
+
+export interface GridProps {
+  readonly label: string;
+  readonly columns: readonly Column[];
+  readonly rows: readonly Row[];
+  /** How many rows there are, also those that are not loaded; null where that is not known. */
+  readonly total: number | null;
+  readonly sort: readonly string[];
+  readonly selected: ReadonlySet<number>;
+  readonly isSelectable: boolean;
+  readonly isEditable: (column: Column) => boolean;
+  readonly onSort: (column: string, isAdded: boolean) => void;
+  readonly onSelect: (rows: ReadonlySet<number>) => void;
+  /** Opens a row as a whole; at a column where that is to be changed. */
+  readonly onOpen: (row: number, column: string | null) => void;
+  readonly onSave: (row: number, column: Column, value: unknown) => Promise<void>;
+  /** The end of the loaded rows is near. */
+  readonly onEnd: () => void;
+}
+
+/** Widths and heights in rem. */
+const rowHeight = 2;
+const selectWidth = 3.5;
+const overscan = 8;
+const nearEndRows = 60;
+
+/**
+ * Rows and columns of which only those that are seen are drawn. It is one stop for the Tab key: arrows move the active cell,
+ * Enter or typing changes it, Space selects its row, and Shift+Enter opens the row.
+ */
+export function Grid(props: GridProps) {
+  const { label, columns, rows, total, sort, selected, isSelectable, onSort, onSelect, onOpen, onSave } =
+    props;
+  const frame = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const rem = useRem();
+  const [view, setView] = useState({ top: 0, left: 0, height: 0, width: 0 });
+  const [active, setActive] = useState<Cell>({ row: 0, column: 0 });
+  const [editing, setEditing] = useState<Editing | null>(null);
+  const height = rowHeight * rem;
+  const left = selectWidth * rem;
+  const offsets = useMemo(
+    () => columnOffsets(columns.map((column) => columnWidth(column) * rem)),
+    [columns, rem],
+  );
+  const range = visibleRows(rows.length, height, view.top, view.height, overscan);
+  const columnRange = useStable(visibleColumns(offsets, view.left, Math.max(0, view.width - left)));
+
+  useLayoutEffect(() => {
+    const element = frame.current!;
+    const look = () =>
+      setView({
+        top: element.scrollTop,
+        left: element.scrollLeft,
+        height: element.clientHeight - height,
+        width: element.clientWidth,
+      });
+    look();
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    element.addEventListener("scroll", look, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener("scroll", look);
+    };
+  }, [height]);
+  useEffect(() => {
+    if (range.end >= rows.length - nearEndRows) props.onEnd();
+  }, [range.end, rows.length]);
+
+  const moveTo = (cell: Cell) => {
+    setActive(cell);
+    const element = frame.current!;
+    const seen = { top: element.scrollTop, left: element.scrollLeft };
+    const top =
+      cell.row < 0 ? seen.top : scrolledTo(cell.row * height, (cell.row + 1) * height, seen.top, view.height);
+    const begin = cell.column < 0 ? 0 : offsets[cell.column]!;
+    const end = offsets[Math.max(0, cell.column) + (cell.column < 0 ? 0 : 1)]!;
+    element.scrollTo({ top, left: scrolledTo(begin, end, seen.left, view.width - left) });
+  };
+  const toggle = (row: number, isRange: boolean) => {
+    if (!isSelectable) return;
+    const next = new Set(selected);
+    const others = isRange ? between(active.row, row) : [row];
+    for (const each of others) if (isRange || !next.delete(each)) next.add(each);
+    onSelect(next);
+  };
+  const edit = (cell: Cell, typed: string | null) => {
+    const column = columns[cell.column];
+    const row = rows[cell.row];
+    if (column === undefined || row === undefined) return;
+    if (!props.isEditable(column) || isLarge(column, row[column.name])) return onOpen(cell.row, column.name);
+    if (column.type === "boolean" && typed !== null) return;
+    setEditing({ ...cell, typed });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (editing !== null || event.target !== frame.current) return;
+    const isControl = event.ctrlKey || event.metaKey;
+    const page = Math.max(1, Math.floor(view.height / height) - 1);
+    const next = movedBy(event.key, isControl, active, { rows: rows.length, columns: columns.length, page });
+    const column = columns[active.column];
+    if (next !== null) moveTo(next);
+    else if (active.row < 0 && event.key === "Enter" && column) onSort(column.name, event.shiftKey);
+    else if (event.key === "Enter" && event.shiftKey) onOpen(active.row, null);
+    else if (event.key === "Enter" || event.key === "F2") {
+      if (active.column < 0) onOpen(active.row, null);
+      else edit(active, null);
+    } else if (event.key === " ") toggle(active.row, event.shiftKey);
+    else if (isControl && event.key === "c" && column) void copyCell(column, rows[active.row]);
+    else if (event.key.length === 1 && !isControl && !event.altKey && active.row >= 0)
+      edit(active, event.key);
+    else return;
+    event.preventDefault();
+  };
+  const onClick = (event: MouseEvent) => {
+    const target = event.target as HTMLElement;
+    if (target.closest("a, .cell-editor")) return;
+    const head = target.closest<HTMLElement>("[data-head]");
+    if (head) {
+      const column = Number(head.dataset.head);
+      moveTo({ row: -1, column });
+      return columns[column] && onSort(columns[column].name, event.shiftKey);
+    }
+    const cell = cellOf(target);
+    if (cell === null) return;
+    if (target.closest(".grid-open")) return onOpen(cell.row, null);
+    if (target instanceof HTMLInputElement) toggle(cell.row, event.shiftKey);
+    setActive(cell);
+  };
+  const onDoubleClick = (event: MouseEvent) => {
+    const cell = cellOf(event.target as HTMLElement);
+    if (cell !== null && cell.column >= 0 && editing === null) edit(cell, null);
+  };
+  const leaveEditing = () => {
+    setEditing(null);
+    frame.current?.focus();
+  };
+  const all = rows.length > 0 && selected.size === rows.length;
+  const isDrawn =
+    (active.row < 0 || (active.row >= range.first && active.row < range.end)) &&
+    (active.column < 0 || (active.column >= columnRange.first && active.column < columnRange.end));
+  return (
+    <div
+      ref={frame}
+      class="grid"
+      role="grid"
+      tabIndex={0}
+      aria-label={label}
+      aria-rowcount={total === null ? -1 : total + 1}
+      aria-colcount={columns.length + 1}
+      aria-multiselectable={isSelectable}
+      aria-activedescendant={isDrawn ? `${id}-${active.row}-${active.column}` : undefined}
+      onKeyDown={onKeyDown}
+      onClick={onClick}
+      onDblClick={onDoubleClick}
+    >
+      <div
+        role="row"
+        class="grid-head"
+        aria-rowindex={1}
+        style={{ width: `${left + offsets.at(-1)!}px`, height: `${height}px` }}
+      >
+        <div role="columnheader" id={`${id}--1--1`} class="grid-cell grid-select" aria-colindex={1}>
+          {isSelectable && (
+            <input
+              type="checkbox"
+              tabIndex={-1}
+              aria-label={texts.data.selectAll}
+              checked={all}
+              onChange={() => onSelect(new Set(all ? [] : rows.keys()))}
+            />
+          )}
+          {!isSelectable && <span class="visually-hidden">{texts.data.openColumn}</span>}
+        </div>
+        {columns.slice(columnRange.first, columnRange.end).map((column, i) => {
+          const at = columnRange.first + i;
+          const direction = sort.includes(column.name)
+            ? "up"
+            : sort.includes(`-${column.name}`)
+              ? "down"
+              : null;
+          const isActive = active.row < 0 && active.column === at;
+          return (
+            <div
+              key={column.name}
+              role="columnheader"
+              id={`${id}--1-${at}`}
+              class={isActive ? "grid-cell active" : "grid-cell"}
+              aria-colindex={at + 2}
+              aria-sort={direction === null ? "none" : direction === "up" ? "ascending" : "descending"}
+              data-head={at}
+              title={`${column.name}: ${column.type}${column.not_null ? "" : ` ${texts.data.orNull}`}`}
+              style={{ left: `${left + offsets[at]!}px`, width: `${offsets[at + 1]! - offsets[at]!}px` }}
+            >
+              <span class="head-name">{column.name}</span>
+              <span class="head-type">{column.type}</span>
+              {direction && <Icon name={direction} />}
+            </div>
+          );
+        })}
+      </div>
+      <div
+        role="rowgroup"
+        class="grid-body"
+        style={{ height: `${rows.length * height}px`, width: `${left + offsets.at(-1)!}px` }}
+      >
+        {rows.slice(range.first, range.end).map((row, i) => {
+          const index = range.first + i;
+          return (
+            <GridRow
+              key={index}
+              gridId={id}
+              index={index}
+              row={row}
+              top={index * height}
+              height={height}
+              columns={columns}
+              offsets={offsets}
+              range={columnRange}
+              isSelected={selected.has(index)}
+              isSelectable={isSelectable}
+              active={active.row === index ? active.column : null}
+              editing={editing?.row === index ? editing : null}
+              onCancel={leaveEditing}
+              onSave={async (value) => {
+                await onSave(index, columns[editing!.column]!, value);
+                leaveEditing();
+              }}
+            />
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+const lineLengthMax = 400;
+
+/** Whether a value is not for one line in a cell. */
+function isLarge({ type }: Column, value: unknown): boolean {
+  if (isPreview(value) || type === "json" || type === "blob") return true;
+  return typeof value === "string" && (value.length > lineLengthMax || value.includes("\n"));
+}
+
+function between(a: number, b: number): readonly number[] {
+  const [from, to] = [Math.max(0, Math.min(a, b)), Math.max(a, b)];
+  return Array.from({ length: to - from + 1 }, (_, i) => from + i);
+}
+
+function cellOf(target: HTMLElement): Cell | null {
+  const row = target.closest<HTMLElement>("[data-row]")?.dataset.row;
+  const column = target.closest<HTMLElement>("[data-column]")?.dataset.column;
+  return row === undefined || column === undefined ? null : { row: Number(row), column: Number(column) };
+}
+
+async function copyCell({ name }: Column, row: Row | undefined): Promise<void> {
+  const value = row?.[name];
+  const isText = typeof value === "string";
+  await navigator.clipboard.writeText(isText ? value : JSON.stringify(value ?? null)).catch(() => {});
+}
+
+/** The size of a rem in pixels, which a person may have chosen. */
+function useRem(): number {
+  return useMemo(() => Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16, []);
+}
+
+/** The same object as long as what it holds is the same. */
+function useStable<T extends object>(value: T): T {
+  const kept = useRef(value);
+  if (JSON.stringify(kept.current) !== JSON.stringify(value)) kept.current = value;
+  return kept.current;
+}

@@ -1,0 +1,106 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Page } from "../../client/index.js";
+import type { As } from "../server/as.js";
+import { returns } from "../server/console-fetch.js";
+import { session } from "../server/session-state.js";
+import type { Row, TableShape } from "../server/shapes.js";
+import { tableOf } from "../server/tables.js";
+import { filterOf, type GridQuery } from "./list-query.js";
+
+/** The rows of a table that are loaded so far. */
+export interface LoadedRows {
+  readonly rows: readonly Row[];
+  readonly total: number | null;
+  readonly isTruncated: boolean;
+  readonly isBusy: boolean;
+  readonly hasMore: boolean;
+  readonly error: unknown;
+  /** Loads the next page, unless one is on its way. */
+  readonly more: () => void;
+  readonly reload: () => void;
+  readonly setRows: (change: (rows: readonly Row[]) => readonly Row[]) => void;
+}
+
+const pageSize = 200;
+const nothing = {
+  rows: [] as readonly Row[],
+  total: null as number | null,
+  isTruncated: false,
+  isBusy: true,
+  hasMore: true,
+  error: null as unknown,
+};
+
+/** The list that a query of the grid asks for; the condition whose value is none of its column's type. */
+export function listOf({ conditions, sort, search }: GridQuery, table: TableShape) {
+  const found = filterOf(conditions, table.columns);
+  if ("wrong" in found) return found;
+  const known = sort.filter((term) => table.columns.some(({ name }) => name === term.replace(/^-/, "")));
+  return { list: { filter: found.filter, sort: known, ...(search !== "" && { search }) } };
+}
+
+/** Loads rows page by page, each by the cursor of the one before. Begins anew where the query or the caller changes. */
+export function useRows(table: TableShape, query: GridQuery, as: As | null): LoadedRows {
+  const [state, setState] = useState(nothing);
+  const [count, setCount] = useState(0);
+  const next = useRef<() => void>(() => {});
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const asked = listOf(query, table);
+    setState((before) => ({ ...nothing, rows: before.rows }));
+    if ("wrong" in asked) {
+      setState({ ...nothing, isBusy: false, hasMore: false });
+      return;
+    }
+    const list = { ...asked.list, limit: pageSize } as object;
+    const pages = tableOf(table.name, { as, isPreviewed: true }).pages(list, { signal }) as AsyncGenerator<
+      Page<Row>,
+      void
+    >;
+    let isBusy = false;
+    let isFirst = true;
+    next.current = () => {
+      if (isBusy || signal.aborted) return;
+      isBusy = true;
+      setState((before) => ({ ...before, isBusy: true, error: null }));
+      pages
+        .next()
+        .then(({ value: page }) => {
+          if (signal.aborted || !page) return;
+          const wasFirst = isFirst;
+          isFirst = false;
+          const { total, truncated, next_cursor: cursor } = page.meta;
+          setState(({ rows }) => ({
+            rows: wasFirst ? page.data : [...rows, ...page.data],
+            total,
+            isTruncated: truncated === true,
+            isBusy: false,
+            hasMore: cursor !== undefined,
+            error: null,
+          }));
+          isBusy = false;
+          // Pages may be empty where the server has examined many rows that do not match.
+          if (page.data.length === 0 && cursor !== undefined) next.current();
+        })
+        .catch((error: unknown) => {
+          if (signal.aborted) return;
+          setState((before) => ({
+            ...before,
+            rows: isFirst ? [] : before.rows,
+            isBusy: false,
+            hasMore: false,
+            error,
+          }));
+        });
+    };
+    next.current();
+    return () => controller.abort();
+  }, [table, JSON.stringify(query), JSON.stringify(as), count, returns.value, session.value?.user.id]);
+  return {
+    ...state,
+    more: () => state.hasMore && !state.isBusy && next.current(),
+    reload: () => setCount((before) => before + 1),
+    setRows: (change) => setState((before) => ({ ...before, rows: change(before.rows) })),
+  };
+}

@@ -1,0 +1,94 @@
+import type { Column, ColumnType } from "../server/shapes.js";
+
+/** The beginning of a value that is too long for a list, as the server sends it for the header `Svc-Preview`. */
+export interface Preview {
+  readonly $preview: string;
+  readonly bytes: number;
+}
+
+/** Whether a value is the beginning of a longer one. */
+export function isPreview(value: unknown): value is Preview {
+  if (typeof value !== "object" || value === null) return false;
+  const { $preview, bytes } = value as Partial<Preview>;
+  return typeof $preview === "string" && typeof bytes === "number" && Object.keys(value).length === 2;
+}
+
+/** How many characters of a value a cell shows. */
+const cellLengthMax = 300;
+
+/** A value as a cell of a grid shows it. NULL is not its business. */
+export function cellText(type: ColumnType, value: unknown): string {
+  if (isPreview(value)) return type === "blob" ? sizeText(value.bytes) : `${value.$preview}…`;
+  if (type === "blob") return typeof value === "string" ? sizeText(bytesOfBase64(value)) : String(value);
+  const text = editText(type, value, 0);
+  return text.length > cellLengthMax ? `${text.slice(0, cellLengthMax)}…` : text;
+}
+
+/** A value as a field has it to be edited; `indent` are the spaces by which JSON is indented. */
+export function editText(type: ColumnType, value: unknown, indent = 2): string {
+  if (type === "json") return JSON.stringify(value, null, indent);
+  return String(value);
+}
+
+/** A value that was read from a text, or what is wrong with the text. */
+export type Parsed = { readonly value: unknown } | { readonly problem: ValueProblem };
+
+/** What is wrong with a text that is none of its type. */
+export type ValueProblem = "integer" | "integer_range" | "real" | "boolean" | "json" | "base64";
+
+const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
+
+/**
+ * Reads a value of a column's type from what somebody has typed, as the server's JSON has it: an integer beyond ±(2^53−1)
+ * is a decimal string.
+ */
+export function parseValue(type: ColumnType, typed: string): Parsed {
+  const text = typed.trim();
+  switch (type) {
+    case "text":
+      return { value: typed };
+    case "integer": {
+      if (!/^[+-]?\d+$/.test(text)) return { problem: "integer" };
+      const integer = BigInt(text.replace(/^\+/, ""));
+      if (integer < int64.min || integer > int64.max) return { problem: "integer_range" };
+      const number = Number(integer);
+      return { value: Number.isSafeInteger(number) ? number : String(integer) };
+    }
+    case "real": {
+      const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
+      return Number.isFinite(number) ? { value: number } : { problem: "real" };
+    }
+    case "boolean":
+      return text === "true" || text === "false" ? { value: text === "true" } : { problem: "boolean" };
+    case "json":
+      try {
+        return { value: JSON.parse(text) as unknown };
+      } catch {
+        return { problem: "json" };
+      }
+    case "blob":
+      return /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)
+        ? { value: text }
+        : { problem: "base64" };
+  }
+}
+
+/** How many bytes a base64 text stands for. */
+export function bytesOfBase64(text: string): number {
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  return (text.length / 4) * 3 - padding;
+}
+
+/** A number of bytes for people: `1.2 KB`. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const [unit, factor] = bytes < 1024 ** 2 ? ["KB", 1024] : ["MB", 1024 ** 2];
+  return `${(bytes / (factor as number)).toFixed(1)} ${unit}`;
+}
+
+/** The time that a column which the server manages holds; null for every other value. */
+export function managedTime({ managed, type }: Column, value: unknown): Date | null {
+  if (managed !== "created_at" && managed !== "updated_at") return null;
+  const time = type === "integer" ? new Date(Number(value) * 1000) : new Date(String(value));
+  return Number.isNaN(time.getTime()) ? null : time;
+}

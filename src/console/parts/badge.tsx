@@ -1,0 +1,11 @@
+import type { ComponentChildren } from "preact";
+
+interface BadgeProps {
+  readonly kind?: "plain" | "good" | "bad" | "warn" | "accent";
+  readonly children: ComponentChildren;
+}
+
+/** A word about the state of something. */
+export function Badge({ kind = "plain", children }: BadgeProps) {
+  return <span class={`badge ${kind}`}>{children}</span>;
+}

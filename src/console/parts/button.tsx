@@ -1,0 +1,64 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Icon, type IconName } from "./icon.js";
+import { tellFailure } from "./toasts.js";
+
+interface ButtonProps {
+  readonly children?: ComponentChildren;
+  readonly icon?: IconName;
+  /** What it does, where no text of its own says so. */
+  readonly label?: string;
+  readonly kind?: "plain" | "main" | "danger" | "quiet";
+  readonly isSmall?: boolean;
+  readonly isDisabled?: boolean;
+  readonly isPressed?: boolean;
+  readonly isExpanded?: boolean;
+  readonly class?: string;
+  /** Where it returns a promise, the button waits for it, and a failure is told in a corner of the page. */
+  readonly onPress: (event: MouseEvent) => unknown;
+}
+
+export function Button(props: ButtonProps) {
+  const {
+    children,
+    icon,
+    label,
+    kind = "plain",
+    isSmall,
+    isDisabled,
+    isPressed,
+    isExpanded,
+    onPress,
+  } = props;
+  const [isBusy, setBusy] = useState(false);
+  const press = async (event: MouseEvent) => {
+    if (isBusy) return;
+    try {
+      const done = onPress(event);
+      if (!(done instanceof Promise)) return;
+      setBusy(true);
+      await done;
+    } catch (error) {
+      tellFailure(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const classes = ["button", kind, isSmall && "small", children === undefined && "square", props.class];
+  return (
+    <button
+      type="button"
+      class={classes.filter(Boolean).join(" ")}
+      disabled={isDisabled ?? false}
+      aria-label={label}
+      aria-busy={isBusy || undefined}
+      aria-pressed={isPressed}
+      aria-expanded={isExpanded}
+      title={children === undefined ? label : undefined}
+      onClick={press}
+    >
+      {icon && <Icon name={icon} />}
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,44 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { texts } from "../texts.js";
+import { Button } from "./button.js";
+
+interface DialogProps {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  readonly kind?: "middle" | "wide" | "side";
+  readonly onClose: () => void;
+}
+
+/** A window over the page. The browser keeps the focus in it, closes it by Escape and gives the focus back. */
+export function Dialog({ title, children, kind = "middle", onClose }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    const element = dialog.current!;
+    element.showModal();
+    return () => {
+      element.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class={`dialog ${kind}`}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onMouseDown={(event) => event.target === dialog.current && kind !== "middle" && onClose()}
+    >
+      <div class="dialog-head">
+        <h2 id={id}>{title}</h2>
+        <Button kind="quiet" icon="close" label={texts.app.close} onPress={onClose} />
+      </div>
+      <div class="dialog-body">{children}</div>
+    </dialog>
+  );
+}

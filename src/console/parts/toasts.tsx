@@ -1,0 +1,80 @@
+import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { SvcError } from "../../client/index.js";
+import { texts } from "../texts.js";
+import { Button } from "./button.js";
+import { Icon } from "./icon.js";
+
+interface Toast {
+  readonly id: number;
+  readonly text: string;
+  readonly isFailure: boolean;
+  readonly action?: { readonly label: string; readonly act: () => unknown };
+}
+
+const toasts = signal<readonly Toast[]>([]);
+let count = 0;
+const shownMs = 8000;
+
+/** Tells something in a corner of the page for a few seconds, with an action such as undoing it. */
+export function tell(text: string, action?: Toast["action"]): void {
+  add({ text, isFailure: false, ...(action && { action }) });
+}
+
+/** Tells why something failed. What the person has called off is no failure. */
+export function tellFailure(error: unknown): void {
+  if (error instanceof SvcError && error.code === "aborted") return;
+  add({ text: messageOf(error), isFailure: true });
+}
+
+/** What is to be said of an error. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof SvcError)) return error instanceof Error ? error.message : String(error);
+  if (error.code === "network_error" || error.code === "timeout") return texts.app.unreachable;
+  if (error.code === "password_needed") return texts.app.passwordNeeded;
+  if (error.code === "rate_limited" && error.retryAfterSeconds !== null)
+    return `${error.message} ${texts.app.retryAfter(error.retryAfterSeconds)}`;
+  return error.message;
+}
+
+function add(toast: Omit<Toast, "id">): void {
+  const id = ++count;
+  toasts.value = [...toasts.value.slice(-3), { id, ...toast }];
+  setTimeout(() => dismiss(id), shownMs);
+}
+
+function dismiss(id: number): void {
+  toasts.value = toasts.value.filter((toast) => toast.id !== id);
+}
+
+export function Toasts() {
+  const panel = useRef<HTMLDivElement>(null);
+  // Shown anew each time, to stand before a window that has opened meanwhile.
+  useEffect(() => {
+    panel.current?.hidePopover();
+    if (toasts.value.length > 0) panel.current?.showPopover();
+  }, [toasts.value]);
+  return (
+    <div class="toasts" ref={panel} popover="manual" role="status" aria-live="polite">
+      {toasts.value.map(({ id, text, isFailure, action }) => (
+        <div key={id} class={isFailure ? "toast failure" : "toast"}>
+          <Icon name={isFailure ? "warning" : "check"} />
+          <span class="toast-text">{text}</span>
+          {action && (
+            <Button
+              kind="quiet"
+              isSmall
+              onPress={() => {
+                dismiss(id);
+                return action.act();
+              }}
+            >
+              {action.label}
+            </Button>
+          )}
+          <Button kind="quiet" isSmall icon="close" label={texts.app.dismiss} onPress={() => dismiss(id)} />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+import type { ComponentChildren } from "preact";
+import { texts } from "../texts.js";
+import { Button } from "./button.js";
+import { Icon, type IconName } from "./icon.js";
+import { messageOf } from "./toasts.js";
+import { isSignedOut, type Loaded } from "./use-loaded.js";
+
+interface ViewProps<T> {
+  readonly of: Loaded<T>;
+  readonly children: (value: T) => ComponentChildren;
+}
+
+/** What was loaded; before that a sign that it comes, or why it did not. */
+export function View<T>({ of, children }: ViewProps<T>) {
+  const { value, error, reload } = of;
+  if (value === null && error === null) return <Loading />;
+  return (
+    <>
+      {error !== null && !isSignedOut(error) && <Failure error={error} onRetry={reload} />}
+      {value !== null && children(value)}
+    </>
+  );
+}
+
+export function Loading() {
+  return (
+    <div class="loading" role="status">
+      <span class="visually-hidden">{texts.app.loading}</span>
+      {[72, 94, 86, 60].map((width) => (
+        <span key={width} class={`bone w${width}`} />
+      ))}
+    </div>
+  );
+}
+
+export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
+  return (
+    <div class="failure-box" role="alert">
+      <Icon name="warning" />
+      <p>{messageOf(error)}</p>
+      <Button isSmall icon="refresh" onPress={onRetry}>
+        {texts.app.retry}
+      </Button>
+    </div>
+  );
+}
+
+interface EmptyProps {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}
+
+/** What stands where nothing is, with what could be done about it. */
+export function Empty({ icon, title, children }: EmptyProps) {
+  return (
+    <div class="empty">
+      <span class="empty-icon">
+        <Icon name={icon} />
+      </span>
+      <h2>{title}</h2>
+      {children && <div class="empty-more">{children}</div>}
+    </div>
+  );
+}

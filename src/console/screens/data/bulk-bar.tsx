@@ -1,0 +1,62 @@
+import { keyOf } from "../../grid/row-key.js";
+import { Button } from "../../parts/button.js";
+import { confirm } from "../../parts/confirm.js";
+import { tell } from "../../parts/toasts.js";
+import { ask } from "../../server/ask.js";
+import type { Row, TableShape } from "../../server/shapes.js";
+import { texts } from "../../texts.js";
+import { keepsHistory, restoreBefore } from "./save-change.js";
+
+interface BulkBarProps {
+  readonly table: TableShape;
+  readonly rows: readonly Row[];
+  readonly onClear: () => void;
+  readonly onChanged: () => void;
+}
+
+/** What can be done with several rows at once. */
+export function BulkBar({ table, rows, onClear, onChanged }: BulkBarProps) {
+  const remove = () =>
+    confirm({
+      title: texts.data.deleteRows(rows.length),
+      text: keepsHistory(table) ? texts.data.deleteKept : texts.data.deleteLost,
+      action: texts.app.delete,
+      act: async () => {
+        const keys = rows.map((row) => keyOf(table, row)).filter((key) => key !== null);
+        await removeRows(table, keys);
+        onClear();
+        onChanged();
+        const undo = async () => {
+          for (const key of keys) await restoreBefore(table, key);
+          onChanged();
+        };
+        tell(
+          texts.data.deleted(keys.length),
+          keepsHistory(table) ? { label: texts.app.undo, act: undo } : undefined,
+        );
+      },
+    });
+  return (
+    <div class="bulk">
+      <b>{texts.data.selected(rows.length)}</b>
+      <Button isSmall kind="danger" icon="trash" onPress={remove}>
+        {texts.app.delete}
+      </Button>
+      <Button isSmall kind="quiet" onPress={onClear}>
+        {texts.data.clearSelection}
+      </Button>
+    </div>
+  );
+}
+
+/** How many writes one transaction takes. */
+const batchMax = 100;
+
+/** Deletes rows, a hundred in a transaction. */
+export async function removeRows(table: TableShape, keys: readonly Row[]): Promise<void> {
+  for (let from = 0; from < keys.length; from += batchMax) {
+    const some = keys.slice(from, from + batchMax);
+    const operations = some.map((key) => ({ op: "delete", table: table.name, key }));
+    await ask("POST", "/data/_svc/batch", { operations });
+  }
+}

@@ -1,0 +1,47 @@
+import { Value } from "../../grid/cell.js";
+import { Button } from "../../parts/button.js";
+import { Dialog } from "../../parts/dialog.js";
+import type { Row, TableShape } from "../../server/shapes.js";
+import { texts } from "../../texts.js";
+
+/** Two people have changed one value. */
+export interface Conflict {
+  readonly column: string;
+  readonly mine: unknown;
+  readonly theirs: Row;
+  readonly onOverwrite: () => Promise<void>;
+  readonly onKeep: (theirs: Row) => void;
+}
+
+/** Shows both values, and lets the person choose. */
+export function ConflictDialog(
+  props: Conflict & { readonly table: TableShape; readonly onClose: () => void },
+) {
+  const { table, column, mine, theirs, onOverwrite, onKeep, onClose } = props;
+  const shape = table.columns.find(({ name }) => name === column)!;
+  const keep = () => {
+    onKeep(theirs);
+    onClose();
+  };
+  return (
+    <Dialog title={texts.data.conflict} onClose={keep}>
+      <p class="prose">{texts.data.conflictHelp}</p>
+      <dl class="facts">
+        <dt>{texts.data.theirs(column)}</dt>
+        <dd>
+          <Value column={shape} value={theirs[column]} />
+        </dd>
+        <dt>{texts.data.mine(column)}</dt>
+        <dd>
+          <Value column={shape} value={mine} />
+        </dd>
+      </dl>
+      <div class="form-actions">
+        <Button onPress={keep}>{texts.data.keepTheirs}</Button>
+        <Button kind="danger" onPress={onOverwrite}>
+          {texts.data.overwrite}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

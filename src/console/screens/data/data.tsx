@@ -1,0 +1,76 @@
+import { go, hrefOf, route } from "../../app/route.js";
+import { callerOf, callerParameters } from "../../callers/caller-parameters.js";
+import { type GridQuery, queryOf, queryParameters } from "../../grid/list-query.js";
+import { Badge } from "../../parts/badge.js";
+import { Screen } from "../../parts/screen.js";
+import { useLoaded } from "../../parts/use-loaded.js";
+import { Empty, View } from "../../parts/view.js";
+import type { As } from "../../server/as.js";
+import { loadSchema } from "../../server/schema.js";
+import type { SchemaShape, TableShape } from "../../server/shapes.js";
+import { texts } from "../../texts.js";
+import { TableList } from "./table-list.js";
+import { TableRows } from "./table-rows.js";
+
+/** The rows of the tables. */
+export default function Data() {
+  const schema = useLoaded(loadSchema, []);
+  const { tables = [] } = schema.value ?? {};
+  const table = tables.find(({ name }) => name === route.value.rest[0]) ?? tables[0];
+  return (
+    <Screen title={table?.name ?? texts.nav.data} more={table && <TableFacts table={table} />} isFull>
+      <View of={schema}>{(found) => <Tables schema={found} />}</View>
+    </Screen>
+  );
+}
+
+function Tables({ schema }: { readonly schema: SchemaShape }) {
+  const { rest, parameters } = route.value;
+  const name = rest[0] ?? schema.tables[0]?.name;
+  const table = schema.tables.find((each) => each.name === name);
+  const [query, as] = [queryOf(parameters), callerOf(parameters)];
+  const goTo = (next: GridQuery, nextAs: As | null) => {
+    const all = queryParameters(next);
+    for (const [key, value] of Object.entries(callerParameters(nextAs))) all.set(key, value);
+    go(hrefOf("data", [table!.name], all));
+  };
+  if (schema.tables.length === 0)
+    return (
+      <Empty icon="schema" title={texts.data.noTables}>
+        <p>{texts.data.noTablesHelp}</p>
+        <a class="button main" href={hrefOf("schema", ["edit"])}>
+          {texts.data.makeTable}
+        </a>
+      </Empty>
+    );
+  return (
+    <div class="data">
+      <TableList tables={schema.tables} current={name ?? null} as={as} />
+      {table === undefined ? (
+        <Empty icon="data" title={texts.data.unknownTable(name ?? "")} />
+      ) : (
+        <TableRows
+          key={table.name}
+          table={table}
+          query={query}
+          as={as}
+          onQuery={(next) => goTo(next, as)}
+          onAs={(next) => goTo(query, next)}
+        />
+      )}
+    </div>
+  );
+}
+
+function TableFacts({ table }: { readonly table: TableShape }) {
+  const { name, history, kind, rows_writable: isWritable } = table;
+  return (
+    <>
+      {history !== "none" && <Badge kind="accent">{texts.schema.history(history)}</Badge>}
+      {(kind === "virtual" || !isWritable) && <Badge kind="warn">{texts.data.readOnly}</Badge>}
+      <a class="small" href={hrefOf("schema", ["tables", name])}>
+        {texts.nav.schema}
+      </a>
+    </>
+  );
+}

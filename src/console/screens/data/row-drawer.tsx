@@ -1,0 +1,159 @@
+import { useState } from "preact/hooks";
+import { hrefOf } from "../../app/route.js";
+import { callerParameters } from "../../callers/caller-parameters.js";
+import { type FieldStates, formValues } from "../../grid/row-form.js";
+import { keyLabel, keyOf } from "../../grid/row-key.js";
+import { Button } from "../../parts/button.js";
+import { confirm } from "../../parts/confirm.js";
+import { Dialog } from "../../parts/dialog.js";
+import { Form } from "../../parts/form.js";
+import { Tabs } from "../../parts/tabs.js";
+import { tell } from "../../parts/toasts.js";
+import type { As } from "../../server/as.js";
+import type { Row, TableShape } from "../../server/shapes.js";
+import { tableOf } from "../../server/tables.js";
+import { texts } from "../../texts.js";
+import { removeRows } from "./bulk-bar.js";
+import { isOfPeople } from "./column-of-people.js";
+import { RowField } from "./row-field.js";
+import { RowHistory } from "./row-history.js";
+import { keepsHistory, saveChange, undoChange } from "./save-change.js";
+
+interface RowDrawerProps {
+  readonly table: TableShape;
+  /** Null for a new one. */
+  readonly row: Row | null;
+  readonly column: string | null;
+  readonly as: As | null;
+  readonly isChangeable: boolean;
+  readonly onClose: () => void;
+  readonly onSaved: (row: Row) => void;
+  readonly onChanged: () => void;
+}
+
+/** One row as a whole, beside the others: its columns, and its history. */
+export function RowDrawer(props: RowDrawerProps) {
+  const { table, row, onClose } = props;
+  const [tab, setTab] = useState<"columns" | "history">("columns");
+  const key = row === null ? null : keyOf(table, row);
+  const title =
+    row === null ? texts.data.newRowOf(table.name) : texts.data.rowOf(table.name, key && keyLabel(key));
+  return (
+    <Dialog kind="side" title={title} onClose={onClose}>
+      {key !== null && props.as === null && keepsHistory(table) && (
+        <Tabs
+          label={title}
+          value={tab}
+          tabs={[
+            ["columns", texts.data.columns],
+            ["history", texts.data.history],
+          ]}
+          onChange={setTab}
+        />
+      )}
+      {tab === "columns" ? (
+        <RowForm {...props} rowKey={key} />
+      ) : (
+        <RowHistory
+          table={table}
+          rowKey={key!}
+          isChangeable={props.isChangeable}
+          onRestored={() => {
+            props.onChanged();
+            onClose();
+          }}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+function RowForm(props: RowDrawerProps & { readonly rowKey: Row | null }) {
+  const { table, row, column: opened, as, isChangeable, rowKey, onClose, onSaved, onChanged } = props;
+  const [states, setStates] = useState<FieldStates>({});
+  const [isForced, setForced] = useState(false);
+  const columns = table.columns.filter(({ name }) => row === null || name in row);
+  const isOpen = (name: string, isPeoples: boolean) =>
+    isChangeable && isPeoples && (row === null || !table.primary_key.includes(name));
+  const asked = formValues(columns, states, row);
+  const problems = "problems" in asked ? asked.problems : {};
+  const isChanged = Object.values(states).some(({ mode }) => mode !== "kept");
+  const save = async () => {
+    if ("problems" in asked) throw new Error(texts.data.fixFirst);
+    if (row === null) {
+      onSaved(await tableOf(table.name).create(asked.values));
+      return tell(texts.data.created);
+    }
+    const done = await saveChange(table, row, asked.values, isForced);
+    if (done.outcome === "conflict") {
+      setForced(true);
+      throw new Error(texts.data.conflictInForm);
+    }
+    const undo = undoChange(table, done.row);
+    onSaved(done.row);
+    tell(texts.data.saved, undo && { label: texts.app.undo, act: async () => onSaved(await undo()) });
+  };
+  const remove = () =>
+    confirm({
+      title: texts.data.deleteRows(1),
+      text: keepsHistory(table) ? texts.data.deleteKept : texts.data.deleteLost,
+      action: texts.app.delete,
+      act: async () => {
+        await removeRows(table, [rowKey!]);
+        onChanged();
+        onClose();
+      },
+    });
+  const whyParameters = {
+    table: table.name,
+    action: "read",
+    ...callerParameters(as),
+    ...(rowKey && { key: JSON.stringify(rowKey) }),
+  };
+  const firstOpen =
+    row === null ? columns.find((column) => isOpen(column.name, isOfPeople(column)))?.name : null;
+  const fields = columns.map((column) => (
+    <RowField
+      key={column.name}
+      table={table}
+      column={column}
+      row={row}
+      rowKey={rowKey}
+      as={as}
+      state={states[column.name] ?? { mode: "kept" }}
+      problem={problems[column.name] ?? null}
+      isOpen={isOpen(column.name, isOfPeople(column))}
+      isFocused={column.name === (opened ?? firstOpen)}
+      onChange={(state) => setStates((before) => ({ ...before, [column.name]: state }))}
+    />
+  ));
+  return (
+    <>
+      {isChangeable ? (
+        <Form
+          action={row === null ? texts.data.create : isForced ? texts.data.overwrite : texts.app.save}
+          isDisabled={row !== null && !isChanged}
+          isDangerous={isForced}
+          onCancel={onClose}
+          onSubmit={save}
+        >
+          {fields}
+        </Form>
+      ) : (
+        fields
+      )}
+      {rowKey !== null && (
+        <div class="drawer-more">
+          <a class="button quiet" href={hrefOf("why", [], whyParameters)}>
+            {texts.data.whyRow}
+          </a>
+          {isChangeable && (
+            <Button kind="danger" icon="trash" onPress={remove}>
+              {texts.app.delete}
+            </Button>
+          )}
+        </div>
+      )}
+    </>
+  );
+}

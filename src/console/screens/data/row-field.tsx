@@ -1,0 +1,248 @@
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { Editor } from "../../editor/editor.js";
+import { ReferenceLink, Value } from "../../grid/cell.js";
+import { defaultText, type FieldState, textAtFirst } from "../../grid/row-form.js";
+import { editText, isPreview, sizeText, type ValueProblem } from "../../grid/value.js";
+import { Button } from "../../parts/button.js";
+import { Text } from "../../parts/text.js";
+import type { As } from "../../server/as.js";
+import type { Column, Row, TableShape } from "../../server/shapes.js";
+import { tableOf } from "../../server/tables.js";
+import { texts } from "../../texts.js";
+
+interface RowFieldProps {
+  readonly table: TableShape;
+  readonly column: Column;
+  readonly row: Row | null;
+  readonly rowKey: Row | null;
+  readonly as: As | null;
+  readonly state: FieldState;
+  readonly problem: ValueProblem | null;
+  readonly isOpen: boolean;
+  readonly isFocused: boolean;
+  readonly onChange: (state: FieldState) => void;
+}
+
+/** One column of a row, to be read, or to be changed. A long value is loaded when it is asked for. */
+export function RowField(props: RowFieldProps) {
+  const { table, column, row, rowKey, as, state, problem, isOpen, isFocused, onChange } = props;
+  const [whole, setWhole] = useState<{ readonly value: unknown } | null>(null);
+  const id = useId();
+  const given = whole === null ? row?.[column.name] : whole.value;
+  const isCut = isPreview(given) && whole === null;
+  const load = async () => {
+    const list = { where: rowKey as Record<string, string>, select: [column.name], limit: 1 };
+    const [found] = await tableOf(table.name, { as }).list(list);
+    if (found) setWhole({ value: found[column.name] });
+  };
+  const otherwise = row === null ? defaultText(column) : null;
+  return (
+    <div class="row-field">
+      <div class="row-field-head">
+        <label id={`${id}-label`} for={id}>
+          {column.name}
+        </label>
+        <span class="muted small">{factsOf(column, table)}</span>
+        <ReferenceLink column={column} value={given} isTabbed />
+      </div>
+      {isCut && (
+        <div class="row-field-cut">
+          <Value column={column} value={given} />
+          <Button isSmall onPress={load}>
+            {texts.data.loadWhole(sizeText((given as { bytes: number }).bytes))}
+          </Button>
+        </div>
+      )}
+      {!isCut && !isOpen && row !== null && <ReadOnly column={column} value={given} />}
+      {!isCut && !isOpen && row === null && <p class="hint">{texts.data.serverSets}</p>}
+      {!isCut && isOpen && (
+        <Input
+          id={id}
+          column={column}
+          value={given}
+          state={state}
+          otherwise={otherwise}
+          isNew={row === null}
+          isFocused={isFocused}
+          onChange={onChange}
+        />
+      )}
+      {problem !== null && (
+        <p class="problem" role="alert">
+          {texts.values.problems[problem]}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function ReadOnly({ column, value }: { readonly column: Column; readonly value: unknown }) {
+  if (column.type === "json" && value !== null && value !== undefined)
+    return (
+      <pre class="code">
+        <Text value={editText("json", value)} />
+      </pre>
+    );
+  return (
+    <div class="row-field-value">
+      {typeof value === "string" && column.type === "text" ? (
+        <Paragraphs text={value} />
+      ) : (
+        <Value column={column} value={value} />
+      )}
+    </div>
+  );
+}
+
+/** A text with its line breaks. */
+function Paragraphs({ text }: { readonly text: string }) {
+  return (
+    <>
+      {text.split("\n").map((line, i) => (
+        <div key={i}>{line === "" ? " " : <Text value={line} />}</div>
+      ))}
+    </>
+  );
+}
+
+interface InputProps {
+  readonly id: string;
+  readonly column: Column;
+  readonly value: unknown;
+  readonly state: FieldState;
+  readonly otherwise: string | null;
+  readonly isNew: boolean;
+  readonly isFocused: boolean;
+  readonly onChange: (state: FieldState) => void;
+}
+
+function Input({ id, column, value, state, otherwise, isNew, isFocused, onChange }: InputProps) {
+  const field = useRef<HTMLTextAreaElement & HTMLInputElement & HTMLSelectElement>(null);
+  useEffect(() => {
+    if (isFocused) field.current?.focus();
+  }, []);
+  const isNull = state.mode === "null" || (state.mode === "kept" && value === null);
+  const isDefaultNull = isNew && state.mode === "kept" && otherwise === null;
+  const text = state.mode === "value" ? state.text : isNull ? "" : textAtFirst(column, value);
+  const set = (next: string) => onChange({ mode: "value", text: next });
+  const placeholder = isNull
+    ? "NULL"
+    : isNew && state.mode === "kept"
+      ? placeholderOf(column, otherwise)
+      : "";
+  const common = {
+    id,
+    ref: field,
+    class: "input",
+    placeholder,
+    spellcheck: false,
+    autocomplete: "off" as const,
+  };
+  return (
+    <div class="row-field-input">
+      {column.type === "boolean" ? (
+        <select
+          {...common}
+          value={state.mode === "value" || (!isNew && !isNull) ? text : ""}
+          onChange={(event) => choose(event.currentTarget.value, onChange)}
+        >
+          {(isNew || !column.not_null) && <option value="">{isNew ? placeholder || "–" : "NULL"}</option>}
+          <option value="true">true</option>
+          <option value="false">false</option>
+        </select>
+      ) : column.type === "json" && isNull ? (
+        <div class="row-field-null">
+          <span class="null">NULL</span>
+          <Button isSmall onPress={() => set("{}")}>
+            {texts.values.give}
+          </Button>
+        </div>
+      ) : column.type === "json" ? (
+        <Editor label={column.name} language="json" class="short" text={text} onChange={set} />
+      ) : column.type === "text" && (text.length > 60 || text.includes("\n")) ? (
+        <textarea
+          {...common}
+          class="input area"
+          rows={6}
+          value={text}
+          onInput={(event) => set(event.currentTarget.value)}
+        />
+      ) : column.type === "blob" ? (
+        <BlobInput id={id} text={text} onChange={set} />
+      ) : (
+        <input
+          {...common}
+          inputMode={column.type === "text" ? "text" : "decimal"}
+          value={text}
+          onInput={(event) => set(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (column.type !== "text" || event.key !== "Enter" || !event.shiftKey) return;
+            event.preventDefault();
+            set(`${text}\n`);
+          }}
+        />
+      )}
+      {!column.not_null && column.type !== "boolean" && !isNull && !isDefaultNull && (
+        <Button isSmall kind="quiet" onPress={() => onChange({ mode: "null" })}>
+          {texts.values.setNull}
+        </Button>
+      )}
+      {state.mode !== "kept" && (
+        <Button
+          isSmall
+          kind="quiet"
+          icon="undo"
+          label={texts.values.reset}
+          onPress={() => onChange({ mode: "kept" })}
+        />
+      )}
+    </div>
+  );
+}
+
+function choose(value: string, onChange: (state: FieldState) => void): void {
+  onChange(value === "" ? { mode: "null" } : { mode: "value", text: value });
+}
+
+function placeholderOf({ not_null: isNeeded }: Column, otherwise: string | null): string {
+  if (otherwise !== null) return texts.data.defaultOf(otherwise);
+  return isNeeded ? "" : "NULL";
+}
+
+/** Bytes are not typed: they are taken from a file. */
+function BlobInput({
+  id,
+  text,
+  onChange,
+}: {
+  readonly id: string;
+  readonly text: string;
+  readonly onChange: (text: string) => void;
+}) {
+  const take = async (file: File | undefined) => {
+    if (!file) return;
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    const pieces: string[] = [];
+    for (let at = 0; at < bytes.length; at += 0x8000)
+      pieces.push(String.fromCharCode(...bytes.subarray(at, at + 0x8000)));
+    onChange(btoa(pieces.join("")));
+  };
+  return (
+    <div class="blob-input">
+      <input id={id} type="file" onChange={(event) => take(event.currentTarget.files?.[0])} />
+      {text !== "" && <span class="muted small">{sizeText((text.length / 4) * 3)}</span>}
+    </div>
+  );
+}
+
+function factsOf(column: Column, table: TableShape): string {
+  const facts = [
+    column.type,
+    table.primary_key.includes(column.name) && texts.data.key,
+    column.not_null && texts.data.needed,
+    column.managed && texts.data.managed(column.managed),
+    column.generated && texts.data.generated,
+    column.references && `→ ${column.references.table}`,
+  ];
+  return facts.filter(Boolean).join(" · ");
+}

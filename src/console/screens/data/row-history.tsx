@@ -1,0 +1,78 @@
+import { PrincipalName } from "../../callers/principal-name.js";
+import { Value } from "../../grid/cell.js";
+import { Badge } from "../../parts/badge.js";
+import { Button } from "../../parts/button.js";
+import { Time } from "../../parts/time.js";
+import { tell } from "../../parts/toasts.js";
+import { useLoaded } from "../../parts/use-loaded.js";
+import { Empty, View } from "../../parts/view.js";
+import type { Row, TableShape } from "../../server/shapes.js";
+import { texts } from "../../texts.js";
+import { restore, type Version, versionsOf } from "./save-change.js";
+
+interface RowHistoryProps {
+  readonly table: TableShape;
+  readonly rowKey: Row;
+  readonly isChangeable: boolean;
+  readonly onRestored: () => void;
+}
+
+const shownMax = 50;
+
+/** What a row was before, with what writes an older version back. */
+export function RowHistory({ table, rowKey, isChangeable, onRestored }: RowHistoryProps) {
+  const versions = useLoaded((signal) => versionsOf(table, rowKey, shownMax, signal), [table.name, rowKey]);
+  const back = async ({ seq }: Version) => {
+    await restore(table, rowKey, seq);
+    tell(texts.data.restored);
+    onRestored();
+  };
+  return (
+    <View of={versions}>
+      {(found) =>
+        found.length === 0 ? (
+          <Empty icon="undo" title={texts.data.noHistory} />
+        ) : (
+          <ol class="versions">
+            {found.map((version, i) => (
+              <li key={version.seq}>
+                <div class="version-head">
+                  <Badge kind={version.op === "delete" ? "bad" : version.op === "insert" ? "good" : "plain"}>
+                    {texts.data.operations[version.op]}
+                  </Badge>
+                  <Time at={version.at} />
+                  <span class="muted small">
+                    <PrincipalName value={callerName(version)} none={texts.data.byNobody} />
+                  </span>
+                  {isChangeable && i > 0 && version.row !== null && (
+                    <Button isSmall icon="undo" onPress={() => back(version)}>
+                      {texts.data.restore}
+                    </Button>
+                  )}
+                </div>
+                {version.row !== null && (
+                  <dl class="facts">
+                    {table.columns
+                      .filter(({ name }) => version.op !== "update" || (version.changed ?? []).includes(name))
+                      .map((column) => (
+                        <div class="fact" key={column.name}>
+                          <dt>{column.name}</dt>
+                          <dd>
+                            <Value column={column} value={version.row![column.name]} />
+                          </dd>
+                        </div>
+                      ))}
+                  </dl>
+                )}
+              </li>
+            ))}
+          </ol>
+        )
+      }
+    </View>
+  );
+}
+
+function callerName({ by }: Version): string | null {
+  return by === null ? null : [by.kind, by.id].filter(Boolean).join(":");
+}

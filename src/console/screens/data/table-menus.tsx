@@ -1,0 +1,92 @@
+import type { GridQuery } from "../../grid/list-query.js";
+import { csvOf, jsonOf } from "../../grid/rows-as-text.js";
+import { listOf } from "../../grid/use-rows.js";
+import { Button } from "../../parts/button.js";
+import { Checkbox } from "../../parts/field.js";
+import { Menu } from "../../parts/menu.js";
+import { saveFile } from "../../parts/save-file.js";
+import { tell } from "../../parts/toasts.js";
+import type { As } from "../../server/as.js";
+import type { Column, Row, TableShape } from "../../server/shapes.js";
+import { tableOf } from "../../server/tables.js";
+import { texts } from "../../texts.js";
+
+interface ColumnsMenuProps {
+  readonly table: TableShape;
+  readonly hidden: ReadonlySet<string>;
+  readonly onChange: (hidden: ReadonlySet<string>) => void;
+}
+
+/** Which columns are shown. */
+export function ColumnsMenu({ table, hidden, onChange }: ColumnsMenuProps) {
+  const change = (name: string, isShown: boolean) => {
+    const next = new Set(hidden);
+    if (isShown) next.delete(name);
+    else if (next.size + 1 < table.columns.length) next.add(name);
+    onChange(next);
+  };
+  return (
+    <Menu icon="columns" label={texts.data.columns}>
+      {() => (
+        <fieldset class="checks">
+          <legend>{texts.data.columns}</legend>
+          {table.columns.map(({ name }) => (
+            <Checkbox
+              key={name}
+              label={name}
+              isChecked={!hidden.has(name)}
+              onChange={(isShown) => change(name, isShown)}
+            />
+          ))}
+        </fieldset>
+      )}
+    </Menu>
+  );
+}
+
+interface DownloadMenuProps {
+  readonly table: TableShape;
+  readonly columns: readonly Column[];
+  readonly query: GridQuery;
+  readonly as: As | null;
+}
+
+const downloadedRowsMax = 100_000;
+
+/** Saves all rows that the query finds, whole, as a file. */
+export function DownloadMenu({ table, columns, query, as }: DownloadMenuProps) {
+  const names = columns.map(({ name }) => name);
+  const load = async (): Promise<readonly Row[]> => {
+    const asked = listOf(query, table);
+    if ("wrong" in asked) return [];
+    const rows: Row[] = [];
+    const list = { ...asked.list, select: names, limit: 1000, total: "none" } as object;
+    for await (const page of tableOf(table.name, { as }).pages(list)) {
+      for (const row of page.data) rows.push(row);
+      if (rows.length >= downloadedRowsMax) break;
+    }
+    if (rows.length >= downloadedRowsMax) tell(texts.data.downloadCut(downloadedRowsMax));
+    return rows;
+  };
+  const save = async (kind: "csv" | "json", close: () => void) => {
+    const rows = await load();
+    if (kind === "csv") saveFile(`${table.name}.csv`, "text/csv", csvOf(names, rows));
+    else saveFile(`${table.name}.json`, "application/json", jsonOf(rows));
+    close();
+  };
+  return (
+    <Menu icon="download" label={texts.data.download}>
+      {(close) => (
+        <div class="menu-items">
+          <Button kind="quiet" onPress={() => save("csv", close)}>
+            {texts.data.asCsv}
+          </Button>
+          <Button kind="quiet" onPress={() => save("json", close)}>
+            {texts.data.asJson}
+          </Button>
+          <p class="hint">{texts.data.csvHint}</p>
+        </div>
+      )}
+    </Menu>
+  );
+}

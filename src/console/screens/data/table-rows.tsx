@@ -1,0 +1,202 @@
+import { useEffect, useState } from "preact/hooks";
+import { SvcError } from "../../../client/index.js";
+import { hrefOf } from "../../app/route.js";
+import { CallerButton } from "../../callers/caller-button.js";
+import { callerParameters } from "../../callers/caller-parameters.js";
+import { Grid } from "../../grid/grid.js";
+import { type GridQuery, sortedBy } from "../../grid/list-query.js";
+import { keyOf, keyText } from "../../grid/row-key.js";
+import { listOf, useRows } from "../../grid/use-rows.js";
+import { Button } from "../../parts/button.js";
+import { tell } from "../../parts/toasts.js";
+import { Empty, Failure, Loading } from "../../parts/view.js";
+import type { As } from "../../server/as.js";
+import type { Column, Row, TableShape } from "../../server/shapes.js";
+import { texts } from "../../texts.js";
+import { BulkBar } from "./bulk-bar.js";
+import { isOfPeople } from "./column-of-people.js";
+import { type Conflict, ConflictDialog } from "./conflict-dialog.js";
+import { FilterBar } from "./filter-bar.js";
+import { RowDrawer } from "./row-drawer.js";
+import { saveChange, undoChange } from "./save-change.js";
+import { ColumnsMenu, DownloadMenu } from "./table-menus.js";
+
+interface TableRowsProps {
+  readonly table: TableShape;
+  readonly query: GridQuery;
+  readonly as: As | null;
+  readonly onQuery: (query: GridQuery) => void;
+  readonly onAs: (as: As | null) => void;
+}
+
+/** What is open beside the rows. */
+type Opened = { readonly row: Row | null; readonly column: string | null };
+
+/** The rows of one table, and what can be done with them. */
+export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
+  const loaded = useRows(table, query, as);
+  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
+  const [opened, setOpened] = useState<Opened | null>(null);
+  const [conflict, setConflict] = useState<Conflict | null>(null);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const { rows } = loaded;
+  // What rows do not have, a caller whose eyes are borrowed may not see.
+  const columns = table.columns.filter(
+    ({ name }) => !hidden.has(name) && (as === null || rows.length === 0 || name in rows[0]!),
+  );
+  const isChangeable = as === null && table.rows_writable && table.primary_key.length > 0;
+  const mayCreate = as === null && table.rows_writable && table.kind === "table";
+  const asked = listOf(query, table);
+  const shown = JSON.stringify([query, as]);
+  useEffect(() => {
+    setSelected(new Set());
+    setOpened(null);
+  }, [shown]);
+
+  const replace = (row: Row) => {
+    const key = keyOf(table, row);
+    if (key === null) return;
+    const text = keyText(key);
+    const isIt = (other: Row) => keyText(keyOf(table, other) ?? {}) === text;
+    loaded.setRows((all) => all.map((other) => (isIt(other) ? row : other)));
+  };
+  const save = async (index: number, column: Column, value: unknown, isForced = false) => {
+    const before = rows[index]!;
+    const done = await saveChange(table, before, { [column.name]: value }, isForced);
+    if (done.outcome === "conflict") {
+      const overwrite = async () => {
+        setConflict(null);
+        await save(index, column, value, true);
+      };
+      setConflict({
+        column: column.name,
+        mine: value,
+        theirs: done.theirs,
+        onOverwrite: overwrite,
+        onKeep: replace,
+      });
+      return;
+    }
+    replace(done.row);
+    const undo = undoChange(table, done.row);
+    tell(texts.data.saved, undo && { label: texts.app.undo, act: async () => replace(await undo()) });
+  };
+  const refusal = as !== null && isRefusal(loaded.error) ? loaded.error : null;
+  const isFiltered = query.conditions.length > 0 || query.search !== "";
+  return (
+    <section class="rows" aria-label={table.name}>
+      <div class="toolbar">
+        <FilterBar table={table} query={query} onQuery={onQuery} />
+        <div class="toolbar-end">
+          <CallerButton as={as} none={texts.data.asAdmin} title={texts.data.seeAs} onChange={onAs} />
+          <ColumnsMenu table={table} hidden={hidden} onChange={setHidden} />
+          <DownloadMenu table={table} columns={columns} query={query} as={as} />
+          <Button icon="refresh" label={texts.app.reload} onPress={loaded.reload} />
+          {mayCreate && (
+            <Button kind="main" icon="plus" onPress={() => setOpened({ row: null, column: null })}>
+              {texts.data.newRow}
+            </Button>
+          )}
+        </div>
+      </div>
+      {as !== null && (
+        <div class="as-bar" role="status">
+          <span>
+            {texts.data.seenBy} <bdi>{as.label}</bdi>. {texts.data.onlyLooking}
+          </span>
+          <Button isSmall onPress={() => onAs(null)}>
+            {texts.data.backToAdmin}
+          </Button>
+        </div>
+      )}
+      {"wrong" in asked && (
+        <p class="problem" role="alert">
+          {texts.data.wrongValue(asked.wrong.column, asked.wrong.value)}
+        </p>
+      )}
+      {loaded.error !== null && refusal === null && <Failure error={loaded.error} onRetry={loaded.reload} />}
+      {refusal !== null && (
+        <Empty icon="why" title={texts.data.refused(as!.label)}>
+          <p>{refusal.message}</p>
+          <a
+            class="button"
+            href={hrefOf("why", [], { table: table.name, action: "read", ...callerParameters(as) })}
+          >
+            {texts.data.askWhy}
+          </a>
+        </Empty>
+      )}
+      {rows.length > 0 && (
+        <Grid
+          label={table.name}
+          columns={columns}
+          rows={rows}
+          total={loaded.total}
+          sort={query.sort}
+          selected={selected}
+          isSelectable={isChangeable}
+          isEditable={(column) =>
+            isChangeable && isOfPeople(column) && !table.primary_key.includes(column.name)
+          }
+          onSort={(column, isAdded) => onQuery({ ...query, sort: sortedBy(query.sort, column, isAdded) })}
+          onSelect={setSelected}
+          onOpen={(index, column) => rows[index] && setOpened({ row: rows[index], column })}
+          onSave={save}
+          onEnd={loaded.more}
+        />
+      )}
+      {rows.length === 0 && loaded.isBusy && <Loading />}
+      {rows.length === 0 && !loaded.isBusy && loaded.error === null && !("wrong" in asked) && (
+        <Empty icon="data" title={isFiltered ? texts.data.nothingMatches : texts.data.noRows}>
+          {isFiltered ? (
+            <Button onPress={() => onQuery({ ...query, conditions: [], search: "" })}>
+              {texts.data.clearFilters}
+            </Button>
+          ) : (
+            <p>{as === null ? texts.data.noRowsHelp : texts.data.noRowsSeen}</p>
+          )}
+        </Empty>
+      )}
+      <footer class="statusbar">
+        {selected.size > 0 ? (
+          <BulkBar
+            table={table}
+            rows={[...selected]
+              .sort((a, b) => a - b)
+              .map((index) => rows[index])
+              .filter((row) => row !== undefined)}
+            onClear={() => setSelected(new Set())}
+            onChanged={loaded.reload}
+          />
+        ) : (
+          <span>
+            {texts.data.counts(rows.length, loaded.total, loaded.isTruncated)}
+            {loaded.isBusy && rows.length > 0 && ` · ${texts.app.loading}`}
+          </span>
+        )}
+      </footer>
+      {opened !== null && (
+        <RowDrawer
+          table={table}
+          row={opened.row}
+          column={opened.column}
+          as={as}
+          isChangeable={opened.row === null ? mayCreate : isChangeable}
+          onClose={() => setOpened(null)}
+          onSaved={(row) => {
+            if (opened.row === null) loaded.reload();
+            else replace(row);
+            setOpened(null);
+          }}
+          onChanged={loaded.reload}
+        />
+      )}
+      {conflict && <ConflictDialog table={table} {...conflict} onClose={() => setConflict(null)} />}
+    </section>
+  );
+}
+
+/** Whether the rules, or the lack of a session, have refused. */
+function isRefusal(error: unknown): error is SvcError {
+  return error instanceof SvcError && (error.status === 401 || error.status === 403);
+}

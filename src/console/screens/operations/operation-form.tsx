@@ -1,0 +1,76 @@
+import { useState } from "preact/hooks";
+import { parseValue } from "../../grid/value.js";
+import { Copyable } from "../../parts/copy.js";
+import { TextField } from "../../parts/field.js";
+import { Form } from "../../parts/form.js";
+import { Text } from "../../parts/text.js";
+import { type Answer, askWhole } from "../../server/ask.js";
+import type { OperationShape } from "../../server/shapes.js";
+import { texts } from "../../texts.js";
+
+/** The parameters of an operation, the button that runs it, and what it has answered. */
+export function OperationForm({ operation }: { readonly operation: OperationShape }) {
+  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
+  const [answer, setAnswer] = useState<Answer<unknown> | null>(null);
+  const { values, problems } = valuesOf(operation, typed);
+  const { name, params } = operation;
+  const run = async () => {
+    setAnswer(null);
+    if (Object.keys(problems).length > 0) throw new Error(texts.data.fixFirst);
+    setAnswer(await askWhole("POST", `/operations/${name}`, values));
+  };
+  return (
+    <>
+      <Form action={texts.operations.run} onSubmit={run}>
+        {params.map(({ name: param, type, required, check }) => (
+          <TextField
+            key={param}
+            label={param}
+            hint={
+              problems[param] === undefined ? (
+                [type, !required && texts.operations.optional, check].filter(Boolean).join(" · ")
+              ) : (
+                <span class="bad-text">{problems[param]}</span>
+              )
+            }
+            value={typed[param] ?? ""}
+            onInput={(text) => setTyped((before) => ({ ...before, [param]: text }))}
+          />
+        ))}
+        <p class="hint">{texts.operations.pastAllow}</p>
+      </Form>
+      {answer !== null && (
+        <section class="pane" aria-label={texts.operations.answer}>
+          <h3>{texts.operations.answer}</h3>
+          <pre class="code" role="status">
+            <Text value={JSON.stringify(answer.data, null, 2)} />
+          </pre>
+        </section>
+      )}
+      <details>
+        <summary>{texts.operations.callHelp}</summary>
+        <Copyable text={curlOf(name, values)} />
+      </details>
+    </>
+  );
+}
+
+/** What is sent: the parameters that were typed, in their types. */
+function valuesOf({ params }: OperationShape, typed: Readonly<Record<string, string>>) {
+  const values: Record<string, unknown> = {};
+  const problems: Record<string, string> = {};
+  for (const { name, type } of params) {
+    const text = typed[name];
+    if (text === undefined || text === "") continue;
+    const parsed = parseValue(type, text);
+    if ("problem" in parsed) problems[name] = texts.values.problems[parsed.problem];
+    else values[name] = parsed.value;
+  }
+  return { values, problems };
+}
+
+/** A command line that calls an operation. */
+function curlOf(name: string, values: object): string {
+  const body = JSON.stringify(values).replaceAll("'", "'\\''");
+  return `curl ${location.origin}/ops/${name} -H "X-API-Key: $SVC_KEY" -H 'Content-Type: application/json' -d '${body}'`;
+}

@@ -1,0 +1,31 @@
+/**
+ * The text of a schema with one more index of a table; the same text where the table or a place for it is not found. The
+ * text is edited by lines, so that comments and spacing stay as the owner has written them.
+ */
+export function withIndex(text: string, table: string, columns: readonly string[]): string {
+  const lines = text.split("\n");
+  const begin = lines.findIndex((line) => new RegExp(`^${table}\\s*:\\s*(#.*)?$`).test(line));
+  if (begin < 0) return text;
+  const rest = lines.slice(begin + 1);
+  const length = rest.findIndex((line) => /^\S/.test(line) && !line.startsWith("#"));
+  const body = length < 0 ? rest : rest.slice(0, length);
+  const entry = `{ columns: [${columns.join(", ")}] }`;
+  const at = body.findIndex((line) => /^ +indexes\s*:/.test(line));
+  if (at < 0) {
+    const last = body.findLastIndex((line) => line.trim() !== "" && !line.trim().startsWith("#"));
+    const [indent = "  "] = /^ +/.exec(body.find((line) => /^ +\S/.test(line)) ?? "  ") ?? [];
+    lines.splice(begin + 2 + last, 0, `${indent}indexes: [${entry}]`);
+    return lines.join("\n");
+  }
+  const line = body[at]!;
+  const flow = /^( +indexes\s*:\s*\[)(.*)(\]\s*(#.*)?)$/.exec(line);
+  if (flow !== null) {
+    lines[begin + 1 + at] =
+      `${flow[1]}${flow[2]!.trim() === "" ? "" : `${flow[2]!.trimEnd()}, `}${entry}${flow[3]}`;
+    return lines.join("\n");
+  }
+  if (!/^ +indexes\s*:\s*(#.*)?$/.test(line)) return text;
+  const [indent = "    "] = /^ +(?=-)/.exec(body[at + 1] ?? "") ?? [];
+  lines.splice(begin + 2 + at, 0, `${indent}- ${entry}`);
+  return lines.join("\n");
+}

@@ -1,0 +1,120 @@
+import { useState } from "preact/hooks";
+import { SvcError } from "../../../client/index.js";
+import { route } from "../../app/route.js";
+import { Editor } from "../../editor/editor.js";
+import { Button } from "../../parts/button.js";
+import { tell } from "../../parts/toasts.js";
+import { useLoaded } from "../../parts/use-loaded.js";
+import { View } from "../../parts/view.js";
+import { ask } from "../../server/ask.js";
+import type { Plan, SchemaShape } from "../../server/shapes.js";
+import { texts } from "../../texts.js";
+import { withIndex } from "./add-index.js";
+import { PlanView } from "./plan-view.js";
+import { problemsOf, type TextProblem } from "./problems.js";
+
+interface SchemaEditorProps {
+  readonly schema: SchemaShape;
+  readonly onApplied: () => void;
+}
+
+const typingMs = 400;
+
+/** The schema as a text. While it is typed, the server says what is wrong with it and what it would do. */
+export function SchemaEditor({ schema, onApplied }: SchemaEditorProps) {
+  const [text, setText] = useState(() => proposed(schema, route.value.parameters));
+  const planned = useLoaded((signal) => planOf(text, signal), [text, schema.hash]);
+  const problems = planned.value?.problems ?? [];
+  const apply = async (plan: Plan, isLossAllowed: boolean) => {
+    const parameters = new URLSearchParams({
+      base: plan.base,
+      ...(isLossAllowed && { allow_destructive: "true" }),
+    });
+    await ask("POST", `/schema/apply?${parameters}`, text);
+    tell(texts.schema.applied);
+    onApplied();
+  };
+  return (
+    <div class="schema-edit">
+      <div class="schema-text">
+        <div class="pane-head">
+          <h2 class="mono">svc.schema.yaml</h2>
+          {schema.file_text !== null && schema.file_text !== schema.text && (
+            <Button isSmall onPress={() => setText(schema.file_text!)}>
+              {texts.schema.takeFile}
+            </Button>
+          )}
+          {text !== schema.text && (
+            <Button isSmall icon="undo" onPress={() => setText(schema.text)}>
+              {texts.schema.revert}
+            </Button>
+          )}
+        </div>
+        <Editor
+          label="svc.schema.yaml"
+          language="yaml"
+          class="tall"
+          text={text}
+          marks={problems}
+          onChange={setText}
+        />
+      </div>
+      <section class="schema-plan" aria-label={texts.schema.plan} aria-live="polite">
+        <h2>{texts.schema.plan}</h2>
+        <View of={planned}>
+          {({ plan }) =>
+            problems.length > 0 ? (
+              <Problems problems={problems} />
+            ) : (
+              plan && (
+                <PlanView
+                  before={schema.text}
+                  after={text}
+                  plan={plan}
+                  isStale={planned.isBusy}
+                  onApply={(isLossAllowed) => apply(plan, isLossAllowed)}
+                />
+              )
+            )
+          }
+        </View>
+      </section>
+    </div>
+  );
+}
+
+function Problems({ problems }: { readonly problems: readonly TextProblem[] }) {
+  return (
+    <ul class="problems" aria-label={texts.schema.problems(problems.length)}>
+      {problems.map(({ line, message }) => (
+        <li key={`${line} ${message}`}>
+          {line !== null && <span class="muted">{texts.schema.line(line)}</span>} {message}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The text to begin with: the one in force, with the index that another screen has advised. */
+function proposed({ text }: SchemaShape, parameters: URLSearchParams): string {
+  const [, table, columns] = /^(\w+)\.(\w+(?:,\w+)*)$/.exec(parameters.get("index") ?? "") ?? [];
+  return table === undefined ? text : withIndex(text, table, columns!.split(","));
+}
+
+interface Planned {
+  readonly plan: Plan | null;
+  readonly problems: readonly TextProblem[];
+}
+
+async function planOf(text: string, signal: AbortSignal): Promise<Planned> {
+  await new Promise((resolve) => setTimeout(resolve, typingMs));
+  signal.throwIfAborted();
+  // An empty body would stand for the file beside the server.
+  const body = text.trim() === "" ? "{}\n" : text;
+  try {
+    return { plan: await ask<Plan>("POST", "/schema/plan", body, { signal }), problems: [] };
+  } catch (error) {
+    if (!(error instanceof SvcError && error.status === 400)) throw error;
+    return { plan: null, problems: problemsOf(error.message) };
+  }
+}

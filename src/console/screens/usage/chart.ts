@@ -1,0 +1,83 @@
+import uPlot from "uplot";
+import { texts } from "../../texts.js";
+import type { Series } from "./series.js";
+
+const height = 240;
+
+/** Draws a chart into an element, as wide as it is, in the page's colours. Returns what takes it away. */
+export function drawChart(host: HTMLElement, { days, read, written }: Series): () => void {
+  let chart: uPlot | null = null;
+  const draw = () => {
+    chart?.destroy();
+    const style = getComputedStyle(host);
+    const colour = (name: string) => style.getPropertyValue(name).trim();
+    const axis = {
+      stroke: resolved(host, "var(--muted)"),
+      grid: { stroke: resolved(host, "var(--line)"), width: 1 },
+      ticks: { show: false },
+      font: `12px ${colour("--sans")}`,
+    };
+    const line = (label: string, name: string, scale: string) => ({
+      label,
+      scale,
+      stroke: resolved(host, `var(${name})`),
+      width: 2,
+      spanGaps: false,
+      // A day between two gaps has no line to either side.
+      points: { show: true, size: 6, filter: (_: uPlot, at: number) => lonely(at === 1 ? read : written) },
+      value: (_: uPlot, value: number | null) => (value === null ? "–" : value.toLocaleString("en")),
+    });
+    chart = new uPlot(
+      {
+        width: host.clientWidth,
+        height,
+        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "UTC"),
+        cursor: { points: { size: 7 } },
+        scales: { rows: { range: (_, __, most) => [0, Math.max(1, most ?? 1)] } },
+        axes: [axis, { ...axis, scale: "rows", size: 64, values: (_, values) => values.map(short) }],
+        series: [
+          {
+            label: texts.usage.day,
+            value: (_, seconds) =>
+              seconds === null ? "–" : new Date(seconds * 1000).toISOString().slice(0, 10),
+          },
+          line(texts.usage.read, "--series-1", "rows"),
+          line(texts.usage.written, "--series-2", "rows"),
+        ],
+      },
+      [[...days], [...read], [...written]],
+      host,
+    );
+  };
+  draw();
+  const observer = new ResizeObserver(() => chart?.setSize({ width: host.clientWidth, height }));
+  observer.observe(host);
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  dark.addEventListener("change", draw);
+  return () => {
+    observer.disconnect();
+    dark.removeEventListener("change", draw);
+    chart?.destroy();
+  };
+}
+
+/** The places of values that have none beside them. */
+function lonely(values: Series["read"]): number[] {
+  return [...values.keys()].filter(
+    (i) => values[i] !== null && (values[i - 1] ?? null) === null && (values[i + 1] ?? null) === null,
+  );
+}
+
+/** A colour of the style sheet as a canvas takes it. */
+function resolved(host: HTMLElement, value: string): string {
+  const probe = document.createElement("span");
+  probe.style.color = value;
+  host.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
+function short(value: number): string {
+  return new Intl.NumberFormat("en", { notation: "compact" }).format(value);
+}

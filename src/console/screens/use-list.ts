@@ -1,0 +1,38 @@
+import { useEffect, useState } from "preact/hooks";
+import { type Loaded, useLoaded } from "../parts/use-loaded.js";
+import { askWhole } from "../server/ask.js";
+import type { Listed } from "../server/shapes.js";
+
+/** A list of the server's own, of which more pages can be loaded. */
+export interface PagedList<T> extends Loaded<readonly T[]> {
+  readonly total: number | null;
+  /** Loads the next page; null where there is none. */
+  readonly more: (() => Promise<void>) | null;
+}
+
+const pageSize = "100";
+
+/** Loads a list under /admin/api with the given parameters of lists. */
+export function useList<T>(path: string, parameters: Readonly<Record<string, string>>): PagedList<T> {
+  const first = useLoaded(
+    async (signal) => {
+      const query = new URLSearchParams({ limit: pageSize, ...parameters });
+      return (await askWhole("GET", `${path}?${query}`, undefined, { signal })) as Listed<T>;
+    },
+    [path, parameters],
+  );
+  const [others, setOthers] = useState<readonly Listed<T>[]>([]);
+  useEffect(() => setOthers([]), [first.value]);
+  const last = others.at(-1) ?? first.value;
+  const cursor = last?.meta?.next_cursor;
+  const more = async () => {
+    const page = await askWhole("GET", `${path}?${new URLSearchParams({ cursor: cursor! })}`);
+    setOthers((before) => [...before, page as Listed<T>]);
+  };
+  return {
+    ...first,
+    value: first.value && [first.value, ...others].flatMap(({ data }) => data),
+    total: first.value?.meta?.total ?? null,
+    more: cursor === undefined ? null : more,
+  };
+}

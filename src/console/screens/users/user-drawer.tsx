@@ -1,0 +1,212 @@
+import { SvcError } from "../../../client/index.js";
+import { hrefOf } from "../../app/route.js";
+import { callerParameters } from "../../callers/caller-parameters.js";
+import { Button } from "../../parts/button.js";
+import { confirm } from "../../parts/confirm.js";
+import { CopyButton } from "../../parts/copy.js";
+import { Dialog } from "../../parts/dialog.js";
+import { Text } from "../../parts/text.js";
+import { Time } from "../../parts/time.js";
+import { tell } from "../../parts/toasts.js";
+import { useLoaded } from "../../parts/use-loaded.js";
+import { Empty, View } from "../../parts/view.js";
+import { ask, askWhole } from "../../server/ask.js";
+import { session } from "../../server/session-state.js";
+import type { SessionRow, User } from "../../server/shapes.js";
+import { texts } from "../../texts.js";
+import { UserState } from "./user-state.js";
+
+interface UserDrawerProps {
+  readonly id: string;
+  readonly onClose: () => void;
+  readonly onChanged: () => void;
+}
+
+/** One user: facts, sessions, and what can be done. */
+export function UserDrawer({ id, onClose, onChanged }: UserDrawerProps) {
+  const loaded = useLoaded(
+    async (signal) => {
+      const query = new URLSearchParams({ "where[id]": id, limit: "1" });
+      const [found] = await ask<readonly User[]>("GET", `/users?${query}`, undefined, { signal });
+      return { user: found ?? null };
+    },
+    [id],
+  );
+  const changed = () => {
+    loaded.reload();
+    onChanged();
+  };
+  const email = loaded.value?.user?.email;
+  return (
+    <Dialog kind="side" title={email ?? texts.users.user} onClose={onClose}>
+      <View of={loaded}>
+        {({ user }) =>
+          user === null ? (
+            <Empty icon="users" title={texts.users.gone} />
+          ) : (
+            <>
+              <Facts user={user} />
+              <UserActions user={user} onChanged={changed} onDeleted={() => [onChanged(), onClose()]} />
+              <Sessions user={user} />
+            </>
+          )
+        }
+      </View>
+    </Dialog>
+  );
+}
+
+function Facts({ user }: { readonly user: User }) {
+  return (
+    <dl class="facts">
+      <dt>{texts.users.id}</dt>
+      <dd class="mono">
+        {user.id} <CopyButton text={user.id} />
+      </dd>
+      <dt>{texts.users.state}</dt>
+      <dd>
+        <UserState user={user} />
+      </dd>
+      <dt>{texts.users.role}</dt>
+      <dd>{user.role}</dd>
+      <dt>{texts.app.created}</dt>
+      <dd>
+        <Time at={user.created_at} />
+      </dd>
+    </dl>
+  );
+}
+
+interface UserActionsProps {
+  readonly user: User;
+  readonly onChanged: () => void;
+  readonly onDeleted: () => void;
+}
+
+function UserActions({ user, onChanged, onDeleted }: UserActionsProps) {
+  const { id, email, role, disabled } = user;
+  const isOneself = session.value?.user.id === id;
+  const change = (changes: object) => async () => {
+    await ask("PATCH", `/users/${encodeURIComponent(id)}`, changes);
+    onChanged();
+  };
+  const changeAsked = (title: string, text: string, action: string, changes: object) =>
+    confirm({ title, text, action, act: change(changes) });
+  const endSessions = async () => {
+    const done = await ask<{ readonly revoked_sessions: number }>(
+      "POST",
+      `/users/${encodeURIComponent(id)}/revoke-sessions`,
+    );
+    tell(texts.users.sessionsEnded(done.revoked_sessions));
+    onChanged();
+  };
+  const reset = async () => {
+    await ask("POST", "//auth/password-reset/request", { email }).catch((error: unknown) => {
+      // Where the console has an address of its own, the rest of the server is at another one.
+      const isElsewhere = error instanceof SvcError && error.status === 404;
+      throw isElsewhere ? new Error(texts.users.resetElsewhere) : error;
+    });
+    tell(texts.users.resetSent(email));
+  };
+  const remove = () =>
+    confirm({
+      title: texts.users.deleteTitle(email),
+      text: texts.users.deleteHelp,
+      action: texts.app.delete,
+      act: async () => {
+        await ask("DELETE", `/users/${encodeURIComponent(id)}`);
+        onDeleted();
+      },
+    });
+  return (
+    <div class="actions">
+      <a class="button" href={hrefOf("data", [], callerParameters({ kind: "user", id, label: email }))}>
+        {texts.users.seeAs}
+      </a>
+      <Button onPress={reset}>{texts.users.reset}</Button>
+      {role === "admin" ? (
+        <Button
+          onPress={() =>
+            changeAsked(texts.users.demote, texts.users.demoteHelp(email), texts.users.demote, {
+              role: "user",
+            })
+          }
+        >
+          {texts.users.demote}
+        </Button>
+      ) : (
+        <Button
+          onPress={() =>
+            changeAsked(texts.users.promote, texts.users.promoteHelp(email), texts.users.promote, {
+              role: "admin",
+            })
+          }
+        >
+          {texts.users.promote}
+        </Button>
+      )}
+      {disabled ? (
+        <Button onPress={change({ disabled: false })}>{texts.users.enable}</Button>
+      ) : (
+        <Button
+          isDisabled={isOneself}
+          onPress={() =>
+            changeAsked(texts.users.disable, texts.users.disableHelp(email), texts.users.disable, {
+              disabled: true,
+            })
+          }
+        >
+          {texts.users.disable}
+        </Button>
+      )}
+      <Button isDisabled={isOneself} onPress={endSessions}>
+        {texts.users.endSessions}
+      </Button>
+      <Button kind="danger" isDisabled={isOneself} onPress={remove}>
+        {texts.app.delete}
+      </Button>
+    </div>
+  );
+}
+
+function Sessions({ user }: { readonly user: User }) {
+  const sessions = useLoaded(
+    async (signal) => {
+      const query = new URLSearchParams({ user_id: user.id, limit: "50" });
+      return (await askWhole<readonly SessionRow[]>("GET", `/sessions?${query}`, undefined, { signal })).data;
+    },
+    [user.id],
+  );
+  const end = async ({ id }: SessionRow) => {
+    await ask("DELETE", `/sessions/${encodeURIComponent(id)}`);
+    sessions.reload();
+  };
+  return (
+    <section>
+      <h3>{texts.users.sessions}</h3>
+      <View of={sessions}>
+        {(found) =>
+          found.length === 0 ? (
+            <p class="muted">{texts.users.noSessions}</p>
+          ) : (
+            <ul class="plain-list">
+              {found.map((each) => (
+                <li key={each.id}>
+                  <span>
+                    <Text value={texts.users.sessionKinds[each.kind] ?? each.kind} />{" "}
+                    <span class="muted small">
+                      {texts.users.since} <Time at={each.created_at} />
+                    </span>
+                  </span>
+                  <Button isSmall onPress={() => end(each)}>
+                    {texts.users.endSession}
+                  </Button>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </View>
+    </section>
+  );
+}

@@ -1,0 +1,10 @@
+import { Badge } from "../../parts/badge.js";
+import type { User } from "../../server/shapes.js";
+import { texts } from "../../texts.js";
+
+/** Whether somebody may sign in. */
+export function UserState({ user }: { readonly user: User }) {
+  if (user.disabled) return <Badge kind="bad">{texts.users.disabled}</Badge>;
+  if (!user.email_verified) return <Badge kind="warn">{texts.users.unverified}</Badge>;
+  return <Badge kind="good">{texts.users.active}</Badge>;
+}

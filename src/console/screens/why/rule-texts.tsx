@@ -1,0 +1,82 @@
+import type { Explanation, SchemaShape, Term } from "../../server/shapes.js";
+import { texts } from "../../texts.js";
+import { highlighted, type TermText } from "./highlight.js";
+import { truthOf } from "./truth.js";
+
+interface RuleTextsProps {
+  readonly schema: SchemaShape;
+  readonly explanation: Explanation;
+}
+
+/** The rule as it is written, and the conditions that it names, with their terms lit up. */
+export function RuleTexts({ schema, explanation: { rule, terms } }: RuleTextsProps) {
+  if (rule === null || rule.text === null) return null;
+  const conditions = schema.conditions.map(({ name, ...place }) => ({
+    path: `conditions.${name}`,
+    ...place,
+  }));
+  const shown: readonly TermText[] = [
+    { path: rule.name, text: rule.text, line: rule.line, column: rule.column },
+    ...conditions.filter(({ path }) => terms.some((term) => term.path === path)),
+  ];
+  return (
+    <section class="card">
+      {shown.map((each) => (
+        <div class="rule-text" key={each.path}>
+          <h3>
+            <span class="mono">{each.path}</span>{" "}
+            {each.line !== null && (
+              <span class="muted small">{texts.why.place(each.line, each.column ?? 1)}</span>
+            )}
+          </h3>
+          {runsOf(terms).map(({ title, run }) => (
+            <Rule key={title ?? ""} title={title} text={each} terms={run} />
+          ))}
+        </div>
+      ))}
+    </section>
+  );
+}
+
+interface Run {
+  readonly title: string | null;
+  readonly run: readonly Term[];
+}
+
+/** An update rule is judged twice, with the row before and with the row after; shown twice only where that differs. */
+function runsOf(terms: readonly Term[]): readonly Run[] {
+  const runs = (["before", "after"] as const).map((row) => ({
+    title: texts.why.rows[row],
+    run: terms.filter((term) => term.row === row),
+  }));
+  const truths = runs.map(({ run }) => run.map(truthOf).join());
+  if (runs.some(({ run }) => run.length === 0)) return [{ title: null, run: terms }];
+  return truths[0] === truths[1] ? [{ title: null, run: runs[0]!.run }] : runs;
+}
+
+function Rule({
+  title,
+  text,
+  terms,
+}: {
+  readonly title: string | null;
+  readonly text: TermText;
+  readonly terms: readonly Term[];
+}) {
+  return (
+    <>
+      {title !== null && <p class="muted small">{title}</p>}
+      <pre class="rule">
+        {highlighted(text, terms).map(({ text: piece, term }, i) =>
+          term === null ? (
+            piece
+          ) : (
+            <mark key={i} class={`term ${truthOf(term)}`} title={texts.why.truths[truthOf(term)]}>
+              {piece}
+            </mark>
+          ),
+        )}
+      </pre>
+    </>
+  );
+}

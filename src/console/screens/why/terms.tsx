@@ -1,0 +1,34 @@
+import { Badge } from "../../parts/badge.js";
+import type { Term } from "../../server/shapes.js";
+import { texts } from "../../texts.js";
+import { type Truth, truthOf } from "./truth.js";
+
+const kinds: Readonly<Record<Truth, "good" | "bad" | "warn" | "plain">> = {
+  true: "good",
+  false: "bad",
+  null: "warn",
+  some: "warn",
+  unfinished: "plain",
+};
+
+/** The terms of a rule, each with what it comes out as. */
+export function Terms({ terms }: { readonly terms: readonly Term[] }) {
+  return (
+    <section class="card">
+      <h3>{texts.why.terms}</h3>
+      <ul class="terms">
+        {terms.map((term, i) => (
+          <li key={i}>
+            <Badge kind={kinds[truthOf(term)]}>{texts.why.truths[truthOf(term)]}</Badge>
+            <code>{term.text}</code>
+            {term.row && <span class="muted small">{texts.why.rows[term.row]}</span>}
+            {term.counts && <span class="muted small">{texts.why.termCounts(term.counts)}</span>}
+            {term.line !== null && (
+              <span class="muted small term-place">{texts.why.place(term.line, term.column ?? 1)}</span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

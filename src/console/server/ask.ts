@@ -1,0 +1,62 @@
+import { SvcError } from "../../client/index.js";
+import { consoleFetch } from "./console-fetch.js";
+
+/** An answer of the server with what it says beside the data. */
+export interface Answer<Data, Meta = unknown> {
+  readonly data: Data;
+  readonly meta?: Meta;
+}
+
+/** What a request may have beside its method and path. */
+export interface AskOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends a request to a path under /admin/api and returns the answer's data. Throws SvcError for everything but a success. */
+export async function ask<Data>(
+  method: string,
+  path: string,
+  body?: unknown,
+  options: AskOptions = {},
+): Promise<Data> {
+  return (await askWhole<Data>(method, path, body, options)).data;
+}
+
+/** As `ask`, with `meta`. A body that is a text is sent as YAML. A path that begins with `//` is one of the whole server's. */
+export async function askWhole<Data, Meta = unknown>(
+  method: string,
+  path: string,
+  body?: unknown,
+  { signal, headers }: AskOptions = {},
+): Promise<Answer<Data, Meta>> {
+  const isYaml = typeof body === "string";
+  const type = body === undefined ? {} : { "Content-Type": isYaml ? "application/yaml" : "application/json" };
+  const url = path.startsWith("//") ? path.slice(1) : `/admin/api${path}`;
+  const response = await consoleFetch(url, {
+    method,
+    headers: { ...type, ...headers },
+    body: body === undefined ? null : isYaml ? body : JSON.stringify(body),
+    signal: signal ?? null,
+  }).catch((error: unknown) => {
+    throw new SvcError(
+      0,
+      signal?.aborted ? "aborted" : "network_error",
+      "the server cannot be reached",
+      null,
+      {
+        cause: error,
+      },
+    );
+  });
+  const answer = (await response.json().catch(() => null)) as
+    | (Answer<Data, Meta> & { readonly error?: { readonly code: string; readonly message: string } })
+    | null;
+  if (response.ok && answer !== null && "data" in answer) return answer;
+  const { code, message } = answer?.error ?? {
+    code: "unexpected_answer",
+    message: `an answer of status ${response.status} that is not the server's`,
+  };
+  const retryAfter = Number.parseInt(response.headers.get("Retry-After") ?? "", 10);
+  throw new SvcError(response.status, code, message, Number.isNaN(retryAfter) ? null : retryAfter);
+}
