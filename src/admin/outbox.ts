@@ -1,3 +1,4 @@
+import { unconfirmedRefusal } from "../auth/confirmation.js";
 import type { LinkPurpose } from "../auth/links.js";
 import { type Caller, longWorkFor } from "../auth/principal.js";
 import { instant } from "../auth/store/instant.js";
@@ -46,10 +47,12 @@ type MailRow = readonly [
 
 /**
  * Whether the links of mails are shown: where mails are not really sent, and then to administrators. Whoever has a link
- * becomes its user, and a key must not become an administrator.
+ * becomes its user. So a key must not become an administrator, nor a passer-by at a console that was left open set a new
+ * password.
  */
-function maySeeLinks(caller: Caller, { config }: AdminServices): boolean {
-  return config.mail.transport === "log" && caller.kind === "user";
+function maySeeLinks(caller: Caller, { config, platform }: AdminServices): boolean {
+  const isAdmin = caller.kind === "user" && unconfirmedRefusal(caller, platform.clock.now()) === null;
+  return config.mail.transport === "log" && isAdmin;
 }
 
 /** What makes links again, with settings that were asked for once. */
