@@ -14,7 +14,6 @@ import { tooLargeStatement } from "../tables/list/list-response.js";
 import type { ListSource } from "../tables/list/prepare-list.js";
 import { planWords } from "../tables/list/way-words.js";
 import { missingIndexes } from "../tables/list/ways-of-rules.js";
-import { permittedAccess } from "../tables/permitted-request.js";
 import { listStatement } from "../tables/sql/list.js";
 import {
   columnsFor,
@@ -24,9 +23,8 @@ import {
   msTaken,
   planOf,
   refusalShown,
-  shutOutRefusal,
 } from "./answer.js";
-import { type Asked, accessBy, inTime, readingExecution, wholeAccess } from "./asked.js";
+import { type Asked, accessTo, inTime, readingExecution, wholeAccess } from "./asked.js";
 import { countedTerms } from "./counted-terms.js";
 import type { ExplainedCounts, Explanation } from "./explanation.js";
 import type { Question } from "./question.js";
@@ -36,7 +34,7 @@ export async function explainList(asked: Asked, { query }: Question): Promise<Ex
   const whole = wholeAccess(asked);
   const all = requestOf(query, whole);
   if (isRefusal(all)) return all.of("query");
-  const access = shutOutRefusal(asked) ?? permitted(asked);
+  const access = accessTo(asked, "list");
   const tally = new Tally();
   const page = await pageFor(asked, access, query, tally);
   const rule = decidingRule(asked, isRefusal(page) ? page : null);
@@ -71,11 +69,6 @@ async function pageFor(
   if (isRefusal(access)) return access;
   const request = requestOf(query, access);
   return isRefusal(request) ? request : inTime(pageOf(asked, access, request, tally));
-}
-
-function permitted(asked: Asked): Access | Refusal {
-  const { table, caller, services } = asked;
-  return permittedAccess({ project: services.project, table, caller }, "list", (of) => accessBy(asked, of));
 }
 
 function requestOf(query: Question["query"], { readable, catalog, table }: Access): ListRequest | Refusal {

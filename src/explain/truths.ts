@@ -5,28 +5,28 @@ import type { TermTree } from "../rules/term-tree.js";
 export type Truth = boolean | null | undefined;
 
 /** A term of a tree, or the use of a named condition. */
-export type Lit = Extract<TermTree, { readonly kind: "term" | "condition" }>;
+export type TermOrUse = Extract<TermTree, { readonly kind: "term" | "condition" }>;
 /** A term of a tree. */
 export type Term = Extract<TermTree, { readonly kind: "term" }>;
 
 /** The terms of a tree, and the uses of named conditions, each use in front of its own terms, in the order of writing. */
-export function litIn(tree: TermTree): readonly Lit[] {
+export function termsAndUsesIn(tree: TermTree): readonly TermOrUse[] {
   switch (tree.kind) {
     case "term":
       return [tree];
     case "condition":
-      return [tree, ...litIn(tree.part)];
+      return [tree, ...termsAndUsesIn(tree.part)];
     case "not":
-      return litIn(tree.part);
+      return termsAndUsesIn(tree.part);
     case "and":
     case "or":
-      return tree.parts.flatMap(litIn);
+      return tree.parts.flatMap(termsAndUsesIn);
   }
 }
 
 /** The terms of a tree, in the order of writing. */
 export function termsIn(tree: TermTree): readonly Term[] {
-  return litIn(tree).filter((each) => each.kind === "term");
+  return termsAndUsesIn(tree).filter((each) => each.kind === "term");
 }
 
 /** The condition that a tree stands for. */

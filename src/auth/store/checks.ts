@@ -125,7 +125,7 @@ export function withValues(holds: Statement, values: readonly Statement[]): Stat
 }
 
 /**
- * A cache of the SQL of `withCheck` and `withValues`: by the SQL of the check (there are three, and the three that
+ * A cache of the SQL of `withCheck` and `withValues`: by the SQL of the check (there are four, and the four that
  * `insist` makes of them) and of what was joined with it before, then by the SQL that is joined with that.
  */
 const joinedTexts = new Memo<Memo<string>>(65_536);
