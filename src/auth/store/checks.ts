@@ -125,8 +125,8 @@ export function withValues(holds: Statement, values: readonly Statement[]): Stat
 }
 
 /**
- * A cache of the SQL of `withCheck` and `withValues`: by the SQL of the check (there are four, and the four that
- * `insist` makes of them) and of what was joined with it before, then by the SQL that is joined with that.
+ * A cache of the SQL of `withCheck` and `withValues`: by the SQL of the check, or what `insist` makes of it, and of what was
+ * joined with that before, then by the SQL that is joined with all of it.
  */
 const joinedTexts = new Memo<Memo<string>>(65_536);
 /** How many bytes the cached SQL may take that is joined with one text. */
