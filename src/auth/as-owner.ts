@@ -21,7 +21,7 @@ export interface OwnersRequest {
 }
 
 /** Proof that the caller is the owner of the account, to be tested by the statements that rely on it. */
-export interface Proof {
+export interface OwnerProof {
   /** A condition on the columns of `_users AS u`. It matches the caller as long as the proof holds, else nobody. */
   readonly owner: Condition;
   /** Statements for the batch of those that rely on the proof, which take back that a failed password was counted. */
@@ -47,7 +47,7 @@ const passwordNeeded = new Refusal(
 export async function asOwner<T>(
   context: AuthContext,
   { caller, password, address }: OwnersRequest,
-  work: (proof: Proof) => Promise<T>,
+  work: (proof: OwnerProof) => Promise<T>,
 ): Promise<T | Refusal> {
   const { database, clock } = context.platform;
   if (password === null) {
