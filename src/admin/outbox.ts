@@ -1,3 +1,4 @@
+import { unconfirmedRefusal } from "../auth/confirmation.js";
 import type { LinkPurpose } from "../auth/links.js";
 import { type Caller, longWorkFor } from "../auth/principal.js";
 import { instant } from "../auth/store/instant.js";
@@ -45,11 +46,13 @@ type MailRow = readonly [
 ];
 
 /**
- * Whether the links of mails are shown: only to administrators, and only where mails are not really sent. Whoever has a
- * link becomes its user, and an API key must not become an administrator.
+ * Whether the links of mails are shown: where mails are not really sent, and then to administrators. Whoever has a link
+ * becomes its user. So a key must not become an administrator, nor a passer-by at a console that was left open set a new
+ * password.
  */
-function maySeeLinks(caller: Caller, { config }: AdminServices): boolean {
-  return config.mail.transport === "log" && caller.kind === "user";
+function maySeeLinks(caller: Caller, { config, platform }: AdminServices): boolean {
+  const isAdmin = caller.kind === "user" && unconfirmedRefusal(caller, platform.clock.now()) === null;
+  return config.mail.transport === "log" && isAdmin;
 }
 
 /** What is needed to make links of mails again, with settings that are read once for all of them. */

@@ -32,51 +32,46 @@ type Env = { Variables: { caller: Caller } };
 const nothingThere = new Refusal("not_found", "no such resource");
 
 /**
- * Whether a caller from the console has to have typed the password within the last minutes (`unconfirmedRefusal`):
- * needed for what makes, changes or removes users, keys or tables, or signs everybody out.
+ * What a caller from the console needs: a session, or also to have typed the password within the last minutes
+ * (`unconfirmedRefusal`), for what makes, changes or removes users, keys or tables, or signs everybody out.
  */
-type Confirmation = "confirmed" | "unconfirmed";
+type Needed = "session" | "password";
 
-const endpoints: readonly (readonly [
-  method: string,
-  path: string,
-  handle: AdminHandler,
-  by: Confirmation,
-])[] = [
-  ["GET", "/schema", getSchema, "unconfirmed"],
-  ["POST", "/schema/plan", planSchema, "unconfirmed"],
-  ["POST", "/schema/apply", applySchema, "confirmed"],
-  ["GET", "/users", getUsers, "unconfirmed"],
-  ["POST", "/users", postUser, "confirmed"],
-  // This path is used as `/users/invite`: RegExpRouter supports no such route beside `/users/:id/revoke-sessions`, so
-  // the handler checks the id.
-  ["POST", "/users/:id", postInvitation, "confirmed"],
-  ["PATCH", "/users/:id", patchUser, "confirmed"],
-  ["DELETE", "/users/:id", removeUser, "confirmed"],
-  ["POST", "/users/:id/revoke-sessions", revokeUserSessions, "unconfirmed"],
-  ["POST", "/revoke-sessions", revokeAllSessions, "confirmed"],
-  ["GET", "/service-keys", getServiceKeys, "unconfirmed"],
-  ["POST", "/service-keys", postServiceKey, "confirmed"],
-  ["DELETE", "/service-keys/:id", removeServiceKey, "confirmed"],
-  ["GET", "/usage", getUsage, "unconfirmed"],
-  ["GET", "/operations", getOperations, "unconfirmed"],
-  ["GET", "/sessions", getSessions, "unconfirmed"],
-  ["DELETE", "/sessions/:id", removeSession, "unconfirmed"],
-  ["GET", "/outbox", getOutbox, "unconfirmed"],
-  ["GET", "/requests", getRequests, "unconfirmed"],
-  ["GET", "/settings", getSettings, "unconfirmed"],
-  ["POST", "/explain", postExplain, "unconfirmed"],
-];
+const endpoints: readonly (readonly [method: string, path: string, handle: AdminHandler, needed: Needed])[] =
+  [
+    ["GET", "/schema", getSchema, "session"],
+    ["POST", "/schema/plan", planSchema, "session"],
+    ["POST", "/schema/apply", applySchema, "password"],
+    ["GET", "/users", getUsers, "session"],
+    ["POST", "/users", postUser, "password"],
+    // `/users/invite`: RegExpRouter supports no such route beside `/users/:id/revoke-sessions`.
+    ["POST", "/users/:id", postInvitation, "password"],
+    ["PATCH", "/users/:id", patchUser, "password"],
+    ["DELETE", "/users/:id", removeUser, "password"],
+    ["POST", "/users/:id/revoke-sessions", revokeUserSessions, "session"],
+    ["POST", "/revoke-sessions", revokeAllSessions, "password"],
+    ["GET", "/service-keys", getServiceKeys, "session"],
+    ["POST", "/service-keys", postServiceKey, "password"],
+    ["DELETE", "/service-keys/:id", removeServiceKey, "password"],
+    ["GET", "/usage", getUsage, "session"],
+    ["GET", "/operations", getOperations, "session"],
+    ["GET", "/sessions", getSessions, "session"],
+    ["DELETE", "/sessions/:id", removeSession, "session"],
+    ["GET", "/outbox", getOutbox, "session"],
+    ["GET", "/requests", getRequests, "session"],
+    ["GET", "/settings", getSettings, "session"],
+    ["POST", "/explain", postExplain, "session"],
+  ];
 
 /** Makes the routes under /admin/api (docs/reference/http.md#endpoints). They expect the caller in `c.var.caller`. */
 export function adminRoutes(services: AdminServices) {
   const routes = router<Env>();
-  for (const [method, path, handle, by] of endpoints)
+  for (const [method, path, handle, needed] of endpoints)
     routes.on(method, path, async (c: Context<Env>) => {
       const { caller } = c.var;
       const id = c.req.param("id") ?? "";
       const unconfirmed =
-        by === "confirmed" ? unconfirmedRefusal(caller, services.platform.clock.now()) : null;
+        needed === "password" ? unconfirmedRefusal(caller, services.platform.clock.now()) : null;
       const answer =
         adminRefusal(caller) ??
         unconfirmed ??

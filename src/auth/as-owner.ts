@@ -27,11 +27,8 @@ export interface OwnersRequest {
 }
 
 /** Proof that the caller is the owner of the account, to be tested by the statements that rely on it. */
-export interface Proof {
-  /**
-   * A condition on the columns of `_users AS u`. It matches the caller as long as the proof holds, and nobody after
-   * that.
-   */
+export interface OwnerProof {
+  /** A condition on the columns of `_users AS u`. It matches the caller as long as the proof holds, else nobody. */
   readonly owner: Condition;
   /**
    * Statements that take back that the attempt was counted as a failed one. They go into the batch of the statements
@@ -60,7 +57,7 @@ const passwordNeeded = new Refusal(
 export async function asOwner<T>(
   context: AuthContext,
   { caller, password, address }: OwnersRequest,
-  work: (proof: Proof) => Promise<T>,
+  work: (proof: OwnerProof) => Promise<T>,
 ): Promise<T | Refusal> {
   const { database, clock } = context.platform;
   if (password === null) {

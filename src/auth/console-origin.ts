@@ -46,14 +46,14 @@ export function consoleGuard(policy: OwnOrigin): MiddlewareHandler {
 }
 
 /**
- * Whether a request is meant for pages of the server's own origin alone: one for the console or its session, or one
- * that carries that session. No other origin is told that it may read the answer.
+ * Whether a request is for pages of the server's own origin alone, so that no other origin is told that it may read the
+ * answer: the console and its session, and what comes under `/admin/api` by that session. Elsewhere the cookie is none of
+ * this server's: whoever has set it there takes nothing from others by it.
  */
 export function isOfOwnPages(request: Request): boolean {
-  return (
-    isByConsoleCookie(request.headers) ||
-    /^\/(console|admin\/api\/(session|setup))(\/|$)/.test(getPath(request))
-  );
+  const path = getPath(request);
+  if (/^\/(console|admin\/api\/(session|setup))(\/|$)/.test(path)) return true;
+  return path.startsWith("/admin/api/") && isByConsoleCookie(request.headers);
 }
 
 const foreign = new Refusal("forbidden", "the console's session is for pages of the server's own origin", {

@@ -33,14 +33,14 @@ export async function signInWithPassword(
   return attempt({ context, body, address, into });
 }
 
-interface Attempt {
+interface SignInAttempt {
   readonly context: AuthContext;
   readonly body: EmailAndPassword;
   readonly address: string;
   readonly into: PasswordSignIn;
 }
 
-async function attempt(attempted: Attempt): Promise<Response | Refusal> {
+async function attempt(attempted: SignInAttempt): Promise<Response | Refusal> {
   const { context, body, address } = attempted;
   const checked = await checkAccountPassword(context, emailKey(body.email), address, body.password);
   if (isRefusal(checked)) return checked;
@@ -57,7 +57,7 @@ async function attempt(attempted: Attempt): Promise<Response | Refusal> {
  * the password has to be checked against the new one.
  */
 async function answerTo(
-  { context, body, address, into }: Attempt,
+  { context, body, address, into }: SignInAttempt,
   { account, attempt, schemaVersion }: PasswordCheck & { readonly account: Account },
 ): Promise<Response | Refusal | null> {
   const { platform } = context;

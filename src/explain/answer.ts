@@ -1,5 +1,5 @@
 import { permits } from "../auth/principal.js";
-import { isRefusal, Refusal } from "../http/refusal.js";
+import { isRefusal, type Refusal } from "../http/refusal.js";
 import type { Statement } from "../platform/database.js";
 import { TRUE } from "../rules/fold.js";
 import type { TermTree } from "../rules/term-tree.js";
@@ -10,12 +10,7 @@ import { type Asked, accessUnder, queryInTime } from "./asked.js";
 import type { ExplainedRule, ExplainedTerm, Explanation, PlanLine } from "./explanation.js";
 import { type PlacedRule, placedRule } from "./placed-rule.js";
 import { planLines } from "./plan-lines.js";
-import { litIn, type Truth, truthOf } from "./truths.js";
-
-/** The refusal of every request of a caller who is shut out (such as a disabled user); null for other callers. */
-export function shutOutRefusal({ shutOut }: Asked): Refusal | null {
-  return shutOut === null ? null : new Refusal("unauthorized", `${shutOut}: no request of theirs gets in`);
-}
+import { type Truth, termsAndUsesIn, truthOf } from "./truths.js";
 
 /**
  * The rule that decides about a call; for a refused one it is the rule that the refusal names. Null where no rule
@@ -46,11 +41,11 @@ export function explainedTerms(
 ): readonly ExplainedTerm[] {
   const times = readings.length === 2 ? (["before", "after"] as const) : [undefined];
   return times.flatMap((row, reading) =>
-    litIn(tree).map((lit) => {
-      const truth = truthOf(lit, readings[reading]!);
+    termsAndUsesIn(tree).map((each) => {
+      const truth = truthOf(each, readings[reading]!);
       return {
-        kind: lit.kind,
-        ...written(lit.place),
+        kind: each.kind,
+        ...written(each.place),
         ...(row && { row }),
         truth: truth ?? null,
         ...(truth === undefined && { unfinished: true as const }),

@@ -1,5 +1,5 @@
 import type { Caller } from "../auth/principal.js";
-import { isRefusal, type Refusal } from "../http/refusal.js";
+import { isRefusal, Refusal } from "../http/refusal.js";
 import { Tally } from "../metering/tally.js";
 import {
   DeadlineError,
@@ -19,6 +19,7 @@ import type { LiveProject } from "../schema/live-project.js";
 import { type Access, accessOf } from "../tables/access.js";
 import { callerValues } from "../tables/api-request.js";
 import type { WriteExecution } from "../tables/execution.js";
+import { type Action, permittedAccess } from "../tables/permitted-request.js";
 import { rememberedOf } from "../tables/remembered.js";
 
 /** What explanations need: the database, the platform and the project. */
@@ -106,8 +107,15 @@ export async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** What the caller may do by the rule of an action, decided as for a request of that caller. */
-export function accessBy(
+/** What the caller may do by a call, as far as no row has to be looked at; the refusal that the call would get before. */
+export function accessTo(asked: Asked, call: Action): Access | Refusal {
+  const { table, caller, shutOut, services } = asked;
+  if (shutOut !== null) return new Refusal("unauthorized", `${shutOut}: no request of theirs gets in`);
+  return permittedAccess({ project: services.project, table, caller }, call, (of) => accessBy(asked, of));
+}
+
+/** What the caller may do by the rule of an action, as for a request of theirs. */
+function accessBy(
   { services: { project, platform }, caller, table, nowMs }: Asked,
   action: RuleAction,
 ): Access | Refusal {

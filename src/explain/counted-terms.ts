@@ -7,7 +7,7 @@ import { type Asked, queryInTime } from "./asked.js";
 import type { ExplainedTerm } from "./explanation.js";
 import type { PlacedRule } from "./placed-rule.js";
 import { bound, judgeWithoutRow, readsNoRow } from "./terms.js";
-import { type Lit, litIn, termsIn, truthOf } from "./truths.js";
+import { type TermOrUse, termsAndUsesIn, termsIn, truthOf } from "./truths.js";
 
 /** The numbers of rows for which a term of a rule is TRUE, FALSE and NULL. */
 type TermCounts = NonNullable<ExplainedTerm["counts"]>;
@@ -24,16 +24,16 @@ export async function countedTerms(
 ): Promise<readonly ExplainedTerm[]> {
   const terms = termsIn(tree);
   const truths = await judgeWithoutRow(asked, terms);
-  const ofRows = litIn(tree).filter((lit) => !readsNoRow(lit));
-  // Rows of a full-text search are not counted, because only the index can find them.
+  const ofRows = termsAndUsesIn(tree).filter((each) => !readsNoRow(each));
+  // What a search finds is not counted: it is found by the index alone.
   const counts =
     request === null || request.search !== null ? new Map() : await countsOf(asked, ofRows, request);
-  return litIn(tree).map((lit) => {
-    const truth = truthOf(lit, truths);
-    const counted = counts.get(lit);
+  return termsAndUsesIn(tree).map((each) => {
+    const truth = truthOf(each, truths);
+    const counted = counts.get(each);
     return {
-      kind: lit.kind,
-      ...written(lit.place),
+      kind: each.kind,
+      ...written(each.place),
       truth: truth ?? null,
       ...(counted === undefined ? truth === undefined && { unfinished: true as const } : { counts: counted }),
     };
@@ -42,7 +42,7 @@ export async function countedTerms(
 
 async function countsOf(
   asked: Asked,
-  terms: readonly Lit[],
+  terms: readonly TermOrUse[],
   request: ListRequest,
 ): Promise<ReadonlyMap<TermTree, TermCounts>> {
   const { table, services } = asked;

@@ -4,7 +4,6 @@ import type { Expression } from "../rules/ast.js";
 import { TRUE } from "../rules/fold.js";
 import type { Access } from "../tables/access.js";
 import { ruleOfPast } from "../tables/history/rule-of-past.js";
-import { permittedAccess } from "../tables/permitted-request.js";
 import type { RowValues } from "../tables/row/row-request.js";
 import { slots } from "../tables/row/row-write.js";
 import { rowOfTable } from "../tables/sql/explained.js";
@@ -19,9 +18,8 @@ import {
   msTaken,
   planOf,
   refusalShown,
-  shutOutRefusal,
 } from "./answer.js";
-import { type Asked, accessBy, queryInTime, readingExecution, wholeAccess } from "./asked.js";
+import { type Asked, accessTo, queryInTime, readingExecution, wholeAccess } from "./asked.js";
 import { countedTerms } from "./counted-terms.js";
 import type { ExplainedCounts, ExplainedTerm, Explanation } from "./explanation.js";
 import { type PlacedRule, placedRule } from "./placed-rule.js";
@@ -38,7 +36,7 @@ export async function explainHistory(asked: Asked, question: Question): Promise<
   const whole = wholeAccess(asked);
   const key = question.key === null ? null : keyIn(question.key, whole);
   if (isRefusal(key)) return key;
-  const access = shutOutRefusal(asked) ?? permitted(asked);
+  const access = accessTo(asked, "history");
   const refusal = isRefusal(access) ? access : null;
   const rule = decidingRule(asked, refusal);
   const statement = isRefusal(access) ? null : versionsOf(asked, access, ruleOfPast(access), key);
@@ -67,14 +65,7 @@ export async function explainHistory(asked: Asked, question: Question): Promise<
   };
 }
 
-function permitted(asked: Asked): Access | Refusal {
-  const { table, caller, services } = asked;
-  return permittedAccess({ project: services.project, table, caller }, "history", (of) =>
-    accessBy(asked, of),
-  );
-}
-
-/** How many versions of rows are counted at most. */
+/** How many versions are counted at most. */
 const versionsMax = 1_000;
 
 function versionsOf(asked: Asked, access: Access, rule: Expression, key: RowValues | null): Statement {

@@ -14,7 +14,6 @@ import { tooLargeStatement } from "../tables/list/list-response.js";
 import type { ListSource } from "../tables/list/prepare-list.js";
 import { planWords } from "../tables/list/way-words.js";
 import { missingIndexes } from "../tables/list/ways-of-rules.js";
-import { permittedAccess } from "../tables/permitted-request.js";
 import { listStatement } from "../tables/sql/list.js";
 import {
   columnsFor,
@@ -24,9 +23,8 @@ import {
   msTaken,
   planOf,
   refusalShown,
-  shutOutRefusal,
 } from "./answer.js";
-import { type Asked, accessBy, inTime, readingExecution, wholeAccess } from "./asked.js";
+import { type Asked, accessTo, inTime, readingExecution, wholeAccess } from "./asked.js";
 import { countedTerms } from "./counted-terms.js";
 import type { ExplainedCounts, Explanation } from "./explanation.js";
 import type { Question } from "./question.js";
@@ -35,8 +33,8 @@ import type { Question } from "./question.js";
 export async function explainList(asked: Asked, { query }: Question): Promise<Explanation | Refusal> {
   const whole = wholeAccess(asked);
   const all = requestOf(query, whole);
-  if (isRefusal(all)) return all;
-  const access = shutOutRefusal(asked) ?? permitted(asked);
+  if (isRefusal(all)) return all.of("query");
+  const access = accessTo(asked, "list");
   const tally = new Tally();
   const page = await pageFor(asked, access, query, tally);
   const rule = decidingRule(asked, isRefusal(page) ? page : null);
@@ -73,18 +71,11 @@ async function pageFor(
   return isRefusal(request) ? request : inTime(pageOf(asked, access, request, tally));
 }
 
-function permitted(asked: Asked): Access | Refusal {
-  const { table, caller, services } = asked;
-  return permittedAccess({ project: services.project, table, caller }, "list", (of) => accessBy(asked, of));
-}
-
 function requestOf(query: Question["query"], { readable, catalog, table }: Access): ListRequest | Refusal {
   const incomparable = catalog.unsupported.columns.get(table.name) ?? new Map();
   const request = parseListRequest(query ?? {}, readable, incomparable);
-  if (isRefusal(request)) return request.of("query");
-  return request.expand.size === 0
-    ? request
-    : badRequest("query: rows of other tables (expand) are not explained");
+  if (isRefusal(request) || request.expand.size === 0) return request;
+  return badRequest("rows of other tables (expand) are not explained");
 }
 
 /** Reads the page of the list that is explained. */

@@ -4,7 +4,6 @@ import { Memo } from "../platform/memo.js";
 import type { Column } from "../project/model.js";
 import { FALSE } from "../rules/fold.js";
 import type { Access } from "../tables/access.js";
-import { permittedAccess } from "../tables/permitted-request.js";
 import { type Counted, followsPlan, planQuestion } from "../tables/plan-check.js";
 import { withManaged } from "../tables/row/managed-values.js";
 import type { RowValues } from "../tables/row/row-request.js";
@@ -19,8 +18,7 @@ import {
 } from "../tables/sql/explained.js";
 import { bind, type SlotValues, type Sql } from "../tables/sql/fragment.js";
 import { getStatement, type WriteStatement } from "../tables/sql/row.js";
-import { shutOutRefusal } from "./answer.js";
-import { type Asked, accessBy, queryInTime, readingExecution } from "./asked.js";
+import { type Asked, accessTo, queryInTime, readingExecution } from "./asked.js";
 import type { PlanLine } from "./explanation.js";
 import { planLines } from "./plan-lines.js";
 import type { Question } from "./question.js";
@@ -57,7 +55,7 @@ interface Sends {
 /** Plans the call that is explained. `whole` is an access past all rules. */
 export function rowCall(asked: Asked, question: Question, parts: RowParts, whole: Access): RowCall {
   const { table } = asked;
-  const before = shutOutRefusal(asked) ?? permitted(asked);
+  const before = accessTo(asked, asked.action === "read" ? "get" : asked.action);
   const access = isRefusal(before) ? null : before;
   const byColumns = access && valuesOf(question, access);
   const { given, sent } = givenOf(asked, parts, whole);
@@ -76,13 +74,7 @@ export function rowCall(asked: Asked, question: Question, parts: RowParts, whole
   };
 }
 
-function permitted(asked: Asked): Access | Refusal {
-  const { table, caller, services, action } = asked;
-  const of = { project: services.project, table, caller };
-  return permittedAccess(of, action === "read" ? "get" : action, (rule) => accessBy(asked, rule));
-}
-
-/** The values of the write that is explained, with those that the server sets. */
+/** The values of the write, with those that the server sets. */
 function givenOf(asked: Asked, { sent: asSent }: RowParts, { managed }: Access) {
   const sent: RowValues = asSent ?? new Map();
   if (asked.action !== "create" && asked.action !== "update") return { sent, given: sent };

@@ -16,7 +16,7 @@ import {
 import { finishRows } from "../tables/sql/finish-rows.js";
 import { bind, type SlotValues, type Sql } from "../tables/sql/fragment.js";
 import { type Asked, query, queryInTime } from "./asked.js";
-import { expressionOf, type Lit, type Term, type Truth, truthsIn } from "./truths.js";
+import { expressionOf, type Term, type TermOrUse, type Truth, truthsIn } from "./truths.js";
 
 /** What the database says of a row and of the terms of its rule. */
 export interface Judged {
@@ -137,16 +137,16 @@ export async function judgeWithoutRow(
 }
 
 /** Whether a term names neither `row` nor `old` nor `new`. */
-export function readsNoRow(lit: Lit): boolean {
-  return columnReferences(expressionOf(lit)).every(({ source }) => typeof source === "object");
+export function readsNoRow(term: TermOrUse): boolean {
+  return columnReferences(expressionOf(term)).every(({ source }) => typeof source === "object");
 }
 
 /** A term, or the use of a named condition, with the caller's values put into it. */
 export function bound(
-  lit: Lit,
+  term: TermOrUse,
   { caller, nowMs, table, services }: Pick<Asked, "caller" | "nowMs" | "table" | "services">,
 ): Expression {
-  const withValues = withCaller(expressionOf(lit), authValues(caller), Math.floor(nowMs / 1000));
+  const withValues = withCaller(expressionOf(term), authValues(caller), Math.floor(nowMs / 1000));
   return asShown(withValues, table.name, services.project.catalog);
 }
 

@@ -4,32 +4,29 @@ import type { TermTree } from "../rules/term-tree.js";
 /** The value of a term, null for NULL; undefined where it was not found out. */
 export type Truth = boolean | null | undefined;
 
-/** A part of a rule's tree that is explained: a term, or the use of a named condition. */
-export type Lit = Extract<TermTree, { readonly kind: "term" | "condition" }>;
-/** A term of a rule's tree. */
+/** A term of a tree, or the use of a named condition. */
+export type TermOrUse = Extract<TermTree, { readonly kind: "term" | "condition" }>;
+/** A term of a tree. */
 export type Term = Extract<TermTree, { readonly kind: "term" }>;
 
-/**
- * The terms of a rule's tree, and the uses of named conditions, each use in front of its own terms, in the order in
- * which they are written.
- */
-export function litIn(tree: TermTree): readonly Lit[] {
+/** The terms of a tree, and the uses of named conditions, each use in front of its own terms, in the order of writing. */
+export function termsAndUsesIn(tree: TermTree): readonly TermOrUse[] {
   switch (tree.kind) {
     case "term":
       return [tree];
     case "condition":
-      return [tree, ...litIn(tree.part)];
+      return [tree, ...termsAndUsesIn(tree.part)];
     case "not":
-      return litIn(tree.part);
+      return termsAndUsesIn(tree.part);
     case "and":
     case "or":
-      return tree.parts.flatMap(litIn);
+      return tree.parts.flatMap(termsAndUsesIn);
   }
 }
 
 /** The terms of a rule's tree, in the order in which they are written. */
 export function termsIn(tree: TermTree): readonly Term[] {
-  return litIn(tree).filter((each) => each.kind === "term");
+  return termsAndUsesIn(tree).filter((each) => each.kind === "term");
 }
 
 /** The condition that a rule's tree, or a part of it, stands for. */

@@ -19,17 +19,14 @@ export function unservedExists(rules: ReadonlyMap<TableName, TableRules>, catalo
   });
 }
 
-/**
- * An `exists` that no index serves, and the columns of its table that an index would have to begin with; empty where no
- * index would help.
- */
-export interface Unserved {
+/** An `exists` that no index serves, and the columns of its table that an index would have to begin with; empty for none. */
+export interface UnservedExists {
   readonly exists: Exists;
   readonly columns: readonly string[];
 }
 
-/** Finds every `exists` of a rule for which its whole table is read. The rule was adapted to a caller before. */
-export function unservedIn(rule: Expression, table: TableName, catalog: Catalog): readonly Unserved[] {
+/** Every `exists` of a rule for which its whole table is read. The rule was adapted to a caller. */
+export function unservedIn(rule: Expression, table: TableName, catalog: Catalog): readonly UnservedExists[] {
   const collations = catalog.tables.get(table)?.collations ?? new Map();
   const outside: Outside = { collations, isSaid: ({ source }) => source === "new" };
   return existsIn(rule)
@@ -55,12 +52,12 @@ function asStatementsHaveIt(rule: Expression): readonly Expression[] {
   return [null, "user", "admin"].map((role) => specialiseForRole(rule, role) ?? whenTrue(rule));
 }
 
-function messageOf(unserved: Unserved): string {
+function messageOf(unserved: UnservedExists): string {
   const { table, alias } = unserved.exists;
   return `no index serves exists(${table} ${alias} …): it reads all of ${table} for each row; ${remedyOf(unserved)}`;
 }
 
-function remedyOf({ exists: { table }, columns }: Unserved): string {
+function remedyOf({ exists: { table }, columns }: UnservedExists): string {
   if (table === "$users") return "look the user up by id";
   return columns.length === 0
     ? "compare one of its columns with =, and index that"

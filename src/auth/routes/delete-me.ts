@@ -1,6 +1,6 @@
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
-import { asOwner, type Proof } from "../as-owner.js";
+import { asOwner, type OwnerProof } from "../as-owner.js";
 import { readOptionalPassword } from "../body.js";
 import type { CallerRequest } from "../context.js";
 import { endCookies } from "../cookies.js";
@@ -23,7 +23,7 @@ export async function deleteMe({
   if (caller.kind !== "user") return notAUser(caller);
   const password = await readOptionalPassword(request);
   if (isRefusal(password)) return password;
-  const remove = async ({ owner, forgive, refusal }: Proof): Promise<Response | Refusal> => {
+  const remove = async ({ owner, forgive, refusal }: OwnerProof): Promise<Response | Refusal> => {
     const deletion = userDeletion({ id: caller.id, by: caller, now: platform.clock.now(), owner });
     const statements = [...deletion, ...forgive, ownerId(owner)];
     const results = await platform.database.batch(statements, longWorkFor(caller, config.api));

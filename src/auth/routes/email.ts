@@ -1,7 +1,7 @@
 import { tell } from "../../http/answer-facts.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
-import { asOwner, type Proof } from "../as-owner.js";
+import { asOwner, type OwnerProof } from "../as-owner.js";
 import { readEmailAndOptionalPassword, readToken } from "../body.js";
 import type { AuthRequest, CallerRequest } from "../context.js";
 import { prepareEmailChange } from "../email-change.js";
@@ -29,7 +29,7 @@ export async function requestEmailChange({
   if (email === caller.email) return badRequest("email: it is the account's address already");
   const tooMany = await context.requestAllowance.take(address, clock.now());
   if (tooMany !== null) return tooMany;
-  return asOwner(context, { caller, password, address }, async ({ owner, forgive, refusal }: Proof) => {
+  return asOwner(context, { caller, password, address }, async ({ owner, forgive, refusal }: OwnerProof) => {
     const change = await prepareEmailChange(context, { caller, email, owner });
     const results = await database.batch([...change, ...forgive, ownerId(owner)]);
     if (results.at(-1)!.rows.length === 0) return refusal;

@@ -135,8 +135,8 @@ export function withValues(holds: Statement, values: readonly Statement[]): Stat
 }
 
 /**
- * A cache of the SQL that `withCheck` and `withValues` make: by the SQL of the check with what was joined to it before,
- * then by the SQL that is joined next.
+ * A cache of the SQL of `withCheck` and `withValues`: by the SQL of the check, or what `insist` makes of it, and of what was
+ * joined with that before, then by the SQL that is joined with all of it.
  */
 const joinedTexts = new Memo<Memo<string>>(65_536);
 /** How many bytes of cached SQL are kept for each text that others are joined with. */

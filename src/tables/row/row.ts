@@ -1,5 +1,6 @@
 import { closeTransaction, entriesIn, openTransaction } from "../../changes/transactions.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
+import { isAbort } from "../../platform/abort.js";
 import { ConstraintError, type Statement } from "../../platform/database.js";
 import type { Memo } from "../../platform/memo.js";
 import { deniedBy } from "../access.js";
@@ -81,7 +82,9 @@ export function deleteRow(
 
 /** Statements of the server's own in the same transaction as a write. */
 export interface BesideWrite {
-  /** A statement of the server's own that runs before the write. */
+  /** By which `before` undoes the transaction (`abortText`). The error of that is thrown on. */
+  readonly nonce: string;
+  /** Comes first. */
   readonly before: Statement;
   /** The statement right after the write. */
   readonly after: Statement;
@@ -175,6 +178,7 @@ async function carryOut(
     );
     return { outcome: "written", json: finishRows(written.row.json, [...access.table.columns.values()]) };
   } catch (error) {
+    if (beside !== null && isAbort(error, beside.nonce)) throw error;
     const refusal = await refusalOfError(error, write, execution);
     if (refusal === null) throw error;
     // The write was rolled back, so it cannot report how many rows it had read. The number is known only where a

@@ -4,7 +4,7 @@ import { toHex } from "../../encoding/hex.js";
 import { readText } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { HeadersRecord } from "../../http/respond.js";
-import { abortText, nonceBytes } from "../../platform/abort.js";
+import { abortText, isAbort, nonceBytes } from "../../platform/abort.js";
 import type { Memo } from "../../platform/memo.js";
 import type { Table } from "../../project/model.js";
 import type { Access } from "../access.js";
@@ -36,7 +36,6 @@ import { type WriteStep, writeStep } from "./step.js";
 import {
   allBeside,
   type Beside,
-  isAbort,
   nothingBeside,
   type Together,
   type WrittenTogether,
@@ -136,6 +135,7 @@ export async function writeRowOnce(
   const nonce = toHex(execution.random.bytes(nonceBytes));
   try {
     const row = await writeRow(write, execution, {
+      nonce,
       before: unlessKept(request, nonce),
       after: keepWritten(source, request, [execution.values, ...write.values]),
     });

@@ -143,6 +143,18 @@ describe("the console's cookie", () => {
     expect([answer.status, answer.headers.get("Access-Control-Allow-Origin")]).toEqual([200, sibling]);
   });
 
+  it("that somebody has set for other paths takes no CORS headers from the answers there", async () => {
+    const { server } = await withRoot(open);
+    const ada = await member(server, "ada");
+    for (const Cookie of ["svc_console=x", "__Secure-svc_console=x"]) {
+      const page = client(server, { Origin: sibling, Cookie: `${Cookie}; svc_access=${ada.accessToken}` });
+      for (const path of ["/api/notes", "/auth/me"]) {
+        const answer = await page.get(path);
+        expect([answer.status, answer.headers.get("Access-Control-Allow-Origin")]).toEqual([200, sibling]);
+      }
+    }
+  });
+
   it("comes before an access cookie", async () => {
     const { server } = await withRoot(open);
     const { cookie, session } = await signIn(server);

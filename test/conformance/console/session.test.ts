@@ -251,6 +251,7 @@ describe("POST /admin/api/session/confirm", () => {
   /** What needs a confirmed session, and what it answers then. */
   const guarded = [
     ["POST", "/admin/api/users", { email: "new@example.com", password }, 201],
+    ["POST", "/admin/api/users/invite", { email: "invited@example.com" }, 201],
     ["PATCH", "/admin/api/users/ada", { role: "admin" }, 200],
     ["DELETE", "/admin/api/users/ada", undefined, 200],
     ["POST", "/admin/api/service-keys", { name: "k", scopes: ["project:backend"] }, 201],
@@ -302,6 +303,21 @@ describe("POST /admin/api/session/confirm", () => {
     expectAnswer(await console.get("/admin/api/session"), 200, confirmed.body);
     for (const [method, path, body, status] of guarded)
       expect((await sent(server, headers, method, path, body)).status, `${method} ${path}`).toBe(status);
+  });
+
+  it("is needed to see the links of mails, by one of which a passer-by would set a new password", async () => {
+    const { server } = await withRoot();
+    const { console } = await signIn(server);
+    await client(server).post("/auth/password-reset/request", { email: root.email });
+    await server.settled();
+    const link = async () => dataOf<object[]>(await console.get("/admin/api/outbox"))[0];
+    expect(await link()).toMatchObject({ to: root.email, link: expect.stringContaining("token=") });
+    server.clock.advance(5 * minutes);
+    const shown = await link();
+    expect(shown).toMatchObject({ to: root.email });
+    expect(shown).not.toHaveProperty("link");
+    await console.post("/admin/api/session/confirm", { password });
+    expect(await link()).toHaveProperty("link");
   });
 
   it("confirms the one session", async () => {

@@ -95,6 +95,15 @@ it("says the same as the request log: the rule that refuses, by its name", async
   }
 });
 
+it("says of a list that names a hidden column what the list is answered with", async () => {
+  const { explain, ada } = await newWorld();
+  const query = { filter: { note: { eq: "n" } } };
+  const { allowed, refusal } = await explain({ ...question, as: { user: "ada" }, query });
+  const answer = await ada.post("/api/messages/_svc/query", query);
+  const { code, message } = (answer.body as { error: { code: string; message: string } }).error;
+  expect([allowed, refusal]).toEqual([false, { status: answer.status, code, message }]);
+});
+
 it("refuses what it cannot explain, with the part that is wrong", async () => {
   const { root } = await newWorld();
   const ask = (body: unknown) => root.post(path, body);

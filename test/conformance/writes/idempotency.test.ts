@@ -26,6 +26,11 @@ plain:
     owner: { type: text }
     size: { type: real }
     hidden: { type: boolean }
+checked:
+  columns:
+    id: { type: integer, primary_key: true }
+    n: { type: integer, check: "abs(n) < 9" }
+    at: { type: integer, default: { sql: "unixepoch()" } }
 stamped:
   columns:
     id: { type: integer, primary_key: true }
@@ -39,6 +44,10 @@ const config = `
 read = "row.hidden is null and exists(notes n where n.text = row.owner)"
 create = "new.owner = auth.id"
 update = "row.owner = auth.id"
+[rules.checked]
+read = "public"
+create = "authenticated"
+update = "authenticated"
 [rules.stamped]
 read = "public"
 create = "authenticated"
@@ -231,6 +240,19 @@ test("a write that nothing else follows, which is one with the question whether 
   expect(dataOf(await ann.post("/api/plain", large, once("large")))).toEqual(dataOf(answered));
   await run(server, "UPDATE plain SET size = 2");
   expect(dataOf(await ann.post("/api/plain", large, once("large")))).toMatchObject({ size: 2 });
+});
+
+test("a repetition where the table has SQL of the owner's, which a refusal could be blamed on", async () => {
+  const { ann } = await world();
+  const first = await ann.post("/api/checked", { n: 1 }, once("k"));
+  expect(first.status).toBe(201);
+  const again = await ann.post("/api/checked", { n: 1 }, once("k"));
+  expect([again.status, isReplay(again), dataOf(again)]).toEqual([201, true, dataOf(first)]);
+  const changed = await ann.patch("/api/checked/1", { n: 2 }, once("p"));
+  const changed2 = await ann.patch("/api/checked/1", { n: 2 }, once("p"));
+  expect([changed2.status, isReplay(changed2), dataOf(changed2)]).toEqual([200, true, dataOf(changed)]);
+  expectRefusal(await ann.post("/api/checked", { n: 2 }, once("k")), 422, "idempotency_mismatch");
+  expectRefusal(await ann.post("/api/checked", { n: "-9223372036854775808" }, once("q")), 400, "bad_request");
 });
 
 test("what a trigger changes in the row is in the first answer and in the repetition", async () => {

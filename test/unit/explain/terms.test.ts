@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { expressionOf, litIn, type Truth, termsIn, truthOf, truthsIn } from "../../../src/explain/truths.js";
+import {
+  expressionOf,
+  type Truth,
+  termsAndUsesIn,
+  termsIn,
+  truthOf,
+  truthsIn,
+} from "../../../src/explain/truths.js";
 import { rowShapes, ruleScope } from "../../../src/project/rule-scope.js";
 import { defineConditions } from "../../../src/rules/define-conditions.js";
 import { parseRule } from "../../../src/rules/parse-rule.js";
@@ -27,7 +34,7 @@ function treeOf(text: string): TermTree {
 
 /** Each term as it is written, with the text that it is written in. */
 function written(text: string): readonly string[] {
-  return litIn(treeOf(text)).map(({ place: { key, from, to } }) => {
+  return termsAndUsesIn(treeOf(text)).map(({ place: { key, from, to } }) => {
     const whole = key === null ? text : source.get(key)!;
     return `${key ?? ""}|${whole.slice(offsetIn(whole, from), offsetIn(whole, to))}`;
   });
