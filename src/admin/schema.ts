@@ -5,7 +5,9 @@ import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import { asLongWork } from "../platform/as-long-work.js";
 import type { Database } from "../platform/database.js";
-import { formatProblem } from "../problems/problem.js";
+import { formatProblem, type Problem } from "../problems/problem.js";
+import { schemaFile } from "../project/file-names.js";
+import { withLines } from "../project/lines/with-lines.js";
 import { parseRules } from "../project/parse-rules.js";
 import { type ApplyOutcome, applyChange } from "../schema/apply.js";
 import { formatStep } from "../schema/plan/format-plan.js";
@@ -21,7 +23,7 @@ export async function planSchema({ request, services, caller }: AdminRequest): P
   const text = isRefusal(parameters) ? parameters : await proposedText(services, request);
   if (isRefusal(text)) return text;
   const planned = await planChange(databaseFor(caller, services), text);
-  if (planned.outcome === "invalid") return badRequest(planned.problems.map(formatProblem).join("\n"));
+  if (planned.outcome === "invalid") return problemsAnswer(planned.problems, text);
   const { base, hash, steps } = planned.plan;
   return answer({ base, hash, steps });
 }
@@ -45,7 +47,7 @@ export async function applySchema({ request, services, caller }: AdminRequest): 
     fits: (schema) => parseRules(config, schema).problems,
     ...(base === undefined ? {} : { base }),
   });
-  return outcomeAnswer(outcome);
+  return outcomeAnswer(outcome, text);
 }
 
 /**
@@ -59,7 +61,7 @@ function databaseFor(caller: Caller, { platform, config: { api } }: AdminService
   return asLongWork(database, () => longWorkFor(caller, limits, clock.elapsed() - beganMs));
 }
 
-function outcomeAnswer(outcome: ApplyOutcome): Response | Refusal {
+function outcomeAnswer(outcome: ApplyOutcome, text: string): Response | Refusal {
   if (outcome.outcome === "unchanged")
     return answer({ version: outcome.version, hash: outcome.hash, steps: [] });
   if (outcome.outcome === "applied")
@@ -78,8 +80,17 @@ function outcomeAnswer(outcome: ApplyOutcome): Response | Refusal {
       return new Refusal("conflict", outcome.message);
     case "rules_do_not_fit":
     case "invalid":
-      return badRequest(outcome.problems.map(formatProblem).join("\n"));
+      return problemsAnswer(outcome.problems, text);
   }
+}
+
+/** The problems one a line, with the lines of the proposed text. */
+function problemsAnswer(problems: readonly Problem[], text: string): Refusal {
+  return badRequest(
+    withLines(problems, new Map([[schemaFile, text]]))
+      .map(formatProblem)
+      .join("\n"),
+  );
 }
 
 function answer(data: unknown): Response {

@@ -5,4 +5,4 @@ import { bundleConsole } from "./bundle.js";
 const root = join(import.meta.dirname, "..", "..");
 const { first, all } = await bundleConsole(join(root, "src", "console"), join(root, "dist", "console"));
 const kilobytes = (bytes: number) => (bytes / 1024).toFixed(1);
-console.log(`console: ${kilobytes(first)} KB gzipped at first, ${kilobytes(all)} KB in all`);
+console.log(`the console's page: ${kilobytes(first)} KB gzipped at first, ${kilobytes(all)} KB in all`);

@@ -76,7 +76,7 @@ export const texts = {
   },
   password: {
     title: "Your password, please",
-    why: "What you are about to do changes who may do what. It needs your password again, once in five minutes.",
+    why: "What you are about to do changes who may do what. It needs your password, which then holds for five minutes.",
     action: "Go on",
   },
   callers: {
@@ -84,7 +84,6 @@ export const texts = {
     placeholder: "Email of a user, or name of a key",
     found: "Callers",
     anonymous: "Anonymous",
-    through: "Seen by",
     kinds: { user: "user", key: "key", anonymous: "not signed in" },
   },
   values: {
@@ -219,6 +218,8 @@ export const texts = {
     key: (name: string) => `Row: ${name}`,
     keyHint: "Empty: the whole list.",
     values: "With these values",
+    createHint: "Columns that are left out get their defaults, or NULL.",
+    updateHint: "The columns that change. The others stay.",
     wrongKey: (name: string) => `The key is not whole: ${name} has no value of its type.`,
     wrongValues: "The values are not a JSON object.",
     missing: {
@@ -267,8 +268,11 @@ export const texts = {
     search: (columns: string) => `search: ${columns}`,
     drawn: (count: number) => `${counted(count, "table", "tables")} and what they refer to`,
     plan: "What it would do",
-    takeFile: "Take the file beside the server",
-    revert: "As it is in force",
+    fileDiffers:
+      "svc.schema.yaml beside the server is another text than the one in force. Put this one into the file: the next start goes by the file, and would take back what can be taken back without a loss.",
+    saveText: "Save this text",
+    takeFile: "Edit the file's text",
+    revert: "Undo all changes",
     noChange: "This is the schema in force. Edit the text to see what a change would do.",
     textOnly: "The database stays as it is. Only the text changes.",
     diff: "Changes of the text",
@@ -298,6 +302,7 @@ export const texts = {
     optional: "optional",
     run: "Run",
     answer: "Answer",
+    done: "Done. It returns nothing.",
     pastAllow: "It runs as you, past what it says about who is allowed.",
     callHelp: "As a command, with a key in $SVC_KEY",
   },
@@ -398,8 +403,12 @@ export const texts = {
     purposes: dictionary({
       email_verification: "Confirm an address",
       email_change: "Confirm another address",
+      email_change_attempt: "The new address has an account",
+      email_change_notice: "Another address was asked for",
+      email_changed: "The address has changed",
       invitation: "Invitation",
       password_reset: "Password reset",
+      registration_attempt: "The address is registered already",
     }),
     attempts: "Attempts",
     next: "Next attempt",
@@ -440,7 +449,7 @@ export const texts = {
   live: {
     lead: "What changes in a table, as it changes, through the eyes of whom you choose.",
     noTables: "No table keeps history",
-    noTablesHelp: "Tables can be followed that keep history:",
+    noTablesHelp: "Here one follows tables that keep history. Say how long, in svc.schema.yaml:",
     historyExample: "notes:\n  history: 30d",
     states: {
       live: "live",

@@ -62,6 +62,11 @@ class Lane {
     }
   }
 
+  /** Throws where the statement does not compile; does not run it. @param {string} sql */
+  async compile(sql) {
+    await this.#prepare(sql);
+  }
+
   /** Executes what is not interrupted. @param {string} sql */
   async exec(sql) {
     await (await this.#open()).exec(sql);
@@ -205,6 +210,12 @@ async function write(own, kind, statements) {
     let mayBuffer = false;
     for (const { sql, params } of statements) {
       goOn(own);
+      // Run, it would stay open, and COMMIT would wait for it. That it compiles is all that is asked.
+      if (sql.startsWith("EXPLAIN ")) {
+        await lane.compile(sql);
+        results.push({ rows: [], rowsWritten: 0 });
+        continue;
+      }
       const isRead = sql.startsWith("SELECT ");
       // As Connection.write does it, and for the same reasons.
       if (mayBuffer && !isRead) {

@@ -128,7 +128,8 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     const url = await answerAt(options, () => app?.fetch);
     const consoleUrl = consoleAddress && (await answerAt(consoleAddress, () => app?.consoleFetch));
     app = await createApp({
-      config,
+      // The address may come from the command line or the environment.
+      config: { ...config, server: { ...config.server, host: options.host, port: options.port } },
       platform,
       secrets: { current: secret.bytes, previous: previousSecret },
       loopbackOnly: secret.insecure,

@@ -74,6 +74,12 @@ describe("svc serve", () => {
     const users = await fetch(`${server.url}/admin/api/users`, {
       headers: { ...own, Cookie: cookie!.split(";")[0]! },
     });
+    const settings = await fetch(`${server.url}/admin/api/settings`, {
+      headers: { ...own, Cookie: cookie!.split(";")[0]! },
+    });
+    expect(await settings.json()).toMatchObject({
+      data: { settings: { server: { host: "127.0.0.1", port: 0 } } },
+    });
     // A browser would have sent Sec-Fetch-Site for this, instead of Origin.
     expect([users.status, await users.json()]).toMatchObject([
       200,

@@ -146,6 +146,24 @@ describe("a write", () => {
   });
 });
 
+it("a migration may ask whether statements compile with what it has changed, and commits", async () => {
+  await database.migrate(
+    [
+      statement("CREATE TABLE tag (name TEXT PRIMARY KEY) STRICT"),
+      statement("EXPLAIN UPDATE tag SET name = ?", "x"),
+      statement("EXPLAIN SELECT name FROM tag"),
+    ],
+    of("ada", 5_000),
+  );
+  const refused = database.migrate(
+    [statement("CREATE TABLE other (id INTEGER) STRICT"), statement("EXPLAIN SELECT missing FROM tag")],
+    of("ada", 5_000),
+  );
+  await expect(refused).rejects.toThrow("no such column: missing");
+  const tables = "SELECT name FROM sqlite_schema WHERE name IN ('tag', 'other')";
+  expect((await database.query([statement(tables)]))[0]!.rows).toEqual([["tag"]]);
+});
+
 it("the log does not grow without end while there is always a long read", async () => {
   const log = join(folder, "data.db-wal");
   const megabyte = statement("INSERT INTO item (body) VALUES (hex(zeroblob(500000)))");

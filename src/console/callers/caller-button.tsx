@@ -4,13 +4,13 @@ import { useLoaded } from "../parts/use-loaded.js";
 import type { As } from "../server/as.js";
 import { ask } from "../server/ask.js";
 import type { User } from "../server/shapes.js";
-import { texts } from "../texts.js";
 import { CallerPicker } from "./caller-picker.js";
 
 interface CallerButtonProps {
   readonly as: As | null;
   /** What stands there where nobody is chosen. */
   readonly none: string;
+  /** What the caller is chosen for: the title of the choice, and for screen readers the button's. */
   readonly title: string;
   readonly onChange: (as: As) => void;
 }
@@ -22,7 +22,7 @@ export function CallerButton({ as, none, title, onChange }: CallerButtonProps) {
   return (
     <>
       <Button icon="eye" class="caller" onPress={() => setOpen(true)}>
-        <span class="visually-hidden">{texts.callers.through}</span>
+        <span class="visually-hidden">{title}</span>
         <bdi>{label ?? none}</bdi>
       </Button>
       {isOpen && (

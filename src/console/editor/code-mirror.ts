@@ -25,6 +25,7 @@ export interface CodeEditor {
   /** Replaces the text, unless it is the same. */
   setText(text: string): void;
   setMarks(marks: readonly EditorMark[]): void;
+  focus(): void;
   end(): void;
 }
 
@@ -124,6 +125,7 @@ export function createEditor(options: EditorOptions): CodeEditor {
       isSetting = false;
     },
     setMarks: (marks) => view.dispatch(setDiagnostics(view.state, diagnosticsOf(view.state, marks))),
+    focus: () => view.focus(),
     end: () => view.destroy(),
   };
 }

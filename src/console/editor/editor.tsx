@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Failure, Loading } from "../parts/view.js";
 import { texts } from "../texts.js";
 import type { CodeEditor, EditorMark } from "./code-mirror.js";
@@ -10,6 +10,8 @@ interface EditorProps {
   readonly text: string;
   readonly marks?: readonly EditorMark[];
   readonly isReadOnly?: boolean;
+  /** Whether typing goes to it when it opens. */
+  readonly isFocused?: boolean;
   readonly class?: string;
   readonly onChange: (text: string) => void;
 }
@@ -21,6 +23,7 @@ export function Editor({
   text,
   marks = [],
   isReadOnly = false,
+  isFocused = false,
   onChange,
   ...others
 }: EditorProps) {
@@ -44,6 +47,7 @@ export function Editor({
           onChange: (now) => changed.current(now),
         });
         setState("ready");
+        if (isFocused) editor.current.focus();
       },
       () => setState("failed"),
     );
@@ -53,7 +57,8 @@ export function Editor({
       editor.current = null;
     };
   }, [language, isReadOnly]);
-  useEffect(() => editor.current?.setText(text), [text, state]);
+  // At once: an effect of the next frame would put back an older text, and with it lose what was typed since.
+  useLayoutEffect(() => editor.current?.setText(text), [text, state]);
   useEffect(() => editor.current?.setMarks(marks), [JSON.stringify(marks), state]);
   return (
     <div class={`editor ${others.class ?? ""}`}>

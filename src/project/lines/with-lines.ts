@@ -8,8 +8,6 @@ import { yamlPlaces } from "./yaml-places.js";
  * Adds line numbers to problems and sorts them: files in the order of their first problem, problems of a file by
  * line. Where the path of a problem is not in the file, as with a missing key, the line is that of the longest part
  * of the path that is there. `texts` holds the files by name; problems of other files stay as they are.
- *
- * For the command line only, so that a Worker's bundle need not contain it.
  */
 export function withLines(
   problems: readonly Problem[],

@@ -392,6 +392,23 @@ describe("the last requests", () => {
   });
 });
 
+describe("a proposed schema with mistakes", () => {
+  it("is refused with the line of each", async () => {
+    const { root } = await served();
+    const body =
+      "notes:\n  columns:\n    id: { type: integer, primary_key: true }\n    at: { type: rael }\n  indexs: []\n";
+    const headers = { "Content-Type": "application/yaml" };
+    for (const action of ["plan", "apply"]) {
+      const answer = await root.send("POST", `/admin/api/schema/${action}`, { headers, body });
+      const types = ["integer", "real", "text", "boolean", "json", "blob"].map((type) => `"${type}"`);
+      expect(expectRefusal(answer, 400, "bad_request").split("\n")).toEqual([
+        `svc.schema.yaml:4: notes.columns.at.type: expected ${types.join(" or ")}, got "rael"; did you mean real?`,
+        "svc.schema.yaml:5: notes.indexs: unknown key; did you mean indexes?",
+      ]);
+    }
+  });
+});
+
 describe("settings", () => {
   it("are those in force, and never a secret", async () => {
     const { root } = await served();

@@ -158,7 +158,14 @@ function Input({ id, column, value, state, otherwise, isNew, isFocused, onChange
           </Button>
         </div>
       ) : column.type === "json" ? (
-        <Editor label={column.name} language="json" class="short" text={text} onChange={set} />
+        <Editor
+          label={column.name}
+          language="json"
+          class="short"
+          text={text}
+          isFocused={isFocused}
+          onChange={set}
+        />
       ) : column.type === "text" && (text.length > 60 || text.includes("\n")) ? (
         <textarea
           {...common}

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { parseValue } from "../../grid/value.js";
 import { Copyable } from "../../parts/copy.js";
-import { TextField } from "../../parts/field.js";
+import { Select, TextField } from "../../parts/field.js";
 import { Form } from "../../parts/form.js";
 import { Text } from "../../parts/text.js";
 import { type Answer, askWhole } from "../../server/ask.js";
@@ -22,19 +22,13 @@ export function OperationForm({ operation }: { readonly operation: OperationShap
   return (
     <>
       <Form action={texts.operations.run} onSubmit={run}>
-        {params.map(({ name: param, type, required, check }) => (
-          <TextField
-            key={param}
-            label={param}
-            hint={
-              problems[param] === undefined ? (
-                [type, !required && texts.operations.optional, check].filter(Boolean).join(" · ")
-              ) : (
-                <span class="bad-text">{problems[param]}</span>
-              )
-            }
-            value={typed[param] ?? ""}
-            onInput={(text) => setTyped((before) => ({ ...before, [param]: text }))}
+        {params.map((param) => (
+          <Parameter
+            key={param.name}
+            of={param}
+            problem={problems[param.name]}
+            text={typed[param.name] ?? ""}
+            onChange={(text) => setTyped((before) => ({ ...before, [param.name]: text }))}
           />
         ))}
         <p class="hint">{texts.operations.pastAllow}</p>
@@ -42,9 +36,13 @@ export function OperationForm({ operation }: { readonly operation: OperationShap
       {answer !== null && (
         <section class="pane" aria-label={texts.operations.answer}>
           <h3>{texts.operations.answer}</h3>
-          <pre class="code" role="status">
-            <Text value={JSON.stringify(answer.data, null, 2)} />
-          </pre>
+          {operation.returns === "none" ? (
+            <p role="status">{texts.operations.done}</p>
+          ) : (
+            <pre class="code" role="status">
+              <Text value={JSON.stringify(answer.data, null, 2)} />
+            </pre>
+          )}
         </section>
       )}
       <details>
@@ -54,6 +52,25 @@ export function OperationForm({ operation }: { readonly operation: OperationShap
     </>
   );
 }
+
+interface ParameterProps {
+  readonly of: OperationShape["params"][number];
+  readonly problem: string | undefined;
+  readonly text: string;
+  readonly onChange: (text: string) => void;
+}
+
+function Parameter({ of: { name, type, required, check }, problem, text, onChange }: ParameterProps) {
+  const facts = [type, !required && texts.operations.optional, check].filter(Boolean).join(" · ");
+  const hint = problem === undefined ? facts : <span class="bad-text">{problem}</span>;
+  return type === "boolean" ? (
+    <Select label={name} hint={hint} value={text} options={truths} onChange={onChange} />
+  ) : (
+    <TextField label={name} hint={hint} value={text} onInput={onChange} />
+  );
+}
+
+const truths = ["", "true", "false"].map((text) => [text, text === "" ? "–" : text] as const);
 
 /** What is sent: the parameters that were typed, in their types. */
 function valuesOf({ params }: OperationShape, typed: Readonly<Record<string, string>>) {

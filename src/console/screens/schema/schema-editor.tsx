@@ -10,6 +10,7 @@ import { ask } from "../../server/ask.js";
 import type { Plan, SchemaShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { withIndex } from "./add-index.js";
+import { FileNote } from "./file-note.js";
 import { PlanView } from "./plan-view.js";
 import { problemsOf, type TextProblem } from "./problems.js";
 
@@ -39,11 +40,6 @@ export function SchemaEditor({ schema, onApplied }: SchemaEditorProps) {
       <div class="schema-text">
         <div class="pane-head">
           <h2 class="mono">svc.schema.yaml</h2>
-          {schema.file_text !== null && schema.file_text !== schema.text && (
-            <Button isSmall onPress={() => setText(schema.file_text!)}>
-              {texts.schema.takeFile}
-            </Button>
-          )}
           {text !== schema.text && (
             <Button isSmall icon="undo" onPress={() => setText(schema.text)}>
               {texts.schema.revert}
@@ -60,6 +56,7 @@ export function SchemaEditor({ schema, onApplied }: SchemaEditorProps) {
         />
       </div>
       <section class="schema-plan" aria-label={texts.schema.plan} aria-live="polite">
+        {text === schema.text && <FileNote schema={schema} onTake={setText} />}
         <h2>{texts.schema.plan}</h2>
         <View of={planned}>
           {({ plan }) =>

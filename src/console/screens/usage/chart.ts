@@ -4,6 +4,11 @@ import type { Series } from "./series.js";
 
 const height = 240;
 
+/** Steps of the axis: there are no halves of rows. */
+const wholeSteps = Array.from({ length: 15 }, (_, power) =>
+  [1, 2, 5].map((step) => step * 10 ** power),
+).flat();
+
 /** Draws a chart into an element, as wide as it is, in the page's colours. Returns what takes it away. */
 export function drawChart(host: HTMLElement, { days, read, written }: Series): () => void {
   let chart: uPlot | null = null;
@@ -34,7 +39,10 @@ export function drawChart(host: HTMLElement, { days, read, written }: Series): (
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "UTC"),
         cursor: { points: { size: 7 } },
         scales: { rows: { range: (_, __, most) => [0, Math.max(1, most ?? 1)] } },
-        axes: [axis, { ...axis, scale: "rows", size: 64, values: (_, values) => values.map(short) }],
+        axes: [
+          axis,
+          { ...axis, scale: "rows", size: 64, incrs: wholeSteps, values: (_, values) => values.map(short) },
+        ],
         series: [
           {
             label: texts.usage.day,

@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { SvcError } from "../../../client/index.js";
 import { hrefOf } from "../../app/route.js";
 import { callerParameters } from "../../callers/caller-parameters.js";
@@ -32,7 +33,9 @@ export function UserDrawer({ id, onClose, onChanged }: UserDrawerProps) {
     },
     [id],
   );
+  const [changes, setChanges] = useState(0);
   const changed = () => {
+    setChanges((before) => before + 1);
     loaded.reload();
     onChanged();
   };
@@ -47,7 +50,7 @@ export function UserDrawer({ id, onClose, onChanged }: UserDrawerProps) {
             <>
               <Facts user={user} />
               <UserActions user={user} onChanged={changed} onDeleted={() => [onChanged(), onClose()]} />
-              <Sessions user={user} />
+              <Sessions user={user} changes={changes} />
             </>
           )
         }
@@ -169,13 +172,19 @@ function UserActions({ user, onChanged, onDeleted }: UserActionsProps) {
   );
 }
 
-function Sessions({ user }: { readonly user: User }) {
+interface SessionsProps {
+  readonly user: User;
+  /** How often the user was changed here, which may have ended sessions. */
+  readonly changes: number;
+}
+
+function Sessions({ user, changes }: SessionsProps) {
   const sessions = useLoaded(
     async (signal) => {
       const query = new URLSearchParams({ user_id: user.id, limit: "50" });
       return (await askWhole<readonly SessionRow[]>("GET", `/sessions?${query}`, undefined, { signal })).data;
     },
-    [user.id],
+    [user.id, changes],
   );
   const end = async ({ id }: SessionRow) => {
     await ask("DELETE", `/sessions/${encodeURIComponent(id)}`);

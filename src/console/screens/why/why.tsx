@@ -105,6 +105,7 @@ function QuestionForm({ schema, question, as, onChange }: QuestionFormProps) {
             text={firstValues === "" ? "{\n  \n}" : firstValues}
             onChange={(text) => set({ values: text })}
           />
+          <p class="hint">{action === "create" ? texts.why.createHint : texts.why.updateHint}</p>
         </div>
       )}
     </section>

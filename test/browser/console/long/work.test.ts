@@ -116,10 +116,16 @@ describeInChromium("an administrator at work", (open) => {
 
     await page.getByLabel("svc.schema.yaml").click();
     await page.keyboard.press("Control+End");
-    await page.keyboard.type("nonsense");
+    const nonsense = "nonsense: { columns: { a: 1 } } # every letter, however quickly they are typed";
+    await page.keyboard.type(nonsense);
+    await page.getByText(nonsense).waitFor();
     await page.getByRole("list", { name: /problem/ }).waitFor();
+    await page
+      .getByText(/^Line \d+$/)
+      .first()
+      .waitFor();
     expect(await page.getByRole("button", { name: "Apply" }).count()).toBe(0);
-    await page.getByRole("button", { name: "As it is in force" }).click();
+    await page.getByRole("button", { name: "Undo all changes" }).click();
     await page.getByText("This is the schema in force.").waitFor();
     await page.getByLabel("svc.schema.yaml").click();
     await page.keyboard.press("Control+A");
