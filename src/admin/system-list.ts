@@ -31,6 +31,7 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
     table,
     readable: table.columns,
     rule: TRUE,
+    preview: null,
     catalog: {
       tables: new Map([[table.name, plainCatalogTable(table)]]),
       // No limit on the bytes of a page, because the rows are small.
@@ -74,7 +75,6 @@ export async function listSystemRows(
     access,
     scanLimit: config.api.scan_limit,
     metered: false,
-    preview: null,
     prepared: nothingPrepared,
     // Nothing is remembered of them either, because the rows are small.
     briefTries: new BriefTries(clock),

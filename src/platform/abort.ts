@@ -18,6 +18,11 @@ export function undo(nonce: string, reason: string): Statement {
   return statement("SELECT json_extract('{}', ?) AS undone", abortText(nonce, reason));
 }
 
+/** Whether a guard with this nonce has undone a batch. */
+export function isAbort(error: unknown, nonce: string): error is AbortError {
+  return error instanceof AbortError && error.nonce === nonce;
+}
+
 /** The error for SQLite's message where a statement has failed by `abortText`; null for any other message. */
 export function abortError(message: string): AbortError | null {
   const [, nonce, reason] = /bad JSON path: 'svc:([0-9a-f]{32}):([^']*)'/.exec(message) ?? [];

@@ -33,8 +33,6 @@ export interface ListSource {
   /** In rows. */
   readonly scanLimit: number;
   readonly metered: boolean;
-  /** See `ListPlan`. */
-  readonly preview: number | null;
   /** Prepared lists by the shape of the request; null where requests of that shape cannot share one. */
   readonly prepared: Memo<PreparedList | Refusal | null>;
   readonly briefTries: BriefTries;
@@ -48,7 +46,7 @@ export interface ExpandedRequest extends ListRequest {
 }
 
 /** The parts of an `Access` that lists use. */
-export type ListAccess = Pick<Access, "key" | "table" | "catalog" | "rule" | "readable">;
+export type ListAccess = Pick<Access, "key" | "table" | "catalog" | "rule" | "readable" | "preview">;
 
 /** The plan of a page and its statement, without values. */
 export interface PlannedPage {
@@ -98,9 +96,7 @@ export function prepareList(
   const expanded = shapeOfSteps(firstSteps(request.expansions));
   const shape =
     access.key &&
-    (expanded === null
-      ? null
-      : `${access.key}\n${source.preview ?? ""}\n${shapeOf(filters, request, state, keys)}\n${expanded}`);
+    (expanded === null ? null : `${access.key}\n${shapeOf(filters, request, state, keys)}\n${expanded}`);
   const shared = prepared.get(shape, () => {
     const rule = openRuleBeside(request, access);
     return rule && make(rule);
@@ -129,7 +125,7 @@ function preparedBy(
   match: Match | null,
   { window, order, choice }: CursorState,
   { after, upTo }: WindowKeys,
-  { access, scanLimit, metered, preview }: ListSource,
+  { access, scanLimit, metered }: ListSource,
 ): PreparedList | Refusal {
   const { table, catalog } = access;
   const plan = planList(table, rule, filters, sort, {
@@ -137,7 +133,7 @@ function preparedBy(
     scanLimit,
     briefTableMax: null,
     metered,
-    preview,
+    preview: access.preview,
     choice,
     match,
     output: select ?? [...access.readable.values()],

@@ -1,5 +1,6 @@
 import { closeTransaction, entriesIn, openTransaction } from "../../changes/transactions.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
+import { isAbort } from "../../platform/abort.js";
 import { ConstraintError, type Statement } from "../../platform/database.js";
 import type { Memo } from "../../platform/memo.js";
 import { deniedBy } from "../access.js";
@@ -25,18 +26,18 @@ const tooLarge = badRequest("the row is too large for an answer: list it with fe
 
 /**
  * Reads a row by its key. Returns it as JSON text, or a refusal: 403, 404, or 400 for a row that is too large for an
- * answer. Of values with more than `preview` bytes it has the beginning.
+ * answer.
  */
 export async function getRow(
   { access, reads }: RowTarget,
   execution: Execution,
   key: RowValues,
-  preview: number | null = null,
 ): Promise<string | Refusal> {
-  const { table, catalog, rule } = access;
+  const { table, catalog, rule, preview } = access;
   const output = [...access.readable.values()];
-  const shape = preview === null ? access.key : access.key && `${access.key}\npreview ${preview}`;
-  const get = reads.get(shape, () => getStatement(table, slots(key, access), rule, output, catalog, preview));
+  const get = reads.get(access.key, () =>
+    getStatement(table, slots(key, access), rule, output, catalog, preview),
+  );
   const counted = countedRead(execution, get, [execution.values, key]);
   const results = await read(execution, counted.statements, get.exact ? "short" : "long");
   const isExact = counted.isExact(results);
@@ -81,6 +82,8 @@ export function deleteRow(
 
 /** Statements of the server's own in the transaction of a write. */
 export interface BesideWrite {
+  /** That of the guards in `before`. The AbortError by which one of them has undone the write is thrown. */
+  readonly nonce: string;
   /** Comes first. */
   readonly before: Statement;
   /** Comes right after the write. */
@@ -172,6 +175,7 @@ async function carryOut(
     );
     return { outcome: "written", json: finishRows(written.row.json, [...access.table.columns.values()]) };
   } catch (error) {
+    if (beside !== null && isAbort(error, beside.nonce)) throw error;
     const refusal = await refusalOfError(error, write, execution);
     if (refusal === null) throw error;
     // The write was rolled back, so it cannot report how many rows it had read. The number is known only where a broken

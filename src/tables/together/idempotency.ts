@@ -4,7 +4,7 @@ import { toHex } from "../../encoding/hex.js";
 import { readText } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { HeadersRecord } from "../../http/respond.js";
-import { abortText, nonceBytes } from "../../platform/abort.js";
+import { abortText, isAbort, nonceBytes } from "../../platform/abort.js";
 import type { Memo } from "../../platform/memo.js";
 import type { Table } from "../../project/model.js";
 import type { Access } from "../access.js";
@@ -36,7 +36,6 @@ import { type WriteStep, writeStep } from "./step.js";
 import {
   allBeside,
   type Beside,
-  isAbort,
   nothingBeside,
   type Together,
   type WrittenTogether,
@@ -135,6 +134,7 @@ export async function writeRowOnce(
   const nonce = toHex(execution.random.bytes(nonceBytes));
   try {
     const row = await writeRow(write, execution, {
+      nonce,
       before: unlessKept(request, nonce),
       after: keepWritten(source, request, [execution.values, ...write.values]),
     });
@@ -296,7 +296,7 @@ function shownNow(
   // The table has another key by now.
   if (isRefusal(keyValues)) return { get: null, json: () => hidden };
   const get = reads.get(reading.key, () =>
-    getStatement(table, slots(keyValues, reading), reading.rule, output, catalog),
+    getStatement(table, slots(keyValues, reading), reading.rule, output, catalog, reading.preview),
   );
   return {
     get: bindCounted(get, [values, keyValues]),

@@ -1,14 +1,8 @@
 import { askNewestEntry, closeTransaction, openTransaction } from "../../changes/transactions.js";
 import { toHex } from "../../encoding/hex.js";
 import { Refusal } from "../../http/refusal.js";
-import { abortText, nonceBytes, undo } from "../../platform/abort.js";
-import {
-  AbortError,
-  ConstraintError,
-  type Result,
-  type Statement,
-  StatementError,
-} from "../../platform/database.js";
+import { abortText, isAbort, nonceBytes, undo } from "../../platform/abort.js";
+import { ConstraintError, type Result, type Statement, StatementError } from "../../platform/database.js";
 import { longWorkOf, type WriteExecution } from "../execution.js";
 import type { PlanQuestion } from "../plan-check.js";
 import { refusalOfError } from "../row/refused-write.js";
@@ -132,11 +126,6 @@ async function attempt(
     if (isAbort(blamed.error, nonce)) return stoppedBy(blamed.error.reason, steps, execution);
     return refusedBy(blamed.error, blamed, execution);
   }
-}
-
-/** Whether a guard with this nonce has undone a batch. */
-export function isAbort(error: unknown, nonce: string): error is AbortError {
-  return error instanceof AbortError && error.nonce === nonce;
 }
 
 /** The refusal by an error of the database. Throws the error where it is no fault of the request. */
