@@ -31,6 +31,7 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
     table,
     readable: table.columns,
     rule: TRUE,
+    preview: null,
     catalog: {
       tables: new Map([[table.name, plainCatalogTable(table)]]),
       // The bytes of a page are not limited, because the rows are small.
@@ -74,7 +75,6 @@ export async function listSystemRows(
     access,
     scanLimit: config.api.scan_limit,
     metered: false,
-    preview: null,
     prepared: nothingPrepared,
     // A new one for each request, so that long tries are not remembered: the rows are small.
     briefTries: new BriefTries(clock),

@@ -138,6 +138,10 @@ export const texts = {
     askWhy: "Why?",
     noRowsSeen: "There are none, or the rules show none of them to this caller.",
     nothingMatches: "No row matches",
+    sortTooLong: (columns: readonly string[]) =>
+      `The values of ${columns.join(" and ")} are too long to go through the rows in their order.`,
+    sortByRest: "Sort by the others alone",
+    sortByKey: "Sort by the key",
     clearFilters: "Clear the filters",
     wrongValue: (column: string, value: string) => `“${value}” is not a value of ${column}.`,
     newRow: "New row",

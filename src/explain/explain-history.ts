@@ -76,6 +76,7 @@ function versionsOf(asked: Asked, access: Access, rule: Expression, key: RowValu
     rule,
     filters: [],
     output: [...readable.values()],
+    preview: null,
     limit: versionsMax,
     scanLimit: asked.services.config.api.scan_limit,
   };

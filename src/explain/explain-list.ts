@@ -90,7 +90,6 @@ function pageOf(
     access,
     scanLimit: config.api.scan_limit,
     metered: isMetered(config),
-    preview: null,
     prepared: new Memo(0),
     briefTries: new BriefTries(platform.clock),
     tables: { find: () => null },

@@ -83,7 +83,9 @@ export function dataPaths({ metered, cookies }: { readonly metered: boolean; rea
   const q = { name: "q", in: "query", required: true, content: { "application/json": { schema: row } } };
   const rowCalls = (path: string, ...parameters: readonly JsonSchema[]): Record<string, Call> => ({
     [`get ${path}`]: get("Gets a row", ...parameters),
-    [`patch ${path}`]: body(write("Updates a row", { 200: answer(row) }, table, ...parameters, ifMatch)),
+    [`patch ${path}`]: body(
+      write("Updates a row", { 200: answer(row) }, table, ...parameters, ifMatch, preview),
+    ),
     [`delete ${path}`]: write("Deletes a row", { 200: answer(row) }, table, ...parameters, ifMatch),
   });
   const ofTable = "/admin/api/data/{table}";
@@ -97,16 +99,18 @@ export function dataPaths({ metered, cookies }: { readonly metered: boolean; rea
     "post /admin/api/data/_svc/live": body(stream),
     "post /admin/api/data/_svc/batch": body(write(same("/api/_svc/batch"), { 200: answer(rows) })),
     [`get ${ofTable}`]: read(same("/api/<table>"), listed, preview),
-    [`post ${ofTable}`]: body(write("Creates rows", { 200: answer(written), 201: answer(written) }, table)),
+    [`post ${ofTable}`]: body(
+      write("Creates rows", { 200: answer(written), 201: answer(written) }, table, preview),
+    ),
     [`post ${ofTable}/_svc/query`]: {
       ...body(read(same("/api/<table>/_svc/query"), listed, preview)),
       errors: [...reading, 413, 415],
     },
     [`get ${ofTable}/_svc/aggregate`]: read(same("/api/<table>/_svc/aggregate"), listed),
-    [`get ${ofTable}/_svc/history`]: read(same("/api/<table>/_svc/history"), past),
-    [`get ${ofTable}/_svc/state`]: read(same("/api/<table>/_svc/state"), past),
+    [`get ${ofTable}/_svc/history`]: read(same("/api/<table>/_svc/history"), past, preview),
+    [`get ${ofTable}/_svc/state`]: read(same("/api/<table>/_svc/state"), past, preview),
     [`post ${ofTable}/_svc/restore`]: body(
-      write(same("/api/<table>/_svc/restore"), { 200: answer(row) }, table),
+      write(same("/api/<table>/_svc/restore"), { 200: answer(row) }, table, preview),
     ),
     ...rowCalls(`${ofTable}/_svc/key`),
     ...rowCalls(`${ofTable}/{id}`, inPath("id")),

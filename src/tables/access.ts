@@ -40,6 +40,15 @@ export interface Access {
    * the columns that it sent.
    */
   readonly writeOnlyKey: boolean;
+  /** From how many bytes on a value is answered by its beginning (docs/reference/http.md#previews); null for never. */
+  readonly preview: number | null;
+}
+
+/** The access of a request whose answer shows values of more than `preview` bytes by their beginnings. */
+export function previewed(access: Access, preview: number | null): Access {
+  return preview === null
+    ? access
+    : { ...access, preview, key: access.key && `${access.key}, of ${preview} bytes` };
 }
 
 /**
@@ -132,6 +141,7 @@ function judge(
     mayWrite: (column) => writable.has(column),
     managed: managedIn(table),
     writeOnlyKey: false,
+    preview: null,
   };
 }
 
@@ -174,6 +184,7 @@ function accessPastRules(table: Table, action: RuleAction, catalog: Catalog, may
     mayWrite: (column) => !isManaged(table.columns.get(column)),
     managed: managedIn(table),
     writeOnlyKey: !mayRead,
+    preview: null,
   };
 }
 

@@ -7,7 +7,7 @@ import type { AtOnce } from "../platform/at-once.js";
 import type { Table } from "../project/model.js";
 import type { RuleAction } from "../rules/ast.js";
 import { isReadOnly } from "../schema/live-project.js";
-import type { Access } from "./access.js";
+import { type Access, previewed } from "./access.js";
 import { type ApiRequest, accessTo, asReaderOnly, executionOf } from "./api-request.js";
 import type { WriteExecution } from "./execution.js";
 import { type Remembered, rememberedOf } from "./remembered.js";
@@ -61,11 +61,35 @@ export function permittedRequest(asked: TableRequest, action: Action): Permitted
   const { project, table } = asked;
   const nowMs = asked.services.platform.clock.now();
   const refused = action === "restore" ? asReaderOnly(asked) : null;
+  const preview = previewOf(asked);
   const access = refused ?? permittedAccess(asked, action, (of) => accessTo(asked, table, of, nowMs));
   if (isRefusal(access)) return access;
+  if (isRefusal(preview)) return preview;
   const execution = executionOf(asked, table.name, action, nowMs);
   const remembered = rememberedOf(project, asked.services.platform);
-  return { asked, access, execution, remembered };
+  return { asked, access: previewed(access, preview), execution, remembered };
+}
+
+/** The number of bytes in `Svc-Preview` (docs/reference/http.md#previews); null without it, and where it is not taken. */
+function previewOf({ request, services }: TableRequest): number | Refusal | null {
+  const text = services.takesPreviews ? request.headers.get("Svc-Preview") : null;
+  if (text === null) return null;
+  const bytes = /^[1-9]\d{1,4}$/.test(text) ? Number(text) : 0;
+  return bytes >= previewMin && bytes <= previewMax ? bytes : badPreview;
+}
+
+const previewMin = 64;
+const previewMax = 10_000;
+const badPreview = badRequest(`Svc-Preview: expected a number of bytes from ${previewMin} to ${previewMax}`);
+
+/** What else the caller of a request may do with a table, whose answer is to be of the same form. */
+export function furtherAccess(
+  { asked, access, execution }: PermittedRequest,
+  table: Table,
+  action: RuleAction,
+): Access | Refusal {
+  const further = accessTo(asked, table, action, execution.nowMs);
+  return isRefusal(further) ? further : previewed(further, access.preview);
 }
 
 /**

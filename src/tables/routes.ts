@@ -13,7 +13,7 @@ import { TRUE } from "../rules/fold.js";
 import { isReadOnly } from "../schema/live-project.js";
 import { accessOf } from "./access.js";
 import { aggregateResponse } from "./aggregate/aggregate-response.js";
-import { type ApiServices, accessTo, answered, sealedFor } from "./api-request.js";
+import { type ApiServices, answered, sealedFor } from "./api-request.js";
 import type { ReadableTables } from "./expansion/expansion.js";
 import { historyResponse } from "./history/history-response.js";
 import { momentsOf } from "./history/moments.js";
@@ -25,6 +25,7 @@ import { type BoundCursors, boundTo, listResponse } from "./list/list-response.j
 import {
   type Action,
   bodyOf,
+  furtherAccess,
   type PermittedRequest,
   permittedRequest,
   readOnlyRow,
@@ -130,26 +131,9 @@ function listOf(parameters: ListParameters, permitted: PermittedRequest): TableA
   const scanLimit = config.api.scan_limit;
   const { lists: prepared, briefTries } = remembered;
   const tables = readableTables(permitted);
-  const preview = previewOf(asked);
-  if (isRefusal(preview)) return preview;
-  const source = { access, scanLimit, metered: isMetered(config), preview, prepared, briefTries, tables };
+  const source = { access, scanLimit, metered: isMetered(config), prepared, briefTries, tables };
   return listResponse(parameters, source, execution, cursorsOf(asked), attempt.succeed, acceptsQuery);
 }
-
-/**
- * The number of bytes in the header `Svc-Preview`, from which on values are shown by their beginning
- * (docs/reference/http.md#previews); null without it, and where it is not accepted.
- */
-function previewOf({ request, services }: TableRequest): number | Refusal | null {
-  const text = services.takesPreviews ? request.headers.get("Svc-Preview") : null;
-  if (text === null) return null;
-  const bytes = /^[1-9]\d{1,4}$/.test(text) ? Number(text) : 0;
-  return bytes >= previewMin && bytes <= previewMax ? bytes : badPreview;
-}
-
-const previewMin = 64;
-const previewMax = 10_000;
-const badPreview = badRequest(`Svc-Preview: expected a number of bytes from ${previewMin} to ${previewMax}`);
 
 /** The tables of the project as the caller of a request may read them, for expansions. */
 function readableTables({ asked, execution, remembered }: PermittedRequest): ReadableTables {
@@ -210,7 +194,7 @@ async function restored(permitted: PermittedRequest): Promise<Response | Refusal
   const restoring = {
     past: access,
     caller,
-    accessFor: (action: RuleAction) => accessTo(asked, table, action, execution.nowMs),
+    accessFor: (action: RuleAction) => furtherAccess(permitted, table, action),
     statements: { reads: remembered.reads, writes: remembered.writes },
     moments: momentsOf(caller, services.cursors),
   };
@@ -226,9 +210,7 @@ function cursorsOf(asked: TableRequest): BoundCursors {
 
 async function get(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
   const { asked, access, execution } = permitted;
-  const preview = previewOf(asked);
-  if (isRefusal(preview)) return preview;
-  const row = await getRow(rowTarget(permitted), execution, key, preview);
+  const row = await getRow(rowTarget(permitted), execution, key);
   if (isRefusal(row)) return row;
   const etag = etagOf(access, row);
   const known = etag.ETag === undefined ? null : entityTags(asked.request.headers, "If-None-Match");

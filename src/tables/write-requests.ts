@@ -2,8 +2,7 @@ import { isObject, readJson } from "../http/body.js";
 import { parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
-import { accessTo } from "./api-request.js";
-import { bodyOf, type PermittedRequest, rowResponse, rowTarget } from "./permitted-request.js";
+import { bodyOf, furtherAccess, type PermittedRequest, rowResponse, rowTarget } from "./permitted-request.js";
 import { createRow, deleteRow, updateRow } from "./row/row.js";
 import { createValues, patchValues, type RowValues } from "./row/row-request.js";
 import { deleteOf, insertOf, type RowWrite, updateOf } from "./row/row-write.js";
@@ -112,7 +111,7 @@ function stepsOf(
   kept: KeptRequest | null,
   permitted: PermittedRequest,
 ): readonly WriteStep[] | Refusal {
-  const { execution, asked, remembered } = permitted;
+  const { execution, remembered } = permitted;
   const target = rowTarget(permitted);
   const bulk = upsert === null && rows.length > 1 ? bulkStep(target, remembered.bulk, rows, execution) : null;
   if (isRefusal(bulk)) return bulk;
@@ -137,7 +136,7 @@ function stepsOf(
   function upsertTargets(of: Upsert, { access }: PermittedRequest): UpsertTargets | Refusal {
     const create = { access, writes: remembered.writes };
     if (of.onDuplicate === "ignore") return { create, update: create };
-    const updating = accessTo(asked, access.table, "update", execution.nowMs);
+    const updating = furtherAccess(permitted, access.table, "update");
     return isRefusal(updating)
       ? updating
       : { create, update: { access: updating, writes: remembered.writes } };
@@ -221,10 +220,10 @@ async function carryOutOnce(
   return done(await writeRowOnce(write, permitted.execution, kept, showingTo(permitted)));
 }
 
-function showingTo({ asked, execution, remembered }: PermittedRequest): Showing {
+function showingTo(permitted: PermittedRequest): Showing {
   return {
-    accessTo: (table) => accessTo(asked, table, "read", execution.nowMs),
-    reads: remembered.reads,
+    accessTo: (table) => furtherAccess(permitted, table, "read"),
+    reads: permitted.remembered.reads,
   };
 }
 

@@ -51,7 +51,7 @@ const limits: Readonly<Record<string, number>> = {
   "`offset` and `limit` together, in an order that no index yields": constant("tables/", "sortedPlacesMax"),
   "characters of a cursor": constant("tables/", "cursorLengthMax"),
   "seconds that a cursor lives": constant("tables/", "cursorLifetimeMs") / 1000,
-  "bytes of a [preview](http.md#previews)": constant("tables/routes.ts", "previewMax"),
+  "bytes of a [preview](http.md#previews)": constant("tables/permitted-request.ts", "previewMax"),
   "tables of a pull": constant("sync/", "tablesMax"),
   "changes of a page of a pull": constant("sync/", "limitMax"),
   "changes of a page where `limit` is not given": constant("sync/", "limitDefault"),

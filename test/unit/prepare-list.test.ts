@@ -35,10 +35,9 @@ const catalog = {
 };
 
 const source = (): ListSource => ({
-  access: { key: "notes read", table, catalog, rule: TRUE, readable: table.columns },
+  access: { key: "notes read", table, catalog, rule: TRUE, readable: table.columns, preview: null },
   scanLimit: 100,
   metered: true,
-  preview: null,
   prepared: new Memo(100_000),
   briefTries: new BriefTries(new ManualClock()),
   tables: { find: () => null },

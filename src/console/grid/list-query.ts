@@ -101,9 +101,14 @@ function operandOf(type: ColumnType, operator: Operator, typed: string): unknown
   return values.includes(undefined) ? undefined : values;
 }
 
+/** The column that a term of a sort names. */
+export function sortedColumn(term: string): string {
+  return term.replace(/^-/, "");
+}
+
 /** The order after somebody has chosen a column: ascending, then descending, then none. With `isAdded` beside the others. */
 export function sortedBy(sort: readonly string[], column: string, isAdded: boolean): readonly string[] {
-  const others = isAdded ? sort.filter((term) => term.replace(/^-/, "") !== column) : [];
+  const others = isAdded ? sort.filter((term) => sortedColumn(term) !== column) : [];
   if (sort.includes(column)) return [...others, `-${column}`];
   return sort.includes(`-${column}`) ? others : [...others, column];
 }

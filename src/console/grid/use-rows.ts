@@ -5,7 +5,7 @@ import { returns } from "../server/console-fetch.js";
 import { session } from "../server/session-state.js";
 import type { Row, TableShape } from "../server/shapes.js";
 import { tableOf } from "../server/tables.js";
-import { filterOf, type GridQuery } from "./list-query.js";
+import { filterOf, type GridQuery, sortedColumn } from "./list-query.js";
 
 /** The rows of a table that are loaded so far. */
 export interface LoadedRows {
@@ -35,7 +35,7 @@ const nothing = {
 export function listOf({ conditions, sort, search }: GridQuery, table: TableShape) {
   const found = filterOf(conditions, table.columns);
   if ("wrong" in found) return found;
-  const known = sort.filter((term) => table.columns.some(({ name }) => name === term.replace(/^-/, "")));
+  const known = sort.filter((term) => table.columns.some(({ name }) => name === sortedColumn(term)));
   return { list: { filter: found.filter, sort: known, ...(search !== "" && { search }) } };
 }
 

@@ -4,7 +4,10 @@ import { consoleFetch } from "./console-fetch.js";
 import type { Row } from "./shapes.js";
 
 /** How much of a long text a list has of it, in bytes. */
-export const previewBytes = 200;
+const previewBytes = 200;
+
+/** The header by which long values come as their beginnings. */
+export const previewHeader = { "Svc-Preview": String(previewBytes) };
 
 /** How the tables are read. */
 export interface Seen {
@@ -21,7 +24,7 @@ export type AnyTable = Table<{ row: Row; create: Row; update: Row; key: unknown 
 export function clientOf({ as, isPreviewed = false }: Seen): Client<Record<never, never>> {
   const headers = {
     ...(as !== null && { "Svc-As": asHeader(as) }),
-    ...(isPreviewed && { "Svc-Preview": String(previewBytes) }),
+    ...(isPreviewed && previewHeader),
   };
   return createClient({
     url: location.origin,

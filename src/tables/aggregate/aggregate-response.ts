@@ -29,7 +29,7 @@ export async function aggregateResponse(
   const { data, limit, offset, total, next, rowsReturned } = page;
   const { cipher, random, binding } = cursors;
   const cursor = next && (await sealCursor(cipher, next, binding, nowMs, random.bytes(12)));
-  if (cursor !== null && cursor.length > cursorLengthMax) return cursorTooLong;
+  if (cursor !== null && cursor.length > cursorLengthMax) return cursorTooLong();
   const metered = await succeed(200, rowsReturned);
   const members = [
     `"limit":${limit},"offset":${offset},"total":${total}`,

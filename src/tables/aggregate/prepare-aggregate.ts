@@ -21,7 +21,7 @@ import { predicate } from "../sql/predicate.js";
 import type { AggregateRequest } from "./aggregate-request.js";
 
 /** What aggregates of one caller and one table have in common; `ListSource` is the same for lists. */
-export type AggregateSource = Omit<ListSource, "prepared" | "metered" | "preview" | "tables"> & {
+export type AggregateSource = Omit<ListSource, "prepared" | "metered" | "tables"> & {
   readonly prepared: Memo<PreparedAggregate | null>;
 };
 

@@ -41,6 +41,7 @@ export async function historyResponse(request: PastRequest): Promise<Response | 
       rule: ruleOfPast(access),
       filters: [],
       output,
+      preview: access.preview,
       limit,
       scanLimit,
     },
@@ -80,7 +81,7 @@ export async function historyResponse(request: PastRequest): Promise<Response | 
 
 /** A version of a row as JSON text for the answer. */
 async function versionOf(
-  [seq, at, kind, id, key, op, before, row]: readonly ResultValue[],
+  [seq, at, kind, id, key, op, changed, row]: readonly ResultValue[],
   { table, readable }: Access,
   caller: Actor,
   moments: Moments,
@@ -90,23 +91,13 @@ async function versionOf(
   const keys = table.primaryKey.map((column) => table.columns.get(column)!);
   const isOwn = caller.kind === "user" && kind === "user" && id === caller.id;
   const by = kind !== null && (seesLog(caller) || isOwn) ? { kind, id } : null;
-  const changed = op === "update" ? changedColumns(before as string, row as string) : null;
   const members = [
     `"seq":${await moments.written(seq as number)}`,
     `"at":${at === null ? null : JSON.stringify(new Date(at as number).toISOString())}`,
     `"key":${finishRows(key as string, keys)},"op":"${op}","by":${JSON.stringify(by)}`,
-    `"changed":${JSON.stringify(changed)},"row":${finished(row) ?? null}`,
+    `"changed":${changed},"row":${finished(row) ?? null}`,
   ];
   return `{${members.join()}}`;
-}
-
-/** The columns in which two rows, given as JSON, differ. */
-function changedColumns(before: string, after: string): readonly string[] {
-  const [old, now]: [Record<string, unknown>, Record<string, unknown>] = [
-    JSON.parse(before),
-    JSON.parse(after),
-  ];
-  return Object.keys(now).filter((column) => JSON.stringify(old[column]) !== JSON.stringify(now[column]));
 }
 
 interface AskedVersions {

@@ -113,6 +113,7 @@ async function versionAt(
       rule: caller.kind === "key" ? TRUE : ruleOfPast(past),
       filters: [],
       output: columns,
+      preview: null,
       limit: 1,
       scanLimit: 1,
     },

@@ -62,6 +62,7 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
       rule,
       filters: list.filters,
       output: [...(list.select ?? access.readable.values())],
+      preview: access.preview,
       limit: list.limit,
       scanLimit,
     },

@@ -58,7 +58,8 @@ export async function listResponse(
   const { data, limit, offset, total, truncated, next, rowsReturned } = page;
   const cursor =
     next && (await sealCursor(cursors.cipher, next, cursors.binding, nowMs, cursors.random.bytes(12)));
-  if (cursor !== null && cursor.length > cursorLengthMax) return cursorTooLong;
+  if (cursor !== null && cursor.length > cursorLengthMax)
+    return cursorTooLong(longIn(next!).filter((column) => source.access.readable.has(column)));
   const metered = await succeed(200, rowsReturned);
   const members = [
     `"limit":${limit},"offset":${offset},"total":${total}`,
@@ -89,10 +90,19 @@ const tooLarge = badRequest(
  * everything else.
  */
 export const cursorLengthMax = 100_000;
-/** Refuses a page whose cursor would be longer than `cursorLengthMax`. */
-export const cursorTooLong = badRequest(
-  "the cursor of this list would be too long: fewer values in its filters, or shorter values of its sort, would help",
-);
+/** Refuses a page whose cursor would be longer than `cursorLengthMax`, and names the columns of its sort that are why. */
+export function cursorTooLong(columns: readonly string[] = []): Refusal {
+  return badRequest(
+    "the cursor of this list would be too long: fewer values in its filters, or shorter values of its sort, would help",
+    columns,
+  );
+}
+
+/** The columns of the order whose values take a good part of the cursor. */
+function longIn({ order, window: { after } }: CursorState): readonly string[] {
+  const values: readonly unknown[] = after === null ? [] : JSON.parse(after);
+  return order.filter((_, i) => JSON.stringify(values[i] ?? null).length > cursorLengthMax / 10);
+}
 
 interface Asked {
   readonly list: ListRequest;

@@ -33,8 +33,6 @@ export interface ListSource {
   /** How many rows a request may examine (docs/reference/http.md#the-scan-limit). */
   readonly scanLimit: number;
   readonly metered: boolean;
-  /** Values of more bytes are shown by their beginning alone; null where values are shown whole. */
-  readonly preview: number | null;
   /** Prepared lists by the shape of the request; null for shapes whose requests cannot share one. */
   readonly prepared: Memo<PreparedList | Refusal | null>;
   readonly briefTries: BriefTries;
@@ -48,7 +46,7 @@ export interface ExpandedRequest extends ListRequest {
 }
 
 /** The parts of an `Access` (what a caller may do with a table) that lists use. */
-export type ListAccess = Pick<Access, "key" | "table" | "catalog" | "rule" | "readable">;
+export type ListAccess = Pick<Access, "key" | "table" | "catalog" | "rule" | "readable" | "preview">;
 
 /** The plan of a page and its SQL statement, without values. */
 export interface PlannedPage {
@@ -100,9 +98,7 @@ export function prepareList(
   const expanded = shapeOfSteps(firstSteps(request.expansions));
   const shape =
     access.key &&
-    (expanded === null
-      ? null
-      : `${access.key}\n${source.preview ?? ""}\n${shapeOf(filters, request, state, keys)}\n${expanded}`);
+    (expanded === null ? null : `${access.key}\n${shapeOf(filters, request, state, keys)}\n${expanded}`);
   const shared = prepared.get(shape, () => {
     const rule = openRuleBeside(request, access);
     return rule && make(rule);
@@ -131,7 +127,7 @@ function preparedBy(
   match: Match | null,
   { window, order, choice }: CursorState,
   { after, upTo }: WindowKeys,
-  { access, scanLimit, metered, preview }: ListSource,
+  { access, scanLimit, metered }: ListSource,
 ): PreparedList | Refusal {
   const { table, catalog } = access;
   const plan = planList(table, rule, filters, sort, {
@@ -139,7 +135,7 @@ function preparedBy(
     scanLimit,
     briefTableMax: null,
     metered,
-    preview,
+    preview: access.preview,
     choice,
     match,
     output: select ?? [...access.readable.values()],

@@ -241,5 +241,5 @@ export function returnedOf(access: Access, sent: RowValues): Returned {
   const { columns, primaryKey } = access.table;
   const shown = access.writeOnlyKey ? [...sent.keys()] : [];
   const minimal = [...new Set([...primaryKey, ...shown])].map((name) => columns.get(name)!);
-  return { rule: access.readRule, full: [...access.readable.values()], minimal };
+  return { rule: access.readRule, full: [...access.readable.values()], minimal, preview: access.preview };
 }

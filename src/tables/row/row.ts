@@ -26,18 +26,18 @@ const tooLarge = badRequest("the row is too large for an answer: list it with fe
 
 /**
  * Reads a row by its key. Returns it as JSON text, or a refusal: 403, 404, or 400 for a row that is too large for an
- * answer. Values with more than `preview` bytes are shown by their beginning.
+ * answer.
  */
 export async function getRow(
   { access, reads }: RowTarget,
   execution: Execution,
   key: RowValues,
-  preview: number | null = null,
 ): Promise<string | Refusal> {
-  const { table, catalog, rule } = access;
+  const { table, catalog, rule, preview } = access;
   const output = [...access.readable.values()];
-  const shape = preview === null ? access.key : access.key && `${access.key}\npreview ${preview}`;
-  const get = reads.get(shape, () => getStatement(table, slots(key, access), rule, output, catalog, preview));
+  const get = reads.get(access.key, () =>
+    getStatement(table, slots(key, access), rule, output, catalog, preview),
+  );
   const counted = countedRead(execution, get, [execution.values, key]);
   const results = await read(execution, counted.statements, get.exact ? "short" : "long");
   const isExact = counted.isExact(results);

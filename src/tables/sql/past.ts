@@ -19,6 +19,7 @@ import {
 } from "./as-of.js";
 import { and, commaList, empty, integer, name, param, type Slot, type Sql, sql } from "./fragment.js";
 import { existsSql, namesOf, predicate, type SqlNames } from "./predicate.js";
+import { cutAt } from "./preview.js";
 import { jsonObject, jsonWithin, storedBytes } from "./wire.js";
 
 /** What a statement about rows of the past shows, and of which rows. */
@@ -30,6 +31,8 @@ export interface Past {
   /** Further conditions that the version of a row has to pass. */
   readonly filters: readonly Expression[];
   readonly output: readonly Column[];
+  /** From how many bytes on a value is shown by its beginning; null for never. */
+  readonly preview: number | null;
   readonly limit: number;
   /** How many rows or log entries are examined at most. */
   readonly scanLimit: number;
@@ -63,13 +66,14 @@ export function rowsAsOf(at: AsOf, table: LoggedTable, after: Slot | null, limit
  * this one is missing where none was examined.
  */
 export function stateStatement(past: Past, at: Sql, after: Slot | null): Sql {
-  const { access, logged, output, limit, scanLimit } = past;
+  const { access, logged, output, preview, limit, scanLimit } = past;
   const { table, catalog } = access;
   const moment = asOf(at, "h", [logged], catalog);
   const refer = ({ name: column }: Column) => sql`_r.${name(column)}`;
+  const cut = cutAt(preview, refer);
   const order = commaList(logged.key.map((column) => sql`_r.${name(column.name)}`));
   const last = commaList(logged.key.map((column) => sql`_r.${name(column.name)} DESC`));
-  const passing = sql`SELECT _r._pk AS pk, ${jsonWithin(catalog, table, output, refer, sql`NULL`)} AS row, sum(${storedBytes(output, refer)}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY ${order}) AS n FROM _w AS _r WHERE ${shownVersion(past)} ORDER BY ${order} LIMIT ${integer(limit + 1)}`;
+  const passing = sql`SELECT _r._pk AS pk, ${jsonWithin(catalog, table, output, refer, sql`NULL`, cut)} AS row, sum(${storedBytes(output, refer, cut)}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY ${order}) AS n FROM _w AS _r WHERE ${shownVersion(past)} ORDER BY ${order} LIMIT ${integer(limit + 1)}`;
   const ctes = [
     ...moment.ctes,
     sql`_w AS MATERIALIZED (${rowsAsOf(moment, logged, after, scanLimit)})`,
@@ -114,15 +118,15 @@ export interface Versions {
 }
 
 /**
- * Makes the statement for a page of the versions of rows: `[seq, at, kind, id, key, op, before, row]`. `at` is in
- * milliseconds, `kind` and `id` say who made the change, NULL where another program did, `key` is the key in JSON,
- * `before` and `row` are the row before and after the change in JSON, as far as the caller may see it, `row` NULL after
- * a deletion. The last row of the result has the number of the entry that was examined last, in the place of `at` how
- * many entries were examined, and at its end how many may be shown, up to one more than the limit; it is missing where
- * none was examined.
+ * A page of the versions of rows: `[seq, at, kind, id, key, op, changed, row]`. `at` is in milliseconds, `kind` and `id`
+ * are of who made the change, NULL where another program did, `key` is the key in JSON, `changed` the array of the columns
+ * that an update has changed in JSON, NULL of other changes, `row` the row after the change in JSON, as far as the caller may
+ * see it, NULL after a deletion. The last one has the number of the entry that was examined last, in the place of `at` how many
+ * entries were examined, and at its end how many may be shown, up to one more than the limit; there is none where none was
+ * examined.
  */
 export function versionsStatement(past: Past, { since, before, key: of }: Versions): Sql {
-  const { access, logged, output, limit, scanLimit } = past;
+  const { access, logged, output, preview, limit, scanLimit } = past;
   const { table, catalog } = access;
   const physical = catalog.tables.get(table.name);
   const isTable = sql`tbl = ${text(table.name)}`;
@@ -144,15 +148,27 @@ export function versionsStatement(past: Past, { since, before, key: of }: Versio
     imageColumn(logged.columns.find(({ name: its }) => its === column.name)!, of);
   const shownOf = (of: Sql) =>
     sql`CASE WHEN ${of} IS NOT NULL THEN ${jsonObject(output, referTo(of), physical)} END`;
+  const refer = ({ name: column }: Column) => sql`_r.${name(column)}`;
+  const cut = cutAt(preview, refer);
+  // Beginnings may be the same where values are not: rows are compared whole.
+  const cutRow =
+    cut === undefined
+      ? empty
+      : sql`, CASE WHEN _r._after IS NOT NULL THEN ${jsonObject(output, refer, physical, cut)} END AS cut`;
+  // With a LIMIT, SQLite does not flatten this into the SELECT around it: each value is then read from the image once.
+  const decodedOnce = cut === undefined ? decoded : sql`${decoded} LIMIT -1`;
+  const row = cut === undefined ? sql`row` : sql`cut`;
   const keyJson = keyObject(logged, output, sql`_r._pk`, physical);
   const by = (column: Sql) => sql`(SELECT ${column} FROM _transactions AS _b WHERE _b.id = _r._tx)`;
   const ctes = [
     sql`_e AS MATERIALIZED (${examined})`,
     sql`_v AS MATERIALIZED (SELECT _l.seq AS _seq, _l.tx AS _tx, _l.at AS _at, _l.pk AS _pk, _l.op AS _op, _l.old AS _old, ${after} AS _after FROM _e AS _l WHERE ${isTable})`,
-    sql`_s AS MATERIALIZED (SELECT _r._seq AS seq, ifnull(${by(sql`_b.at`)}, _r._at) AS at, ${by(sql`_b.principal_kind`)} AS kind, ${by(sql`_b.principal_id`)} AS id, ${keyJson} AS key, _r._op AS op, ${shownOf(sql`_r._old`)} AS before, ${shownOf(sql`_r._after`)} AS row FROM (${decoded}) AS _r WHERE ${shownVersion(past)})`,
+    sql`_s AS MATERIALIZED (SELECT _r._seq AS seq, ifnull(${by(sql`_b.at`)}, _r._at) AS at, ${by(sql`_b.principal_kind`)} AS kind, ${by(sql`_b.principal_id`)} AS id, ${keyJson} AS key, _r._op AS op, ${shownOf(sql`_r._old`)} AS before, ${shownOf(sql`_r._after`)} AS row${cutRow} FROM (${decodedOnce}) AS _r WHERE ${shownVersion(past)})`,
   ];
-  // `before IS NOT row` leaves out an update of hidden columns alone, which changes nothing that the caller may see.
-  const told = sql`SELECT *, sum(ifnull(length(before), 0) + ifnull(length(row), 0)) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY seq DESC) AS n FROM _s WHERE before IS NOT row ORDER BY seq DESC LIMIT ${integer(limit + 1)}`;
-  const members = sql`seq, at, kind, id, key, op, before, row`;
+  // An update of hidden columns alone changes nothing that the caller may see.
+  const told = sql`SELECT *, sum(ifnull(octet_length(${row}), 0)) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY seq DESC) AS n FROM _s WHERE before IS NOT row ORDER BY seq DESC LIMIT ${integer(limit + 1)}`;
+  const differs = sql`_c.value IS NOT json_extract(before, _c.fullkey) OR _c.type IS NOT json_type(before, _c.fullkey)`;
+  const changed = sql`CASE op WHEN 'update' THEN (SELECT json_group_array(_c.key) FROM json_each(row) AS _c WHERE ${differs}) END`;
+  const members = sql`seq, at, kind, id, key, op, ${changed}, ${row}`;
   return sql`WITH ${commaList([...ctes, sql`_d AS MATERIALIZED (${told})`])} SELECT ${members}, NULL AS told FROM _d WHERE ${isInPage(limit, catalog)} UNION ALL SELECT last, examined, NULL, NULL, NULL, NULL, NULL, NULL, (SELECT count(*) FROM _d) FROM (SELECT min(seq) AS last, count(*) AS examined FROM _e) WHERE examined > 0`;
 }

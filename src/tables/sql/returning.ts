@@ -6,6 +6,7 @@ import type { Catalog } from "../../schema/catalog.js";
 import type { Seek } from "../plan-check.js";
 import { commaList, name, or, type Sql, sql } from "./fragment.js";
 import { namesOf, predicate, type SqlNames } from "./predicate.js";
+import { cutAt } from "./preview.js";
 import { areExact, probe, probeColumns, probeMatched, probeName, rowsProbed, seeksOf } from "./probe.js";
 import { keyOf, type Values } from "./row-key.js";
 import { jsonObject, jsonWithin } from "./wire.js";
@@ -15,6 +16,8 @@ export interface Returned {
   readonly rule: Expression;
   readonly full: readonly Column[];
   readonly minimal: readonly Column[];
+  /** From how many bytes on a value is shown by its beginning; null for never. */
+  readonly preview: number | null;
 }
 
 /** The expression of a write's RETURNING clause. Its value is text that `returnedRow` reads. */
@@ -46,10 +49,15 @@ export function withKey(table: Table, values: Values, returning: Returning, cata
  * The SQL of what a write returns: the row as JSON with the columns that `returned` says. Where the read rule has an
  * `exists`, the number of rows that were looked up for it stands before the JSON.
  */
-export function returningOf(table: Table, { rule, full, minimal }: Returned, catalog: Catalog): Returning {
+export function returningOf(
+  table: Table,
+  { rule, full, minimal, preview }: Returned,
+  catalog: Catalog,
+): Returning {
   const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
   const key = jsonObject(keyOf(table), refer, catalog.tables.get(table.name));
-  const object = (columns: readonly Column[]) => jsonWithin(catalog, table, columns, refer, key);
+  const object = (columns: readonly Column[]) =>
+    jsonWithin(catalog, table, columns, refer, key, cutAt(preview, refer));
   if (alwaysTrue(rule)) return { row: object(full), exact: true, seeks: [] };
   if (neverTrue(rule)) return { row: object(minimal), exact: true, seeks: [] };
   const row: SqlNames["row"] = (column) => sql`${name(table.name)}.${name(column)}`;

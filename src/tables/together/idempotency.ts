@@ -298,7 +298,7 @@ function shownNow(
   // The table's key has changed since the answer was kept.
   if (isRefusal(keyValues)) return { get: null, json: () => hidden };
   const get = reads.get(reading.key, () =>
-    getStatement(table, slots(keyValues, reading), reading.rule, output, catalog),
+    getStatement(table, slots(keyValues, reading), reading.rule, output, catalog, reading.preview),
   );
   return {
     get: bindCounted(get, [values, keyValues]),

@@ -213,7 +213,7 @@ function keepOrCreate(
   const creation = (abort: string) => sentWrite(created, execution, abort);
   const { probes, bound } = creation("");
   const output = [...access.readable.values()];
-  const get = getStatement(table, keySlots, readRule, output, catalog);
+  const get = getStatement(table, keySlots, readRule, output, catalog, access.preview);
   const found = bindCounted(get, [execution.values, key]);
   const source = created.statement.answer;
   return {

@@ -116,6 +116,9 @@ describe("Svc-Preview", () => {
     expect(dataOf(await root.get("/admin/api/data/wide", preview))).toMatchObject([one]);
     const sorted = await root.get(`/admin/api/data/wide?sort=${columns[3]}&limit=1`, preview);
     expect(dataOf(sorted)).toMatchObject([one]);
+    const changed = await root.patch("/admin/api/data/wide/1", { [columns[3]!]: "y".repeat(200) }, preview);
+    const cut = { ...one, [columns[3]!]: { $preview: "y".repeat(100), bytes: 200 } };
+    expect(dataOf(changed)).toMatchObject(cut);
   });
 
   it("goes together with Svc-As, and with keys", async () => {
@@ -138,8 +141,177 @@ describe("Svc-Preview", () => {
     expect(dataOf(await root.get("/api/docs?where[id]=1&select=body", preview))).toEqual([
       { body: "é".repeat(500) },
     ]);
-    expect(dataOf(await root.patch(`${docs}/1`, { score: 2 }, preview))).toMatchObject({
-      body: "é".repeat(500),
+    const counted = await root.get(`${docs}/_svc/aggregate?group=body&count=*`, preview);
+    expect(dataOf<{ body: string }[]>(counted).map(({ body }) => body.length)).toEqual([5, 500]);
+  });
+});
+
+describe("Svc-Preview on what is written", () => {
+  const text = "é".repeat(500);
+  const cut = { $preview: "é".repeat(50), bytes: 1000 };
+  const bodyOf = async (server: TestServer, id: number) => {
+    const sql = "SELECT body FROM docs WHERE id = ?";
+    return (await server.database.query([{ sql, params: [BigInt(id)] }]))[0]!.rows[0]?.[0];
+  };
+
+  it("shows the beginnings of what a row has after a change, and writes it whole", async () => {
+    const { server, root } = await served();
+    const patched = await root.patch(`${docs}/1`, { score: 2 }, preview);
+    expect(dataOf(patched)).toEqual({ ...long, score: 2, version: 6 });
+    expect(patched.headers.get("ETag")).toBe('"6"');
+    const guarded = await root.patch(
+      `${docs}/_svc/key?id=2`,
+      { body: text },
+      { ...preview, "If-Match": '"6"' },
+    );
+    expect(dataOf(guarded)).toEqual({ ...short, body: cut, version: 7 });
+    expect(await bodyOf(server, 1)).toBe(text);
+    expect(await bodyOf(server, 2)).toBe(text);
+    const created = await root.post(docs, { id: 3, body: text, file: "AQI=" }, preview);
+    expect(created.status).toBe(201);
+    expect(dataOf(created)).toMatchObject({ id: 3, body: cut, file: "AQI=" });
+    expect(dataOf(await root.delete(`${docs}/3`, preview))).toEqual({ id: 3 });
+    // What others have asked for without it is not what is kept of their statements.
+    expect(dataOf(await root.patch(`${docs}/1`, { score: 3 }))).toMatchObject({ body: text, score: 3 });
+  });
+
+  it("so do several rows, and rows that are there already", async () => {
+    const { server, root } = await served();
+    const rows = [
+      { id: 3, body: text },
+      { id: 4, body: "short" },
+    ];
+    const bulk = await root.post(docs, rows, preview);
+    expect(dataOf(bulk)).toMatchObject([
+      { id: 3, body: cut },
+      { id: 4, body: "short" },
+    ]);
+    expect(await bodyOf(server, 3)).toBe(text);
+    const upserts = `${docs}?on_conflict=id&on_duplicate`;
+    const kept = await root.post(`${upserts}=ignore`, { id: 1, body: "other" }, preview);
+    expect(dataOf(kept)).toEqual(long);
+    const changed = await root.post(
+      `${upserts}=update`,
+      [
+        { id: 1, score: 2 },
+        { id: 5, body: text },
+      ],
+      preview,
+    );
+    expect(dataOf(changed)).toMatchObject([
+      { ...long, score: 2, version: 6 },
+      { id: 5, body: cut },
+    ]);
+    expect(await bodyOf(server, 5)).toBe(text);
+  });
+
+  it("and a request that is repeated is answered as at first", async () => {
+    const { server, root } = await served();
+    const once = { ...preview, "Idempotency-Key": "one" };
+    const first = await root.post(docs, { id: 3, body: text }, once);
+    expect(dataOf(first)).toMatchObject({ id: 3, body: cut });
+    const again = await root.post(docs, { id: 3, body: text }, once);
+    expect(again.headers.get("Idempotency-Replayed")).toBe("true");
+    expect(dataOf(again)).toEqual(dataOf(first));
+    const huge = "x".repeat(300_000);
+    const large = { ...preview, "Idempotency-Key": "two" };
+    for (let i = 0; i < 2; i++)
+      expect(dataOf(await root.patch(`${docs}/1`, { body: huge }, large))).toMatchObject({
+        body: { $preview: "x".repeat(100), bytes: 300_000 },
+      });
+    expect(await bodyOf(server, 1)).toBe(huge);
+  });
+
+  it("is refused before anything is written where it is none", async () => {
+    const { server, root } = await served();
+    const wrong = { "Svc-Preview": "63" };
+    expectRefusal(await root.patch(`${docs}/1`, { body: "no" }, wrong), 400, "bad_request");
+    expectRefusal(await root.post(docs, { id: 3 }, wrong), 400, "bad_request");
+    expect(await bodyOf(server, 1)).toBe(text);
+    expect(await bodyOf(server, 3)).toBeUndefined();
+  });
+});
+
+describe("Svc-Preview of the past", () => {
+  const pages = "/admin/api/data/pages";
+  const past = `
+pages:
+  history: 30d
+  columns:
+    id:   { type: integer, primary_key: true }
+    body: { type: text }
+    extra: { type: json }
+    file: { type: blob }
+    note: { type: real }
+`;
+  const [first, second] = ["a", "b"].map((end) => "x".repeat(20_000) + end) as [string, string];
+  const cut = { $preview: "x".repeat(100), bytes: 20_001 };
+  type Version = {
+    readonly seq: number;
+    readonly op: string;
+    readonly changed: unknown;
+    readonly row: unknown;
+  };
+
+  it("shows versions by their beginnings, tells what differs behind them, and restores the whole", async () => {
+    const server = await serve({ schema: past });
+    const root = client(server, (await member(server, "root", "admin")).bearer);
+    const extra = { a: "y".repeat(300) };
+    const cutExtra = { $preview: `{"a":"${"y".repeat(94)}`, bytes: 308 };
+    await root.post(pages, { id: 1, body: first, extra, note: 1e300 });
+    await root.patch(`${pages}/1`, { body: second });
+    await root.patch(`${pages}/1`, { note: 2, file: btoa("z".repeat(300)) });
+    const of = `${pages}/_svc/history?where[id]=1`;
+    const versions = dataOf<Version[]>(await root.get(of, preview));
+    const file = { $preview: "enp6".repeat(25), bytes: 300 };
+    const row = { id: 1, body: cut, extra: cutExtra, file: null, note: 1e300 };
+    expect(versions.map(({ op, changed, row }) => ({ op, changed, row }))).toEqual([
+      { op: "update", changed: ["file", "note"], row: { ...row, file, note: 2 } },
+      { op: "update", changed: ["body"], row },
+      { op: "insert", changed: null, row },
+    ]);
+    const whole = dataOf<Version[]>(await root.get(of));
+    expect(whole.map(({ changed }) => changed)).toEqual([["file", "note"], ["body"], null]);
+    expect(whole[2]!.row).toEqual({ id: 1, body: first, extra, file: null, note: 1e300 });
+
+    const at = versions[2]!.seq;
+    const state = await root.get(`${pages}/_svc/state?at=${at}`, preview);
+    expect(dataOf(state)).toEqual([row]);
+    const restored = await root.post(`${pages}/_svc/restore`, { key: { id: 1 }, seq: at }, preview);
+    expect(dataOf(restored)).toEqual(row);
+    expect(dataOf(await root.get(`${pages}/1`))).toEqual({
+      id: 1,
+      body: first,
+      extra,
+      file: null,
+      note: 1e300,
     });
+    await root.delete(`${pages}/1`);
+    const back = await root.post(`${pages}/_svc/restore`, { key: { id: 1 }, seq: versions[1]!.seq }, preview);
+    expect(dataOf(back)).toEqual(row);
+    expect(dataOf<{ body: string }>(await root.get(`${pages}/1`)).body).toBe(second);
+    const deleted = dataOf<Version[]>(await root.get(of, preview))[1];
+    expect(deleted).toMatchObject({ op: "delete", changed: null, row: null });
+    for (const path of [of, `${pages}/_svc/state?at=${at}`])
+      expectRefusal(await root.get(path, { "Svc-Preview": "1" }), 400, "bad_request");
+  });
+
+  it("of fifty columns", async () => {
+    const names = Array.from({ length: 50 }, (_, i) => `a_column_of_some_text_${i}`);
+    const columns = names
+      .map((name, i) => `${name}: { type: ${["text", "json", "blob"][i % 3]} }`)
+      .join(", ");
+    const wide = `wide: { history: 30d, columns: { id: { type: integer, primary_key: true }, ${columns} } }`;
+    const server = await serve({ schema: wide });
+    const root = client(server, (await member(server, "root", "admin")).bearer);
+    await root.post("/admin/api/data/wide", { id: 1, [names[0]!]: "x".repeat(200) });
+    await root.patch("/admin/api/data/wide/1", { [names[48]!]: "y".repeat(200) });
+    const row = { [names[0]!]: { $preview: "x".repeat(100), bytes: 200 }, [names[48]!]: null };
+    const changed = { ...row, [names[48]!]: { $preview: "y".repeat(100), bytes: 200 } };
+    expect(dataOf(await root.get("/admin/api/data/wide/_svc/history", preview))).toMatchObject([
+      { changed: [names[48]], row: changed },
+      { op: "insert", row },
+    ]);
+    expect(dataOf(await root.get("/admin/api/data/wide/_svc/state?at=2", preview))).toMatchObject([changed]);
   });
 });

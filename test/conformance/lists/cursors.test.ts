@@ -40,6 +40,19 @@ async function notes() {
 const second = [{ id: "needle-1", owner_id: "ada", body: "haystack-1" }];
 
 describe("a cursor", () => {
+  it("that would be too long is 400, and names the columns of the sort that are why", async () => {
+    const { server, adas } = await notes();
+    await run(server, "UPDATE notes SET body = hex(zeroblob(50000)) || id");
+    const by = (query: string) => adas.get(`/api/notes?${query}limit=1`);
+    expectRefusal(await by("sort=owner_id,-body&"), 400, "bad_request", ["body"]);
+    for (const query of ["", "sort=owner_id&"]) expect((await by(query)).status).toBe(200);
+    // The last page needs none.
+    expect((await adas.get("/api/notes?sort=body&where[owner_id]=bob")).status).toBe(200);
+    const many = Array.from({ length: 12_000 }, (_, i) => `id${i}`);
+    const filter = { or: [{ id: { in: many } }, { owner_id: "ada" }] };
+    expectRefusal(await adas.post("/api/notes/_svc/query", { filter, limit: 1 }), 400, "bad_request");
+  });
+
   it("continues the request that it was made for", async () => {
     const { adas, first } = await notes();
     const page = await adas.get(`/api/notes?cursor=${first}`);

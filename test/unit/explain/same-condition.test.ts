@@ -48,7 +48,7 @@ test("an explanation asks what stands in the call's own statement, letter for le
   const ruleOf = (action: RuleAction) => specialiseForRole(rules.get(table.name)![action], "user")!;
   const of = (...names: readonly string[]): Values =>
     new Map(names.map((name): [Column, Slot] => [table.columns.get(name)!, new Slot(name)]));
-  const returned = { rule: ruleOf("read"), full: [...table.columns.values()], minimal: [] };
+  const returned = { rule: ruleOf("read"), full: [...table.columns.values()], minimal: [], preview: null };
   const key = of("id");
   const pairs = [
     [

@@ -213,6 +213,7 @@ it("previews of long values, for administrators", async () => {
     "/admin/api/data/messages?select=id&expand=room_id&expand[room_id][select]=name",
   ])
     texts.push((await show("GET", path)).text);
+  texts.push((await show("PATCH", "/admin/api/data/messages/1", { body: "new" })).text);
   await expect(`${texts.join("\n\n")}\n`).toMatchFileSnapshot("previews.sql");
 });
 

@@ -81,7 +81,7 @@ function RowForm(props: RowDrawerProps & { readonly rowKey: Row | null }) {
   const save = async () => {
     if ("problems" in asked) throw new Error(texts.data.fixFirst);
     if (row === null) {
-      onSaved(await tableOf(table.name).create(asked.values));
+      onSaved(await tableOf(table.name, { as: null, isPreviewed: true }).create(asked.values));
       return tell(texts.data.created);
     }
     const done = await saveChange(table, row, asked.values, isForced);

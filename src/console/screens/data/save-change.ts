@@ -3,7 +3,7 @@ import { keyOf } from "../../grid/row-key.js";
 import { isPreview } from "../../grid/value.js";
 import { ask } from "../../server/ask.js";
 import type { Row, TableShape } from "../../server/shapes.js";
-import { tableOf } from "../../server/tables.js";
+import { previewHeader, tableOf } from "../../server/tables.js";
 import { texts } from "../../texts.js";
 
 /** A change was written, or somebody else has changed the row meanwhile, which `theirs` then is. */
@@ -23,11 +23,10 @@ export async function saveChange(
 ): Promise<Saved> {
   const key = keyOf(table, shown);
   if (key === null) throw new Error(texts.data.noKey);
-  const rows = tableOf(table.name);
-  const previews = tableOf(table.name, { as: null, isPreviewed: true });
+  const rows = tableOf(table.name, { as: null, isPreviewed: true });
   const version = table.columns.find(({ managed }) => managed === "version")?.name;
   if (!isForced && version === undefined) {
-    const now = await previews.get(key);
+    const now = await rows.get(key);
     if (Object.keys(changes).some((name) => !isSame(now[name], shown[name])))
       return { outcome: "conflict", theirs: now };
   }
@@ -37,7 +36,7 @@ export async function saveChange(
     return { outcome: "saved", row };
   } catch (error) {
     if (!(error instanceof SvcPreconditionError)) throw error;
-    return { outcome: "conflict", theirs: await previews.get(key) };
+    return { outcome: "conflict", theirs: await rows.get(key) };
   }
 }
 
@@ -60,7 +59,7 @@ export interface Version {
 /** Whether older versions of a table's rows can be written back. */
 export const keepsHistory = ({ history }: TableShape) => history !== "none";
 
-/** The versions of a row, the newest first. */
+/** The versions of a row, the newest first, with long values by their beginnings. */
 export async function versionsOf(
   table: TableShape,
   key: Row,
@@ -72,12 +71,15 @@ export async function versionsOf(
     ...where.map(([name, value]) => [name, value]),
     ["limit", String(limit)],
   ]);
-  return ask("GET", `/data/${table.name}/_svc/history?${parameters}`, undefined, { signal });
+  return ask("GET", `/data/${table.name}/_svc/history?${parameters}`, undefined, {
+    signal,
+    headers: previewHeader,
+  });
 }
 
-/** Writes a version of a row back. */
+/** Writes a version of a row back, which the server has whole. */
 export function restore(table: TableShape, key: Row, seq: number): Promise<Row> {
-  return ask("POST", `/data/${table.name}/_svc/restore`, { key, seq });
+  return ask("POST", `/data/${table.name}/_svc/restore`, { key, seq }, { headers: previewHeader });
 }
 
 /** What takes the last change of a row back, where the table keeps history; undefined where it does not. */

@@ -4,10 +4,11 @@ import { hrefOf } from "../../app/route.js";
 import { CallerButton } from "../../callers/caller-button.js";
 import { callerParameters } from "../../callers/caller-parameters.js";
 import { Grid } from "../../grid/grid.js";
-import { type GridQuery, sortedBy } from "../../grid/list-query.js";
+import { type GridQuery, sortedBy, sortedColumn } from "../../grid/list-query.js";
 import { keyOf, keyText } from "../../grid/row-key.js";
 import { listOf, useRows } from "../../grid/use-rows.js";
 import { Button } from "../../parts/button.js";
+import { Icon } from "../../parts/icon.js";
 import { tell } from "../../parts/toasts.js";
 import { Empty, Failure, Loading } from "../../parts/view.js";
 import type { As } from "../../server/as.js";
@@ -82,6 +83,7 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
     tell(texts.data.saved, undo && { label: texts.app.undo, act: async () => replace(await undo()) });
   };
   const refusal = as !== null && isRefusal(loaded.error) ? loaded.error : null;
+  const tooLong = tooLongSort(loaded.error, query);
   const isFiltered = query.conditions.length > 0 || query.search !== "";
   return (
     <section class="rows" aria-label={table.name}>
@@ -114,7 +116,23 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
           {texts.data.wrongValue(asked.wrong.column, asked.wrong.value)}
         </p>
       )}
-      {loaded.error !== null && refusal === null && <Failure error={loaded.error} onRetry={loaded.reload} />}
+      {tooLong.length > 0 && (
+        <div class="failure-box" role="alert">
+          <Icon name="warning" />
+          <p>{texts.data.sortTooLong(tooLong)}</p>
+          <Button
+            isSmall
+            onPress={() =>
+              onQuery({ ...query, sort: query.sort.filter((term) => !tooLong.includes(sortedColumn(term))) })
+            }
+          >
+            {tooLong.length < query.sort.length ? texts.data.sortByRest : texts.data.sortByKey}
+          </Button>
+        </div>
+      )}
+      {loaded.error !== null && refusal === null && tooLong.length === 0 && (
+        <Failure error={loaded.error} onRetry={loaded.reload} />
+      )}
       {refusal !== null && (
         <Empty icon="why" title={texts.data.refused(as!.label)}>
           <p>{refusal.message}</p>
@@ -194,6 +212,12 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
       {conflict && <ConflictDialog table={table} {...conflict} onClose={() => setConflict(null)} />}
     </section>
   );
+}
+
+/** The columns of the sort whose values are so long that the server cannot go on behind one of them. */
+function tooLongSort(error: unknown, { sort }: GridQuery): readonly string[] {
+  if (!(error instanceof SvcError) || error.status !== 400) return [];
+  return error.columns.filter((column) => sort.map(sortedColumn).includes(column));
 }
 
 /** Whether the rules, or the lack of a session, have refused. */
