@@ -107,21 +107,6 @@ test("a request with a key is done once, and answered as before", async () => {
   expect((await cat.post("/api/notes", body, once("k"))).status).toBe(201);
 });
 
-test("on a table with checks of the owner's", async () => {
-  const { server, key } = await world();
-  for (const write of [
-    () => key.post("/api/checked", { id: 1, n: 1 }, once("k")),
-    () => key.patch("/api/checked/1", { n: 2 }, once("k")),
-  ]) {
-    const [first, again] = [await write(), await write()];
-    expect([first.status, isReplay(first)]).toEqual([again.status, false]);
-    expect([dataOf(again), isReplay(again)]).toEqual([dataOf(first), true]);
-  }
-  expectRefusal(await key.post("/api/checked", { id: 2, n: 0 }, once("no")), 400, "bad_request", ["n"]);
-  await run(server, "UPDATE checked SET n = 3");
-  expect(dataOf(await key.patch("/api/checked/1", { n: 2 }, once("k")))).toEqual({ id: 1, n: 2 });
-});
-
 test("several rows, and what was there", async () => {
   const { ann } = await world();
   const rows = [{ text: "a" }, { text: "b", hidden: true }, { id: "x" }];
