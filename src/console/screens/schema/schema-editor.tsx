@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { SvcError } from "../../../client/index.js";
-import { route } from "../../app/route.js";
+import { go, hrefOf, route } from "../../app/route.js";
 import { Editor } from "../../editor/editor.js";
 import { Button } from "../../parts/button.js";
 import { tell } from "../../parts/toasts.js";
@@ -33,6 +33,8 @@ export function SchemaEditor({ schema, onApplied }: SchemaEditorProps) {
     });
     await ask("POST", `/schema/apply?${parameters}`, text);
     tell(texts.schema.applied);
+    // An index that the address proposes is there now, and would be proposed once more.
+    go(hrefOf("schema", ["edit"]), true);
     onApplied();
   };
   return (

@@ -112,6 +112,9 @@ describeInChromium("an administrator at work", (open) => {
     await asked.getByLabel("Password", { exact: true }).fill(password);
     await asked.getByRole("button", { name: "Go on" }).click();
     await page.getByText("The schema is in force.").waitFor();
+    const saved = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save this text" }).click();
+    expect(readFileSync(await (await saved).path(), "utf8")).toMatch(/columns: \[sensor\]/);
     expect(await one(served, "SELECT count(*) FROM pragma_index_list('measurements')")).toEqual(1);
 
     await page.getByLabel("svc.schema.yaml").click();
@@ -171,8 +174,16 @@ describeInChromium("an administrator at work", (open) => {
     await goTo(page, `#/users/${carl}`);
     await page.getByRole("button", { name: "End", exact: true }).click();
     await page.getByText("None.", { exact: true }).waitFor();
+    await served.server.request("/auth/login", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ email: "carl@example.com", password }),
+    });
+    await page.reload();
+    await page.getByRole("button", { name: "End", exact: true }).waitFor();
     await page.getByRole("button", { name: "Disable" }).click();
     await page.getByRole("dialog").last().getByRole("button", { name: "Disable" }).click();
+    await page.getByText("None.", { exact: true }).waitFor();
     await page.getByRole("dialog").getByText("disabled").waitFor();
     expect(await one(served, "SELECT disabled FROM _users WHERE email = 'carl@example.com'")).toEqual(1);
   });
