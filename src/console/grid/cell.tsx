@@ -11,20 +11,19 @@ interface ValueProps {
   readonly value: unknown;
 }
 
-/** A value of a column as a cell shows it. */
-export function Value({ column, value }: ValueProps) {
+/** A value of a column as a cell shows it, in one element, as a grid has very many of them. */
+export function Value({ column, value, class: own = "" }: ValueProps & { readonly class?: string }) {
   if (value === undefined) return null;
-  if (value === null) return <span class="null">NULL</span>;
+  if (value === null) return <span class={`null ${own}`}>NULL</span>;
   if (column.type === "boolean")
     return (
-      <span class={value === true ? "truth yes" : "truth no"}>
+      <span class={`truth ${value === true ? "yes" : "no"} ${own}`}>
         {value === true && <Icon name="check" />}
         {String(value)}
       </span>
     );
   const time = managedTime(column, value);
-  const shown = <Text value={cellText(column.type, value)} />;
-  return time === null ? shown : <span title={time.toISOString()}>{shown}</span>;
+  return <Text value={cellText(column.type, value)} class={own || undefined} title={time?.toISOString()} />;
 }
 
 /** A link to the row that a value refers to. */

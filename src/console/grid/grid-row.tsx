@@ -109,9 +109,7 @@ export class GridRow extends Component<GridRowProps> {
                 />
               ) : (
                 <>
-                  <span class="cell-value">
-                    <Value column={column} value={value} />
-                  </span>
+                  <Value class="cell-value" column={column} value={value} />
                   <ReferenceLink column={column} value={value} />
                 </>
               )}

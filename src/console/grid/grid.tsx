@@ -30,7 +30,7 @@ export interface GridProps {
 /** Widths and heights in rem. */
 const rowHeight = 2;
 const selectWidth = 3.5;
-const overscan = 8;
+const overscan = 4;
 const nearEndRows = 60;
 
 /**
