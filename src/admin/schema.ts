@@ -6,8 +6,8 @@ import { json } from "../http/respond.js";
 import { asLongWork } from "../platform/as-long-work.js";
 import type { Database } from "../platform/database.js";
 import { formatProblem, type Problem } from "../problems/problem.js";
-import { schemaFile } from "../project/file-names.js";
-import { withLines } from "../project/lines/with-lines.js";
+import { located } from "../project/lines/located.js";
+import { yamlPlaces } from "../project/lines/yaml-places.js";
 import { parseRules } from "../project/parse-rules.js";
 import { type ApplyOutcome, applyChange } from "../schema/apply.js";
 import { formatStep } from "../schema/plan/format-plan.js";
@@ -86,11 +86,7 @@ function outcomeAnswer(outcome: ApplyOutcome, text: string): Response | Refusal 
 
 /** The problems one a line, with the lines of the proposed text. */
 function problemsAnswer(problems: readonly Problem[], text: string): Refusal {
-  return badRequest(
-    withLines(problems, new Map([[schemaFile, text]]))
-      .map(formatProblem)
-      .join("\n"),
-  );
+  return badRequest(located(problems, text, yamlPlaces).map(formatProblem).join("\n"));
 }
 
 function answer(data: unknown): Response {

@@ -1,7 +1,7 @@
 import { dottedPath } from "../problems/dotted-path.js";
 import { conditionPath } from "../rules/write-out.js";
+import { lineAt, lineStarts } from "./lines/located.js";
 import { type TomlPlace, tomlPlaces } from "./lines/toml-places.js";
-import { lineAt, lineStarts } from "./lines/with-lines.js";
 import type { RulesSource } from "./parse-rules.js";
 import type { RulePlaces, TextRun } from "./place-in-file.js";
 

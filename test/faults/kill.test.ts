@@ -16,7 +16,7 @@ import { type Asked, ask, start } from "./killed-server.js";
  * A server that is killed again and again while users write, refresh, log out and log in. What was acknowledged is there
  * after the restart; what got no answer has happened as a whole, or not at all. `npm run test:faults` runs fifty rounds.
  */
-const rounds = Number(process.env.ROUNDS ?? 3);
+const rounds = Number(process.env.ROUNDS ?? 2);
 const writerCount = 8;
 const seed = Random.seedOfRun();
 const random = new Random(seed);

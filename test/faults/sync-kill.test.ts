@@ -26,7 +26,7 @@ import { type Asked, ask, start } from "./killed-server.js";
  * streams. After each restart every copy goes on from its last checkpoint, and ends with exactly the rows of a list.
  * `npm run test:faults` runs fifty rounds.
  */
-const rounds = Number(process.env.ROUNDS ?? 3);
+const rounds = Number(process.env.ROUNDS ?? 2);
 const writerCount = 8;
 const followersOfAKind = 4;
 const seed = Random.seedOfRun();

@@ -34,7 +34,7 @@ import { schemaOf } from "../unit/rules/fixture.js";
 
 /** A failing case prints its seed and path; SVC_TEST_SEED and SVC_TEST_RUNS replay and prolong it. */
 const settings = {
-  numRuns: Number(process.env.SVC_TEST_RUNS ?? 60),
+  numRuns: Number(process.env.SVC_TEST_RUNS ?? 30),
   ...(process.env.SVC_TEST_SEED === undefined ? {} : { seed: Number(process.env.SVC_TEST_SEED) }),
 };
 

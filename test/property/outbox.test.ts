@@ -6,7 +6,7 @@ import { rowsOf } from "../support/people.js";
 import { serve } from "../support/server.js";
 import { Random } from "./support/random.js";
 
-const rounds = Number(process.env.OUTBOXES ?? 3);
+const rounds = Number(process.env.OUTBOXES ?? 2);
 vi.setConfig({ testTimeout: 60_000 + rounds * 10_000 });
 
 const schema = `

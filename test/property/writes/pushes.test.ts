@@ -12,7 +12,7 @@ import {
 } from "./operations.js";
 import { World } from "./world.js";
 
-const queries = Number(process.env.QUERIES ?? 60);
+const queries = Number(process.env.QUERIES ?? 40);
 vi.setConfig({ testTimeout: 60_000 + queries * 500 });
 
 /** What is told of a mutation. */

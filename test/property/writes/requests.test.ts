@@ -14,7 +14,7 @@ import {
 } from "./operations.js";
 import { callers, type Table, tables, World } from "./world.js";
 
-const queries = Number(process.env.QUERIES ?? 60);
+const queries = Number(process.env.QUERIES ?? 40);
 vi.setConfig({ testTimeout: 60_000 + queries * 500 });
 
 /** A request of several elements, and the same elements as requests of their own. */

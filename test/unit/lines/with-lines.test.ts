@@ -204,7 +204,7 @@ test("problems are in the order of their file, and a line that is known stays", 
   ]);
 });
 
-test("a Worker does not carry it", () => {
+test("a Worker carries what finds lines in a schema, which comes over HTTP, and nothing for svc.toml", () => {
   const reached = new Set<string>();
   const follow = (file: string): void => {
     if (reached.has(file)) return;
@@ -220,5 +220,8 @@ test("a Worker does not carry it", () => {
   );
   for (const entry of ["src/worker/index.ts", "src/worker/libsql.ts"]) follow(entry);
   expect(reached).toContain("src/project/schema.ts");
-  expect([...reached].filter((file) => file.includes("/lines/"))).toEqual([]);
+  expect([...reached].filter((file) => file.includes("/lines/")).sort()).toEqual([
+    "src/project/lines/located.ts",
+    "src/project/lines/yaml-places.ts",
+  ]);
 });

@@ -1,0 +1,66 @@
+import { stepsOf } from "../../problems/dotted-path.js";
+import type { Problem } from "../../problems/problem.js";
+import type { Place } from "./place.js";
+
+/**
+ * Adds line numbers to problems of one file, and sorts them by line. `placesIn` finds the places of keys in the file's
+ * text. Where the path of a problem is not in the file, as with a missing key, the line is that of the longest part of
+ * the path that is there.
+ */
+export function located(
+  problems: readonly Problem[],
+  text: string,
+  placesIn: (text: string) => Place,
+): readonly Problem[] {
+  return byLine(withOwnLines(problems, text, placesIn));
+}
+
+/** Problems of one file, those of the first line first. */
+export function byLine(problems: readonly Problem[]): readonly Problem[] {
+  return problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
+}
+
+function withOwnLines(
+  problems: readonly Problem[],
+  text: string,
+  placesIn: (text: string) => Place,
+): readonly Problem[] {
+  // Mistakes of syntax come with their lines, and a file that has any cannot be parsed to find the places of keys.
+  if (problems.every(({ line }) => line !== undefined)) return problems;
+  const root = placesIn(text);
+  const starts = lineStarts(text);
+  return problems.map((problem) => {
+    const offset = problem.line === undefined ? offsetOf(root, stepsOf(problem.path)) : null;
+    return offset === null ? problem : { ...problem, line: lineAt(starts, offset) };
+  });
+}
+
+function offsetOf(root: Place, steps: readonly string[]): number | null {
+  let offset: number | null = null;
+  let place: Place | undefined = root;
+  for (const step of steps) {
+    place = place.part(step);
+    if (place === undefined) break;
+    offset = place.offset;
+  }
+  return offset;
+}
+
+/** The offsets at which the lines of a text begin. */
+export function lineStarts(text: string): readonly number[] {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+/** The line of an offset, from 1: how many lines begin at it or before it. */
+export function lineAt(starts: readonly number[], offset: number): number {
+  let from = 0;
+  let to = starts.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (starts[middle]! <= offset) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
