@@ -22,7 +22,7 @@ const notInWorkerd = [
  * takes a minute there.
  */
 const seldomInWorkerd = [
-  "{client,cookies,links,log,oauth,openapi,secrets,throttle}/*",
+  "{api-keys,client,cookies,credentials,errors,input,links,log,oauth,openapi,secrets,throttle,tracker}/*",
   "lists/{json-form,parameters}",
 ];
 
