@@ -7,7 +7,7 @@ import { Random } from "./support/random.js";
  * vitest run test/property/explain.test.ts` repeats or prolongs a run; each table has four rules.
  */
 const seed = Random.seedOfRun();
-const ruleCount = Number(process.env.RULES ?? 50);
+const ruleCount = Number(process.env.RULES ?? 100);
 const tablesPerServer = 25;
 const callsEach = 4;
 vi.setConfig({ testTimeout: 60_000 + ruleCount * 200 });

@@ -16,7 +16,7 @@ import { tokenize } from "../../src/sqlite/sql-tokens.js";
 import { noPlanChecks } from "../../src/tables/plan-check.js";
 import { Random } from "./support/random.js";
 
-const mutants = Number(process.env.MUTANTS ?? 250);
+const mutants = Number(process.env.MUTANTS ?? 400);
 
 const tables = `
 accounts:

@@ -11,7 +11,7 @@ import { Random } from "./support/random.js";
  * histories has to find each of them. `SEED=…` repeats a run,
  * `FAULTS=all` tries each of them.
  */
-const histories = Number(process.env.HISTORIES ?? 25);
+const histories = Number(process.env.HISTORIES ?? 40);
 vi.setConfig({ testTimeout: 60_000 + histories * 10_000 });
 
 /** Rewrites the statements that tell what has changed: those between the two names, or all where they are not there. */
