@@ -18,20 +18,18 @@ const notInWorkerd = [
 ];
 
 /**
- * What hangs least on the SQL for the owner's tables. `npm run test:targets` has it in workerd, too, and `npm test` has
- * not: it takes more than a minute there.
+ * They replace modules of Node, or look at the threads and at the code cache of the process that they run in: each has a
+ * process of its own. The other files share some processes, which spares them most of the imports.
  */
-const seldomInWorkerd = [
-  "{account,aggregates,api-keys,client,cookies,credentials,errors,input,links,log,metering,oauth,openapi}/*",
-  "{pulled,refresh,rows,rules,schema,secrets,throttle,tracker}/*",
-  "lists/{json-form,parameters}",
-];
+const alone = [
+  "cli/{code-cache,unfinished}",
+  "platform/{journal-disk,password-hasher,threads-of-libsql}",
+].map((files) => `test/${files}.test.ts`);
 
 function leftOut(target: string): string[] {
   const files = [
     ...(target === "app" ? [] : serveNothing),
     ...(target.startsWith("workerd") ? notInWorkerd : []),
-    ...(target === "workerd" && !process.env.EVERYWHERE ? seldomInWorkerd : []),
   ];
   return files.map((file) => `test/conformance/${file}.test.ts`);
 }
@@ -47,8 +45,11 @@ export default defineConfig({
         test: {
           name: "parts",
           include: ["test/{unit,property,platform,cli,faults,docs}/**/*.test.ts", "test/*.test.ts"],
+          exclude: alone,
+          isolate: false,
         },
       },
+      { extends: true, test: { name: "alone", include: alone } },
       {
         extends: true,
         test: {

@@ -160,3 +160,11 @@ export function peakMb(pid: number): number {
   const [, kb] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
   return Number(kb) / 1024;
 }
+
+/** Seconds of processor time that a process has used (proc(5): `utime` and `stime`, in hundredths). */
+export function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /, "")
+    .split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}

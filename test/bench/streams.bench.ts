@@ -11,6 +11,7 @@ import { openLibsql } from "../../src/node/libsql.js";
 import { systemRandom } from "../../src/node/system.js";
 import { figure, quantile } from "../support/figures.js";
 import { spawnServer } from "../support/spawned-server.js";
+import { cpuSeconds } from "./contestant.js";
 import { startRealtime } from "./pocketbase.js";
 
 /** How many streams are open at once; a process of svc has a thousand at most. */
@@ -200,14 +201,6 @@ async function startPocketbase(binary: string, callers: "superuser" | "user"): P
     collect: async () => null,
     end,
   };
-}
-
-/** Seconds of processor time that a process has used (proc(5): `utime` and `stime`, in hundredths). */
-function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-    .replace(/^.*\) /, "")
-    .split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 /** MB that a process has in memory. */

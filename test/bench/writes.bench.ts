@@ -4,7 +4,7 @@ import type { Request } from "autocannon";
 import { test } from "vitest";
 import { figure, median } from "../support/figures.js";
 import { type Chat, makeProject, numbers } from "./chat.js";
-import { type Asked, connections, rate, send, startSvc } from "./contestant.js";
+import { type Asked, connections, cpuSeconds, rate, send, startSvc } from "./contestant.js";
 import { medianInterval } from "./median-interval.js";
 import { startBatch } from "./pocketbase.js";
 
@@ -15,7 +15,7 @@ const rounds = 2 * Math.ceil(Math.max(6, Number(process.env.ROUNDS ?? 10)) / 2);
 const rows = 1_000;
 const batchRows = 100;
 /** Of one turn, so many that it takes some tenths of a second. */
-const creates = 3_200;
+const creates = 6_400;
 const transfers = 640;
 const accounts = 1_000;
 
@@ -92,20 +92,25 @@ interface Way {
   readonly clients: number;
 }
 
-/** Seconds that each way took in each round. Every other round goes backwards: what changes in time meets all alike. */
-async function inTurns(ways: readonly Way[]): Promise<readonly (readonly number[])[]> {
-  const times = ways.map(() => [] as number[]);
-  const run = async (way: Way) => {
-    const amount = way.requests * way.repeats;
-    const options = { connections: way.clients, amount, sampleInt: 10, timeout: 60 };
-    return way.requests / (await rate(way.asked, "create", options));
-  };
+/** Seconds that one turn of a way takes, divided by its repetitions. */
+async function secondsOf(way: Way): Promise<number> {
+  const amount = way.requests * way.repeats;
+  const options = { connections: way.clients, amount, sampleInt: 10, timeout: 60 };
+  return way.requests / (await rate(way.asked, "create", options));
+}
+
+/** What is measured of each way in each round. Every other round goes backwards: what changes in time meets all alike. */
+async function inTurns<T>(
+  ways: readonly Way[],
+  measure: (way: Way) => Promise<T>,
+): Promise<readonly (readonly T[])[]> {
+  const measured = ways.map(() => [] as T[]);
   // By then what is hot has been compiled.
-  for (let i = 0; i < 2; i++) for (const way of ways) await run(way);
+  for (let i = 0; i < 2; i++) for (const way of ways) await measure(way);
   for (let round = 0; round < rounds; round++)
     for (const [i, way] of round % 2 === 0 ? [...ways.entries()] : [...ways.entries()].toReversed())
-      times[i]!.push(await run(way));
-  return times;
+      measured[i]!.push(await measure(way));
+  return measured;
 }
 
 /** The median of the ratios of single rounds, with its interval of 95 %. */
@@ -193,7 +198,7 @@ test("1,000 rows at once, and one by one", async () => {
             clients: 1,
             repeats: 10,
           });
-        const measured = await inTurns(ways);
+        const measured = await inTurns(ways, secondsOf);
         for (const [i, { name }] of ways.entries())
           figure(
             "bulk",
@@ -216,33 +221,50 @@ test("a create with an Idempotency-Key", async () => {
         author_id: userId,
         body: "a message that is new",
       });
-      const keyed = (key: () => string) => (): Request => {
+      const withHeader = (name: string, value: () => string) => (): Request => {
         const request = plain();
-        return { ...request, headers: { ...request.headers, "Idempotency-Key": key() } };
+        return { ...request, headers: { ...request.headers, [name]: value() } };
       };
-      // As svc's client makes them, and as many others do.
-      const ordered = keyed(() => `${Date.now().toString(16)}-${randomBytes(16).toString("hex")}`);
+      const keys = [
+        // As svc's client makes them, and as many others do.
+        {
+          name: "that begin with the time",
+          make: () => `${Date.now().toString(16)}-${randomBytes(16).toString("hex")}`,
+        },
+        { name: "all random", make: randomUUID },
+      ];
       for (const clients of [1, connections]) {
         const requests = clients === 1 ? creates / 4 : creates;
-        const ways = [ordered, keyed(randomUUID), plain].map((create) => ({
+        const way = (create: () => Request): Way => ({
           name: "",
           asked: asked(svc, create),
           requests,
           repeats: 1,
           clients,
-        }));
-        const measured = await inTurns(ways);
-        const without = measured[2]!;
-        const by = clients === 1 ? "one client" : `${clients} clients`;
-        for (const [i, name] of ["that begin with the time", "all random"].entries())
+        });
+        // The same bytes, so that whoever asks has as much to do: the difference is the server's.
+        const ways = keys.flatMap(({ make }) => [
+          way(withHeader("Idempotency-Key", make)),
+          way(withHeader("X-Unread-Text-1", make)),
+        ]);
+        const measured = await inTurns([...ways, way(plain)], async (one) => {
+          const before = cpuSeconds(svc.pid);
+          return { seconds: await secondsOf(one), cpu: cpuSeconds(svc.pid) - before };
+        });
+        const seconds = measured.map((turns) => turns.map((turn) => turn.seconds));
+        const cpu = measured.map((turns) => turns.map((turn) => turn.cpu));
+        const row = (name: string, i: number, control: number, bound: string) =>
           figure(
             "idempotency",
-            `create by ${by} with keys ${name}, "${synchronous}"`,
-            `${(requests / median(measured[i]!)).toFixed(0)} /s`,
-            `${(requests / median(without)).toFixed(0)} /s`,
-            ratioOf(measured[i]!, without),
-            "≤ 1.15 x",
+            `${name}, ${clients === 1 ? "one client" : `${clients} clients`}, "${synchronous}"`,
+            `${(requests / median(seconds[i]!)).toFixed(0)} /s`,
+            `${(requests / median(seconds[control]!)).toFixed(0)} /s`,
+            ratioOf(seconds[i]!, seconds[control]!),
+            ratioOf(cpu[i]!, cpu[control]!),
+            bound,
           );
+        for (const [k, { name }] of keys.entries()) row(`keys ${name}`, 2 * k, 2 * k + 1, "≤ 1.15 x");
+        row("a header that nobody reads, beside none", 1, 4, "");
       }
     });
 });
@@ -295,7 +317,7 @@ test("three steps of an operation, and as requests", async () => {
           way("a batch", () => request("POST", "/api/_svc/batch", { operations: parts() }), 1),
           way("three requests", single, 3),
         ];
-        const measured = await inTurns(ways);
+        const measured = await inTurns(ways, secondsOf);
         for (const [i, { name }] of ways.entries())
           figure(
             "three steps",
