@@ -1,6 +1,11 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { openApiDocument } from "../../src/openapi/document.js";
-import { type Database, StatementError, UnavailableError } from "../../src/platform/database.js";
+import {
+  type Database,
+  type Statement,
+  StatementError,
+  UnavailableError,
+} from "../../src/platform/database.js";
 import { ProblemsError } from "../../src/problems/problem.js";
 import type { Config } from "../../src/project/config.js";
 import { fitRules } from "../../src/schema/fit-rules.js";
@@ -17,19 +22,17 @@ interface Json {
  */
 export type AnswerCheck = (path: string, init: RequestInit, response: Response) => Promise<void>;
 
-export function documentedAnswers(config: Config, database: Database): AnswerCheck {
+export function documentedAnswers(configText: string, config: Config, database: Database): AnswerCheck {
   let documented: { readonly version: number; readonly document: Json } | null = null;
   const current = async (): Promise<Json | null> => {
     const [found] = await database.query([{ sql: "SELECT max(version) FROM _schema", params: [] }]);
     const version = Number(found!.rows[0]![0]);
     if (documented?.version === version) return documented.document;
-    const inForce = await loadSchemaInForce(database);
-    const parsed = inForce && fitRules(config, inForce);
-    // Without a project that works, every answer is 503.
-    if (parsed === null || parsed.problems.length > 0) return null;
-    const { rules, operations: operationRules } = parsed;
-    const project = { ...inForce!, rules, operationRules, config, baseUrl: "http://127.0.0.1:8787" };
-    const document = JSON.parse(JSON.stringify(openApiDocument(project))) as Json;
+    const [whole] = await database.query([wholeSchema]);
+    const key = JSON.stringify([configText, ...whole!.rows[0]!]);
+    const document = documents.get(key) ?? (await documentOf(config, database));
+    if (document === null) return null;
+    documents.set(key, document);
     documented = { version, document };
     return document;
   };
@@ -45,6 +48,24 @@ export function documentedAnswers(config: Config, database: Database): AnswerChe
       (response.ok && operation ? requestProblem(document, operation, init) : null);
     if (problem !== null) throw new Error(`${method} ${path.slice(0, 200)} → ${response.status}: ${problem}`);
   };
+}
+
+/** By all that a document is made of, as most tests of a file serve the same project. */
+const documents = new Map<string, Json>();
+
+const wholeSchema: Statement = {
+  sql: "SELECT (SELECT max(version) FROM _schema), (SELECT text FROM _schema ORDER BY version DESC LIMIT 1), (SELECT json_group_array(sql) FROM sqlite_master)",
+  params: [],
+};
+
+/** The project's own document; null without a project that works, where every answer is 503. */
+async function documentOf(config: Config, database: Database): Promise<Json | null> {
+  const inForce = await loadSchemaInForce(database);
+  const parsed = inForce && fitRules(config, inForce);
+  if (parsed === null || parsed.problems.length > 0) return null;
+  const { rules, operations: operationRules } = parsed;
+  const project = { ...inForce!, rules, operationRules, config, baseUrl: "http://127.0.0.1:8787" };
+  return JSON.parse(JSON.stringify(openApiDocument(project))) as Json;
 }
 
 /** The database of some tests is broken on purpose, and so is what it holds. */

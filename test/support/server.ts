@@ -281,7 +281,9 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
   let app = await start({ secret: project.secret ?? testSecret });
   const fetching: App["fetch"] = (...request) => app.fetch(...request);
   const { request: answer, close } = await targets[target]!(fetching, config.auth.public_base_url);
-  const isDocumented = project.isMeasured ? async () => {} : documentedAnswers(config, opened);
+  const isDocumented = project.isMeasured
+    ? async () => {}
+    : documentedAnswers(project.config ?? "", config, opened);
   const request: TestServer["request"] = async (path, init) => {
     const response = await answer(path, init);
     await isDocumented(path, init ?? {}, response);
