@@ -73,15 +73,15 @@ export interface AppOptions {
   /** The server's secrets, at least 32 bytes each, from which all keys are derived. */
   readonly secrets: Keyring<Uint8Array<ArrayBuffer>>;
   /**
-   * Whether the server's secret is the insecure one for development: then only requests with a loopback host are
-   * answered.
+   * Whether the server's secret is the insecure one for development. Then only requests are answered whose host is a
+   * loopback address or `localhost`.
    */
   readonly loopbackOnly: boolean;
   /** Reads the text of the svc.schema.yaml that was deployed with the server. */
   readonly readSchemaFile: () => Promise<string>;
   /**
-   * The IP address that a request comes from, as the runtime knows it. `env` is what the runtime passed beside the
-   * request.
+   * Returns the IP address that a request comes from, as the runtime knows it. `env` is what the runtime passed along
+   * with the request.
    */
   readonly clientAddress: (request: Request, env: unknown) => string;
   /**
@@ -89,18 +89,18 @@ export interface AppOptions {
    * sign-in providers begin with it, never with a request's Host header, which the caller can choose.
    */
   readonly publicBaseUrl: string;
-  /** What the server runs in, for `GET /admin/api/settings`. */
+  /** The runtime, and which environment variables are set, as `GET /admin/api/settings` shows them. */
   readonly surroundings: Surroundings;
   /** The files of the console (the web page for administrators); null where the runtime serves them by itself. */
   readonly consoleFiles: ConsoleFiles | null;
   /**
-   * The URL of a separate address for the console and `/admin/api`, without a slash at the end; null where they share
-   * the main one. With a separate one, `consoleFetch` answers the requests that come there, and `fetch` has none of
-   * these routes.
+   * The URL of a separate address that serves the console and `/admin/api`, without a slash at the end; null where the
+   * main address serves them. Requests to a separate address are answered by the app's `consoleFetch`, and the app's
+   * `fetch` then has none of these routes.
    */
   readonly consoleUrl: string | null;
   /**
-   * Adds a header to a response. `env` is what the runtime passed beside the request. Under Node, the header is set
+   * Adds a header to a response. `env` is what the runtime passed along with the request. Under Node, the header is set
    * on the socket's response, because modifying the Response object costs a tenth of the time of reading a row.
    */
   readonly addHeader: (
@@ -129,15 +129,15 @@ export interface Upkeep {
    */
   collectUsage(): Promise<void>;
   /**
-   * To be called once at the end: waits for mails that are being sent, begins to send no others, and stores waiting
-   * receipts (records of what requests have cost).
+   * To be called once at the end: lets the mails that are being sent finish, sends no others, and stores the receipts
+   * (records of what requests have cost) that wait in memory.
    */
   finish(): Promise<void>;
 }
 
 /**
- * Builds the server's request handler and its background work from what the runtime provides. It is the same for every
- * runtime; `docs/architecture.md` follows a request through it.
+ * Builds the function that answers the server's requests, and the server's background work, from what the runtime
+ * provides. They are the same for every runtime; `docs/architecture.md` follows a request through them.
  */
 export async function createApp(options: AppOptions) {
   const { config, platform, secrets, loopbackOnly, readSchemaFile, publicBaseUrl } = options;
@@ -192,9 +192,9 @@ export async function createApp(options: AppOptions) {
   const newOutbox = () =>
     createOutbox({ platform, linkTokens, settings: auth.settings, publicBaseUrl, from: config.mail.from });
   const onlyOutbox = newOutbox();
-  // The outbox (the queue of mails) keeps in memory which mails are being sent. Where a runtime may cancel requests,
-  // that could stay wrong forever, so each use then gets a new outbox; leases in the database (times for which a mail
-  // belongs to one process) keep mails from being sent twice.
+  // The outbox (the queue of mails) keeps in memory which mails are being sent. A runtime that may cancel requests in
+  // the middle could leave a mail marked so forever. There, each use gets a new outbox. Mails are not sent twice even
+  // so: a process that sends a mail claims it in the database for some time (a lease).
   const outbox = () => (platform.requestsVanish ? newOutbox() : onlyOutbox);
 
   const origins: OriginPolicy = {
@@ -210,7 +210,8 @@ export async function createApp(options: AppOptions) {
   app.all("/health", byMethod({ GET: () => health(database) }));
   app.route("/auth", authRoutes(auth, callers, identified, clientOf));
 
-  // At an address of its own, the console accepts requests from no other origin, not even from those of svc.toml.
+  // Where the console has an address of its own, no page of another origin may use what is served there, not even one
+  // that `cors.allowed_origins` of svc.toml allows.
   const ownConsole = options.consoleUrl === null ? null : router<Env>();
   const consoleOrigins: OriginPolicy =
     options.consoleUrl === null
@@ -239,11 +240,12 @@ export async function createApp(options: AppOptions) {
     takesPreviews: false,
   };
   const sync = { streams, sharedPages: new SharedPages(), counts: metrics, clientOf };
-  // Rows past the rules of tables, under `/admin/api/data`: `dataCallers` finds out who asks, along with the first
-  // statements of a request.
+  // Under `/admin/api/data`, administrators and `project:backend` keys work with rows without being bound by the rules
+  // of tables. `dataCallers` finds out who asks, in the same round trip as the first statements of the request.
   const dataApi: ApiServices = { ...api, callers: dataCallers(adminCallers), takesPreviews: true };
   const dataEndpoints = new Map([...syncEndpoints({ ...dataApi, ...sync }), ...writesEndpoints(dataApi)]);
-  // Pushing is left out past the rules, because it is for applications that write while they are offline.
+  // The endpoint `push` is not offered under `/admin/api/data`: it is for applications that write while they are
+  // offline.
   dataEndpoints.delete("push");
   admin.route("/admin/api/data", tableRoutes(dataApi, dataEndpoints));
   admin.route("/admin/api/operations", operationRoutes(dataApi));
@@ -278,7 +280,7 @@ export async function createApp(options: AppOptions) {
     clientAddress: options.clientAddress,
     recent,
   });
-  /** The tables of the schema in force that keep history, with the days for which they keep it. */
+  /** Finds the tables of the schema in force that keep a history of their rows, and for how many days each keeps it. */
   const keptLogs = async () => {
     const [version] = (await database.query([schemaVersionCheck()]))[0]!.rows[0]!;
     const project = await projects.current(version as number | null);
@@ -295,8 +297,9 @@ export async function createApp(options: AppOptions) {
     deliverMail: deliverDue,
     purge: async () => {
       await purge(platform, config);
-      // The journal is collected before receipts are retired: a receipt that is in the journal twice is recognised as
-      // a duplicate only while its first copy is stored, and retiring may delete that copy.
+      // The journal's receipts are moved to the database before old receipts are deleted. The order matters where a
+      // receipt is in the journal twice: the second copy is recognised as a duplicate only while the first is in the
+      // database, and deleting old receipts may remove that one.
       await platform.journal.collect();
       await retireReceipts(platform, config.usage.retention_days);
       await retireChanges(database, await keptLogs(), clock.now());

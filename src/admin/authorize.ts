@@ -3,8 +3,9 @@ import type { Caller } from "../auth/principal.js";
 import { Refusal } from "../http/refusal.js";
 
 /**
- * Refuses callers who are neither a user with the role `admin` nor a `project:backend` key: 401 for anonymous
- * callers, 403 for others. Null: the caller may go on.
+ * Judges who may use what is for administrators. Returns the refusal of callers who are neither users with the role
+ * `admin` nor API keys with the scope `project:backend`: 401 for anonymous callers, 403 for others. Returns null for
+ * callers who may.
  */
 export function adminRefusal(caller: Caller): Refusal | null {
   switch (caller.kind) {

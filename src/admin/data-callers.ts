@@ -10,9 +10,9 @@ import { adminRefusal } from "./authorize.js";
 const header = "Svc-As";
 
 /**
- * Makes the `Actors` for `/admin/api/data`: administrators and `project:backend` keys, whom no rule of a table binds
- * there. This is the one place that decides about it. With the header `Svc-As` a request has the rights of the caller
- * whom the header names.
+ * Makes the `Actors` for requests under `/admin/api/data`, which find out who asks. Administrators and
+ * `project:backend` keys may ask, and no rule of a table binds them there; everybody else is refused. No other code
+ * decides about it. With the header `Svc-As`, a request has the rights of the caller whom the header names.
  */
 export function dataCallers(callers: Callers): Actors {
   return {
@@ -48,7 +48,10 @@ function refusalOf(identity: IdentifiedCaller): Refusal | null {
   return refusal && toldBy(identity, refusal);
 }
 
-/** Copies a refusal and adds the facts from which the request log learns who asked. */
+/**
+ * Copies a refusal, and adds for the request log who has sent the refused request and which security event it was.
+ * `headers` are added to the answer.
+ */
 function toldBy(
   { caller }: IdentifiedCaller,
   { code, message }: Refusal,
@@ -57,7 +60,10 @@ function toldBy(
   return new Refusal(code, message, { headers, facts: { principal: accountOf(caller), event } });
 }
 
-/** The caller whom the header `Svc-As` names, with the id percent-encoded as in a path; null without the header. */
+/**
+ * Reads the value of the header `Svc-As`, which names a caller: `anonymous`, `user:<id>` or `key:<id>`, with the id
+ * percent-encoded as in a path. Null without the header; a refusal where the value has another form.
+ */
 function namedIn(text: string | null): NamedCaller | Refusal | null {
   if (text === null) return null;
   if (text === "anonymous") return anonymous;

@@ -8,8 +8,8 @@ import { json } from "../http/respond.js";
 import type { AdminRequest } from "./services.js";
 
 /**
- * POST /admin/api/explain: says why a caller may, or may not, do something (docs/reference/http.md#explain). For
- * administrators alone: an API key could learn by it what it may not read.
+ * POST /admin/api/explain: says why a caller may, or may not, do something (docs/reference/http.md#explain). API keys
+ * are refused, because a key could learn from explanations what it may not read.
  */
 export async function postExplain({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   if (caller.kind === "key") return new Refusal("forbidden", "a key cannot ask for explanations");

@@ -5,14 +5,19 @@ import { json } from "../http/respond.js";
 import { loneCursor, openSealed, sealCursor } from "../tables/list/cursor.js";
 import type { AdminServices } from "./services.js";
 
-/** A place in a list that begins with the newest entry: behind the entry with this time and this id. */
+/**
+ * A place in a list that is sorted from the newest entry to the oldest: directly behind the entry with this time and
+ * this id. A page of the list begins there.
+ */
 export type Place = readonly [atMs: number, id: string];
 
-/** What a request asks for of a list that begins with the newest entry. */
+/** Which page a request asks for, of a list that is sorted from the newest entry to the oldest. */
 export interface NewestFirst {
   readonly limit: number;
   readonly after: Place | null;
-  /** The values of the parameters that choose entries, by their names. */
+  /**
+   * The values of the query parameters that filter the list, such as `state` for mails, by the names of the parameters.
+   */
   readonly chosen: Readonly<Record<string, string>>;
 }
 
@@ -20,8 +25,9 @@ const limitMax = 1_000;
 const limitDefault = 50;
 
 /**
- * Reads the parameters of a list that begins with the newest entry: `limit`, `cursor` and those of `choosing`. `list`
- * is its name, to which cursors are bound; they open for the same caller alone.
+ * Reads the query parameters of a request for a list that is sorted from the newest entry to the oldest: `limit`,
+ * `cursor`, and the filters that `choosing` names. `list` is the list's name. A cursor is accepted only for the list
+ * that it was made for, and from the caller who was given it.
  */
 export async function newestFirst(
   request: Request,
@@ -43,7 +49,7 @@ export async function newestFirst(
   return limit === null ? badLimit : { limit, after: null, chosen };
 }
 
-/** The number that the text of a parameter `limit` names, from 1 to 1000; null for any other text. */
+/** Parses the text of a parameter `limit`: the number from 1 to 1000 that it names; null for any other text. */
 export function limitOf(text: string): number | null {
   return /^[1-9]\d{0,3}$/.test(text) && Number(text) <= limitMax ? Number(text) : null;
 }
@@ -51,15 +57,18 @@ export function limitOf(text: string): number | null {
 /** The refusal of a `limit` that is not from 1 to 1000. */
 export const badLimit = badRequest(`limit: expected an integer from 1 to ${limitMax}`);
 
-/** An entry of a list as it is shown, and its place, behind which the next one begins. */
+/**
+ * An entry of a list: what the answer shows of it, and its place, which goes into a cursor so that the next page begins
+ * behind this entry.
+ */
 export interface Placed {
   readonly shown: unknown;
   readonly place: Place;
 }
 
 /**
- * Makes the answer with a page of a list that begins with the newest entry. `found` has one entry more than the limit
- * where there are more.
+ * Makes the answer with a page of a list that is sorted from the newest entry to the oldest. If the list goes on behind
+ * the page, `found` has to hold one entry more than the limit, and the answer has a cursor.
  */
 export async function newestFirstAnswer(
   found: readonly Placed[],

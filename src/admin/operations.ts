@@ -4,7 +4,10 @@ import { json } from "../http/respond.js";
 import type { LiveOperation } from "../schema/live-project.js";
 import type { AdminRequest } from "./services.js";
 
-/** GET /admin/api/operations: lists the operations of the schema in force (docs/reference/operations.md). */
+/**
+ * GET /admin/api/operations: lists the operations (statements of SQL that callers run by a name) of the schema in force
+ * (docs/reference/operations.md).
+ */
 export async function getOperations({ services }: AdminRequest): Promise<Response | Refusal> {
   const { platform, projects } = services;
   const [found] = await platform.database.query([schemaVersionCheck()]);

@@ -11,7 +11,10 @@ import type { AdminRequest, AdminServices } from "./services.js";
 const name = "outbox";
 const states: readonly NonNullable<MailsAsked["state"]>[] = ["waiting", "sent", "failed", "dropped"];
 
-/** GET /admin/api/outbox?state=: lists mails, the newest first (docs/reference/auth.md#administration). */
+/**
+ * GET /admin/api/outbox?state=: lists the mails that wait to be sent and those that have ended lately, the newest first
+ * (docs/reference/auth.md#administration).
+ */
 export async function getOutbox({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const asked = await newestFirst(request, name, ["state"], services, caller);
@@ -28,7 +31,7 @@ export async function getOutbox({ request, services, caller }: AdminRequest): Pr
   return newestFirstAnswer(mails, asked, name, services, caller);
 }
 
-/** A row of the result of `listMails`. */
+/** A row that the statement of `listMails` returns: a mail, and its link where that can still be used. */
 type MailRow = readonly [
   id: string,
   kind: string,
@@ -46,16 +49,17 @@ type MailRow = readonly [
 ];
 
 /**
- * Whether the links of mails are shown: where mails are not really sent, and then to administrators. Whoever has a link
- * becomes its user. So a key must not become an administrator, nor a passer-by at a console that was left open set a new
- * password.
+ * Whether the answer shows the links that mails hold: only where mails are logged instead of sent (`mail.transport`),
+ * and only to administrators. By such a link one can sign in as the mail's recipient. So an API key must not see any,
+ * with which it could become an administrator; nor may somebody at a console that was left open, who has not typed the
+ * password lately.
  */
 function maySeeLinks(caller: Caller, { config, platform }: AdminServices): boolean {
   const isAdmin = caller.kind === "user" && unconfirmedRefusal(caller, platform.clock.now()) === null;
   return config.mail.transport === "log" && isAdmin;
 }
 
-/** What is needed to make links of mails again, with settings that are read once for all of them. */
+/** What is needed to compute the links of mails again. The settings are read once for all mails of the answer. */
 async function linksFor({ auth }: AdminServices): Promise<LinkServices | Refusal> {
   const settings = await auth.settings();
   if (isRefusal(settings)) return settings;
@@ -79,7 +83,7 @@ async function placed(row: MailRow, links: LinkServices | null): Promise<Placed>
   return { shown, place: [createdAtMs, id] };
 }
 
-/** The URL that the button of a mail leads to; null where it has none, or its link is no longer valid. */
+/** The URL that the button of a mail leads to; null where the mail has no button, or its link can no longer be used. */
 async function linkOf(row: MailRow, links: LinkServices): Promise<string | null> {
   const [, purpose, , id, actionUrl, , , , , , , hash, redirectTo] = row;
   if (id === null || hash === null) return actionUrl;

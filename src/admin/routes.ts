@@ -32,8 +32,9 @@ type Env = { Variables: { caller: Caller } };
 const nothingThere = new Refusal("not_found", "no such resource");
 
 /**
- * What a caller from the console needs: a session, or also to have typed the password within the last minutes
- * (`unconfirmedRefusal`), for what makes, changes or removes users, keys or tables, or signs everybody out.
+ * What a request from the console needs: only a session (`session`), or also that the password was typed within the
+ * last minutes (`password`, judged by `unconfirmedRefusal`). Endpoints that make, change or remove users, keys or
+ * tables, or that sign everybody out, need the password.
  */
 type Needed = "session" | "password";
 
@@ -44,7 +45,8 @@ const endpoints: readonly (readonly [method: string, path: string, handle: Admin
     ["POST", "/schema/apply", applySchema, "password"],
     ["GET", "/users", getUsers, "session"],
     ["POST", "/users", postUser, "password"],
-    // `/users/invite`: RegExpRouter supports no such route beside `/users/:id/revoke-sessions`.
+    // This route takes the requests for `/users/invite`: Hono's RegExpRouter supports no route of that path beside
+    // `/users/:id/revoke-sessions`.
     ["POST", "/users/:id", postInvitation, "password"],
     ["PATCH", "/users/:id", patchUser, "password"],
     ["DELETE", "/users/:id", removeUser, "password"],
@@ -63,7 +65,10 @@ const endpoints: readonly (readonly [method: string, path: string, handle: Admin
     ["POST", "/explain", postExplain, "session"],
   ];
 
-/** Makes the routes under /admin/api (docs/reference/http.md#endpoints). They expect the caller in `c.var.caller`. */
+/**
+ * Makes the routes under /admin/api (docs/reference/http.md#endpoints). A middleware that runs before them has to leave
+ * the caller in `c.var.caller`.
+ */
 export function adminRoutes(services: AdminServices) {
   const routes = router<Env>();
   for (const [method, path, handle, needed] of endpoints)

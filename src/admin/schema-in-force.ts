@@ -24,7 +24,8 @@ export async function getSchema({ request, services }: AdminRequest): Promise<Re
   const [found] = await platform.database.query([schemaVersionCheck()]);
   const project = await projects.current(found!.rows[0]![0] as number | null);
   if (isRefusal(project)) return project;
-  // A file that cannot be read is ignored, because svc.schema.yaml may have been removed since.
+  // If svc.schema.yaml cannot be read, the answer has null for its text: the file may have been removed since it was
+  // applied.
   const fileText = await readSchemaFile().catch(() => null);
   const { hash, version, text, schema } = project;
   const data = {
@@ -80,7 +81,8 @@ function columnOf(column: Column, table: Table, { catalog }: LiveProject) {
 }
 
 /**
- * The default of a column as JSON: an integer beyond what a number of JavaScript holds exactly is a text, as in rows.
+ * The default of a column as JSON. An integer that a JavaScript number cannot hold exactly becomes a text, as it does
+ * in rows.
  */
 function defaultOf(given: ColumnDefault) {
   if (given.kind === "sql") return { sql: given.sql };
@@ -99,7 +101,7 @@ function indexOf({ columns, unique, where }: Index) {
 
 const actions: readonly RuleAction[] = ["read", "create", "update", "delete", "history"];
 
-/** The rules of a table as svc.toml has them; null for the actions that have none. */
+/** The rules of a table and of its columns, as they are written in svc.toml; null for an action without a rule. */
 function rulesOf(table: string, config: Config) {
   const { columns = new Map(), ...rules } = config.rules.get(table) ?? {};
   const at = (text: string | undefined, ...steps: readonly string[]) =>
@@ -115,7 +117,10 @@ function rulesOf(table: string, config: Config) {
   };
 }
 
-/** The text of a rule with the line and the column of svc.toml at which it begins; null where these are not known. */
+/**
+ * The text of a rule or condition, with the line and the column of svc.toml at which it begins. Line and column are
+ * null where they are not known.
+ */
 function placed(text: string, path: string, { places }: Config) {
   const runs = places.get(path);
   return { text, ...(runs === undefined ? { line: null, column: null } : placeInFile(runs, 0)) };

@@ -15,8 +15,9 @@ import { planChange } from "../schema/plan/plan.js";
 import type { AdminRequest, AdminServices } from "./services.js";
 
 /**
- * POST /admin/api/schema/plan: shows the steps to a proposed schema (docs/reference/http.md#schema-changes-over-http).
- * The body is that schema as YAML; without a body it is the file beside the server.
+ * POST /admin/api/schema/plan: shows the steps that would change the database to a proposed schema, and takes none of
+ * them (docs/reference/http.md#schema-changes-over-http). The body is the schema as YAML; where it is empty, the
+ * svc.schema.yaml that was deployed with the server is meant.
  */
 export async function planSchema({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const parameters = parametersOf(request, []);
@@ -29,8 +30,9 @@ export async function planSchema({ request, services, caller }: AdminRequest): P
 }
 
 /**
- * POST /admin/api/schema/apply?base=HASH&allow_destructive=true: changes the database to the schema in the body (YAML;
- * without a body, the file beside the server). With `base`, only if that is still the hash of the schema in force.
+ * POST /admin/api/schema/apply?base=HASH&allow_destructive=true: changes the database to the schema in the body (YAML),
+ * or where the body is empty, to the svc.schema.yaml that was deployed with the server. With `base`, it does so only if
+ * the schema in force still has that hash.
  */
 export async function applySchema({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
@@ -51,8 +53,8 @@ export async function applySchema({ request, services, caller }: AdminRequest): 
 }
 
 /**
- * The database for changes of the schema, whose statements may take `api.key_deadline_ms`, for administrators as for
- * API keys.
+ * The database for changes of the schema. Its statements may take as long as those of an API key
+ * (`api.key_deadline_ms`), also where an administrator asks for the change.
  */
 function databaseFor(caller: Caller, { platform, config: { api } }: AdminServices): Database {
   const { database, clock } = platform;
@@ -84,7 +86,10 @@ function outcomeAnswer(outcome: ApplyOutcome, text: string): Response | Refusal 
   }
 }
 
-/** The problems one a line, with the lines of the proposed text. */
+/**
+ * Makes the refusal (400) that lists the problems of a proposed schema, each on a line of its own, with its place in
+ * the proposed text.
+ */
 function problemsAnswer(problems: readonly Problem[], text: string): Refusal {
   return badRequest(located(problems, text, yamlPlaces).map(formatProblem).join("\n"));
 }

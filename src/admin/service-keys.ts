@@ -25,7 +25,7 @@ export function getServiceKeys({ request, services, caller }: AdminRequest): Pro
 
 /**
  * POST /admin/api/service-keys with `name, scopes[], expires_at?`: creates an API key. The answer shows the secret,
- * this once. API keys may not create keys.
+ * which cannot be shown again. API keys may not create keys.
  */
 export async function postServiceKey({
   request,
@@ -52,7 +52,7 @@ function isTextList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
-/** DELETE /admin/api/service-keys/{id}: revokes an API key, which is refused from the next request on. */
+/** DELETE /admin/api/service-keys/{id}: revokes an API key. Requests with the key are refused from then on. */
 export async function removeServiceKey({ services, id }: AdminRequest): Promise<Response | Refusal> {
   const { platform } = services;
   const [revoked] = await platform.database.batch([revokeServiceKey(id, platform.clock.now())]);

@@ -7,7 +7,7 @@ import type { Config } from "../project/config.js";
 import type { ProjectSource } from "../schema/project-source.js";
 import type { Cursors } from "../tables/list/list-response.js";
 
-/** What the handlers under /admin/api share. */
+/** The services that all handlers under /admin/api use. */
 export interface AdminServices {
   readonly platform: Platform;
   readonly config: Config;
@@ -16,18 +16,21 @@ export interface AdminServices {
   readonly auth: AuthContext;
   readonly recent: RecentRequests;
   readonly surroundings: Surroundings;
-  /** Reads the svc.schema.yaml beside the server, for a request that has no schema in its body. */
+  /**
+   * Reads the text of the svc.schema.yaml that was deployed with the server. It is the proposed schema where a request
+   * has none in its body, and is shown beside the schema in force.
+   */
   readonly readSchemaFile: () => Promise<string>;
 }
 
-/** What administrators are told of the runtime and environment of the server. */
+/** What `GET /admin/api/settings` tells administrators of the runtime and of the environment variables. */
 export interface Surroundings {
   readonly runtime: "node" | "worker";
   /** Whether an environment variable is set; an empty one counts as not set. */
   readonly isSet: (variable: string) => boolean;
 }
 
-/** What a handler under /admin/api is given. */
+/** What a handler under /admin/api is given to answer a request. */
 export interface AdminRequest {
   readonly request: Request;
   readonly services: AdminServices;

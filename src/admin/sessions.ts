@@ -46,8 +46,8 @@ function placed(row: readonly ResultValue[]): Placed {
 }
 
 /**
- * DELETE /admin/api/sessions/{id}: ends a session, from the next request on, and cancels a change of the address that
- * it has asked for.
+ * DELETE /admin/api/sessions/{id}: ends a session, so that its next request is refused. If the session has asked to
+ * change its user's email address, that change is cancelled.
  */
 export async function removeSession({ services, id }: AdminRequest): Promise<Response | Refusal> {
   const { platform } = services;

@@ -6,8 +6,9 @@ import type { Config } from "../project/config.js";
 import type { AdminRequest, Surroundings } from "./services.js";
 
 /**
- * How a setting is shown: `value` as it is; `variable`, the name of an environment variable, with whether it is set;
- * `secret` as whether there is one; `url`, which may hold a password or a token, as its scheme and host.
+ * How the answer shows a setting. `value`: as it is. `variable`: the setting is the name of an environment variable,
+ * shown with whether that is set. `secret`: only whether there is one. `url`: only scheme and host, because the rest
+ * may hold a password or a token.
  */
 type Shown = "value" | "variable" | "secret" | "url";
 
@@ -19,8 +20,8 @@ type ShownKeys<Section> = {
 };
 
 /**
- * How each key of svc.toml but the rules is shown. A key that is missing here would not be shown, so the compiler
- * requires all of them.
+ * How each setting of svc.toml is shown; the rules are not settings. A setting without an entry would not be shown, so
+ * the type demands an entry for each.
  */
 const shownKeys: ShownKeys<Sections> = {
   server: {
@@ -111,7 +112,7 @@ export async function getSettings({ services }: AdminRequest): Promise<Response 
   return json({ data: { settings, providers, release, runtime: surroundings.runtime } });
 }
 
-/** A tree of `Shown`, with the keys of a tree of settings. */
+/** Says for a tree of settings how each of them is shown. A section of settings is a subtree. */
 interface ShownTree {
   readonly [key: string]: Shown | ShownTree;
 }
@@ -141,7 +142,10 @@ function shownValue(value: unknown, how: Shown, { isSet }: Surroundings): unknow
   }
 }
 
-/** A URL without what may be secret in it: its scheme and host. A `file:` URL is returned whole. */
+/**
+ * Removes from a URL what may be secret: only its scheme and host are left. A `file:` URL is returned whole; a text
+ * that is no URL becomes empty.
+ */
 function withoutSecrets(url: string): string {
   if (url === "" || url.startsWith("file:")) return url;
   if (!URL.canParse(url)) return "";

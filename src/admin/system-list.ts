@@ -17,16 +17,17 @@ import { noPlanChecks } from "../tables/plan-check.js";
 import type { AdminServices } from "./services.js";
 
 /**
- * Makes a table of the server's own into a list that administrators may read, with the parameters and cursors of every
- * other list. The table has to be WITHOUT ROWID. `columns` are the columns that are shown, with their types; the first
- * is the primary key, a text.
+ * Makes a list that administrators may read of one of the server's own tables, such as that of the users. It takes the
+ * query parameters and cursors of lists of the project's tables. The table has to be WITHOUT ROWID. `columns` are the
+ * columns that are shown, with their types; the first is the primary key, a text.
  */
 export function systemList(name: string, columns: Readonly<Record<string, ColumnType>>): ListAccess {
   const shown = new Map(Object.entries(columns).map(([column, type]) => [column, columnOf(column, type)]));
   const [key] = shown.values();
   const table = plainTable(systemTableName(name), shown, [key!.name]);
   return {
-    // `key: null` means that no statements are cached, because these lists are rarely read.
+    // With `key: null` the SQL that is made for a request is not kept for later ones, because these lists are rarely
+    // read.
     key: null,
     table,
     readable: table.columns,
@@ -34,7 +35,7 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
     preview: null,
     catalog: {
       tables: new Map([[table.name, plainCatalogTable(table)]]),
-      // The bytes of a page are not limited, because the rows are small.
+      // The number of bytes in a page of the list is not limited, because the rows are small.
       answerBytesMax: Number.MAX_SAFE_INTEGER,
       imageBytesMax: null,
       statementsMax: null,
@@ -57,11 +58,13 @@ function columnOf(name: string, type: ColumnType): Column {
   };
 }
 
-/** The tables that expansions may lead to: none, as the server's own tables have no references. */
+/**
+ * The tables whose rows a list could add by following references: none, as the server's own tables have no references.
+ */
 const noTables = { find: () => null };
 const nothingPrepared = new Memo<PreparedList | Refusal | null>(0);
 
-/** Answers a request for a list that `systemList` has made. It is not metered. */
+/** Answers a request for a list that `systemList` has made. What the request costs is not recorded. */
 export async function listSystemRows(
   request: Request,
   access: ListAccess,
@@ -76,7 +79,8 @@ export async function listSystemRows(
     scanLimit: config.api.scan_limit,
     metered: false,
     prepared: nothingPrepared,
-    // A new one for each request, so that long tries are not remembered: the rows are small.
+    // `BriefTries` remembers which tables were slow to read. With a new one for each request nothing is remembered,
+    // because the rows of these lists are small.
     briefTries: new BriefTries(clock),
     tables: noTables,
   };

@@ -9,9 +9,8 @@ import type { AdminRequest } from "./services.js";
 const groupings: readonly UsageGrouping[] = ["table", "principal", "day"];
 
 /**
- * The end of the time range of a request without `to`, and the latest end that a range may have. Days are compared as
- * text, so none of them may have a year of five digits. It is a midnight, so that the last day, 9999-12-31, counts as a
- * whole one.
+ * The latest end of a time range, which is also the end where a request names none: the midnight after the day
+ * 9999-12-31, which is thus counted whole. Days are compared as text, which works only for years of four digits.
  */
 const endOfTime = Date.UTC(10_000, 0);
 
@@ -28,8 +27,8 @@ export async function getUsage({
   if (isRefusal(parameters)) return parameters;
   const asked = readParameters(parameters);
   if (isRefusal(asked)) return asked;
-  // Receipts (records of what requests have cost) that are still in the journal belong to the sums, so they are
-  // collected first. If the journal cannot be read, the answer is given without these.
+  // The sums are made from the database, but some receipts (records of what requests have cost) are still in the
+  // journal. So these are moved to the database first. If the journal cannot be read, the answer leaves them out.
   await platform.journal
     .collect()
     .catch((error: unknown) => platform.log.error("the journal cannot be read", error));

@@ -52,7 +52,10 @@ export async function postUser({ request, services, caller }: AdminRequest): Pro
   return tell(json({ data: { user: userOf(found!.rows[0]!) } }, 201), { target: created.id });
 }
 
-/** POST /admin/api/users/invite with `email, role?, redirect_to?`: invites a user as POST /auth/users/invite does. */
+/**
+ * POST /admin/api/users/invite with `email, role?, redirect_to?`: invites a user by mail, exactly as POST
+ * /auth/users/invite does.
+ */
 export async function postInvitation({
   request,
   services,
@@ -85,7 +88,7 @@ export async function patchUser({
     return badRequest("disabled: expected true or false");
   if (role !== null && role !== "user" && role !== "admin") return badRequest("role: expected user or admin");
   if (mayNotMake(role, caller)) return noAdminsByKey;
-  // An API key may not enable a disabled admin either, which would be as good as making one.
+  // An API key may not enable a disabled administrator either: that would be as good as making one.
   if (disabled === false && caller.kind === "key" && (await isAdmin(services, id))) return noAdminsByKey;
   const [by, now] = [principalOf(caller), platform.clock.now()];
   const [changed] = await platform.database.batch(changeUser({ id, disabled, role, by, now }));
@@ -95,8 +98,8 @@ export async function patchUser({
 }
 
 /**
- * The security event by which the request log marks a change of a user's role or `disabled`; for a change of both, the
- * one that matters more.
+ * Chooses the security event that the request log has for a change of a user's role or `disabled`. For a change of both
+ * it is the first of these that applies: becoming an administrator, being disabled, losing the role `admin`.
  */
 function changeOf(disabled: boolean | null, role: "user" | "admin" | null): SecurityEvent {
   if (role === "admin") return "user_promoted";
@@ -105,8 +108,8 @@ function changeOf(disabled: boolean | null, role: "user" | "admin" | null): Secu
 }
 
 /**
- * DELETE /admin/api/users/{id}: deletes the user with their sessions. Rows that refer to the user are deleted or
- * changed as their foreign keys say.
+ * DELETE /admin/api/users/{id}: deletes a user and the user's sessions. Rows that refer to the user are deleted or
+ * changed as their foreign keys say (`ON DELETE`).
  */
 export async function removeUser({ services, id, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
@@ -123,8 +126,8 @@ export async function removeUser({ services, id, caller }: AdminRequest): Promis
 }
 
 /**
- * POST /admin/api/users/{id}/revoke-sessions: ends every session of the user, and cancels their exchange codes and a
- * change of the address that is not confirmed yet.
+ * POST /admin/api/users/{id}/revoke-sessions: ends every session of a user. It also cancels the user's codes of social
+ * sign-ins that were not exchanged for tokens yet, and a change of the email address that was not confirmed yet.
  */
 export async function revokeUserSessions({ services, id }: AdminRequest): Promise<Response | Refusal> {
   const { platform } = services;
@@ -139,13 +142,15 @@ export async function revokeUserSessions({ services, id }: AdminRequest): Promis
 }
 
 /**
- * POST /admin/api/revoke-sessions: ends every session of everybody, the caller's own included, and cancels all exchange
- * codes and changes of addresses.
+ * POST /admin/api/revoke-sessions: ends every session of everybody, the caller's own included. It also cancels all
+ * codes of social sign-ins that were not exchanged for tokens yet, and all changes of email addresses that were not
+ * confirmed yet.
  */
 export async function revokeAllSessions({ services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const statements = [revokeEverySession(platform.clock.now()), deleteEveryCode(), deleteEveryEmailChange()];
-  // The deadline is that of API keys, not the caller's own: the request must not fail because there are many sessions.
+  // The statements may take as long as those of an API key, whoever the caller is, so that the request does not fail
+  // because there are many sessions.
   const long = { ...longWorkFor(caller, config.api), withinMs: config.api.key_deadline_ms };
   const [revoked] = await platform.database.batch(statements, long);
   return json({ data: { revoked_sessions: revoked!.rowsWritten } });

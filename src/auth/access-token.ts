@@ -14,8 +14,8 @@ export interface AccessClaims {
   readonly sessionId: string;
   readonly email: string;
   /**
-   * The user's role when the token was issued. Every request compares it with the role in the database, which is the
-   * one that counts.
+   * The user's role when the token was issued. Each request compares it with the role in the database, and refuses the
+   * token where they differ.
    */
   readonly role: string;
 }
@@ -41,7 +41,10 @@ const rememberedBytesMax = 8_388_608;
 /** The length of an HMAC-SHA-256 signature (32 bytes) in base64url. */
 const signatureCharacters = 43;
 
-/** Makes and verifies access tokens. Each key is at least 32 bytes long and serves no other purpose. */
+/**
+ * Makes the `AccessTokens` that sign and verify with these keys. Each key is at least 32 bytes long and serves no other
+ * purpose.
+ */
 export function createAccessTokens(keys: Keyring<Uint8Array>): AccessTokens {
   // A signature that was verified stays valid, so verified tokens are kept in a cache, and only the expiry of a cached
   // token is checked. The key of the cache is the signature, because hashing the whole token takes longer; the whole
@@ -51,8 +54,8 @@ export function createAccessTokens(keys: Keyring<Uint8Array>): AccessTokens {
   });
   const signatureOf = (token: string) => token.slice(-signatureCharacters);
   const verifyNew = async (token: string, now: number): Promise<AccessClaims | null> => {
-    // Other spellings of a token, such as one with padding, are refused: the JWT library (jose) would accept them, and
-    // each spelling would take a place in the cache.
+    // A token that is spelled in another way, such as with padding, is refused, although the JWT library (jose) would
+    // accept it: each spelling of the same token would take a place in the cache.
     if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return null;
     const verified = await underEither(keys, (key) => verifySignature(token, key, now));
     if (verified === null) return null;

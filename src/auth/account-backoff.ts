@@ -1,7 +1,7 @@
 /**
- * How long failed passwords of an account are remembered at most, in milliseconds: a day. Each failure prolongs the
- * time by a day divided by the number of failures allowed, so that slow guesses are not let through more often than
- * quick ones, and a single failure is soon forgotten.
+ * For how long failed passwords of an account are counted at most, in milliseconds: a day. Each failure adds to the
+ * time of the counter, a day divided by the number of failures allowed. So a single failure is soon forgotten, and slow
+ * guessing gains no more attempts than quick guessing.
  */
 export const accountWindowMsMax = 86_400_000;
 
@@ -18,10 +18,10 @@ export interface AccountCounter {
 }
 
 /**
- * When a stranger (a client whose address the account has never signed in from) may try a password of the account
- * again, in milliseconds since the epoch, unless the counter ends before: past the limit once after `backoffMs` since
- * the counter was started, once more after three times that, seven times, and so on (`countAttempts` in
- * store/throttle.ts decides it).
+ * The time, in milliseconds since the epoch, from which a stranger (a client whose address the account has never signed
+ * in from) may try a password of the account again. Counted from the counter's start, it is `backoffMs` when the limit
+ * is reached, three times that after the next failure, then seven times, and so on. Once the counter itself has ended,
+ * nobody has to wait (`countAttempts` in store/throttle.ts decides it).
  */
 export function strangersMayTryAt({ startedAt, count, max, backoffMs }: AccountCounter): number {
   return startedAt + backoffMs * (2 ** (count - max + 1) - 1);

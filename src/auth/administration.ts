@@ -9,7 +9,10 @@ import { ownAddressProblem, passwordProblem } from "./passwords.js";
 import { insertServiceKey } from "./store/service-keys.js";
 import { insertUser } from "./store/users.js";
 
-/** The parts of the platform that are needed to create users and API keys, from the command line or over HTTP. */
+/**
+ * The parts of the platform that creating users and API keys needs, whether that is asked for on the command line or
+ * over HTTP.
+ */
 export type AdministrationPlatform = Pick<Platform, "database" | "clock" | "random" | "passwordHasher">;
 
 /** A user to create. `role` is `user` or `admin`; anything else is refused. `passwordLengthMin` counts characters. */
@@ -18,13 +21,14 @@ export interface UserRequest {
   readonly role: string;
   readonly password: string;
   readonly passwordLengthMin: number;
-  /** Who creates the user: `principalOf` the caller, or `cli`. */
+  /** Who creates the user: the text that `principalOf` makes of the caller, or `cli` for the command line. */
   readonly createdBy: string;
 }
 
 /**
- * Creates a user on behalf of an operator, who vouches for the address, so that it counts as verified. Refuses with
- * `bad_request` or `weak_password` what is not valid, and with `conflict` an address that is registered already.
+ * Creates a user for an operator, whose word is taken that the address is the user's: it counts as verified. Refuses an
+ * address or role that is not valid with `bad_request`, a password that is not good enough with `weak_password` or
+ * `bad_request`, and an address that is registered already with `conflict`.
  */
 export async function createUser(
   { database, clock, random, passwordHasher }: AdministrationPlatform,
@@ -57,7 +61,7 @@ export interface ServiceKeyRequest {
   readonly scopes: readonly string[];
   /** When the key expires, in ISO 8601; null for a key that does not expire. */
   readonly expiresAt: string | null;
-  /** Who creates the key: `principalOf` the caller, or `cli`. */
+  /** Who creates the key: the text that `principalOf` makes of the caller, or `cli` for the command line. */
   readonly createdBy: string;
 }
 
@@ -73,8 +77,8 @@ export interface CreatedServiceKey {
 const nameLengthMax = 200;
 
 /**
- * Creates an API key. A legacy scope is accepted, with a warning that it grants nothing. Refuses with `bad_request` a
- * request that is not valid.
+ * Creates an API key. Refuses a request that is not valid with `bad_request`. A legacy scope is accepted, but grants
+ * nothing, and one of `warnings` says so.
  */
 export async function createServiceKey(
   { database, clock, random }: AdministrationPlatform,
@@ -108,7 +112,7 @@ export async function createServiceKey(
   };
 }
 
-/** A row of `listServiceKeys` as an object with the field names of the HTTP interface. */
+/** Turns a row that `listServiceKeys` returns into an object with the field names of the HTTP interface. */
 export function serviceKeyOf(row: Result["rows"][number]) {
   const [id, name, scopes, createdAt, expiresAt, revokedAt, createdBy] = row;
   return {

@@ -13,8 +13,8 @@ export function newApiKey(random: Uint8Array): string {
 export const apiKeyRandomBytes = secretBytes;
 
 /**
- * Whether a bearer credential is meant as an API key and not as an access token, by how it begins. It may still be
- * malformed.
+ * Whether a bearer credential is meant as an API key rather than an access token, judged by its first characters. It
+ * may still be malformed.
  */
 export function looksLikeApiKey(text: string): boolean {
   return text.startsWith("svc_");

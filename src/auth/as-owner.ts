@@ -9,14 +9,14 @@ import type { Condition } from "./store/condition.js";
 import { callerSignedInSince, callerWithPassword } from "./store/sessions.js";
 
 /**
- * How long after a sign-in, in milliseconds, the session proves that its user is the owner of an account that has no
- * password: five minutes.
+ * For how long a sign-in proves that the user of the session is the owner of the account, where the account has no
+ * password to prove it by; in milliseconds: five minutes.
  */
 export const recentSignInMs = 300_000;
 
 /**
- * A request of a user for which a session alone is not enough, because it may have been stolen; the owner of the
- * account has to prove who they are.
+ * A request of a user that needs more proof than the session, which somebody may have stolen: the account's owner has
+ * to send the password or to have signed in lately.
  */
 export interface OwnersRequest {
   readonly caller: Extract<Caller, { readonly kind: "user" }>;
@@ -26,16 +26,22 @@ export interface OwnersRequest {
   readonly address: string;
 }
 
-/** Proof that the caller is the owner of the account, to be tested by the statements that rely on it. */
+/**
+ * Proof that the caller is the owner of the account. The statements that rely on it have to contain the condition
+ * `owner`, so that they do nothing if the proof no longer holds when they run.
+ */
 export interface OwnerProof {
-  /** A condition on the columns of `_users AS u`. It matches the caller as long as the proof holds, else nobody. */
+  /**
+   * A condition on the columns of `_users AS u`. It matches the caller's row as long as the proof holds, and no row
+   * otherwise.
+   */
   readonly owner: Condition;
   /**
-   * Statements that take back that the attempt was counted as a failed one. They go into the batch of the statements
-   * that rely on the proof.
+   * A password attempt is counted as failed before its outcome is known. These statements take that back, and go into
+   * the same batch as the statements that rely on the proof.
    */
   readonly forgive: readonly Statement[];
-  /** What to answer where the condition `owner` matches nobody. */
+  /** What to answer where the condition `owner` matches no row. */
   readonly refusal: Refusal;
 }
 
@@ -50,9 +56,9 @@ const passwordNeeded = new Refusal(
 );
 
 /**
- * Runs `work` with proof that the caller is the owner of the account: the password, or for an account without one a
- * sign-in of the last five minutes. A wrong password counts like a failed login. Where `work` throws, the counted
- * failure is taken back.
+ * Runs `work` with proof that the caller is the owner of the account: the right password, or for an account without one
+ * a sign-in of the last five minutes. A wrong password is refused and counts like a failed login. If `work` throws, the
+ * attempt does not count as failed.
  */
 export async function asOwner<T>(
   context: AuthContext,

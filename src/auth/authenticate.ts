@@ -15,8 +15,8 @@ import {
 } from "./store/checks.js";
 
 /**
- * The caller whom a credential names. The signature of an access token, or the form of an API key, was verified
- * already; `checkStatement` then asks the database whether the session or the key still exists.
+ * Who sends a request, according to its credential. The signature of an access token, or the form of an API key, was
+ * verified already. Whether the session or the key still exists is what `checkStatement` asks the database.
  */
 export type Claim =
   | { readonly kind: "anonymous" }
@@ -26,14 +26,17 @@ export type Claim =
   | { readonly kind: "console"; readonly hash: string }
   | ClaimAs;
 
-/** The claim of a request that asks for somebody else's view (`Svc-As`): its sender and that other caller. */
+/**
+ * Who sends a request with the header `Svc-As`, by which an administrator sees the data as another caller would: the
+ * sender's own claim, and the other caller.
+ */
 export interface ClaimAs {
   readonly kind: "as";
   readonly by: Exclude<Claim, ClaimAs>;
   readonly as: NamedCaller;
 }
 
-/** A caller as somebody else's request names them. */
+/** A caller whom the header `Svc-As` of an administrator's request names. */
 export type NamedCaller =
   | { readonly kind: "anonymous" }
   | { readonly kind: "user" | "key"; readonly id: string };
@@ -42,8 +45,8 @@ export type NamedCaller =
 export const unauthorized = new Refusal("unauthorized", "the credential is malformed, expired or revoked");
 
 /**
- * Finds the caller whom a credential names, at the time `now` (milliseconds since the epoch). Refuses malformed
- * credentials, and access tokens that do not verify. Returns without a promise where nothing has to be computed.
+ * Finds out whom a credential names, at the time `now` (milliseconds since the epoch). Refuses malformed credentials,
+ * and access tokens that do not verify. Returns a promise only where a hash or a signature has to be computed.
  */
 export function claimOf(
   credential: Credential,
@@ -67,8 +70,9 @@ export function claimOf(
 }
 
 /**
- * The statement that asks the database whether the session or API key of a claim is valid at the time `now`
- * (milliseconds since the epoch), where sessions last `sessionMaxAgeMs`. It returns one `CheckedRow`.
+ * The statement that asks the database whether the session or API key behind a claim (what a credential says of its
+ * sender) is valid at the time `now` (milliseconds since the epoch), where sessions last `sessionMaxAgeMs`. It returns
+ * one `CheckedRow`.
  */
 export function checkStatement(claim: Claim, now: number, sessionMaxAgeMs: number): Statement {
   switch (claim.kind) {
@@ -91,7 +95,7 @@ export function checkStatement(claim: Claim, now: number, sessionMaxAgeMs: numbe
   }
 }
 
-/** How many columns the check of each kind of caller returns, by the kind of claim. */
+/** How many columns the statement of `checkStatement` returns for each kind of claim. */
 const checkedLengths: Readonly<Record<ClaimAs["by"]["kind"], number>> = {
   anonymous: 1,
   user: 5,
@@ -105,7 +109,10 @@ const checkedLengths: Readonly<Record<ClaimAs["by"]["kind"], number>> = {
  */
 export type CheckedRow = Result["rows"][number];
 
-/** The caller, where the row of `checkStatement` confirms the claim; otherwise `unauthorized`. */
+/**
+ * The caller of a request, where the row of `checkStatement` confirms what the credential has claimed; otherwise the
+ * refusal `unauthorized`.
+ */
 export function callerOf(claim: Claim, row: CheckedRow): Caller | Refusal {
   const [, id, first, second, third] = row;
   switch (claim.kind) {
@@ -154,8 +161,8 @@ function consoleCaller(row: CheckedRow): Caller {
 }
 
 /**
- * The caller whose view an administrator asks for (`Svc-As`), from the row of `checkStatement`: who that caller would
- * be in a request of their own now, or what refuses such a request. 404 where there is no such caller.
+ * The caller as whom an administrator wants to see the data (`Svc-As`), taken from the row of `checkStatement`. Returns
+ * the refusal that this caller would get, such as 401 for a disabled user; 404 where there is no such caller.
  */
 export function seenAs({ by, as }: ClaimAs, row: CheckedRow): Caller | Refusal {
   if (as.kind === "anonymous") return anonymous;
@@ -167,7 +174,7 @@ export function seenAs({ by, as }: ClaimAs, row: CheckedRow): Caller | Refusal {
   }
   const [email, role, verified, isDisabled] = found;
   if (isDisabled === 1) return unauthorized;
-  // The session id is empty, because nothing is done in a session of the caller whose view it is.
+  // The session id is empty: the administrator sees the data as this user would, but has no session of the user's.
   const named = { id: as.id, email: email as string, role: role as string, sessionId: "" };
   return { kind: "user", ...named, emailVerified: verified === 1 };
 }

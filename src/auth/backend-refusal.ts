@@ -2,8 +2,9 @@ import { Refusal } from "../http/refusal.js";
 import type { Caller } from "./principal.js";
 
 /**
- * Refuses callers without an API key of the scope `project:backend`: 401 for anonymous callers, 403 for users and other
- * keys. Null: the caller may go on.
+ * Judges who may use what is for the application's own backend. Returns the refusal of callers without an API key of
+ * the scope `project:backend`: 401 for anonymous callers, 403 for users and other keys. Returns null for callers who
+ * may.
  */
 export function backendRefusal(caller: Caller): Refusal | null {
   switch (caller.kind) {

@@ -6,13 +6,16 @@ import { serviceKeyById } from "./store/service-keys.js";
 import { userByEmail, userById } from "./store/users.js";
 import { userOf } from "./user-of.js";
 
-/** The caller whom an administrator names, to see what that caller may do. */
+/**
+ * How an administrator names a caller, to see what that caller may do: the anonymous one, a user by id or email
+ * address, or an API key by its id.
+ */
 export type CallerName =
   | { readonly kind: "anonymous" }
   | { readonly kind: "user"; readonly by: "id" | "email"; readonly value: string }
   | { readonly kind: "key"; readonly id: string };
 
-/** A caller whom an administrator has named. */
+/** The caller whom an administrator has named, as `callerAs` finds them in the database. */
 export interface FoundCaller {
   readonly caller: Caller;
   /**
@@ -23,8 +26,8 @@ export interface FoundCaller {
 }
 
 /**
- * Finds the caller whom an administrator names, as a request of that caller would be. Refuses with `not_found` where
- * the database has no such user or key. `nowMs` is the time in milliseconds since the epoch.
+ * Finds the caller whom an administrator names, with the data that a request of that caller would have. Refuses with
+ * `not_found` where the database has no such user or key. `nowMs` is the time in milliseconds since the epoch.
  */
 export async function callerAs(
   database: Pick<Statements, "query">,

@@ -22,15 +22,18 @@ export interface IdentifiedCaller<C = Caller> {
   /** The caller whose rights the request has. */
   readonly caller: C;
   /**
-   * Who sends the request. Another one than `caller` only where an administrator asks what somebody else would be
-   * answered: then nothing may be written.
+   * Who sends the request. Differs from `caller` only where an administrator asks to see what somebody else would be
+   * answered (header `Svc-As`); nothing may be written then.
    */
   readonly by: C;
   /** The version of the schema in force; null where no schema was applied yet. */
   readonly schemaVersion: number | null;
 }
 
-/** Finds out who works with rows and runs the request for them, as `Callers.run` does. */
+/**
+ * Finds out who asks to work with rows of tables, and runs the function that answers the request for that caller, as
+ * `Callers.run` does. Unlike `Callers`, it can let administrators work without being bound by the rules of tables.
+ */
 export interface Actors {
   run<T = Response>(
     headers: Headers,
@@ -43,7 +46,7 @@ export interface Actors {
  * effect with the next request.
  */
 export interface Callers {
-  /** Finds the caller of a request, with a round trip to the database for this alone. */
+  /** Finds the caller of a request, with a round trip to the database that does nothing else. */
   identify(headers: Headers): Promise<IdentifiedCaller | Refusal>;
 
   /**
@@ -58,9 +61,9 @@ export interface Callers {
   ): Promise<T | Refusal>;
 
   /**
-   * Does as `run` does, and looks up another caller together with the one who sends the request. `act` decides whether
-   * the sender may ask for the other one's view; `other` is who that caller would be in a request of their own, or what
-   * refuses it.
+   * Runs `act` as `run` does, for a request by which an administrator wants to see the data as another caller would.
+   * That caller, `as`, is looked up together with the sender. `act` has to decide whether the sender may ask for this.
+   * `other` is who the other caller would be in a request of their own, or the refusal which that request would get.
    */
   runAs<T = Response>(
     headers: Headers,
@@ -79,32 +82,38 @@ export interface CallerServices {
 }
 
 const rememberedBytesMax = 262_144;
-/** How often the check may find another caller or schema version than expected before a request fails. */
+/**
+ * How many times a request is tried before it fails, where each time the check of its caller finds another caller or
+ * schema version than expected.
+ */
 const roundsMax = 5;
 
 /**
- * Makes the `Callers` of one server. It remembers the last schema version, API keys and sessions of the console,
- * whether users have confirmed their addresses, and the sessions that have ended, to predict what the next checks will
- * find.
+ * Makes the `Callers` of one server. To predict what the checks of the next requests will find, it remembers the last
+ * schema version, API keys and sessions of the console, whether users have confirmed their addresses, and which
+ * sessions have ended.
  */
 export function createCallers(services: CallerServices): Callers {
   const { database, clock, tokens, cookies, sessionMaxAgeMs } = services;
   let schemaVersion: CheckedRow[0] = null;
   /**
-   * What the database said of API keys (their ids and scopes) and of sessions of the console, by the hash of the key or
-   * the token. A key or token does not say these things itself.
+   * What the database has said of API keys (their ids and scopes) and of sessions of the console, by the hash of the
+   * key or token. The text of a key or token does not tell its id or scopes.
    */
   const byHash = new Memo<CheckedRow>(rememberedBytesMax, {
     weigh: (hash, row) => hash.length + row.join().length,
   });
   /**
-   * Whether users have confirmed their addresses, 1 or 0, by user id. Access tokens do not say it, because a link that
-   * confirms an address has to take effect with the next request. For a user who is not in here, the answer for the
-   * last user is taken as a guess, which the check corrects.
+   * Whether users have confirmed their addresses, 1 or 0, by user id. An access token does not say it, because
+   * confirming an address has to take effect with the next request. For a user who is not remembered, the answer for
+   * the last user is taken as a guess, which the check then corrects.
    */
   const verified = new Memo<number>(rememberedBytesMax);
   let lastVerified = 0;
-  /** The ids of sessions that have ended. A request with such a session is checked before `act` is run. */
+  /**
+   * The ids of sessions that are known to have ended. A request with one of them is checked before `act` is run,
+   * because the check is expected to refuse it.
+   */
   const ended = new Memo<true>(rememberedBytesMax);
 
   const expectedRow = (claim: Claim): CheckedRow | null => {
@@ -121,7 +130,8 @@ export function createCallers(services: CallerServices): Callers {
         const known = byHash.find(claim.hash);
         return known === undefined ? null : [schemaVersion, ...known];
       }
-      // Requests for somebody else's view are rare, so nothing is remembered to predict their checks.
+      // Requests to see the data as another caller would (`Svc-As`) are rare, so nothing is remembered to predict their
+      // checks.
       case "as":
         return null;
     }

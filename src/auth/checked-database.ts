@@ -14,8 +14,8 @@ import type { CheckedRow } from "./authenticate.js";
 import { insist, valuesMax, withCheck, withValues } from "./store/checks.js";
 
 /**
- * Thrown where the check of the caller found another caller or another schema version than expected; `found` is the row
- * that the check returned. Nothing was written.
+ * Thrown where the check of a request's caller found another caller or another schema version than was expected.
+ * `found` is the row that the check returned. Nothing was written.
  */
 export class UnexpectedRowError extends CallRefusedError {
   override readonly name = "UnexpectedRowError";
@@ -25,9 +25,9 @@ export class UnexpectedRowError extends CallRefusedError {
 }
 
 /**
- * The database for one request whose caller has not been checked yet. Its first call sends the check along with the
- * statements and throws UnexpectedRowError where the check returns another row than expected. A write is committed
- * only if the check holds in the same transaction.
+ * The database as a request uses it before its caller has been checked. The first call sends the check along with the
+ * request's statements, and throws UnexpectedRowError where the check returns another row than expected. A write is
+ * committed only if the check holds in the same transaction.
  */
 export class CheckedDatabase implements Statements {
   readonly #database: Statements;
@@ -73,8 +73,8 @@ export class CheckedDatabase implements Statements {
       this.#confirmed = true;
       return [...first!.rows[0]!.slice(1).map(resultOfValue), ...results];
     } catch (error) {
-      // The error is thrown on if a joined statement itself has raised it: SQLite may evaluate such a statement before
-      // the check, so its guard says nothing of the caller.
+      // If a statement that was joined with the check has failed on purpose to undo the batch, the error is thrown on
+      // without counting the caller as checked: SQLite may have evaluated that statement before the check.
       if (values.some((value) => isAbortOf(value, error))) throw error;
       return this.#orAsk(error);
     }
@@ -84,13 +84,16 @@ export class CheckedDatabase implements Statements {
     return this.#confirmed;
   }
 
-  /** Checks the caller alone, for a request that was answered without asking the database anything. */
+  /** Checks the caller with a round trip of its own, for a request that was answered before its caller was checked. */
   async confirm(): Promise<void> {
     const [result] = await this.#database.query([this.#check]);
     this.#compare(result!.rows[0]!);
   }
 
-  /** Throws UnexpectedRowError unless `row` begins with the expected row of the check. */
+  /**
+   * Compares what the check has returned with what was expected: throws UnexpectedRowError unless `row` begins with the
+   * expected row.
+   */
   #compare(row: Result["rows"][number]): void {
     if (this.#expected.some((value, i) => value !== row[i]))
       throw new UnexpectedRowError(row.slice(0, this.#expected.length));
@@ -98,13 +101,14 @@ export class CheckedDatabase implements Statements {
   }
 
   /**
-   * Runs the check alone after a failed statement: the statement may have been made for a schema that is no longer in
-   * force, and a check that does not hold inside a batch also fails as a StatementError. After any other error it is
-   * unknown whether the batch was carried out, so it is not run again.
+   * After a failed statement, runs the check of the caller alone and throws UnexpectedRowError if it finds another row
+   * than expected. That may be why the statement failed: it was made for a schema that is no longer in force, or the
+   * check did not hold inside the batch. Otherwise the statement's own error is thrown. After other errors it is
+   * unknown whether the batch was carried out, so the check is not run.
    */
   async #orAsk(error: unknown): Promise<never> {
-    // A guard of the request's own statements comes after the check in the same transaction, so if it fails, the check
-    // has passed.
+    // An AbortError comes from one of the request's own statements, which has undone the batch on purpose. It ran after
+    // the check of the caller in the same transaction, so that check has passed.
     if (error instanceof AbortError) this.#confirmed = true;
     else if (error instanceof StatementError) await this.confirm();
     // A constraint is violated only after the caller was checked in the same transaction, so the caller's check has
@@ -114,25 +118,32 @@ export class CheckedDatabase implements Statements {
   }
 }
 
-/** The statements at the beginning of a batch that can be joined with the check of the caller into one. */
+/**
+ * The statements at the beginning of a batch, `valuesMax` at most, that are marked `single: "value"`. They can be
+ * joined into one statement with the check of the caller.
+ */
 function valuesBefore(statements: readonly Statement[]): readonly Statement[] {
   const end = statements.findIndex(({ single }, i) => single !== "value" || i === valuesMax);
   return end === -1 ? statements : statements.slice(0, end);
 }
 
-/** The result of a statement that `withValues` has joined with others, from the value of its column. */
+/**
+ * The result of a statement that `withValues` has joined with others, from the value in its column: one row with that
+ * value, or no row for NULL.
+ */
 function resultOfValue(value: ResultValue): Result {
   return { rows: value === null ? [] : [[value]], rowsWritten: 0 };
 }
 
-/** Whether a failed batch was undone by this statement. */
+/** Whether the error says that this statement has undone its batch on purpose (`abortText`). */
 function isAbortOf({ params }: Statement, error: unknown): boolean {
   return error instanceof AbortError && params.includes(abortText(error.nonce, error.reason));
 }
 
 /**
- * The result of a statement that `withCheck` has joined with a check: without the check's columns, which are the first
- * `checkLength`. The statement's first column is never NULL, so NULL there means that the statement returned no row.
+ * Takes out of a joined result what belongs to the statement that `withCheck` has joined with a check: all columns but
+ * the first `checkLength`, which are the check's. The first column of that statement is never NULL, so NULL there means
+ * that it returned no row.
  */
 function withoutCheck({ rows: [row], rowsWritten }: Result, checkLength: number): Result {
   const isThere = row![checkLength] !== null;

@@ -6,7 +6,10 @@ import type { Condition } from "./store/condition.js";
 import { openSession } from "./store/sessions.js";
 import { type PublicUser, tokenResponse } from "./token-response.js";
 
-/** What somebody signs in with: a password, the link of a mail, or the code of a social sign-in. */
+/**
+ * What proves who signs in (a password, the link of a mail, or the code of a social sign-in), as parts of the batch
+ * that opens the session.
+ */
 export interface FirstFactor {
   /**
    * Statements that run before those that open the session, in the same batch: they use up the link or the code, create
@@ -16,7 +19,7 @@ export interface FirstFactor {
   readonly before: readonly Statement[];
   /**
    * The condition by which `openSession` finds the user who signs in. It matches nobody where the link or code is used
-   * up, or the password is no longer this one.
+   * up, or the password was changed since it was checked.
    */
   readonly holder: Condition;
   /** Statements that run last in the batch, whether or not the session was opened. */
@@ -24,8 +27,8 @@ export interface FirstFactor {
 }
 
 /**
- * Checks a first factor (such as a password) and opens a session with tokens, in one batch. Null where the factor is no
- * longer valid.
+ * Completes a sign-in whose first factor (such as a password) is proven by `factor`: opens a session, in one batch, and
+ * answers with its tokens. Null where the factor is no longer valid.
  */
 export async function completeSignIn(
   context: AuthContext,
@@ -40,11 +43,11 @@ export async function completeSignIn(
 }
 
 /**
- * Checks a first factor (such as a password) and opens a session by the statements of `open`, which are those of
- * `openSession` or `openConsoleSession`. Every sign-in ends here: login, registration, a mailed link, a provider's
- * code, and the console's. Returns who has signed in; null where the factor is no longer valid. This is where a second
- * factor would be asked for: as one more outcome. The session would be opened only for users without a second factor
- * and a challenge stored for all others, and the answer would be that challenge instead of tokens.
+ * Opens a session by the statements of `open` (those of `openSession` or `openConsoleSession`), if the first factor,
+ * such as a password, is still valid. Every sign-in ends here: login, registration, a mailed link, a provider's code,
+ * and that to the console. Returns who has signed in; null where the factor is no longer valid. A second factor, which
+ * does not exist yet, would be asked for at this place: for a user who has one, a challenge would be stored and
+ * answered instead of opening the session.
  */
 export async function signIn(
   { platform }: AuthContext,

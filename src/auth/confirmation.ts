@@ -6,8 +6,9 @@ export const confirmedMs = 300_000;
 
 /**
  * Refuses, with 403 `password_needed`, callers from the console (the web page for administrators) who have not typed
- * their password for a while: the request could be a passer-by's doing, at a screen that was left open. Null: the
- * caller may go on. Callers with access tokens and keys always may. `now` is in milliseconds since the epoch.
+ * their password within the last minutes: the request could come from a passer-by, at a screen that was left open.
+ * Null: the caller may go on, as callers with access tokens or API keys always may. `now` is in milliseconds since the
+ * epoch.
  */
 export function unconfirmedRefusal(caller: Caller, now: number): Refusal | null {
   if (caller.kind !== "user" || caller.console === undefined) return null;

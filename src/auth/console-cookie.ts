@@ -15,7 +15,7 @@ export const consoleSessionMs = 43_200_000;
 const prefix = "svc_cs_";
 const tokenBytes = 32;
 
-/** How many random bytes `newConsoleToken` takes. */
+/** How many random bytes `newConsoleToken` makes a token from. */
 export const consoleTokenRandomBytes = tokenBytes;
 
 /** The token of a new session of the console. The database stores only its hash. */

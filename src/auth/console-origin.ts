@@ -6,14 +6,17 @@ import { isRefusal, Refusal } from "../http/refusal.js";
 import { unauthorized } from "./authenticate.js";
 import { consoleCookie, isByConsoleCookie } from "./console-cookie.js";
 
-/** How a request of the console's page has come, which decides which name its cookie has. */
+/**
+ * Over what a request of the console's page has come: HTTPS, or plain HTTP to a loopback address. It decides which name
+ * the console's cookie has.
+ */
 export type ConsoleOrigin = "https" | "loopback";
 
 /**
- * Judges whether a request comes from a page of the server's very own origin, which every request that carries the
- * console's cookie, or would be given it, has to come from: `cors.allowed_origins` do not count. `Origin` tells, else
- * `Sec-Fetch-Site`; without either the request is refused. So is plain HTTP, except on a loopback address, as it would
- * show the password to the network.
+ * Judges whether a request was sent by a page of the server's own origin. A request that carries the console's cookie
+ * or asks for one has to be; an origin in `cors.allowed_origins` is not enough. The header `Origin` tells, or without
+ * it `Sec-Fetch-Site`; without either the request is refused. A request over plain HTTP is refused too, except to a
+ * loopback address, because the network could read the password.
  */
 export function consoleOrigin(policy: OwnOrigin, request: Request): ConsoleOrigin | Refusal {
   const origin = request.headers.get("Origin");
@@ -29,8 +32,8 @@ export function consoleOrigin(policy: OwnOrigin, request: Request): ConsoleOrigi
 }
 
 /**
- * Middleware for everything under `/admin/api`: refuses requests whose credential is the console's cookie unless a page
- * of the server's own has sent them. Requests without that cookie are passed on.
+ * Middleware for everything under `/admin/api`. If a request's credential is the console's cookie, it is refused unless
+ * a page of the server's own has sent it. All other requests are passed on.
  */
 export function consoleGuard(policy: OwnOrigin): MiddlewareHandler {
   return async (c, next) => {
@@ -38,17 +41,18 @@ export function consoleGuard(policy: OwnOrigin): MiddlewareHandler {
     if (!isByConsoleCookie(request.headers)) return next();
     const origin = consoleOrigin(policy, request);
     if (isRefusal(origin)) return origin.toResponse();
-    // Over HTTPS, a console's cookie without the prefix `__Secure-` was not set by this server: any page of the site,
-    // or somebody on the network, could have set it.
+    // Over HTTPS, this server gives the console's cookie only the name with the prefix `__Secure-`. A cookie with the
+    // other name was set by somebody else, such as another page of the site or somebody on the network, so it is
+    // refused.
     const isMisplaced = origin === "https" && !consoleCookie(request.headers)!.isSecure;
     return isMisplaced ? unauthorized.toResponse() : next();
   };
 }
 
 /**
- * Whether a request is for pages of the server's own origin alone, so that no other origin is told that it may read the
- * answer: the console and its session, and what comes under `/admin/api` by that session. Elsewhere the cookie is none of
- * this server's: whoever has set it there takes nothing from others by it.
+ * Whether only pages of the server's own origin may read the answer to a request, so that the answer allows no other
+ * origin (CORS). That holds for the console, for signing in to it, and for requests under `/admin/api` whose credential
+ * is the console's cookie. On all other paths that cookie means nothing, even where a request carries it.
  */
 export function isOfOwnPages(request: Request): boolean {
   const path = getPath(request);

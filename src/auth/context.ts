@@ -19,26 +19,25 @@ export interface AuthContext {
   readonly config: Config;
   readonly tokens: AccessTokens;
   /**
-   * The server's keys for encrypting the successor of a refresh token: `sealSuccessor` and `openSuccessor` derive the
-   * key from one of these and the token itself.
+   * The server's keys for encrypting the successor of a refresh token (the new token that replaces it). `sealSuccessor`
+   * and `openSuccessor` derive the key that they use from one of these and from the token that is replaced.
    */
   readonly successorKeys: Keyring<Uint8Array<ArrayBuffer>>;
   readonly throttle: PasswordThrottle;
   readonly mailAllowance: MailAllowance;
   readonly requestAllowance: RequestAllowance;
   readonly linkTokens: LinkTokens;
-  /**
-   * Lets the mails in the outbox be sent from the next full second on (`platform/tick.ts`), without waiting for that.
-   */
+  /** Makes the mails in the outbox be sent at the next full second (`platform/tick.ts`). It returns at once. */
   readonly deliverMail: () => void;
-  /** The canonical URL of the server, without a slash at the end. */
+  /** The URL under which clients reach the server, without a slash at the end. */
   readonly publicBaseUrl: string;
   readonly providers: Providers;
   /** The keys that `flowSecrets` derives the secrets of a social sign-in from. */
   readonly oauthStateKeys: Keyring<Uint8Array<ArrayBuffer>>;
   /**
-   * `$auth` and `$origins` of the schema in force; a refusal where no schema can be served. The schema's version is
-   * read from the database, unless the caller passes the row of a `schemaVersionCheck` that has just been made.
+   * Returns the sections `$auth` and `$origins` of the schema in force; a refusal where no schema can be served. To
+   * know the version in force it asks the database, unless the caller passes the row that `schemaVersionCheck` has just
+   * returned.
    */
   readonly settings: (
     version?: CheckedRow,
@@ -61,7 +60,8 @@ export interface CallerRequest extends AuthRequest {
 }
 
 /**
- * What a handler under /auth is given if it reads no body: its first statements also check the caller (`Callers.run`).
+ * What a handler under /auth is given if its answer depends on the caller and it reads no body. Its first statements
+ * are sent along with the check of the caller (`Callers.run`).
  */
 export interface IdentifiedRequest extends CallerRequest {
   readonly database: Statements;

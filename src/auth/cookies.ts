@@ -12,7 +12,10 @@ type Settings = Pick<
   "cookie_mode" | "cookie_secure" | "access_token_ttl_secs" | "refresh_token_ttl_secs"
 >;
 
-/** The values of the two `Set-Cookie` headers that begin or renew a session. */
+/**
+ * The values of the two `Set-Cookie` headers that give a browser the tokens of a session, when it is opened and at each
+ * refresh.
+ */
 export function sessionCookies(
   settings: Settings,
   accessToken: string,
@@ -54,8 +57,8 @@ export function hasSessionCookie(headers: Headers): boolean {
 }
 
 /**
- * The value of a cookie in the `Cookie` header (RFC 6265, section 5.4). Null where the name comes twice, because it
- * is unclear which of the two cookies is meant.
+ * The value of the cookie of that name in the `Cookie` header (RFC 6265, section 5.4). Null where there is none, where
+ * it is empty, and where the name comes twice, because it is unclear which of the two cookies is meant.
  */
 function readCookie(headers: Headers, name: string): string | null {
   const values = cookieValues(headers, name);

@@ -4,21 +4,22 @@ import { Refusal } from "../http/refusal.js";
 import { hasSessionCookie } from "./cookies.js";
 
 /**
- * Methods that change nothing. QUERY reads, as GET does, and is safer against foreign pages: a browser sends it for
- * them only after a preflight that names their origin.
+ * Methods that change nothing, so that the guard against pages of other sites lets them pass. QUERY reads, as GET does.
+ * Another site's page can make a browser send QUERY only after a preflight, which asks this server whether that site
+ * may do so.
  */
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "QUERY"]);
 
 /**
- * Paths that the guard against foreign pages leaves alone: Apple posts its callback from its own origin and without
- * cookies of this server; the server's own pages set no cookie, send `Origin: null` and check their forms themselves
- * (`routes/pages.ts`).
+ * Paths that the guard against pages of other sites leaves alone. Apple's callback is posted from Apple's origin and
+ * carries no cookie of this server. The server's own pages for mailed links set no cookie, send `Origin: null`, and
+ * check their forms themselves (`routes/pages.ts`).
  */
 const judgedElsewhere = /^\/auth\/(oauth\/callback|pages)\//;
 
 /**
- * In cookie mode, refuses requests that a foreign page could make a browser send: writes that carry a session cookie,
- * and sign-ins, which would set one (docs/reference/auth.md#cross-site-requests).
+ * In cookie mode, refuses requests that a page of another site may have made a browser send: writes that carry a
+ * session cookie, and requests under /auth, which could set one (docs/reference/auth.md#cross-site-requests).
  */
 export function crossSiteGuard(policy: OriginPolicy): MiddlewareHandler {
   return async (c, next) => {

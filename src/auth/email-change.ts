@@ -8,20 +8,23 @@ import type { Condition } from "./store/condition.js";
 import { insertEmailChange } from "./store/email-change.js";
 import { insertEmailChangeMail, insertEmailChangeNotice } from "./store/outbox.js";
 
-/** A user's request to change the address of their own account. */
+/** A user's request to change the email address of their own account. */
 export interface EmailChangeRequest {
   readonly caller: Extract<Caller, { readonly kind: "user" }>;
   /** The new address of the account. */
   readonly email: string;
-  /** A condition on `_users AS u` that matches the caller as long as the proof holds that the account is theirs. */
+  /**
+   * A condition on `_users AS u` that matches the caller's row, as long as the caller's proof holds that the account is
+   * theirs.
+   */
   readonly owner: Condition;
 }
 
 /**
- * Makes the statements that count the two mails of a change of address against the limits of mails, write them, and
- * create the link. They are the same whether or not somebody has the new address and the limits are reached. Where the
- * new address has an account, its owner is mailed instead, without a link. Whatever is mailed, an older link becomes
- * invalid: else whether it still works would tell who has an account.
+ * Makes the statements for a change of a user's email address: they write a mail with a link to the new address and a
+ * notice to the present one, count both against the limits of mails, and store the link. Where the new address has
+ * another account, its owner gets a mail without a link instead. The statements are the same in any case, and an older
+ * link always becomes invalid, so that neither the time nor the older link tells who has an account.
  */
 export async function prepareEmailChange(
   { platform, linkTokens, mailAllowance }: AuthContext,

@@ -6,8 +6,9 @@ import type { Callers } from "./callers.js";
 import type { Caller } from "./principal.js";
 
 /**
- * Makes a middleware that finds the caller in a round trip of its own, and leaves it in `c.var.caller`. The request's
- * body, of `bodyBytesMax` bytes at most, is read before.
+ * Makes a middleware that finds the caller of a request in a round trip of its own, and leaves them in `c.var.caller`.
+ * It first reads the request's body, of `bodyBytesMax` bytes at most: otherwise a client could pass the check, send the
+ * body slowly, and have it accepted after the session has ended.
  */
 export function identifiedBy(
   callers: Callers,

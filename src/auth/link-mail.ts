@@ -12,8 +12,8 @@ export interface LinkMail {
   readonly email: string;
   readonly purpose: LinkPurpose;
   /**
-   * Makes the statement that writes the mail, if its recipient is to get one: one of the functions of
-   * `store/outbox.ts`.
+   * Makes the statement that writes the mail to the outbox, by one of the functions of `store/outbox.ts`. The statement
+   * decides whether the recipient gets a mail at all.
    */
   readonly insertMail: (mail: NewMail) => Statement;
   readonly passwordHash?: string;
@@ -21,7 +21,7 @@ export interface LinkMail {
   readonly redirectTo?: string | null;
 }
 
-/** The statements that write a mail and its link. */
+/** The statements that write a mail and the link in it. */
 export interface PreparedLinkMail {
   /**
    * The ids of the link and the mail, if the statements write them: whether they do depends on the account and on the
@@ -33,9 +33,9 @@ export interface PreparedLinkMail {
 }
 
 /**
- * The statements that count a mail against the limit of mails to an address, write it to the outbox and create its
- * link. They are the same whether or not the address has an account and the limit is reached, so that the time they
- * take reveals neither.
+ * Makes the statements that count a mail against the limit of mails to its address, write the mail to the outbox, and
+ * store its link. They are the same whether or not the address has an account and the limit is reached, so that the
+ * time they take reveals neither.
  */
 export async function prepareLinkMail(
   { platform, linkTokens, mailAllowance }: AuthContext,

@@ -2,8 +2,8 @@ import type { AuthSettings } from "../project/model.js";
 import type { LinkPurpose } from "./links.js";
 
 /**
- * The server's own pages for mailed links, by the last part of their path. They are used for links for which `$auth`
- * names no page.
+ * The last part of the path of each page that the server itself offers for mailed links. They are used for links for
+ * which `$auth` of the schema names no page of the application.
  */
 export const hostedPages = {
   email_verification: "verify-email",
@@ -17,13 +17,16 @@ export interface LinkTarget {
   readonly purpose: LinkPurpose;
   readonly token: string;
   /**
-   * The URL that an accepted invitation leads to; null for other links. The page of the link gets it as the parameter
-   * `redirect_to`.
+   * The URL that the user is led to once the invitation is accepted; null for other links. The link passes it on as the
+   * parameter `redirect_to`.
    */
   readonly redirectTo: string | null;
 }
 
-/** The URL of a link in a mail: the page that `$auth` names, or else the server's own page under `publicBaseUrl`. */
+/**
+ * The URL of a link in a mail. It leads to the page that `$auth` of the schema names for this purpose, or where there
+ * is none, to the server's own page under `publicBaseUrl`.
+ */
 export function linkUrl(
   settings: AuthSettings,
   publicBaseUrl: string,
@@ -48,8 +51,8 @@ function configuredPage(settings: AuthSettings, purpose: LinkPurpose): string {
 }
 
 /**
- * The application's URL, to which a page of the server offers to continue: the first web origin that the project's
- * files name, with the pages of `$auth` first. Null where they name none.
+ * The start page of the application, at which the server's own pages offer to continue: the origin of the first web URL
+ * among the pages that `$auth` names, `$origins` and `cors.allowed_origins`, in this order. Null where there is none.
  */
 export function applicationUrl(
   settings: AuthSettings & { readonly origins: readonly string[] },

@@ -15,14 +15,16 @@ export const linkLifetimeSeconds: Readonly<Record<LinkPurpose, number>> = {
 };
 
 /**
- * Makes the tokens of mailed links: HMAC-SHA-256 of purpose and id under a key of the server, in base64url. The token
- * is computed again from the link's id when its mail is sent, so that neither the outbox nor any other table holds it.
+ * Makes the tokens of mailed links, each an HMAC-SHA-256 of the link's purpose and id under a key of the server, in
+ * base64url. When the mail is sent, the token is computed again from the id, so that neither the outbox nor any other
+ * table has to hold the token.
  */
 export interface LinkTokens {
-  /** Makes the token of a new link, under the current secret. */
+  /** Makes the token of a new link, with the key of the server's current secret. */
   tokenOf(purpose: LinkPurpose, id: string): Promise<string>;
   /**
-   * Makes the token of a stored link again; null where it was made under neither the current nor the previous secret.
+   * Makes the token of a stored link again; null where it was made under a secret that is neither the current nor the
+   * previous one.
    */
   tokenOfStored(purpose: LinkPurpose, link: StoredLink): Promise<string | null>;
   /** The hash of a link's token, which the database stores and by which it finds the link. */

@@ -9,10 +9,10 @@ export const mailWindowMs = 3_600_000;
 
 /**
  * Limits how many mails of a kind are sent to an address within an hour (`auth.throttle.max_mails_per_address`). Each
- * kind is counted by itself, so that using one up blocks no other. The counters are stored under hashes made with a
- * secret of the server, which do not reveal addresses, and go on counting when that secret is replaced. An address
- * without an account is counted under another key, so that mails requested before its owner registers do not count
- * against the later account.
+ * kind is counted by itself, so that many mails of one kind do not block those of another. The counters are stored
+ * under hashes made with a secret of the server, which do not reveal addresses; they go on counting when that secret is
+ * replaced. An address without an account is counted under another key, so that mails requested before its owner
+ * registers do not count against the later account.
  */
 export class MailAllowance {
   constructor(
@@ -22,8 +22,8 @@ export class MailAllowance {
 
   /**
    * Makes the statements that count one mail. They go into the batch directly in front of the statement that writes the
-   * mail, because that one tests `changes() = 1`, which holds exactly if the mail is within the limit. `now` is in
-   * milliseconds since the epoch.
+   * mail. That statement writes only where `changes() = 1`, which holds exactly if the mail is within the limit. `now`
+   * is in milliseconds since the epoch.
    */
   async count(kind: string, emailKey: string, now: number): Promise<readonly Statement[]> {
     const keys = await throttleKeys(this.peppers, "mail", kind, emailKey);

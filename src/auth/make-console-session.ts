@@ -14,8 +14,8 @@ export interface MadeConsoleSession extends NewConsoleSession {
 }
 
 /**
- * Makes a session of the console, which counts as confirmed by a password from its start. `openConsoleSession` stores
- * it.
+ * Makes a session of the console, to be stored by `openConsoleSession`. From its start it counts as confirmed by a
+ * password, for the time `confirmedMs`.
  */
 export async function makeConsoleSession(
   context: Pick<AuthContext, "platform" | "config">,

@@ -16,20 +16,30 @@ export interface Account {
   readonly passwordHash: string;
 }
 
-/** The outcome of a password check, where the throttle has allowed the attempt. */
+/**
+ * The outcome of a password check. There is one only where the limits of failed attempts have let the password be
+ * checked.
+ */
 export interface PasswordCheck {
   /** The account; null unless the password is right and the account is enabled. */
   readonly account: Account | null;
-  /** The counted attempt. Where there is an account, the rest of the sign-in has to be done in `finishAttempt`. */
+  /**
+   * The attempt, which counts as a failed one until it is forgiven. Where `account` is not null, the rest of the
+   * sign-in has to be done in `finishAttempt`.
+   */
   readonly attempt: CountedAttempt;
-  /** The row that `schemaVersionCheck` returned in the same round trip, for `AuthContext.settings`. */
+  /**
+   * The row of the schema's version, read in the same round trip. Passing it to `AuthContext.settings` saves reading it
+   * again.
+   */
   readonly schemaVersion: CheckedRow;
 }
 
 /**
- * Checks the password of an account, unless too many have failed: then refuses with `rate_limited`. An unknown address,
- * a wrong password and a disabled account all take one batch and one hash, so that they cannot be told apart by time.
- * `address` is the client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`).
+ * Checks the password of an account, unless too many attempts have failed: then refuses with `rate_limited`. An unknown
+ * address, a wrong password and a disabled account all take one batch of statements and one hash, so that they cannot
+ * be told apart by time. `address` is the client's IPv4 address, or the /64 network of its IPv6 address
+ * (`addressUnit`).
  */
 export async function checkAccountPassword(
   { platform, throttle }: AuthContext,
@@ -55,8 +65,9 @@ export async function checkAccountPassword(
 }
 
 /**
- * Does `work`, what is left to do after a right password, which ends the attempt. Where `work` throws, as with a busy
- * server or failing storage, the counted failure is taken back and the error is thrown on.
+ * Runs `work`, which is what remains to be done after the password was found right, and ends the attempt. If `work`
+ * throws, because the server is busy or the storage fails, the attempt does not count as failed, and the error is
+ * thrown on.
  */
 export async function finishAttempt<T>(
   database: Database,
@@ -74,7 +85,7 @@ async function orForgive<T>(database: Database, attempt: CountedAttempt, work: (
   try {
     return await work();
   } catch (error) {
-    // If taking back the counted failure fails too, the first error is the one to report.
+    // If taking back the counted failure fails too, the error of `work` is the one to report.
     await database.batch(attempt.forgive).catch(() => {});
     attempt.end();
     throw error;

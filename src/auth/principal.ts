@@ -13,23 +13,29 @@ export type Caller =
       readonly emailVerified: boolean;
       readonly role: string;
       readonly sessionId: string;
-      /** The console's session that the request came with, by its cookie; absent where it came with an access token. */
+      /**
+       * The session of the console (the web page for administrators) whose cookie the request has sent; absent where it
+       * came with an access token.
+       */
       readonly console?: ConsoleSession;
     }
   | { readonly kind: "key"; readonly id: string; readonly scopes: readonly string[] };
 
-/** When a session of the console ends, and until when it counts as confirmed; milliseconds since the epoch. */
+/**
+ * When a session of the console ends, and until when it counts as confirmed by its user's password; milliseconds since
+ * the epoch.
+ */
 export interface ConsoleSession {
   readonly expiresAtMs: number;
   readonly confirmedUntilMs: number;
 }
 
-/** Whoever works with rows: a caller, or an administrator past the rules of tables. */
+/** Whoever works with rows: a caller, or an administrator whom the rules of tables do not bind. */
 export type Actor = Caller | Administrator;
 
 /**
- * A user with the role `admin` who works with rows past the rules, under `/admin/api/data` alone
- * (`docs/reference/http.md#rows-past-the-rules`). Everywhere else the same person is a `user`.
+ * A user with the role `admin` who works with rows under `/admin/api/data`, where the rules of tables do not bind them
+ * (`docs/reference/http.md#rows-past-the-rules`). Everywhere else the same person is a caller of the kind `user`.
  */
 export interface Administrator {
   readonly kind: "admin";
@@ -62,14 +68,18 @@ export function accountOf(caller: Actor): Principal {
   return { kind: caller.kind === "key" ? "key" : "user", id: caller.id };
 }
 
-/** Whether the rules of tables do not bind the caller. An API key may do what its scopes say. */
+/**
+ * Whether the rules of tables do not bind the caller: an administrator under `/admin/api/data`, or an API key, which
+ * may do what its scopes say.
+ */
 export function isPastRules(caller: Actor): boolean {
   return caller.kind === "key" || caller.kind === "admin";
 }
 
 /**
- * What the database is told of statements that may take long: who the caller is, and the milliseconds left before the
- * work is stopped (`docs/reference/limits.md#long-work`). `takenMs` is how long the request has taken already.
+ * What the database has to know of statements that may take long: for whom they are run, and after how many
+ * milliseconds they are stopped (`docs/reference/limits.md#long-work`). `takenMs` is how long the request has taken
+ * already.
  */
 export function longWorkFor(caller: Actor, api: Config["api"], takenMs = 0): LongWork {
   const isKey = caller.kind === "key";

@@ -9,20 +9,20 @@ const linkKeepMs = 604_800_000;
 const mailKeepMs = 604_800_000;
 
 /**
- * How often a statement that removes ended rows is repeated in one call at most, so that a call ends even where rows
- * are added as fast as they are removed.
+ * How many times in one call of `purge` a statement that removes what has ended is repeated at most, so that a call
+ * ends even where rows are added as fast as they are removed.
  */
 const roundsMax = 100;
 /**
- * How often the statement that removes counters of requests is repeated in one call at most. The limit is higher than
- * for others: strangers can make several thousand counters a second, each from another address, and those that have
- * ended must not pile up.
+ * How many times in one call of `purge` the statement is repeated at most that removes counters of attempts, mails and
+ * requests. More often than the others: strangers can make several thousand counters a second, each from another
+ * address, and those that have ended must not pile up.
  */
 const counterRoundsMax = 2_000;
 
 /**
- * Removes sessions, tokens, mailed links, social sign-ins and counters that have ended, a few rows at a time. To be
- * called every minute or so.
+ * Removes sessions, refresh tokens, mailed links, records of past mails, social sign-ins and counters that have ended,
+ * a few rows at a time. To be called every minute or so.
  */
 export async function purge(
   { database, clock }: Pick<Platform, "database" | "clock">,

@@ -5,8 +5,8 @@ import type { AuthContext } from "./context.js";
 import { endCookies, refreshCookie } from "./cookies.js";
 
 /**
- * Reads a request's refresh token: from the body, else in cookie mode from the cookie, for which the request needs no
- * body.
+ * Reads the refresh token of a request: from the body, or in cookie mode, if the body is empty or has no token, from
+ * the cookie.
  */
 export async function readRefreshToken(request: Request, { auth }: Config): Promise<string | Refusal> {
   const cookie = auth.cookie_mode ? refreshCookie(request.headers) : null;
@@ -19,8 +19,8 @@ export async function readRefreshToken(request: Request, { auth }: Config): Prom
 }
 
 /**
- * The refusal of a refresh token that is malformed, expired, used or revoked. It is also the answer to a browser whose
- * refresh cookie has expired, which sends no token.
+ * The refusal of a refresh token that is malformed, expired, used or revoked. A browser that sends no token at all gets
+ * it too, because its refresh cookie has expired.
  */
 export const invalidRefreshToken = new Refusal(
   "invalid_refresh_token",

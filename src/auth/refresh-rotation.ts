@@ -22,21 +22,22 @@ export interface TokenFacts {
 /** How a refresh (the exchange of a refresh token for new tokens) is answered. */
 export type RotationVerdict =
   /**
-   * This request was the first to use the token, so its answer has the successor (the new token) that it has offered
-   * and that was stored.
+   * This request was the first to use the token. The answer has the new token (the successor) that this request has
+   * made, and the database has stored it.
    */
   | { readonly kind: "issue"; readonly facts: TokenFacts }
   /**
-   * The token was used before, within the grace window: the answer has the same successor as then, which is given here
-   * encrypted.
+   * The token was used before, but its grace window has not ended. The answer has the same new token (the successor) as
+   * the first time, which is given here encrypted.
    */
   | { readonly kind: "replay"; readonly facts: TokenFacts; readonly sealedSuccessor: string }
   | { readonly kind: "reject" };
 
 /**
- * Decides how a refresh is answered (docs/reference/auth.md#rotation-and-its-grace-window). `facts` are null for a
- * token that is not stored. `sealedSuccessor` is the encrypted new token that this request offered; it is stored with
- * the old one exactly if this request was the one to use it up. `now` and `graceMs` are milliseconds.
+ * Decides how a refresh is answered (docs/reference/auth.md#rotation-and-its-grace-window). `facts` are null where the
+ * presented token is not stored. `sealedSuccessor` is the encrypted new token that this request has made: the facts
+ * have the same one exactly if this request was the first to use the presented token. `now` and `graceMs` are
+ * milliseconds.
  */
 export function judgeRotation(
   facts: TokenFacts | null,
@@ -44,18 +45,19 @@ export function judgeRotation(
   now: number,
   graceMs: number,
 ): RotationVerdict {
-  // A token that is not stored is unknown, or an old one that was deleted. If it is an old token of a live session, the
-  // batch has ended that session.
+  // The presented token was never stored, or is an old one that was deleted since. If it is an old token of a live
+  // session, the batch of `rotateRefreshToken` has ended that session.
   if (facts === null) return reject;
   const { usedAtMs, sessionEnded, user } = facts;
-  // A token that came back after its grace window is refused here: the batch has ended its session.
+  // A token that was used again after its grace window is refused here as well, because the batch of
+  // `rotateRefreshToken` has just ended its session.
   if (user.disabled || sessionEnded) return reject;
   if (facts.sealedSuccessor === sealedSuccessor) return { kind: "issue", facts };
-  // A token that is not marked as used, and yet was not used up by this request, has expired. One that is used and has
-  // no successor came back so late that its successor has been erased.
+  // If the token is not marked as used although this request has tried to use it, it has expired. If it is used and has
+  // no successor, it came back so late that the successor was erased.
   if (usedAtMs === null || facts.sealedSuccessor === null) return reject;
-  // This server's clock is behind the time of the token's first use by more than the grace window, so it cannot tell
-  // whether the window is still open.
+  // The token's first use lies in this server's future, by more than the grace window: its clock is behind. So it
+  // cannot tell whether the window is still open.
   if (usedAtMs - now > graceMs) return reject;
   return { kind: "replay", facts, sealedSuccessor: facts.sealedSuccessor };
 }
@@ -67,14 +69,14 @@ const prefix = "svc_rt_";
 export const refreshTokenRandomBytes = 32;
 const wellFormed = /^svc_rt_[\w-]{43}$/;
 /**
- * How many characters the family has, with which all refresh tokens of one session begin. That is 126 bits, and the
- * other 22 characters have 130, so neither part can be guessed.
+ * How many characters the family of a refresh token has: all tokens of one session begin with it. Its 21 characters are
+ * 126 bits, and the 22 that follow have 130, so that neither part can be guessed.
  */
 const familyCharacters = 21;
 
 /**
- * Makes a refresh token from `refreshTokenRandomBytes` random bytes. The database stores only its hash. A successor
- * begins with the family of its predecessor (`familyOf`), and is random otherwise.
+ * Makes a refresh token from `refreshTokenRandomBytes` random bytes. The database stores only its hash. A token that
+ * replaces another one begins with the same `family` as that (`familyOf`); the rest is random.
  */
 export function newRefreshToken(random: Uint8Array, family = ""): string {
   const characters = toBase64Url(random.subarray(0, refreshTokenRandomBytes));
@@ -82,19 +84,19 @@ export function newRefreshToken(random: Uint8Array, family = ""): string {
 }
 
 /**
- * The family of a refresh token: the characters behind `svc_rt_` that all tokens of one session share and only their
- * holders know; null where the text is no refresh token. Used tokens are not stored for long: a token that is not
- * stored and has the family of a live session is an old one (docs/reference/auth.md#rotation-and-its-grace-window). The
- * database stores only the family's hash.
+ * The family of a refresh token: its characters behind `svc_rt_` that all tokens of one session share; null where the
+ * text is no refresh token. Used tokens are deleted from the database before long. A token that is not stored, but has
+ * the family of a live session, is therefore an old one that is used again
+ * (docs/reference/auth.md#rotation-and-its-grace-window). The database stores only the family's hash.
  */
 export function familyOf(token: string): string | null {
   return wellFormed.test(token) ? token.slice(prefix.length, prefix.length + familyCharacters) : null;
 }
 
 /**
- * Encrypts the successor of a refresh token, so that the same answer can be given again. The key is derived from both
- * the server's key and the predecessor, so that neither a dump of the database nor the server's secret alone can
- * decrypt it. `iv` is 12 random bytes.
+ * Encrypts the successor of a refresh token (the new token that replaces it), so that the same one can be answered if
+ * the old token comes again within its grace window. The key is derived from the server's key and the old token, so
+ * that neither a dump of the database nor the server's secret is enough to decrypt it. `iv` is 12 random bytes.
  */
 export async function sealSuccessor(
   successor: string,

@@ -9,8 +9,9 @@ import { throttleKeys } from "./throttle-keys.js";
 const windowMs = 3_600_000;
 
 /**
- * Limits how many registrations, resent links and password resets together one client address asks for within an hour
- * (`auth.throttle.max_registrations_per_address`). Anybody may send these requests, and each costs a hash or a mail.
+ * Limits how many registrations, resent links, password resets and changes of an email address together one client
+ * address asks for within an hour (`auth.throttle.max_registrations_per_address`). Each of them costs a hash or a mail,
+ * and anybody may ask for most of them.
  */
 export class RequestAllowance {
   constructor(
@@ -20,8 +21,8 @@ export class RequestAllowance {
   ) {}
 
   /**
-   * Counts a request before it costs anything; null where it may go on. Past the limit it is refused with
-   * `rate_limited`, and nothing is written. `address` is the client's IPv4 address, or the /64 network of its IPv6
+   * Counts a request before it costs anything. Returns null where it may go on, and past the limit the refusal
+   * `rate_limited`, with nothing counted. `address` is the client's IPv4 address, or the /64 network of its IPv6
    * address (`addressUnit`), `now` is in milliseconds since the epoch.
    */
   async take(address: string, now: number): Promise<Refusal | null> {

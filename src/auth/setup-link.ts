@@ -6,22 +6,25 @@ import { hasAdmin, insertSetup } from "./store/setup.js";
 const tokenBytes = 32;
 const lifetimeMs = 1_800_000;
 
-/** Whether the text has the form of the token of a setup link. Whether it is the stored one is not checked. */
+/**
+ * Whether the text has the form of a setup link's token, which lets the first administrator be made. Whether it is the
+ * stored one is not checked.
+ */
 export function isSetupToken(text: string): boolean {
   return fromBase64Url(text)?.length === tokenBytes;
 }
 
 /**
- * Makes the setup link, by which the console makes the first administrator, once, within half an hour; returns the part
- * behind the console's URL. Only a hash of its token is stored, and earlier links become invalid. Null where there is
- * an administrator already.
+ * Makes a setup link, by which the first administrator can be made in the console, once, within half an hour. Returns
+ * the part of the link that follows the console's URL. Only the hash of the link's token is stored, and earlier links
+ * become invalid. Null where there is an administrator already.
  */
 export async function makeSetupLink({
   database,
   clock,
   random,
 }: Pick<Platform, "database" | "clock" | "random">): Promise<string | null> {
-  // Whether there is an administrator is checked first, so that a start without a link to make writes nothing.
+  // If there is an administrator already, this read is all: a start of the server that needs no link writes nothing.
   const [found] = await database.query([hasAdmin()]);
   if (found!.rows[0]![0] === 1) return null;
   const token = toBase64Url(random.bytes(tokenBytes));

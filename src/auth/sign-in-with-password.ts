@@ -10,17 +10,20 @@ import { presentedPasswordProblem } from "./passwords.js";
 import { rememberAddress } from "./store/throttle.js";
 import { changePassword, userWithPassword } from "./store/users.js";
 
-/** What happens after a right password, which differs between the API and the console. */
+/** What follows a right password. It differs between signing in to the API and to the console. */
 export interface PasswordSignIn {
-  /** Why an account may not sign in here although the password is right; null where it may. */
+  /**
+   * Why an account may not sign in although its password is right, such as a user without the role `admin` to the
+   * console; null where it may.
+   */
   refusalOf(account: Account): Refusal | null;
-  /** Opens a session and answers; null where the password is no longer valid. */
+  /** Opens a session and makes the answer; null where the password was changed since it was checked. */
   open(factor: FirstFactor): Promise<Response | null>;
 }
 
 /**
- * Signs a user in by `email` and `password` of the body. Whatever they sign in to, a wrong password costs the same
- * statements and one hash, counts in the same way, and gets the same answer.
+ * Signs a user in by `email` and `password` of the body, to the API or to the console. In both cases a wrong password
+ * costs the same statements and one hash, counts in the same way, and gets the same answer.
  */
 export async function signInWithPassword(
   { request, context, address }: AuthRequest,
@@ -53,8 +56,8 @@ async function attempt(attempted: SignInAttempt): Promise<Response | Refusal> {
 }
 
 /**
- * Answers a sign-in with a right password. Null where another sign-in has replaced the imported hash meanwhile, so that
- * the password has to be checked against the new one.
+ * Answers a sign-in with a right password. Null where another sign-in has replaced the imported hash since, so that the
+ * password has to be checked against the new hash.
  */
 async function answerTo(
   { context, body, address, into }: SignInAttempt,
@@ -76,8 +79,8 @@ async function answerTo(
 }
 
 /**
- * The refusal of a sign-in where the address has to be confirmed and is not. It comes after the password check, so that
- * only the account's owner learns of it.
+ * The refusal of a sign-in where the project wants addresses confirmed and this one is not; null otherwise. It is made
+ * only after the password was found right, so that nobody but the account's owner learns of it.
  */
 async function unverifiedRefusal(
   context: AuthContext,
@@ -93,8 +96,8 @@ async function unverifiedRefusal(
 const notVerified = new Refusal("email_not_verified", "confirm the address first: the link is in your mail");
 
 /**
- * The password hash that the account has after this login. An imported hash is replaced by one with the current
- * parameters, which can be made only now, while the password is known.
+ * Returns the password hash that the account has after this sign-in. One that was imported, or made with older
+ * parameters, is replaced by one with the current parameters: that can be done only now, while the password is known.
  */
 async function currentHash(
   { platform }: AuthContext,

@@ -3,7 +3,7 @@ import type { AuthSettings } from "../project/model.js";
 import { linkUrl } from "./link-url.js";
 import type { LinkPurpose, LinkTokens, StoredLink } from "./links.js";
 
-/** What is needed to make the URLs of mailed links again. */
+/** What `storedLinkUrl` needs to make the URLs of mailed links once more. */
 export interface LinkServices {
   readonly linkTokens: LinkTokens;
   /** The `$auth` section of the schema in force, which names the pages that links lead to. */
@@ -12,8 +12,8 @@ export interface LinkServices {
 }
 
 /**
- * Makes the URL of a mailed link again, of which the database holds only a hash; null where the link was made under a
- * secret that is not set any more. Throws where no schema can be served.
+ * Makes the URL of a mailed link once more, because the database holds only a hash of the link's token. Returns null
+ * where the link was made under a secret that is not set any more. Throws where no schema can be served.
  */
 export async function storedLinkUrl(
   { linkTokens, settings, publicBaseUrl }: LinkServices,

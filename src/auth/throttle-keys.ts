@@ -2,8 +2,8 @@ import { type Keyring, mapKeyring } from "../encoding/keyring.js";
 import { hashSecret } from "./api-key.js";
 
 /**
- * The keys under which the database holds a counter or a client's address: hashes of `parts` that are made with a
- * secret of the server (a pepper), one with the current secret and one with the previous.
+ * The keys under which the database holds a counter or a client's address: hashes of `parts` with a secret of the
+ * server (a pepper). One is made with the current secret, and one with the previous secret if there is one.
  */
 export function throttleKeys(
   peppers: Keyring<string>,

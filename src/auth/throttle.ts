@@ -17,11 +17,17 @@ import { throttleKeys } from "./throttle-keys.js";
 export interface CountedAttempt {
   /** Statements that count the attempt, for the batch that begins it. */
   readonly count: readonly Statement[];
-  /** Takes the results of the statements `count`. Null: the attempt may go on; otherwise the refusal `rate_limited`. */
+  /**
+   * Takes the results of the statements `count`. Returns null if the attempt may go on, otherwise the refusal
+   * `rate_limited`.
+   */
   judge(results: readonly Result[]): Promise<Refusal | null>;
   /** Statements that take the count back, to be run in the batch that a successful attempt writes. */
   readonly forgive: readonly Statement[];
-  /** To be called when the attempt has failed, or its count was taken back. A second call does nothing. */
+  /**
+   * To be called once the attempt has failed or its count was taken back: it then no longer counts as an attempt whose
+   * outcome is unknown. A second call does nothing.
+   */
   end(): void;
   /**
    * The client's address, hashed as in the table `_known_addresses`, which holds the addresses that users have signed
@@ -33,7 +39,7 @@ export interface CountedAttempt {
 /** An attempt to sign in with a password: for which account, from where, and when. */
 export interface PasswordAttempt {
   readonly emailKey: string;
-  /** The client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`). */
+  /** The client's IPv4 address, or the /64 network of its IPv6 address, as `addressUnit` gives it. */
   readonly address: string;
   /** When the password is tried, in milliseconds since the epoch. */
   readonly now: number;
@@ -47,7 +53,7 @@ export interface PasswordAttempt {
  * known by their addresses.
  */
 export class PasswordThrottle {
-  /** By counter, how many attempts of this process it counts whose outcome is not known yet. */
+  /** For each counter, by its key: how many attempts it counts of which this process does not know the outcome yet. */
   readonly #underWay = new Map<string, number>();
 
   constructor(
@@ -142,8 +148,9 @@ export class PasswordThrottle {
 type UsedUp = readonly [key: string, startedAt: number, endsAt: number, count: number];
 
 /**
- * When an attempt that a counter has refused may be made again. If the count reaches the limit only with attempts that
- * are under way, that is as soon as one of them turns out to be right.
+ * When an attempt that a counter has refused may be made again, in milliseconds since the epoch. If the limit is
+ * reached only because of attempts whose outcome is not known yet, that is at once: one of them may turn out right, and
+ * is then not counted any more.
  */
 function tryAgainAt(
   attempts: ThrottledAttempts,

@@ -13,7 +13,8 @@ export interface PublicUser {
 
 /**
  * The response to a sign-in or refresh: `{ data: { user, access_token, refresh_token, token_type, expires_in } }`. In
- * cookie mode the tokens are also set as cookies, and the body has none where `auth.cookie_tokens_in_body` is false.
+ * cookie mode the tokens are also set as cookies; the body then leaves them out if `auth.cookie_tokens_in_body` is
+ * false.
  */
 export async function tokenResponse(
   context: AuthContext,

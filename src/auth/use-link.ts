@@ -13,15 +13,16 @@ export interface LinkOpening {
   readonly token: string;
   /** The password to set; null for links that set none. */
   readonly password: string | null;
-  /** The client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`). */
+  /** The client's IPv4 address, or the /64 network of its IPv6 address, as `addressUnit` gives it. */
   readonly address: string;
 }
 
 /**
- * Uses a mailed link: confirms the address and sets the password that came with the request, or moves the user to
- * another address. Unless the address changes, the client's address is then a known one, so that failed passwords of
- * strangers do not keep somebody out who has just set a new password. Refuses with `invalid_token` where the link is
- * not live, and a password that is not acceptable, which leaves the link unused.
+ * Uses a mailed link. A link of the purpose `email_change` gives the user another email address; any other link
+ * confirms the user's email address, and sets the password that came with the request, if there is one. After a
+ * confirmation the client's IP address counts as one that the account has signed in from, so that failed passwords of
+ * strangers do not keep out somebody who has just set a new password. Refuses with `invalid_token` where the link is
+ * not live. A password that is not acceptable is refused too, and leaves the link unused.
  */
 export async function useLink(
   context: AuthContext,
@@ -61,8 +62,8 @@ async function prepareUse(
   if (email === null) return invalidToken;
   const ownAddress = password === null ? null : ownAddressProblem(password, email);
   if (ownAddress !== null) return ownAddress;
-  // The password is hashed only here, so that tokens without a live link cost no hash, and a weak password does not use
-  // the link up.
+  // The password is hashed only after the link was found to be live and the password to be acceptable: a token without
+  // a live link costs no hash, and a weak password does not use the link up.
   const passwordHash =
     password === null ? null : await platform.passwordHasher.hash(password, { address, isFor: "sign_in" });
   const addressKey = await throttle.addressKey(address);
@@ -75,9 +76,9 @@ const invalidToken = new Refusal(
 );
 
 /**
- * The address of the user whose link has this hash; null unless the link is live, and was made under the current or the
- * previous secret. A token is computed from the secret and the link's id, so when a secret that has leaked is replaced,
- * the links made with it must become invalid too.
+ * The email address of the user whose mailed link has this hash. Null unless the link is live, and was made under the
+ * current or the previous secret of the server. A token is computed from the secret and the link's id, so when a secret
+ * that has leaked is replaced, the links made with it must become invalid too.
  */
 async function emailOfOpen(
   { platform, linkTokens }: AuthContext,

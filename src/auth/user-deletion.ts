@@ -11,17 +11,18 @@ export interface UserDeletion {
   readonly by: Caller;
   /** The time of the deletion, in milliseconds since the epoch. */
   readonly now: number;
-  /** A condition on the columns of `_users AS u`, which has to match the user; null where there is no condition. */
+  /** A condition on `_users AS u` which the user has to match to be deleted; null where there is no such condition. */
   readonly owner: Condition | null;
 }
 
 /**
- * Makes the statements that delete a user, and do to rows that refer to the user what their foreign keys say. The
- * second one returns the id; no row where there is no such user, the condition does not hold, or it is the last enabled
- * administrator. An error that the batch throws is judged by `deletionRefusal`.
+ * Makes the statements that delete a user. Rows that refer to the user are deleted, changed or keep the user from being
+ * deleted, as their foreign keys say. The second statement returns the user's id, or no row where there is no such
+ * user, the condition does not hold, or it is the last enabled administrator. `deletionRefusal` makes a refusal of an
+ * error of the batch.
  */
 export function userDeletion({ id, by, now, owner }: UserDeletion): readonly Statement[] {
-  // A transaction of the log of changes is opened, because rows that refer to the user are changed with it.
+  // The deletion also changes rows that refer to the user, so it is a transaction of the log of changes.
   const transaction = { at: now, principalKind: by.kind, principalId: idOf(by), attemptId: null };
   return [openTransaction(transaction), deleteUser(id, owner), ...closeTransaction, forgetUser(id)];
 }
@@ -31,14 +32,14 @@ export function userDeletion({ id, by, now, owner }: UserDeletion): readonly Sta
  */
 export function deletionRefusal(error: unknown): Refusal | null {
   if (error instanceof ConstraintError) return refusedBy(error);
-  // The statement that deletes the user is sound, so the error is in SQL of the tables that refer to users, such as a
-  // trigger.
+  // The statement that deletes the user is itself sound, so the error comes from SQL of the tables that refer to users,
+  // such as a trigger.
   return error instanceof StatementError ? notRemovable : null;
 }
 
 /**
- * The refusal of a user's deletion that violates a constraint. A trigger of the schema's says in its own words why the
- * user has to stay.
+ * The refusal of a user's deletion that violates a constraint. If a trigger of the project's schema has forbidden it,
+ * its message is passed on.
  */
 const refusedBy = ({ kind, detail }: ConstraintError): Refusal =>
   kind === "trigger" && detail !== null ? new Refusal("conflict", detail) : stillReferred;

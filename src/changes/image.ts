@@ -6,8 +6,8 @@ import { quoteName, quoteText } from "../sqlite/sql-tokens.js";
 
 /**
  * What the log of changes has to know of a column to write its value into an image (the JSON of a row in the log) and
- * to read it back. `plain`: texts and integers alone, which JSON holds as they are. `real` and `blob`: values of that
- * type alone. `any`: a column that may hold all.
+ * to read it back. `holds` says which values there are besides NULL. `plain`: only texts and integers, which JSON holds
+ * as they are. `real` and `blob`: only values of that type. `any`: values of any type.
  */
 export interface LoggedColumn {
   readonly name: ColumnName;
@@ -16,7 +16,7 @@ export interface LoggedColumn {
   readonly collation: string | null;
 }
 
-/** A table as the log of changes knows it. `key` has the columns of its primary key. */
+/** A table as the log of changes knows it. `key` holds the columns of the table's primary key. */
 export interface LoggedTable {
   readonly table: TableName;
   readonly columns: readonly LoggedColumn[];
@@ -27,10 +27,10 @@ export interface LoggedTable {
 const pairsMax = 15;
 
 /**
- * The image of a row, in which the log of changes holds it, in SQL: a JSON object of its columns. A BLOB is
+ * SQL that makes the image of a row, which is a JSON object of its columns, for the log of changes. A BLOB becomes
  * `{"$b": "00ff"}`, because JSON functions take some BLOBs for JSON in SQLite's own format
- * (https://sqlite.org/json1.html#jsonb). A real has 17 digits, as SQLite itself would write 15, and one of an extreme
- * size is `[number, exponent]` (`platform/real-scale.ts`).
+ * (https://sqlite.org/json1.html#jsonb). A real is written with 17 digits, because SQLite itself would write 15; one of
+ * an extreme size becomes `[number, exponent]` (`platform/real-scale.ts`).
  */
 export function imageSql(columns: readonly LoggedColumn[], of: string): string {
   const chunks = Array.from({ length: Math.ceil(columns.length / pairsMax) }, (_, i) =>
@@ -44,16 +44,16 @@ export function imageSql(columns: readonly LoggedColumn[], of: string): string {
 }
 
 /**
- * The key of a row in SQL, as a JSON array with the values as in an image (the JSON of a row in the log of changes).
- * Equal texts mean the same key.
+ * SQL that makes a text of a row's primary key: a JSON array of the values, each written as in an image (the JSON of a
+ * row in the log of changes). Equal texts mean the same key.
  */
 export function keySql(key: readonly LoggedColumn[], of: string): string {
   return `json_array(${key.map((column) => written(column, of)).join(", ")})`;
 }
 
 /**
- * About how many bytes values take in an image (the JSON of a row in the log of changes), without the names of their
- * columns. A BLOB takes two for each byte, and a text what JSON adds to it.
+ * Estimates how many bytes values take in an image (the JSON of a row in the log of changes), without the names of
+ * their columns. A BLOB takes two bytes for each of its own, and a text counts with its quotes and escapes.
  */
 export function imageBytes(values: Iterable<SqlValue>): number {
   let bytes = 0;
@@ -97,14 +97,17 @@ function realOf(ref: string): string {
 }
 
 /**
- * SQL for the value of a column, read from the image of a row in the log of changes. It has no affinity: the values of
- * an image have the types that they had in the table.
+ * SQL for the value of a column, read from the image of a row in the log of changes. The expression has no type
+ * affinity, so the value has the type that it had in the table.
  */
 export function fromImage({ name, holds }: Omit<LoggedColumn, "collation">, image: string): string {
   return read(holds, image, pathOf(name).slice(1, -1));
 }
 
-/** SQL for the value of the column at this place of a primary key, read from the key's text as `keySql` writes it. */
+/**
+ * SQL for the value of one column of a primary key, read from the key's text as `keySql` writes it. `at` is the
+ * column's place in the key, from 0.
+ */
 export function fromKey({ holds }: Pick<LoggedColumn, "holds">, key: string, at: number): string {
   return read(holds, key, `$[${at}]`);
 }
@@ -127,16 +130,16 @@ function read(holds: LoggedColumn["holds"], json: string, path: string): string 
 }
 
 /**
- * The JSON path of a column in an image (the JSON of a row in the log of changes), as a text of SQL. Names of columns
- * hold no quote.
+ * The JSON path of a column in an image (the JSON of a row in the log of changes), as a quoted text of SQL. The
+ * column's name needs no escapes in it, because names of columns contain no double quote.
  */
 export function pathOf(column: string): string {
   return quoteText(`$."${column}"`);
 }
 
 /**
- * What the log of changes has to expect in a column of this type. `isAny`: whether the database lets the column hold
- * values of any type.
+ * Which kinds of values the log of changes has to expect in a column of this type. `isAny`: whether the database lets
+ * the column hold values of any type.
  */
 export function holdsOf(type: ColumnType, isAny: boolean): LoggedColumn["holds"] {
   if (isAny) return "any";

@@ -3,21 +3,22 @@ import { imageSql, keySql, type LoggedColumn, type LoggedTable } from "./image.j
 
 const triggerPrefix = "_svc_log_";
 
-/** Whether a trigger writes the log of changes, by its name. */
+/** Whether a trigger is one of those that write the log of changes. Their names have a prefix of their own. */
 export function isLogTrigger({ name }: { readonly name: string }): boolean {
   return name.toLowerCase().startsWith(triggerPrefix);
 }
 
 /**
- * SQL for the transaction that a change belongs to: the newest one, if it is still open. NULL where another program
- * makes the change: then the entry has the time instead (docs/change-log.md).
+ * SQL for the id of the transaction of the log that a change belongs to: the newest one, if it is still open. NULL
+ * where a program other than the server makes the change; the log's entry then has a time of its own
+ * (docs/change-log.md).
  */
 const openTransaction = "(SELECT iif(seq IS NULL, id, NULL) FROM _transactions ORDER BY id DESC LIMIT 1)";
 const atOthers = `iif(${openTransaction} IS NULL, CAST(unixepoch('subsec') * 1000 AS INTEGER), NULL)`;
 
 /**
- * The CREATE statements, by their names, of the triggers that log the changes of a table. An entry has the row as it was
- * before the change (`docs/change-log.md`).
+ * The CREATE statements of the triggers that log the changes of a table, by the triggers' names. An entry of the log
+ * has the row as it was before the change, if there was one (`docs/change-log.md`).
  */
 export function logTriggers({ table, columns, key }: LoggedTable): ReadonlyMap<string, string> {
   const entry = (op: string, row: "old" | "new", image: string) =>

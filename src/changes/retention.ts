@@ -1,7 +1,7 @@
 import { type Database, type Result, type Statement, statement } from "../platform/database.js";
 import { entryBefore } from "./transactions.js";
 
-/** For how many days the log of a table's changes is kept. */
+/** A table, and for how many days the log of its changes is kept. */
 export interface Kept {
   readonly table: string;
   readonly days: number;
@@ -9,7 +9,7 @@ export interface Kept {
 
 /** How many entries of the log are deleted in one transaction, so that no transaction holds up other writes. */
 const entriesAtOnce = 500;
-/** How many transactions one call spends on a table at most. */
+/** How many transactions one call of `retireChanges` spends on a table at most. */
 const roundsMax = 200;
 const dayMs = 86_400_000;
 
@@ -34,9 +34,11 @@ export async function retireChanges(database: Database, kept: readonly Kept[], n
 const atOf = "ifnull((SELECT t.at FROM _transactions AS t WHERE t.id = _l.tx), _l.at)";
 
 /**
- * Statements that raise the floor of a table, the entry behind which its log is whole, and delete the entries up to
- * there. If the floor still is `floor`, it becomes the last of the next entries that are older than `beforeMs`, and
- * comes back. A reader that finds the floor below the moment that it reads has found all entries after it.
+ * Statements that delete old entries of a table from the log of changes. They raise the table's floor: the number of an
+ * entry up to which entries may be missing, while after it the log is complete. If the floor still is `floor`, it
+ * becomes the number of the last of the next 500 entries that is older than `beforeMs`, and the first statement returns
+ * it. Both happen in one transaction. So a reader that reads entries, and then finds the floor no higher than the entry
+ * after which it began, has missed none.
  */
 function retirement(table: string, floor: number, beforeMs: number): readonly Statement[] {
   const next = `SELECT _l.seq AS seq, ${atOf} AS at FROM v CROSS JOIN _changes AS _l NOT INDEXED
@@ -60,8 +62,8 @@ function retirement(table: string, floor: number, beforeMs: number): readonly St
 }
 
 /**
- * Deletes the transactions that no entry of the log belongs to any more, among those of deleted entries: the result of
- * a statement that returns `tx` of each.
+ * Deletes transactions of the log that have no entry left. It is called after entries were deleted, with the result of
+ * a statement that returned the `tx` of each of them; other transactions are not looked at.
  */
 export async function deleteUnused(database: Pick<Database, "batch">, { rows }: Result): Promise<void> {
   const transactions = [...new Set(rows.map(([tx]) => tx))].filter((tx) => tx !== null);
@@ -69,8 +71,8 @@ export async function deleteUnused(database: Pick<Database, "batch">, { rows }: 
 }
 
 /**
- * The statement that deletes, of the transactions with these ids (a JSON array), those that no entry of the log belongs
- * to any more.
+ * The statement that deletes those of the given transactions that have no entry in the log of changes any more.
+ * `transactions` is a JSON array of their ids.
  */
 function unused(transactions: string): Statement {
   return statement(

@@ -8,21 +8,23 @@ export interface TransactionBy {
   readonly principalId: string | null;
   /** The id of the metered request (attempt) that makes the changes, null for none. */
   readonly attemptId: string | null;
-  /** Where a client has pushed the changes: the client's name, and in `mutation` the id of its mutation. */
+  /** The name of the client that has pushed the changes, if one has; `mutation` is then the id of its mutation. */
   readonly client?: string;
   readonly mutation?: number;
 }
 
 /**
- * By how many milliseconds the time of a transaction is raised at most, so that it is not before that of the one before
- * it: more than a request lasts. Where the clock was further ahead than that and was put right, times are true at once.
+ * By how many milliseconds the time of a transaction is moved forward at most, so that it does not lie before the time
+ * of the previous transaction. It is more than a request lasts. If the previous time is further ahead, the clock was
+ * wrong and has been corrected, and the transaction gets its true time.
  */
 const raisedMsMax = 60_000;
 
 /**
- * The statement that begins a transaction of the log: entries that are written after it in the same transaction of the
- * database belong to it. `closeTransaction` has to end it there. Its time is not before that of the transaction before
- * it, whose request may have come later, so that times never go back from one transaction to the next.
+ * The statement that begins a transaction of the log of changes. Entries that are written after it in the same
+ * transaction of the database belong to it, and `closeTransaction` has to end it there. The time of the transaction is
+ * moved forward where the previous transaction has a later one, because its request came later: times do not go back
+ * from one transaction to the next.
  */
 export function openTransaction(by: TransactionBy): Statement {
   const { at, principalKind, principalId, attemptId, client = null, mutation } = by;
@@ -40,22 +42,23 @@ export function openTransaction(by: TransactionBy): Statement {
 
 const newest = "(SELECT max(id) FROM _transactions)";
 
-/** The number of the newest entry of the log in SQL, 0 before the first. */
+/** SQL for the number of the newest entry of the log of changes, 0 where the log is empty. */
 export const newestEntry = "ifnull((SELECT max(seq) FROM _changes), 0)";
 
-/** A query for the number of the newest entry of the log, 0 before the first. */
+/** A query for the number of the newest entry of the log of changes, 0 where the log is empty. */
 export const askNewestEntry: Statement = statement(`SELECT ${newestEntry} AS seq`);
 
 /**
- * SQL for the number of the last entry of the log before those of the transaction in the row `_transactions`, 0 where
- * none is known.
+ * SQL for use on a row of `_transactions`: the number of the last entry of the log that was written before the
+ * transaction began, 0 where no earlier transaction is known.
  */
 export const entryBefore =
   "ifnull((SELECT p.seq FROM _transactions AS p WHERE p.id < _transactions.id ORDER BY p.id DESC LIMIT 1), 0)";
 
 /**
- * The statements that end a transaction of the log: one without entries is deleted, another one gets the number of its
- * newest entry. The last statement returns how many entries it has, or no row where it has none.
+ * The statements that end a transaction of the log of changes. A transaction without entries is deleted; any other gets
+ * the number of its newest entry. The last statement returns how many entries the transaction has, or no row where it
+ * has none.
  */
 export const closeTransaction: readonly Statement[] = [
   statement(
@@ -66,12 +69,18 @@ export const closeTransaction: readonly Statement[] = [
   ),
 ];
 
-/** How many entries of the log a transaction has, from the result of the last statement of `closeTransaction`. */
+/**
+ * How many entries of the log of changes a transaction has. It takes the result of the last statement of
+ * `closeTransaction`.
+ */
 export function entriesIn({ rows }: Result): number {
   return rows.length === 0 ? 0 : (rows[0]![0] as number);
 }
 
-/** The statement that takes the id of a user who no longer exists out of all transactions of the log. */
+/**
+ * The statement that removes the id of a user from all transactions of the log of changes, if that user no longer
+ * exists.
+ */
 export function forgetUser(id: string): Statement {
   return statement(
     "UPDATE _transactions SET principal_id = NULL WHERE principal_kind = 'user' AND principal_id = ? AND NOT EXISTS (SELECT 1 FROM _users WHERE _users.id = principal_id)",

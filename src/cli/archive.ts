@@ -9,23 +9,23 @@ import { configFile, schemaFile } from "../project/file-names.js";
 import { RefusedError } from "./command.js";
 import { withProgress } from "./progress.js";
 
-/** The names in an archive of the project's two files. */
+/** The names that the project's two files, svc.toml and svc.schema.yaml, have in an archive. */
 export const textEntries = [configFile, schemaFile] as const;
-/** The name of the project's database in an archive. */
+/** The name that the project's database has in an archive. */
 export const databaseEntry = "data.db";
-/** The names of all that an archive may hold, in the order in which it is written. */
+/** The names of everything that an archive may hold, in the order in which they are written. */
 const entryNames: readonly string[] = [...textEntries, databaseEntry];
 
 const textBytesMax = 4_194_304;
 /**
- * How many bytes may follow the last entry of an archive. Programs that write tar files pad the last record, of 10 KiB
- * or somewhat more, with zeros.
+ * How many bytes may follow the last entry of an archive: 1 MiB. Programs that write tar files pad the last record, of
+ * 10 KiB or somewhat more, with zeros.
  */
 const tailBytesMax = 1_048_576;
 
 /**
- * Opens a new file for writing, which only its owner may read. The file is made at once, not with the first write:
- * later the directory might be gone or about to be removed.
+ * Opens a new file for writing, which only its owner may read. The file is made at once, and not with the first write,
+ * when its directory might be gone or about to be removed.
  */
 const newFile = (to: string) => createWriteStream(to, { fd: openSync(to, "wx", privateFile), flush: true });
 
@@ -43,7 +43,7 @@ export async function writeArchive(from: string, to: string): Promise<void> {
   const archive = pack();
   const gzip = createGzip();
   const written = pipeline(archive, gzip, newFile(to));
-  // All entries of the archive are begun at once; the tar library (tar-stream) writes one after the other.
+  // The entries of the archive are all started at once. The tar library (tar-stream) writes them one after the other.
   const packed = headers.map((header) => pipeline(createReadStream(at(header.name)), archive.entry(header)));
   archive.finalize();
   const bytes = headers.reduce((sum, { size }) => sum + size, 0);
@@ -67,8 +67,8 @@ export async function readArchive(file: string, into: string): Promise<void> {
     if (bytesLeft < 0) gunzip.destroy(new RefusedError(`${file}: ${endless}`));
   });
   const fed = pipeline(source, gunzip, entries);
-  // Where an entry is refused, this pipeline fails too, with "premature close". That error is ignored, because the
-  // refusal says more.
+  // If an entry is refused, the pipeline that unpacks the archive fails too, with "premature close". That error is
+  // ignored, because the refusal says more.
   fed.catch(() => {});
   async function take() {
     for await (const entry of entries) {
@@ -96,8 +96,8 @@ function refuse(what: string, problem: string | null): void {
 
 /**
  * What is wrong with an entry of an archive, as a message; null where nothing is. Without `into`, only the entry's
- * name, type and size are checked; with `into`, the directory to unpack into, also whether the entry is there already
- * or the disk lacks room.
+ * name, type and size are checked. With `into`, the directory to unpack into, it is also checked whether the entry is
+ * there already and whether the disk has room.
  */
 function entryProblem({ name, type, size }: Pick<Header, "name" | "type" | "size">, into?: string) {
   // Names are compared as text and never resolved as paths, so no entry can lead to another place.

@@ -13,7 +13,7 @@ export const thisBuild = JSON.stringify([process.version, process.arch, process.
 
 const checksumBytes = 4;
 
-/** The path of the code cache (compiled code as V8 stores it) of a JavaScript file. */
+/** The path of the file that holds the code cache (compiled code as V8 stores it) of a JavaScript file. */
 export const codeCacheOf = (path: string): string => `${path}.cache`;
 
 /**
@@ -26,8 +26,8 @@ export function load(path: string): Script {
 }
 
 /**
- * Writes the code caches of the files `names` in `directory`. They contain all functions, and not the directory's path,
- * so they stay valid where the package is installed.
+ * Writes the code caches of the files `names` in `directory`. A cache contains all functions of its file. It does not
+ * contain the directory's path, so it stays valid where the package is installed.
  */
 export function writeCodeCaches(directory: string, names: readonly string[], build = thisBuild): void {
   setFlagsFromString("--no-lazy");
@@ -36,8 +36,8 @@ export function writeCodeCaches(directory: string, names: readonly string[], bui
     const source = sourceOf(path);
     return { path, source, script: compile(name, source) };
   });
-  // The flag is reset before the caches are made, because V8 refuses a cache that was made under other flags than it
-  // runs with.
+  // The flag `--no-lazy`, by which all functions are compiled at once, is reset before the caches are made: V8 refuses
+  // a cache that was made under other flags than it runs with.
   setFlagsFromString("--lazy");
   for (const { path, source, script } of compiled) {
     const data = script.createCachedData();

@@ -9,7 +9,7 @@ export interface Command {
   readonly usage: string;
   readonly summary: string;
   readonly options: NonNullable<ParseArgsConfig["options"]>;
-  /** Lines of the command's help, one for each option. */
+  /** The lines that `--help` prints below the command's summary, mostly one for each option. */
   readonly help: readonly string[];
   /** Names of the command's required positional arguments. */
   readonly positionals: readonly string[];
@@ -35,17 +35,17 @@ export interface Invocation {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Wrong arguments. The command line prints the message and the command's usage, and exits with 2. */
+/** The error for wrong arguments. The command line prints its message and the command's help, and exits with 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** A refusal by a command. The command line prints the message and exits with 1. */
+/** The error by which a command refuses to do something. The command line prints its message and exits with 1. */
 export class RefusedError extends Error {
   override readonly name = "RefusedError";
 }
 
-/** Returns the outcome of an action unless it is a refusal; then throws RefusedError with the refusal's message. */
+/** Returns the outcome of an action. If the outcome is a refusal, throws RefusedError with the refusal's message. */
 export function unlessRefused<T extends object>(outcome: T | Refusal): T {
   if (isRefusal(outcome)) throw new RefusedError(outcome.message);
   return outcome;
@@ -57,7 +57,9 @@ const common = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/** Parses the arguments of a command. Null where they contain `--help`. Throws UsageError. */
+/**
+ * Parses the arguments of a command. Returns null where they contain `--help`. Throws UsageError where they are wrong.
+ */
 export function readInvocation(
   command: Command,
   args: readonly string[],

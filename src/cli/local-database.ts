@@ -18,7 +18,7 @@ export async function withDatabase<T>(
 
 /**
  * Opens the project's database, migrates the server's own tables to this release, runs `use`, and closes the database
- * in any case. Throws ProblemsError.
+ * in any case. Throws ProblemsError where a later release has migrated the database.
  */
 export function withSystemTables<T>(
   project: ProjectDirectory,
@@ -31,8 +31,8 @@ export function withSystemTables<T>(
 }
 
 /**
- * The project's random id, which is stored in its database. Sealed credentials of sign-in providers open only for the
- * project with the same id.
+ * Reads the project's random id from its database. Sealed credentials of sign-in providers open only for the project
+ * with the same id.
  */
 export function projectIdOf(project: ProjectDirectory): Promise<string> {
   return withSystemTables(project, async (database) => {

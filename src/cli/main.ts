@@ -5,7 +5,10 @@ import { ProblemsError } from "../problems/problem.js";
 import { type Command, type ExitCode, RefusedError, readInvocation, UsageError } from "./command.js";
 import { helpOf } from "./help-of.js";
 
-/** Loads the modules of commands, by the first word of the command. Only the module of the typed command is loaded. */
+/**
+ * Loads the modules of commands, by the first word of a command. Of these, only the one with the command that was typed
+ * is loaded.
+ */
 const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonly Command[] }>>> = {
   init: () => import("./commands/init.js"),
   serve: () => import("./commands/serve.js"),
@@ -23,8 +26,7 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
   import: () => import("./commands/import.js"),
 };
 
-// The exit code if Node exits because nothing is left to do although the command has not finished, which is not a
-// success.
+// Node exits with this code, which means failure, if nothing is left to do although the command has not finished.
 process.exitCode = 1;
 main(process.argv.slice(2)).then((code) => {
   process.exitCode = code;

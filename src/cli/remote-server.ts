@@ -1,44 +1,44 @@
 import { type Invocation, RefusedError, UsageError } from "./command.js";
 import { readSecretLines } from "./standard-input.js";
 
-/** A running server on any runtime, which a command calls with an administrator's credentials. */
+/** A running server, on Node or on Workers, which a command calls with an API key or as an administrator. */
 export interface RemoteServer {
   /** Calls an endpoint and returns the `data` of its answer. Throws RefusedError with the server's own message. */
   call(method: string, path: string, body?: RemoteBody): Promise<unknown>;
-  /** The lines of standard input that follow the one with the key or password for signing in. */
+  /** The lines of standard input after the first one, which holds the key or password for signing in. */
   readonly moreLines: readonly string[];
 }
 
 /** The body of a request to a running server: a value to send as JSON, or YAML text. */
 export type RemoteBody = { readonly json: unknown } | { readonly yaml: string };
 
-/** Options of a command that can work on a running server. */
+/** The options by which a command works on a running server, signed in with an API key. */
 export const remoteOptions = { url: { type: "string" }, "key-stdin": { type: "boolean" } } as const;
-/** The lines of `--help` about `remoteOptions`. */
+/** The lines of `--help` about the options in `remoteOptions`. */
 export const remoteHelp = [
   "--url URL        a running server instead of the local database",
   "--key-stdin      with --url: a project:backend key on the first line of standard input",
 ] as const;
 
 /**
- * Sign-in options of commands in which `--email` has no other meaning, so that it can name the administrator who signs
- * in.
+ * The options by which a command works on a running server, signed in with an API key or as an administrator. They are
+ * for commands in which `--email` has no other meaning, because here it names the administrator.
  */
 export const signInOptions = {
   ...remoteOptions,
   email: { type: "string" },
   "password-stdin": { type: "boolean" },
 } as const;
-/** The lines of `--help` about `signInOptions`. */
+/** The lines of `--help` about the options in `signInOptions`. */
 export const signInHelp = [
   ...remoteHelp,
   "--email E --password-stdin   with --url: an admin, instead of a key",
 ] as const;
 
 /**
- * Signs in to the running server that `--url` names; null without `--url`. Secrets are read from standard input,
- * because arguments are visible to other processes. `ways` are the ways to sign in that the command offers. Throws
- * UsageError and RefusedError.
+ * Signs in to the running server that `--url` names; returns null without `--url`. The key or password is read from
+ * standard input, because arguments are visible to other processes. `ways` are the ways to sign in that the message
+ * names if the command's options contain none. Throws UsageError and RefusedError.
  */
 export async function remoteServer(
   invocation: Invocation,

@@ -13,7 +13,7 @@ export interface RowTypesOptions {
 }
 
 /**
- * TypeScript source of the types of a project's tables, for `createClient<Tables>`
+ * TypeScript source of the types of a project's tables and operations, for `createClient<Tables, Operations>`
  * (`docs/guides/tables.md#types-for-your-program`).
  */
 export function rowTypes(schema: Schema, rules: RulesSource["rules"], options: RowTypesOptions): string {
@@ -54,8 +54,8 @@ function tableLines(
   const columns = [...table.columns.values()];
   const hidden = rules.get(name)?.columns;
   const isKey = (column: Column) => primaryKey.includes(column.name);
-  // Writes accept any object for a JSON column: an application's own interface is not assignable to `Json` in
-  // TypeScript, although its values are JSON.
+  // The types of writes accept any object for a JSON column. An application's own interface is not assignable to `Json`
+  // in TypeScript, although its values are JSON.
   const typed = (column: Column, key: string) =>
     column.type === "json" && key !== "row" ? "Json | object" : typeOf(column, table, key, options);
   const block = (key: string, some: readonly Column[], isOptional: (column: Column) => boolean) => [
@@ -107,8 +107,8 @@ function operationLines(operations: readonly NamedOperation[], options: RowTypes
 }
 
 /**
- * Lines of TypeScript with the references that `expand` follows from a row of the table: forwards by column, backwards
- * by table and column.
+ * Lines of TypeScript with the member `references` of a table's type: the references that `expand` can follow from its
+ * rows. References of the table itself are listed by column, and references of other tables to it by table and column.
  */
 function referenceLines({ name, columns }: Table, tables: readonly Table[]): readonly string[] {
   const forward = [...columns.values()]

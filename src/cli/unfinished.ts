@@ -6,16 +6,17 @@ import { syncToDisk } from "../node/sync-to-disk.js";
 
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /**
- * For how many milliseconds the first signal to end the process waits for a thread to close its files; a second signal
- * does not wait.
+ * After the first signal to end the process, the process waits at most this many milliseconds for a thread to close its
+ * files. After a second signal it does not wait.
  */
 const threadWaitMs = 5000;
 
 /**
- * Runs `work` with a new directory inside `folder`, which only its owner may read and which is removed in any case. If
- * the work fails or a signal ends the process, runs the functions in `undo` too, the last first, and prints what could
- * not be removed. `held` wraps what another thread does: a signal waits until the thread is done, and what would follow
- * in `work` is not done any more.
+ * Runs `work` with a new directory inside `folder`, which only its owner may read, and which is removed in any case. If
+ * the work fails or a signal ends the process, the functions that `work` has added to `undo` are run too, the last one
+ * first; what could not be removed is printed. `work` passes the promise of what another thread does to `held` and
+ * awaits the promise that this returns. A signal then waits until the thread is done, and `work` does not go on after
+ * it.
  */
 export async function leavingNothing<T>(
   folder: string,
@@ -74,17 +75,18 @@ export function makeDirectory(path: string, undo: (() => void)[], mode?: number)
 }
 
 /**
- * Puts a finished file at the path `to`, written through to the disk; a function that removes it is added to `undo`.
- * Throws EEXIST where something is there already.
+ * Puts the finished file `from` also at the path `to`, written through to the disk, and adds a function that removes it
+ * from there to `undo`. Throws EEXIST where something is at `to` already.
  */
 export function place(from: string, to: string, undo: (() => void)[]): void {
   makeDirectory(dirname(to), undo, privateDirectory);
-  // The file is linked or copied, because unlike a rename these do not overwrite what somebody has put there meanwhile.
+  // The file is linked or copied and not renamed, because renaming would overwrite what somebody has put at `to`
+  // meanwhile.
   try {
     fs.linkSync(from, to);
   } catch {
-    // A link is not possible to another file system, or on one without links, such as that of a USB stick, so the file
-    // is copied.
+    // The file is copied where no link can be made: on another file system, or on one without links, such as that of a
+    // USB stick.
     fs.copyFileSync(from, to, fs.constants.COPYFILE_EXCL);
   }
   undo.push(() => fs.rmSync(to, { force: true }));

@@ -7,8 +7,8 @@ import { strictTransportSecurity } from "../http/transport-security.js";
 
 /**
  * Writes the files of the console (the page for administrators) that Cloudflare serves without asking the Worker: the
- * built page and its assets, uncompressed, as Cloudflare compresses by itself, and the headers that the server would
- * send. Where the console is off or its page was not built, the directory stays empty.
+ * built page and its assets, and the headers that the server would send with them. They are not compressed, because
+ * Cloudflare does that by itself. Where the console is off or its page was not built, the directory stays empty.
  */
 export function writeConsoleAssets(enabled: boolean, built: string, directory: string): void {
   rmSync(directory, { recursive: true, force: true });
@@ -22,8 +22,8 @@ export function writeConsoleAssets(enabled: boolean, built: string, directory: s
 }
 
 /**
- * The text of the file `_headers`, which tells Cloudflare the headers for each path. Cloudflare adds the headers of
- * every rule that a path fits, so no path may fit two.
+ * The text of the file `_headers`, which tells Cloudflare the headers for each path. Cloudflare would add up the
+ * headers of all rules that match a path, so no path matches more than one rule.
  */
 function headersFile(): string {
   const rules: readonly (readonly [string, HeadersRecord])[] = [

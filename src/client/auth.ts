@@ -21,14 +21,17 @@ export interface User extends TokenUser {
 /** A session of the user, as `GET /auth/sessions` returns it. Times are ISO 8601. */
 export interface UserSession {
   readonly id: string;
-  /** What kind of session it is: `tokens` for one of `client.auth`, `console` for one of the console. */
+  /**
+   * What kind of session it is: `tokens` for one with an access token and a refresh token, such as that of
+   * `client.auth`, `console` for one of the console (the page for administrators).
+   */
   readonly kind: string;
   readonly created_at: string;
-  /** When the session's tokens were last renewed, or it began. */
+  /** When the session's tokens were last renewed; when the session began, if they never were. */
   readonly last_used_at: string;
   /** When the session ends, unless its tokens are renewed before. */
   readonly expires_at: string;
-  /** Whether this call was made with the session. */
+  /** Whether this is the session that has asked for the list. */
   readonly current: boolean;
 }
 
@@ -98,15 +101,15 @@ export class Auth {
       try {
         await this.#post("/auth/logout", this.#authorized.refreshBody(session));
       } catch (error) {
-        // The server has refused the refresh token, so the session had already ended there.
+        // If the server refuses the refresh token, the session has already ended there, so that is no failure.
         if (!isRejectedToken(error)) throw error;
       }
     });
   }
 
   /**
-   * Renews the session's tokens now; null where nobody is signed in any more. Usually not needed, because calls do it
-   * by themselves.
+   * Renews the session's tokens now, and returns its user; null where nobody is signed in any more. Usually not needed,
+   * because calls renew them by themselves.
    */
   async refresh(): Promise<TokenUser | null> {
     const session = await this.#sessions.load();
@@ -118,12 +121,15 @@ export class Auth {
     return (await this.#as<{ readonly user: User }>("GET", "/auth/me")).user;
   }
 
-  /** The sessions of the user that have not ended, the one that was used last first. */
+  /** The sessions of the user that have not ended. The one that was used last comes first. */
   sessions(): Promise<readonly UserSession[]> {
     return this.#as("GET", "/auth/sessions");
   }
 
-  /** Ends the session with this id. For the session of this device, `logout` also forgets it here. */
+  /**
+   * Ends the session with this id on the server. To end the session of this device, use `logout`, which also forgets it
+   * here.
+   */
   async endSession(id: string): Promise<void> {
     await this.#as("DELETE", `/auth/sessions/${encodeURIComponent(id)}`);
   }
@@ -140,8 +146,8 @@ export class Auth {
   }
 
   /**
-   * Has a link mailed to `email`, the user's new address, and returns for how many seconds it is valid. It takes the
-   * password, or of a user without one a sign-in of the last five minutes.
+   * Has a link mailed to `email`, which is to be the user's new address. Returns for how many seconds the link is
+   * valid. Takes the user's password; a user who has none must have signed in within the last five minutes.
    */
   async changeEmail(body: { readonly email: string; readonly password?: string }): Promise<number> {
     type Accepted = { readonly verification_expires_in: number };
@@ -149,9 +155,9 @@ export class Auth {
   }
 
   /**
-   * Changes the user's address with the `token` of the link that `changeEmail` had mailed. Of the user's sessions only
-   * the one that has asked for it stays; if it is that of this device, it is renewed, because its token names the old
-   * address.
+   * Changes the user's email address with the `token` of the link that `changeEmail` had mailed. Of the user's sessions
+   * only the one that called `changeEmail` stays. If that is the session of this device, its tokens are renewed,
+   * because they name the old address.
    */
   async confirmEmailChange(token: string): Promise<void> {
     await this.#post("/auth/email/confirm", { token });
@@ -159,8 +165,8 @@ export class Auth {
   }
 
   /**
-   * Deletes the account of the signed-in user. It takes the password, or of a user without one a sign-in of the last
-   * five minutes.
+   * Deletes the account of the signed-in user. Takes the user's password; a user who has none must have signed in
+   * within the last five minutes.
    */
   async deleteAccount(body: { readonly password?: string } = {}): Promise<void> {
     await this.#ends({ method: "DELETE", path: "/auth/me", body });
@@ -170,12 +176,12 @@ export class Auth {
     await this.#post("/auth/email-verification/resend", { email });
   }
 
-  /** Confirms the user's address with the `token` of the mailed link, and signs in. */
+  /** Confirms the user's email address with the `token` of the mailed link, and signs in. */
   confirmEmail(token: string): Promise<TokenUser> {
     return this.#opens("/auth/email-verification/confirm", { token });
   }
 
-  /** Accepts an invitation with the `token` of the mailed link: sets the password and signs in. */
+  /** Accepts an invitation with the `token` of the mailed link: sets the user's password and signs in. */
   acceptInvitation(body: { readonly token: string; readonly password: string }): Promise<TokenUser> {
     return this.#opens("/auth/invitations/accept", body);
   }
@@ -184,7 +190,10 @@ export class Auth {
     await this.#post("/auth/password-reset/request", { email });
   }
 
-  /** Sets a new password with the `token` of the mailed link. Every session of the user ends. */
+  /**
+   * Sets a new password with the `token` of the mailed link. Every session of the user ends, and nobody is signed in by
+   * it.
+   */
   async confirmPasswordReset(body: { readonly token: string; readonly password: string }): Promise<void> {
     await this.#post("/auth/password-reset/confirm", body);
   }
@@ -193,9 +202,10 @@ export class Auth {
     return this.#authorized.signIn(() => this.#post(path, body));
   }
 
-  /** Sends a call that ends the session if it succeeds. */
+  /** Sends a call that ends the session on the server if it succeeds, and then forgets the session here. */
   async #ends(call: Call): Promise<void> {
-    // `me` renews the session if necessary. During `signOut` below the session is locked and cannot be renewed.
+    // `me` is called first because it renews the session if necessary: while `signOut` runs, the session is locked and
+    // cannot be renewed.
     await this.me();
     await this.#authorized.signOut((session) => this.#send(withSession(call, session)));
   }

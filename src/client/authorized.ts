@@ -6,8 +6,8 @@ import type { SessionStorage, Surroundings } from "./surroundings.js";
 import type { Answer, Call, Send } from "./transport.js";
 
 /**
- * `data` of the server's token response (`docs/reference/auth.md#token-responses`). The tokens are missing where the
- * server sends them only as cookies (`auth.cookie_tokens_in_body = false`).
+ * The `data` of a response by which the server opens or renews a session (`docs/reference/auth.md#token-responses`).
+ * The tokens are missing where the server sends them only as cookies (`auth.cookie_tokens_in_body = false`).
  */
 export interface TokenResponse {
   readonly user: TokenUser;
@@ -22,22 +22,25 @@ export interface AuthorizedOptions {
   readonly send: Send;
   readonly sessions: Sessions;
   readonly storage: SessionStorage;
-  /** The name of the lock that is held while the session changes, the same in all tabs. */
+  /** The name of the lock that is held while the session changes. It is the same in all tabs. */
   readonly lockName: string;
   readonly cookies: boolean;
   readonly apiKey: string | null;
-  /** The server's `auth.refresh_token_rotation_grace_secs`, in milliseconds. */
+  /**
+   * For how long the server accepts a refresh of the same tokens again, in milliseconds: its setting
+   * `auth.refresh_token_rotation_grace_secs`.
+   */
   readonly graceMs: number;
   readonly surroundings: Surroundings;
 }
 
-/** An access token is renewed this long before it expires. */
+/** An access token is renewed this many milliseconds before it expires. */
 const earlyMs = 5_000;
 const storedLateMs = 200;
 
 /**
- * Sends requests with the API key or the session's access token, and renews the session when needed. All changes of the
- * session happen here.
+ * Sends requests with the API key or the session's access token, and renews the session when needed. Only this class
+ * opens, renews or ends the session of the client.
  */
 export class Authorized {
   readonly #options: AuthorizedOptions;
@@ -135,8 +138,8 @@ export class Authorized {
     return this.alone(async (hasWaited) => {
       let current = await sessions.load();
       if (hasWaited && current?.stamp === stamp) {
-        // Another tab held the lock before. What it has stored may become visible only a moment after it has released
-        // the lock.
+        // Another tab has just held the lock. The session that it has stored may become visible here only a moment
+        // after it has released the lock.
         await pause(storedLateMs, surroundings);
         current = await sessions.load();
       }
@@ -197,10 +200,14 @@ export class Authorized {
     }
   }
 
-  /** The call with the session's credentials, to be sent only as the session's user and as nobody else. */
+  /**
+   * Adds the session's credentials to a call. The call is not sent, but throws, if another user has signed in before it
+   * is sent.
+   */
   #of(session: Known, call: Call): Call {
     if (!session) return withSession(call, session);
-    // Where the call is sent again, somebody else may have signed in meanwhile, with whose cookies it would be sent.
+    // A call may be sent more than once. If somebody else has signed in meanwhile, it would be sent with the cookies of
+    // that user.
     const before = async () => {
       const now = await this.#options.sessions.load();
       if (now && now.user.id !== session.user.id) throw somebodyElse();
@@ -233,8 +240,8 @@ function somebodyElse(): SvcError {
 }
 
 /**
- * The call with the session's access token as a header, which is not needed in cookie mode. Without a session it has no
- * `Idempotency-Key` either, as the server keeps none for callers whom it does not know.
+ * Adds the session's access token to a call as a header, except in cookie mode, where the browser sends it as a cookie.
+ * Without a session the call gets no `Idempotency-Key` either, because the server stores none for unknown callers.
  */
 export function withSession(call: Call, session: Known): Call {
   if (!session) return { ...call, onceKey: undefined };

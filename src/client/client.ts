@@ -16,7 +16,10 @@ import { type Call, repeated, type Send, transport, written } from "./transport.
 export interface ClientOptions {
   /** The server's URL, such as `https://api.example.com`. */
   readonly url: string;
-  /** Where the tables are, instead of under `/api`: administrators have them under `/admin/api/data`, past all rules. */
+  /**
+   * The path under which the tables are; the default is `/api`. Administrators have the tables also under
+   * `/admin/api/data`, where no rules bind them.
+   */
   readonly tablesPath?: string;
   /**
    * `bearer` (default): tokens are kept in `storage` and sent as a header. `cookie`: for a server with
@@ -26,25 +29,27 @@ export interface ClientOptions {
   readonly session?: "bearer" | "cookie";
   /** Where the session is stored. The default is `localStorage`, or memory where there is none. */
   readonly storage?: SessionStorage;
-  /** An API key, which calls send instead of a session. Only for programs on servers of your own. */
+  /**
+   * An API key, which is sent with each call instead of a session's token. Only for programs on servers of your own.
+   */
   readonly apiKey?: string;
   /**
-   * The server's `auth.refresh_token_rotation_grace_secs`, within which a refresh of tokens can be repeated; the
-   * default is 10.
+   * For how many seconds a refresh of tokens can be repeated: the server's `auth.refresh_token_rotation_grace_secs`.
+   * The default is 10.
    */
   readonly refreshGraceSecs?: number;
   /** Time limit for one request and its response, in milliseconds; the default is 30,000. */
   readonly timeoutMs?: number;
-  /** A function that sends requests, in place of the global `fetch`. */
+  /** The function that sends requests, in place of the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** The types of a table for which no types were generated, made of the type `Row` of its rows. */
+/** The types of a table that has no generated types. They are derived from `Row`, the type of the table's rows. */
 type Loose<Row extends object> = { row: Row; create: Partial<Row>; update: Partial<Row>; key: unknown };
 
 /**
- * A name that `table` accepts for a table which is not in `Tables`: any text. Where `Tables` is given, the caller has
- * to give a type of rows with it, so that a misspelt name is an error.
+ * The type of names that the method `table` accepts for a table which is not in `Tables`: any text. If `Tables` is
+ * given, the caller has to name a type of rows too, so that a misspelt name of a table in `Tables` is an error.
  */
 type LooseName<Tables, Row> = [Row] extends [never]
   ? [keyof Tables] extends [never]
@@ -53,8 +58,8 @@ type LooseName<Tables, Row> = [Row] extends [never]
   : string;
 
 /**
- * The operations of a project, each as a function of its parameters (`docs/reference/operations.md`). Where none are
- * declared by `Operations`, any name is accepted, and what is answered is unknown.
+ * The operations of a project, each as a function of its parameters (`docs/reference/operations.md`). If `Operations`
+ * declares none, any name is accepted, and the type of the result is `unknown`.
  */
 type Ops<Operations extends { [N in keyof Operations]: OperationTypes }> = [keyof Operations] extends [never]
   ? { readonly [name: string]: (params?: object, options?: CallOptions) => Promise<unknown> }
@@ -69,11 +74,11 @@ type Ops<Operations extends { [N in keyof Operations]: OperationTypes }> = [keyo
 /** A client of one server, as `createClient` makes it. */
 export interface Client<
   Tables extends { [N in keyof Tables]: TableTypes },
-  // biome-ignore lint/complexity/noBannedTypes: without it no operation is known
+  // biome-ignore lint/complexity/noBannedTypes: `{}` is the default, a client without known operations
   Operations extends { [N in keyof Operations]: OperationTypes } = {},
 > {
   readonly auth: Auth;
-  /** A table of `Tables`, or any table with the type of rows that the type argument names. */
+  /** Gives access to a table: one of `Tables`, or any other one whose type of rows is given as the type argument. */
   table<N extends keyof Tables & string>(name: N): Table<Tables[N], Tables>;
   table<Row extends object = never>(
     name: LooseName<Tables, Row>,
@@ -81,8 +86,8 @@ export interface Client<
   /** The operations of the project: `client.ops.transfer({ from, to, cents })`. */
   readonly ops: Ops<Operations>;
   /**
-   * Does several writes, of one or more tables, as one transaction: all or none. Returns what each of them answers with
-   * (`docs/guides/client.md#several-writes-as-one`).
+   * Does several writes, to one or more tables, as one transaction: all of them or none. Returns the result of each
+   * write, in their order (`docs/guides/client.md#several-writes-as-one`).
    */
   batch<const Writes extends readonly Operation<Tables>[]>(
     operations: Writes,
@@ -90,18 +95,19 @@ export interface Client<
   ): Promise<{ -readonly [I in keyof Writes]: OperationResult<Tables, Writes[I]> }>;
   /**
    * Sends mutations (writes that belong together), each of which becomes a transaction of its own, in the order of
-   * their ids. The ids count up by one for each name of a client (`docs/sync.md#push`). What was sent before may be
-   * sent again. An outbox does all this by itself.
+   * their ids. `client` is a name of the caller's choice, and the ids of its mutations count up by one
+   * (`docs/sync.md#push`). Mutations that were sent before may be sent again. An outbox does all this by itself.
    */
   push(
     request: { readonly client: string; readonly mutations: readonly Mutation<Tables>[] },
     options?: CallOptions,
   ): Promise<Pushed>;
-  /** One page of what has changed since a checkpoint (`docs/sync.md`). */
+  /** Asks for one page of what has changed since a checkpoint (`docs/sync.md`). */
   pull(request: PullRequest, options?: CallOptions): Promise<Pulled>;
   /**
-   * Tells `follower` the rows of tables and then each of their changes, until the function that it returns is called.
-   * The tabs of an origin share one stream of the server, except where a `checkpoint` to begin at is given.
+   * Calls `follower` with all rows of the tables that the caller may see, and then with each of their changes, until
+   * the function that is returned is called. Tabs of an origin share one stream of the server, except where a
+   * `checkpoint` to begin at is given.
    */
   follow(tables: FollowedTables, follower: Follower, checkpoint?: string): () => void;
 }
@@ -112,26 +118,26 @@ export interface PullRequest {
   readonly checkpoint?: string | null;
   /** How many changes a page has at most: 1 to 1000. */
   readonly limit?: number;
-  /** For how many milliseconds an answer without changes waits for one. */
+  /** For how many milliseconds the server waits for a change before it answers that there is none. */
   readonly wait_ms?: number;
 }
 
 /** What an outbox needs of the client that it belongs to. */
 export interface ClientParts {
   readonly url: string;
-  /** Whether the client has an API key, and no session. */
+  /** Whether the client has an API key, and so no session. */
   readonly hasKey: boolean;
   readonly sessions: Sessions;
   readonly storage: SessionStorage;
   readonly surroundings: Surroundings;
   readonly overlays: Overlays;
-  /** Sends a call once, without trying again. */
+  /** Sends a call. If no answer comes, the call is not sent again. */
   readonly push: Send;
 }
 
 const partsByClient = new WeakMap<object, ClientParts>();
 
-/** The parts of a client that `clientIn` has made. */
+/** Returns the parts of a client, made by `clientIn`, that an outbox needs. */
 export function partsOf(client: object): ClientParts {
   return partsByClient.get(client)!;
 }
@@ -139,7 +145,7 @@ export function partsOf(client: object): ClientParts {
 /** Makes a client with the given time, random numbers and network. Throws SvcError `bad_call` for a wrong URL. */
 export function clientIn<
   Tables extends { [N in keyof Tables]: TableTypes },
-  // biome-ignore lint/complexity/noBannedTypes: without it no operation is known
+  // biome-ignore lint/complexity/noBannedTypes: `{}` is the default, a client without known operations
   Operations extends { [N in keyof Operations]: OperationTypes } = {},
 >(surroundings: Surroundings, options: ClientOptions): Client<Tables, Operations> {
   const { session = "bearer", storage = defaultStorage(), apiKey = null } = options;
@@ -163,7 +169,7 @@ export function clientIn<
   const repeatedly = repeated(send, surroundings);
   const read: Send = (call) => authorized.send(call, repeatedly);
   const once = written(send, repeatedly);
-  // An `Idempotency-Key` that begins with the time: the server finds room for such keys more quickly.
+  // Makes an `Idempotency-Key`. It begins with the time, because the server stores such keys faster than random ones.
   const onceKey = () => `${surroundings.now().toString(16)}-${surroundings.unique()}`;
   const write: Send = (call) => authorized.send({ ...call, onceKey: onceKey() }, once);
   const isShared = storage.subscribe !== undefined && apiKey === null;

@@ -8,16 +8,19 @@ export class SvcError extends Error {
    */
   readonly columns: readonly string[];
 
-  /** The id of the mutation with which the server expects a push to go on; null for every other error. */
+  /**
+   * The id that the server expects the next pushed mutation to have, if it has refused a push because of its ids; null
+   * for every other error.
+   */
   readonly expected: number | null;
 
   constructor(
-    /** The HTTP status; 0 where no response arrived. */
+    /** The HTTP status of the response; 0 where no response arrived or nothing was sent. */
     readonly status: number,
     /**
-     * The server's `error.code` (`docs/reference/errors.md#codes`). Codes of the client itself: `network_error`,
-     * `timeout`, `aborted`, `unexpected_answer` and `bad_call`. `oauth.exchange` throws the codes of the provider's
-     * callback.
+     * The server's `error.code` (`docs/reference/errors.md#codes`), or one of the client's own codes: `network_error`,
+     * `timeout`, `aborted`, `unexpected_answer` and `bad_call`. `oauth.exchange` also throws the code that the URL of
+     * its page has as `error`.
      */
     readonly code: string,
     message: string,
@@ -35,7 +38,7 @@ export class SvcError extends Error {
   /** Whether the same call may succeed later, because the failure was not caused by the call itself. */
   get isTransient(): boolean {
     const { code, status } = this;
-    // The server has stopped the request at its time limit. The same request would take as long again.
+    // With this code the server has stopped the request at its time limit. The same request would take as long again.
     if (code === "deadline_exceeded") return false;
     return code === "network_error" || code === "timeout" || status >= 500;
   }
@@ -49,7 +52,7 @@ export class SvcPreconditionError extends SvcError {
   override readonly name = "SvcPreconditionError";
 }
 
-/** The error of a call that is wrong in itself and so is not sent. */
+/** Makes the error of a call that is wrong in itself, and so is not sent. */
 export function badCall(message: string): SvcError {
   return new SvcError(0, "bad_call", message);
 }
@@ -62,7 +65,9 @@ export function isRejectedToken(error: unknown): boolean {
   return error instanceof SvcError && error.status === 401 && error.code === "invalid_refresh_token";
 }
 
-/** Settles as `work` does, or rejects with SvcError `aborted` as soon as the signal is aborted. */
+/**
+ * Settles as `work` does, or rejects with SvcError `aborted` as soon as the signal is aborted. The work itself goes on.
+ */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   let stop = () => {};
@@ -71,7 +76,8 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | u
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop);
   });
-  // Handles a rejection of the work that comes after the abort, which would otherwise count as unhandled.
+  // If `work` rejects after the abort, nobody awaits it any more. This handler keeps that from counting as an unhandled
+  // rejection.
   work.catch(() => {});
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener("abort", stop));
 }

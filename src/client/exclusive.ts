@@ -1,20 +1,21 @@
 import type { SessionStorage, Surroundings } from "./surroundings.js";
 
 /**
- * Work that only one tab may do at a time. `hasWaited`: it had to wait, so another tab may just have done such work.
+ * The type of work that only one tab may do at a time. `hasWaited`: the work had to wait, so another tab may just have
+ * done such work.
  */
 type Act<T> = (hasWaited: boolean) => Promise<T>;
 
 /**
- * How long a tab's lease holds (its sole right to do the work, noted in the storage), and how long a tab waits for a
- * lock. It is longer than any work that is done under a lock or a lease.
+ * How many milliseconds a tab's lease holds (an entry in the storage, by which the tab alone may do the work), and how
+ * long a tab waits for a lock. It is longer than any work that is done under a lock or a lease.
  */
 const leaseMs = 20_000;
 const lookMs = 50;
 
 /**
- * Runs `act` while no other tab runs work of the same `name`. It uses Web Locks, or else a lease in the storage that
- * the tabs share: an entry which expires if its tab dies. Where it gets neither in time, `act` runs all the same, so
+ * Runs `act` while no other tab runs work of the same `name`. It uses Web Locks, or else a lease: an entry in the
+ * storage that the tabs share, which expires if its tab dies. If it gets neither in time, `act` runs all the same, so
  * `act` has to check what other tabs have changed before it stores anything.
  */
 export function exclusive<T>(
@@ -23,7 +24,8 @@ export function exclusive<T>(
   surroundings: Surroundings,
   act: Act<T>,
 ): Promise<T> {
-  // Tabs need a lock (Web Locks) only for a storage that they share.
+  // Web Locks hold across tabs, which is needed only for a storage that tabs share. For any other storage a lease is
+  // enough.
   const isShared = storage.subscribe !== undefined;
   return isShared && surroundings.locks !== null
     ? withLock(name, surroundings, act)
@@ -44,7 +46,7 @@ async function withLock<T>(name: string, { locks, after }: Surroundings, act: Ac
     await locks!.request(name, { ifAvailable: true }, async (lock) => lock && begin(false));
     if (acted === undefined) await locks!.request(name, { signal: controller.signal }, () => begin(true));
   } catch {
-    // The wait for the lock was aborted, or this page may not use locks: the work is done without one.
+    // The wait for the lock was aborted, or this page may not use locks. The work is done without a lock.
     cancel();
   }
   return acted ?? act(true);
@@ -89,8 +91,8 @@ async function take(
   // A lease that ends too far in the future was written by a wrong clock, and is ignored.
   if (held !== null && until > now && until <= now + leaseMs) return false;
   await storage.set(name, `${now + leaseMs} ${owner}`);
-  // If two tabs wrote their leases at the same moment, the later one has overwritten the other. The tab that lost finds
-  // its lease gone after the pause.
+  // If two tabs write their leases at the same moment, the later write replaces the earlier one. After the pause, the
+  // tab that has lost finds the lease of the other tab.
   await pause(lookMs * surroundings.random(), surroundings);
   const kept = await storage.get(name);
   // A storage that keeps nothing cannot be shared with other tabs, so the work is done without a lease.

@@ -2,8 +2,9 @@ import { badCall } from "./error.js";
 import type { SortTerm, TableTypes } from "./table-types.js";
 
 /**
- * What `expand` of a list names (`docs/reference/http.md#expand`): an array of paths, or an object with the options of
- * each. `Tables` are those that `svc gen types` writes; of a table without `references` any path is taken.
+ * The type of the parameter `expand` of a list (`docs/reference/http.md#expand`): an array of paths, or an object with
+ * the options of each path. `Tables` are the types that `svc gen types` writes. For a table without `references` in
+ * them, any path is accepted.
  */
 export type Expand<T extends TableTypes, Tables> = [Path<T, Tables>] extends [never]
   ? readonly never[]
@@ -12,21 +13,21 @@ export type Expand<T extends TableTypes, Tables> = [Path<T, Tables>] extends [ne
       | { readonly [P in Path<T, Tables>]?: ExpandOptions<RowAt<T, Tables, P>, Reached<T, Tables, P>> };
 
 /**
- * The options of a path of `expand` that leads to rows of the type `Row`. Those after `select` are for paths that lead
- * backwards, to any number of rows.
+ * The options of one path of `expand`, which leads to rows of the type `Row`. `sort`, `limit` and `count` are only for
+ * paths that lead backwards (to rows which refer to this one), because only these lead to several rows.
  */
 export interface ExpandOptions<Row, Target = readonly [string]> {
   readonly select?: readonly (keyof Row)[];
   readonly sort?: OfMany<Target, SortTerm<Row> | readonly SortTerm<Row>[]>;
-  /** How many rows are expanded at most, 1 to 100; the default is 10. */
+  /** How many rows at most the path adds to each row of the list: 1 to 100; the default is 10. */
   readonly limit?: OfMany<Target, number>;
-  /** Whether `_count` of the row says how many rows the path leads to. */
+  /** Whether each row of the list also gets, in `_count`, the number of all rows that the path leads to. */
   readonly count?: OfMany<Target, boolean>;
 }
 
 type OfMany<Target, Value> = Target extends string ? never : Value;
 
-/** The type of a list's row `Row` with what its parameter `expand`, of the type `E`, adds to it. */
+/** The type of a list's rows: `Row` with what the list's parameter `expand`, of the type `E`, adds to it. */
 export type Expanded<Row, T extends TableTypes, Tables, E> = unknown extends E
   ? Row
   : Row & {
@@ -36,8 +37,8 @@ export type Expanded<Row, T extends TableTypes, Tables, E> = unknown extends E
 type References<T> = T extends { references: infer R } ? R : Record<string, unknown>;
 
 /**
- * The type of paths of `expand`, which follow at most three references. `Left` has an element for each further
- * reference that may follow the first.
+ * The type of paths of `expand`, which follow at most three references. `Left` counts how many further references may
+ * follow the first: it is a tuple with one element for each.
  */
 type Path<T, Tables, Left extends readonly unknown[] = [1, 2]> = string extends keyof References<T>
   ? string
@@ -52,8 +53,8 @@ type Longer<P extends string, T, Tables, Left> = Left extends readonly [unknown,
   : never;
 
 /**
- * The name of the table that a path of `expand` leads to, in an array where it leads backwards, to any number of rows;
- * unknown where the generated types say nothing.
+ * The name of the table that a path of `expand` leads to. If the path leads backwards (to any number of rows that refer
+ * to this one), the name is in an array. Unknown where the generated types do not say.
  */
 type Reached<T, Tables, P> = P extends keyof References<T>
   ? References<T>[P]
@@ -99,7 +100,7 @@ type Counting<E> = E extends readonly unknown[]
 
 type Options = ExpandOptions<Record<string, unknown>>;
 
-/** The paths that `expand` names with the options of each, whatever the form of `expand`. */
+/** The paths that `expand` names, each with its options. `expand` may be an array of paths or an object. */
 function optionsByPath(expand: object): readonly (readonly [path: string, options: Options])[] {
   return Array.isArray(expand)
     ? expand.map((path: string) => [path, {}] as const)
@@ -108,7 +109,10 @@ function optionsByPath(expand: object): readonly (readonly [path: string, option
       );
 }
 
-/** The parameters of a list's query string that stand for `expand`, each with its name. */
+/**
+ * Makes the parameters for a list's query string from `expand`: pairs of a name and a value. Throws SvcError `bad_call`
+ * for what is no path.
+ */
 export function expandParameters(expand: object): readonly (readonly [name: string, value: unknown])[] {
   const paths = optionsByPath(expand);
   const named = paths.map(([path]) => path);
@@ -126,7 +130,7 @@ export function expandParameters(expand: object): readonly (readonly [name: stri
   return named.length === 0 ? [] : [["expand", named.join(",")], ...options];
 }
 
-/** The member `expand` of a list that is sent as JSON. */
+/** The value of `expand` in the JSON body of a list that is sent as JSON instead of a query string. */
 export function expandMember(expand: object): object {
   return Object.fromEntries(
     optionsByPath(expand).map(([path, { sort, ...others }]) => [

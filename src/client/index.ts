@@ -39,9 +39,9 @@ export type { OperationTypes, TableTypes } from "./table-types.js";
  * that `svc gen types` writes.
  */
 export function createClient<
-  // biome-ignore lint/complexity/noBannedTypes: without it no table is known
+  // biome-ignore lint/complexity/noBannedTypes: `{}` is the default, a client without known tables
   Tables extends { [N in keyof Tables]: TableTypes } = {},
-  // biome-ignore lint/complexity/noBannedTypes: without it no operation is known
+  // biome-ignore lint/complexity/noBannedTypes: `{}` is the default, a client without known operations
   Operations extends { [N in keyof Operations]: OperationTypes } = {},
 >(options: ClientOptions): Client<Tables, Operations> {
   const { fetch } = options;

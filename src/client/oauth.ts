@@ -29,16 +29,19 @@ export class OAuth {
     this.#key = key;
   }
 
-  /** The sign-in providers that the project offers, each with its callback URL. */
+  /**
+   * The sign-in providers that the project offers, each with the URL of the server to which the provider sends the
+   * browser back.
+   */
   async providers(): Promise<readonly { readonly provider: OAuthProvider; readonly callback_url: string }[]> {
     const { data } = await this.#send({ method: "GET", path: "/auth/oauth/providers" });
     return data as readonly { readonly provider: OAuthProvider; readonly callback_url: string }[];
   }
 
   /**
-   * Begins a sign-in and returns the provider's URL: send the browser there. It comes back to `redirectTo`, which has
-   * to be one of `$auth.redirect_urls`; call `exchange` on that page. The PKCE verifier (RFC 7636) is kept in this
-   * tab meanwhile.
+   * Begins a sign-in and returns the provider's URL, to which the page has to send the browser. The browser comes back
+   * to `redirectTo`, which has to be one of `$auth.redirect_urls`; the page there has to call `exchange`. Meanwhile the
+   * PKCE verifier (RFC 7636) is kept in this tab.
    */
   async authorize(provider: OAuthProvider, redirectTo: string): Promise<string> {
     const verifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
@@ -65,7 +68,7 @@ export class OAuth {
     if (verifier === null) return null;
     const [error, code] = [parameters.get("error"), parameters.get("code")];
     if (error === null && code === null) return null;
-    // The verifier is removed first, because it is valid for a single exchange, even a failed one.
+    // The verifier is removed before the exchange, because it is valid for a single one, even if that fails.
     await this.#storage.remove(this.#key);
     if (error !== null) throw new SvcError(0, error, parameters.get("error_description") ?? error);
     const body = { code, code_verifier: verifier };

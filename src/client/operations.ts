@@ -1,22 +1,27 @@
 import type { TableTypes } from "./table-types.js";
 
 /**
- * Stands for a value of an earlier operation's row in the same batch or mutation: `0.id` is the column `id` of what the
- * first operation answers with.
+ * Takes the place of a value in a write. The value is then taken from the result of an earlier operation in the same
+ * batch or mutation: `0.id` is the column `id` of the row that the first operation returns.
  */
 export interface Ref {
   readonly $ref: string;
 }
 
-/** The values of an operation, each of which may also be taken from what an earlier operation answers with. */
+/**
+ * The values of an operation. Instead of each of them, a reference to the result of an earlier operation may be given.
+ */
 type WithRefs<Values> = { readonly [C in keyof Values]: Values[C] | Ref };
 
-/** The key of a row as an object of the key's columns. */
+/** The type of a row's key in an operation: an object with the columns of the key. */
 type KeyFields<Key> = unknown extends Key
   ? Readonly<Record<string, unknown>>
   : WithRefs<Extract<Key, object>>;
 
-/** The operations on one table. `Beside` is what updates and deletions have beside these members. */
+/**
+ * The types of the operations on one table. `Beside` is the type of the members that updates and deletions have in
+ * addition.
+ */
 interface OperationsOn<Name, T extends TableTypes, Beside> {
   readonly create: { readonly op: "create"; readonly table: Name; readonly values: WithRefs<T["create"]> };
   readonly update: {
@@ -32,7 +37,7 @@ interface OperationsOn<Name, T extends TableTypes, Beside> {
   } & Beside;
 }
 
-/** The types of a table for which no types were generated. */
+/** The types of a table that has no generated types. */
 export type LooseTable = {
   row: Record<string, unknown>;
   create: Record<string, unknown>;
@@ -50,8 +55,8 @@ export type Operation<Tables = Record<never, never>> = [keyof Tables] extends [n
     }[keyof Tables];
 
 /**
- * One write of a mutation. `base` is what columns held when the change was made: where one of them holds something else
- * by now, that is a conflict.
+ * One write of a mutation (writes that are pushed together). `base` says what columns held when the change was made: if
+ * one of them holds something else on the server by now, that is a conflict.
  */
 export type PushedOperation<Tables = Record<never, never>> = [keyof Tables] extends [never]
   ? EachOf<OperationsOn<string, LooseTable, { readonly base?: LooseTable["row"] }>>
@@ -61,13 +66,17 @@ export type PushedOperation<Tables = Record<never, never>> = [keyof Tables] exte
         : never;
     }[keyof Tables];
 
-/** The writes of a batch have no `base`, as a batch compares nothing. */
+/**
+ * The writes of a batch have no `base` (what columns held before), because a batch compares nothing with the stored
+ * row.
+ */
 type NothingBeside = { readonly base?: never };
 
 type EachOf<Operations> = Operations[keyof Operations];
 
 /**
- * What an operation answers with: the row; only its key where the caller may not read the row, or where it was deleted.
+ * The type of what an operation returns: the row; only its key where the caller may not read the row, or where it was
+ * deleted.
  */
 export type OperationResult<Tables, O> = O extends { readonly op: infer Op; readonly table: infer N }
   ? N extends keyof Tables
@@ -79,7 +88,10 @@ export type OperationResult<Tables, O> = O extends { readonly op: infer Op; read
     : Record<string, unknown>
   : never;
 
-/** A mutation: writes that belong together, and the number by which their client and the server know them. */
+/**
+ * A mutation: writes that are done together or not at all. `id` is the number by which the client that pushes it and
+ * the server know it.
+ */
 export interface Mutation<Tables = Record<never, never>> {
   readonly id: number;
   readonly operations: readonly PushedOperation<Tables>[];
@@ -90,18 +102,21 @@ export interface MutationResult {
   readonly id: number;
   /** What has become of the mutation. `duplicate`: it was applied, or refused, by an earlier push. */
   readonly status: "applied" | "duplicate" | "conflict" | "rejected";
-  /** Which operation of the mutation is refused; it counts from 0. */
+  /** Which operation of the mutation is refused, counted from 0. */
   readonly operation?: number;
   readonly error?: { readonly code: string; readonly message: string; readonly columns?: readonly string[] };
-  /** The columns of a conflict: those that hold something else than `base` says. */
+  /** The columns in conflict: the stored row holds something else in them than `base` says. */
   readonly fields?: readonly string[];
-  /** The row of a conflict as it is now; absent where the caller may not read it. */
+  /** The row in conflict as it is on the server now; absent where the caller may not read it. */
   readonly current?: Readonly<Record<string, unknown>>;
-  /** What each operation answers with; null for what the caller may not read. */
+  /** For each operation of the mutation, what it returns; null for what the caller may not read. */
   readonly rows?: readonly (Readonly<Record<string, unknown>> | null)[];
 }
 
-/** The answer to a push: how far the server has come, and what became of the mutations up to there. */
+/**
+ * The answer to a push. `last_id` is the id of the last mutation that the server has dealt with, and `results` say what
+ * has become of those that were sent, up to that one.
+ */
 export interface Pushed {
   readonly last_id: number;
   readonly results: readonly MutationResult[];

@@ -16,8 +16,9 @@ export type {
 export { memoryOutboxStorage, type OutboxStorage } from "./outbox/storage.js";
 
 /**
- * Makes an outbox of a client: it keeps what is written while the server cannot be reached, and sends it in its order
- * (`docs/guides/client.md#the-outbox`). The rows show at once in the client's live lists.
+ * Makes an outbox for a client. It keeps what is written while the server cannot be reached, and sends it in the order
+ * in which it was written (`docs/guides/client.md#the-outbox`). What is written shows at once in the client's live
+ * lists.
  */
 export function createOutbox<Tables extends { [N in keyof Tables]: TableTypes }>(
   client: Client<Tables>,

@@ -4,24 +4,24 @@ import type { Comparable, SortTerm } from "./table-types.js";
 import type { Call } from "./transport.js";
 
 /**
- * The parameters of a list (`docs/reference/http.md#lists`). `K` is the union of the columns in `select`, `E` the type
- * of `expand`.
+ * The parameters of a list (`docs/reference/http.md#lists`). `K` is the union of the columns in `select`, and `E` is
+ * the type of `expand`.
  */
 export interface ListQuery<Row, K extends keyof Row = keyof Row, E = unknown> {
-  /** By column, the value that a row has to have in it. */
+  /** For each column named, the value that a row has to have in it; null asks for NULL. */
   readonly where?: { readonly [C in keyof Row]?: Comparable<Row[C]> };
   readonly filter?: Filters<Row>;
   readonly select?: readonly K[];
-  /** The columns to sort by: `column` sorts ascending, `-column` descending. */
+  /** The columns to sort by: `column` is for ascending order, `-column` for descending order. */
   readonly sort?: SortTerm<Row> | readonly SortTerm<Row>[];
   /**
-   * The words that a row has to hold, the last one as a beginning, phrases in double quotes. For tables with a search
-   * index.
+   * The words that a row has to contain, of which the last one may be the beginning of a word. A phrase is put into
+   * double quotes. Only for tables with a search index.
    */
   readonly search?: string;
-  /** References whose rows are to be included: paths, or an object with options for each path. */
+  /** References whose rows are to be included: an array of paths, or an object with the options of each path. */
   readonly expand?: E;
-  /** The most rows of a page: 1 to 1000; the default is 50. */
+  /** How many rows a page has at most: 1 to 1000; the default is 50. */
   readonly limit?: number;
   readonly offset?: number;
   /**
@@ -31,7 +31,7 @@ export interface ListQuery<Row, K extends keyof Row = keyof Row, E = unknown> {
   readonly total?: "exact" | "none";
 }
 
-/** Conditions on columns, and groups of conditions, all of which have to hold (`docs/reference/http.md#groups`). */
+/** Conditions on columns, and groups of conditions (`docs/reference/http.md#groups`). All of them have to hold. */
 export type Filters<Row> = {
   readonly [C in keyof Row]?: Filter<Comparable<Row[C]>>;
 } & {
@@ -42,7 +42,7 @@ export type Filters<Row> = {
   readonly $not?: Filters<Row>;
 };
 
-/** Conditions on one column, all of which have to hold (`docs/reference/http.md#filters`). */
+/** Conditions on one column (`docs/reference/http.md#filters`). All of them have to hold. */
 export interface Filter<Value> {
   readonly eq?: Value;
   readonly ne?: Value;
@@ -50,7 +50,7 @@ export interface Filter<Value> {
   readonly lte?: Value;
   readonly gt?: Value;
   readonly gte?: Value;
-  /** 1 to 1000 values, one of which the column has to have. */
+  /** 1 to 1000 values. The column has to have one of them. */
   readonly in?: readonly Value[];
   readonly not_in?: readonly Value[];
   readonly is_null?: boolean;
@@ -63,7 +63,7 @@ export interface Filter<Value> {
 /** The parameters of an aggregate (`docs/reference/http.md#aggregates`). */
 export interface AggregateQuery<Row> extends Pick<ListQuery<Row>, "where" | "filter" | "limit" | "total"> {
   readonly group?: readonly (keyof Row)[];
-  /** What to count: `*` counts rows, a column those in which it is not null. */
+  /** What to count: `*` counts the rows, and a column counts the rows in which it is not null. */
   readonly count?: readonly ("*" | keyof Row)[];
   readonly count_distinct?: readonly (keyof Row)[];
   readonly sum?: readonly Numbers<Row>[];
@@ -82,33 +82,42 @@ type Numbers<Row> = {
   [C in keyof Row]-?: unknown extends Row[C] ? C : number extends NonNullable<Row[C]> ? C : never;
 }[keyof Row];
 
-/** A row of the answer to an aggregate `Q`: the values of the groups, and the results under their names. */
+/**
+ * A row in the result of an aggregate with the query `Q`: the values of the group's columns, and each computed value
+ * under its name, such as `sum_cents`.
+ */
 export type AggregateRow<Row, Q> = Shown<
   { [C in Columns<Q, "group"> & keyof Row]-?: Exclude<Row[C], undefined> } & {
     [C in Columns<Q, "count"> as C extends "*" ? "count" : `count_${C}`]: number;
   } & { [C in Columns<Q, "count_distinct"> as `count_distinct_${C}`]: number } & {
-    /** A sum of integers that is beyond ±(2^53−1) comes as a text of its decimal digits. */
+    /** The server sends a sum of integers beyond ±(2^53−1) as a text of its decimal digits. */
     [C in Columns<Q, "sum"> as `sum_${C}`]: number | string | null;
   } & { [C in Columns<Q, "avg"> as `avg_${C}`]: number | null } & {
     [C in Columns<Q, "min"> & keyof Row as `min_${C}`]: NonNullable<Row[C]> | null;
   } & { [C in Columns<Q, "max"> & keyof Row as `max_${C}`]: NonNullable<Row[C]> | null }
 >;
 
-/** The columns that one member of an aggregate's query, such as `sum`, names. */
+/** The columns that one member of an aggregate's query, such as `sum`, lists. */
 type Columns<Q, Part extends string> = Q extends { readonly [P in Part]: readonly (infer C)[] }
   ? C & string
   : never;
 
 type Shown<Row> = { [K in keyof Row]: Row[K] };
 
-/** The `sort` of an aggregate: names that its answer has. */
+/**
+ * The member `sort` of an aggregate's query: names that the rows of its result have, each with `-` before it for
+ * descending order.
+ */
 export interface AggregateSort<Row, Q> {
   readonly sort?: AggregateTerm<Row, Q> | readonly AggregateTerm<Row, Q>[];
 }
 
 type AggregateTerm<Row, Q> = `${"" | "-"}${keyof AggregateRow<Row, Q> & string}`;
 
-/** The query string of an aggregate, without the question mark. Throws as `listParameters` does. */
+/**
+ * The query string of an aggregate, without the question mark. Throws SvcError `bad_call` for a query that is wrong in
+ * itself, such as one with a value that is missing.
+ */
 export function aggregateParameters<Row>(query: AggregateQuery<Row>): string {
   const isOwn = ([name]: readonly [string, unknown]) => aggregateParts.includes(name);
   const parts = Object.entries(query);
@@ -124,18 +133,22 @@ export function aggregateParameters<Row>(query: AggregateQuery<Row>): string {
 
 const aggregateParts = "group count count_distinct sum avg min max sort".split(" ");
 
-/** The longest query string that is sent, in characters: much longer ones are cut off by some proxies. */
+/** The longest query string that is sent, in characters. Some proxies cut much longer ones off. */
 const queryStringLengthMax = 4000;
 
 /**
- * The call for the first page of a list. One that is too long for a query string is sent as JSON
- * (`docs/reference/http.md#lists-as-json`). Throws SvcError `bad_call` as `listParameters` does.
+ * Makes the call for the first page of a list. If the query string would be too long, the query is sent as JSON
+ * (`docs/reference/http.md#lists-as-json`). Throws SvcError `bad_call` for a query that is wrong in itself, such as one
+ * with a value that is missing.
  */
 export function listCall<Row, K extends keyof Row>(path: string, query: ListQuery<Row, K>): Call {
   return callOf(path, listParameters(query), () => listBody(query));
 }
 
-/** The call for the page of a list that a cursor leads to. As a cursor may be long, it too may be sent as JSON. */
+/**
+ * Makes the call for the page of a list that a cursor leads to. A cursor that is too long for a query string is sent as
+ * JSON.
+ */
 export function cursorCall(path: string, cursor: string): Call {
   return callOf(path, new URLSearchParams({ cursor }).toString(), () => ({ cursor }));
 }
@@ -145,7 +158,7 @@ function callOf(path: string, parameters: string, body: () => object): Call {
   return { method: "POST", path: `${path}/_svc/query`, body: body() };
 }
 
-/** The call of a GET with a query string, which may be empty. */
+/** Makes the call of a GET with a query string, which may be empty. */
 export function getCall(path: string, parameters: string): Call {
   return { method: "GET", path: parameters === "" ? path : `${path}?${parameters}` };
 }
@@ -157,8 +170,9 @@ export type LiveQuery<Row, K extends keyof Row = keyof Row> = Pick<
 >;
 
 /**
- * What a live list follows of its table, in the form that `docs/sync.md` has. The columns to sort by are followed, too.
- * Throws SvcError `bad_call` as `listParameters` does.
+ * Which rows and columns of its table a live list follows, in the form that `docs/sync.md` describes. The columns to
+ * sort by are followed, too. Throws SvcError `bad_call` for a query that is wrong in itself, or has a member that a
+ * live list does not take.
  */
 export function followedTerms<Row, K extends keyof Row>(query: LiveQuery<Row, K>): object {
   listParameters<Row, K>(query);
@@ -169,7 +183,7 @@ export function followedTerms<Row, K extends keyof Row>(query: LiveQuery<Row, K>
   return { where, filter, ...(select.length > 0 && { select: [...new Set([...select, ...sorted])] }) };
 }
 
-/** The result of `listBody` for a list that is followed. */
+/** The query of a live list in the form in which `listBody` returns it. */
 interface Followed {
   readonly where: object;
   readonly filter: object;
@@ -179,8 +193,8 @@ interface Followed {
 }
 
 /**
- * The query of a list as the JSON body that is sent instead of a query string. `listParameters` must have accepted the
- * query.
+ * The query of a list as a JSON body, which is sent instead of a query string. It does not check the query:
+ * `listParameters` has to be called first, which throws for a wrong one.
  */
 function listBody<Row, K extends keyof Row>(query: ListQuery<Row, K>): object {
   const { where = {}, filter, sort = [], expand, ...others } = query;
@@ -197,7 +211,10 @@ function listBody<Row, K extends keyof Row>(query: ListQuery<Row, K>): object {
   };
 }
 
-/** A group of filters without columns that have no comparison, which a query string leaves out, too. */
+/**
+ * Returns a group of filters without the columns and groups in it that hold no condition. A query string has no place
+ * for those either.
+ */
 function withoutEmpty(group: object): object {
   return Object.fromEntries(
     Object.entries(group)
@@ -210,8 +227,9 @@ function withoutEmpty(group: object): object {
 }
 
 /**
- * The query string of a list, without the question mark. Throws SvcError `bad_call` for a value that is undefined or
- * null: a filter that was left out would return rows that it was meant to exclude.
+ * The query string of a list, without the question mark. Throws SvcError `bad_call` for what is no part of a list's
+ * query, and for a value that is undefined or null: if a filter was left out, the list would have rows that it was
+ * meant to exclude. Only in `where` is null a value, which asks for NULL.
  */
 function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): string {
   const {
@@ -249,9 +267,9 @@ function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): str
 }
 
 /**
- * The parameters of a query string for a group of filters, each with its name. Throws SvcError `bad_call` for what a
- * query string would leave out though it stands for a condition: an empty group inside of another one, an `$or` of no
- * groups, a value where operators belong.
+ * Makes the parameters of a query string from a group of filters: pairs of a name and a value. Throws SvcError
+ * `bad_call` for what stands for a condition but would not show in a query string: an empty group inside of another
+ * one, an `$or` without groups, or a value where operators belong.
  */
 function comparisons(prefix: string, group: object): readonly (readonly [name: string, value: unknown])[] {
   return Object.entries(group).flatMap(([key, value = {}]) => {

@@ -3,8 +3,9 @@ import type { Surroundings } from "./surroundings.js";
 import type { Answer, Call, Send } from "./transport.js";
 
 /**
- * When a refresh of the session that has not succeeded is sent again. `part`: how much of the grace window (of 10
- * seconds at most) has passed; `beside`: whether it is sent even while an earlier attempt is still running.
+ * When a refresh of the session is sent again because it has not succeeded yet. `part`: after which part of the grace
+ * window, of which at most 10 seconds are used; `beside`: whether it is sent even while an earlier attempt is still
+ * running.
  */
 const plan: readonly (readonly [part: number, beside: boolean])[] = [
   [0.05, false],
@@ -13,7 +14,7 @@ const plan: readonly (readonly [part: number, beside: boolean])[] = [
   [0.85, true],
 ];
 const windowMsMax = 10_000;
-/** Time limit for all attempts of one refresh together, in milliseconds. */
+/** The time limit for all attempts of one refresh together, in milliseconds. */
 const deadlineMs = 15_000;
 
 /**
@@ -47,8 +48,8 @@ export async function refreshed(
           send({ ...call, signal: controller.signal }).then(resolve, (error: SvcError) => {
             open--;
             failure = error;
-            // The server, or a proxy in front of it, has refused the refresh for good. No further attempt is started,
-            // but those under way may still succeed.
+            // The refresh was refused for good, by the server or by a proxy in front of it. No further attempt is
+            // started, but those under way may still succeed.
             isOver ||= !error.isTransient;
             settle();
           }),

@@ -7,7 +7,7 @@ import type { LiveQuery } from "./query.js";
 import { Documents } from "./rxdb/documents.js";
 import { pushHandler } from "./rxdb/push.js";
 
-/** Options of `replicateSvc`. Those that RxDB's own replication has, too, mean what they mean there. */
+/** Options of `replicateSvc`. Options that RxDB's own replication also has mean the same as there. */
 export interface SvcReplicationOptions<Row extends object>
   extends Pick<LiveQuery<Row>, "where" | "filter" | "select">,
     Pick<
@@ -21,27 +21,32 @@ export interface SvcReplicationOptions<Row extends object>
     > {
   readonly client: Pick<Client<never>, "pull" | "follow" | "push"> & { readonly table: unknown };
   readonly collection: RxCollection<Row>;
-  /** The name of the table, which has to keep history (`docs/sync.md#which-tables`). */
+  /**
+   * The name of the table to replicate. The table has to keep history, a log of its changes
+   * (`docs/sync.md#which-tables`).
+   */
   readonly table: string;
-  /** How many changes are asked for at once: 1 to 1000; the default is 500. */
+  /** How many changes one request asks for: 1 to 1000; the default is 500. */
   readonly batchSize?: number;
   /** Whether what is written in the collection is sent to the server. The default is true. */
   readonly push?: boolean;
 }
 
-/** How many documents are sent to the server at once: as many as one push takes. */
+/** How many documents are sent to the server at once: as many as one push takes mutations. */
 const pushBatchSize = 100;
 
-/** The checkpoint of the replication, as RxDB keeps it: an object around the server's text. */
+/**
+ * The checkpoint of the replication, as RxDB stores it: an object around the text that the server calls a checkpoint.
+ */
 export interface SvcCheckpoint {
   readonly checkpoint: string;
 }
 
 /**
- * Replicates the rows of a table that the signed-in user may read into a collection of RxDB, as
- * `replicateRxCollection` does (`docs/guides/client.md#rxdb`). RxDB wants texts as primary keys: a key of one column is
- * written as text. A row that the user sees no more becomes a deleted document. What is written in the collection is sent to
- * the server.
+ * Replicates the rows of a table that the signed-in user may read into a collection of RxDB, as `replicateRxCollection`
+ * does (`docs/guides/client.md#rxdb`). RxDB wants texts as primary keys, so a key of one column is stored as a text. A
+ * row that the user no longer sees becomes a deleted document. What is written in the collection is sent to the server,
+ * unless the option `push` is false.
  */
 export function replicateSvc<Row extends object>(
   options: SvcReplicationOptions<Row>,
@@ -67,7 +72,8 @@ export function replicateSvc<Row extends object>(
   let isOver = false;
 
   /**
-   * Opens a stream of changes from the server's `checkpoint`. `at` is the checkpoint that RxDB has for the same state.
+   * Opens a stream of changes that begins at the server's `checkpoint`. `at` is the checkpoint that RxDB stores for
+   * that state; it may be an older one.
    */
   const followFrom = (checkpoint: string, at: string | null): Stream => {
     const opened: Stream = { at, steps: [], stop: () => {} };
@@ -106,21 +112,21 @@ export function replicateSvc<Row extends object>(
     }),
     pull: {
       batchSize,
-      // RxDB gets documents from the handler alone, and by the stream only calls to run it, so that documents are
-      // stored in the order in which they were told.
+      // RxDB gets documents only as results of this handler. The stream tells RxDB only to call the handler once more,
+      // so that documents are stored in the order in which the server told them.
       stream$: wake.asObservable(),
       handler: inTurn(async (last: SvcCheckpoint | undefined, limit: number) => {
         const at = last?.checkpoint ?? null;
         const steps = stream?.steps ?? [];
-        // RxDB has stored the steps before its checkpoint `at`, so they are not needed any more.
+        // RxDB has stored the steps that come before its checkpoint `at`, so they are dropped.
         while (steps.length > 0 && steps[0]!.from !== at) steps.shift();
         if (stream === null || (steps.length === 0 && stream.at !== at)) {
           stream?.stop();
           stream = null;
           const found = await pulled(client, tables, at, limit);
           const made = await documents.of(found);
-          // RxDB keeps no checkpoint that comes without documents. For RxDB, the stream then begins at the checkpoint
-          // before.
+          // RxDB does not store a checkpoint that it gets without documents, so its next call comes with the checkpoint
+          // before. The stream is then opened as one that begins there.
           if (!found.more && live && !isOver)
             stream = followFrom(found.checkpoint, made.length > 0 ? found.checkpoint : at);
           return { documents: made, checkpoint: { checkpoint: found.checkpoint } };
@@ -147,8 +153,8 @@ export function replicateSvc<Row extends object>(
 }
 
 /**
- * The same function, but each call begins when the call before has ended: RxDB may call a handler for two reasons at
- * once.
+ * Returns a function that does the same as `act`, but begins each call only when the call before has ended. RxDB may
+ * call a handler for two reasons at once.
  */
 function inTurn<Arguments extends unknown[], Result>(
   act: (...given: Arguments) => Promise<Result>,
@@ -163,9 +169,12 @@ function inTurn<Arguments extends unknown[], Result>(
 
 /** A stream of the server's changes that goes on from a checkpoint. */
 interface Stream {
-  /** RxDB's checkpoint for the state that the stream has told last; null for none. */
+  /** The checkpoint that RxDB has, once it has stored everything that the stream has told so far; null for none. */
   at: string | null;
-  /** The steps that the stream has told and RxDB may not have stored, each with RxDB's checkpoint before it. */
+  /**
+   * The steps (changes of rows) that the stream has told and that RxDB may not have stored yet. `from` is the
+   * checkpoint that RxDB has before the step.
+   */
   readonly steps: (Found & { from: string | null })[];
   stop: () => void;
 }
@@ -175,8 +184,8 @@ interface Found extends Pick<Step, "changes" | "isReset"> {
 }
 
 /**
- * Pulls `limit` changes or more, unless there are no more: RxDB takes an answer with less than it has asked for as the last
- * one.
+ * Pulls at least `limit` changes, unless there are no more: RxDB takes a result with fewer than it has asked for as the
+ * last one. If the server begins again with all rows, pulls all of them.
  */
 async function pulled(
   client: Pick<Client<never>, "pull">,

@@ -1,6 +1,6 @@
 import type { SessionStorage } from "./surroundings.js";
 
-/** The user whom a token response of the server names. */
+/** The user as named in the server's response to a sign-in or a refresh of tokens. */
 export interface TokenUser {
   readonly id: string;
   readonly email: string;
@@ -10,8 +10,8 @@ export interface TokenUser {
 /** A session as this device knows it. */
 export interface Session {
   /**
-   * A text that is unique for each session and each renewal, so that a tab sees whether another tab has renewed the
-   * session.
+   * A text that is different for each session and for each renewal of it. By it a tab sees whether another tab has
+   * renewed the session.
    */
   readonly stamp: string;
   readonly user: TokenUser;
@@ -22,12 +22,14 @@ export interface Session {
 }
 
 /**
- * What this device knows of the session. Null means signed out. Undefined means that nothing is known, as on the first
- * visit of a page.
+ * What this device knows of the session: a session; null where it is known that nobody is signed in; undefined where
+ * nothing is known, as on the first visit of a page.
  */
 export type Known = Session | null | undefined;
 
-/** Called with the user after somebody has signed in, or with null after signing out. */
+/**
+ * A function that is called with the user after somebody has signed in, and with null after somebody has signed out.
+ */
 export type Listener = (user: TokenUser | null) => void;
 
 /**
@@ -39,7 +41,10 @@ export class Sessions {
   readonly #key: string;
   readonly #cookies: boolean;
   #copy: Known;
-  /** The id of the user of whom listeners were told last; undefined before the first load. */
+  /**
+   * The id of the user with whom listeners were last called, null for nobody; undefined before the session is loaded
+   * for the first time.
+   */
   #told: string | null | undefined;
   /**
    * How often the session was saved: if the number changes while the session is read from the storage, what was read is
@@ -67,21 +72,21 @@ export class Sessions {
     const found = await this.#read();
     const isNewer = found !== undefined && (found === null || found.stamp !== this.#superseded);
     if (isNewer && saves === this.#saves) this.#copy = found;
-    // A session that a page finds when it opens is no change, so listeners are not called.
+    // The session that is there when a page opens is no change, so listeners are not called for it.
     if (this.#told === undefined) this.#told = this.#copy?.user.id ?? null;
     else this.#tell();
     return this.#copy;
   }
 
-  /** Stores the session. Null signs out, and is stored too, so that other tabs see it. */
+  /** Stores the session. Null means that nobody is signed in any more, and is stored too, so that other tabs see it. */
   async save(session: Session | null): Promise<void> {
     this.#saves++;
     const before = this.#copy;
     this.#copy = session;
     const text = JSON.stringify(session);
     if (!(await this.#stored(text))) {
-      // The storage still holds the session before this one, which would be taken for the current one when the page is
-      // loaded again. Removing that session also makes room for storing once more.
+      // The storage still holds the previous session, which would be taken for the current one when the page is loaded
+      // again, so it is removed. That also makes room for another attempt to store.
       await this.#quietly(() => this.#storage.remove(this.#key));
       if (!(await this.#stored(text))) this.#superseded = before?.stamp;
     }
@@ -114,11 +119,11 @@ export class Sessions {
       if (value === null) return null;
       if (!isSession(value)) return undefined;
       if ((value.tokens === null) === this.#cookies) return value;
-      // The stored session has tokens in cookie mode, or none without it: it was stored before the `session` option of
-      // the client was changed.
+      // The stored session has tokens although the client is in cookie mode, or none although it is not. It was stored
+      // before the client's option `session` was changed, and is removed.
       await this.#storage.remove(this.#key);
     } catch {
-      // A storage that cannot be read tells nothing about the session.
+      // If the storage cannot be read, nothing is known about the session.
     }
     return undefined;
   }
@@ -135,7 +140,7 @@ export class Sessions {
   }
 }
 
-/** Checks a stored value, which may come from another version of this library or from another program. */
+/** Whether a stored value is a session. It may come from another version of this library or from another program. */
 function isSession(value: unknown): value is Session {
   const { stamp, user, expiresAtMs, tokens } = (value ?? {}) as Partial<Record<keyof Session, never>>;
   const isText = (text: unknown) => typeof text === "string";

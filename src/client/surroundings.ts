@@ -1,4 +1,6 @@
-/** Everything that the client takes from its environment. Tests pass their own time, random numbers and network. */
+/**
+ * Everything that the client takes from its environment. Tests pass a time, random numbers and a network of their own.
+ */
 export interface Surroundings {
   readonly fetch: typeof globalThis.fetch;
   /** The time in milliseconds since 1970, by the clock of this device. */
@@ -7,27 +9,33 @@ export interface Surroundings {
   random(): number;
   /** 128 random bits as hexadecimal digits, for names that nothing else may have. */
   unique(): string;
-  /** Calls `act` once after `ms` milliseconds. Returns a function that cancels this. */
+  /** Calls `act` once after `ms` milliseconds. Returns a function that cancels the call. */
   after(ms: number, act: () => void): () => void;
   /** The Web Locks API (W3C); null where the browser has none, or the page is not a secure context. */
   readonly locks: Locks | null;
   /** Opens a BroadcastChannel, which the tabs of an origin share; null where the browser has none. */
   channel(name: string): Channel | null;
-  /** Calls `act` whenever the device gets a connection. Returns a function that ends this. */
+  /** Calls `act` whenever the device gets a connection to the network. Returns a function that ends this. */
   online(act: () => void): () => void;
 }
 
 /** A channel by which pages of an origin send messages to one another. */
 export interface Channel {
   postMessage(message: unknown): void;
-  /** Calls `listener`, instead of the one that was given before, with each message of other pages. */
+  /**
+   * From now on calls `listener`, and no longer the one that was given before, with each message that another page
+   * sends.
+   */
   onMessage(listener: (message: unknown) => void): void;
   close(): void;
 }
 
 /** The part of the Web Locks API that this library uses. */
 export interface Locks {
-  /** Runs `act` with the lock, or with null where `ifAvailable` was asked for and the lock is taken. */
+  /**
+   * Runs `act` once it has the lock. With `ifAvailable` it does not wait: where the lock is taken, it runs `act` with
+   * null instead of a lock.
+   */
   request(
     name: string,
     options: { readonly signal: AbortSignal } | { readonly ifAvailable: true },
@@ -61,7 +69,7 @@ export function surroundings(): Surroundings {
     fetch: (input, init) => fetch(input, init),
     now: Date.now,
     random: Math.random,
-    // Not `crypto.randomUUID`, which exists only in secure contexts.
+    // `crypto.randomUUID` is not used, because it exists only in secure contexts.
     unique: () =>
       [...crypto.getRandomValues(new Uint8Array(16))]
         .map((byte) => byte.toString(16).padStart(2, "0"))
@@ -90,22 +98,23 @@ export function surroundings(): Surroundings {
 }
 
 /**
- * Where a session is stored. Its methods may be asynchronous. If `set` fails, the session lasts as long as the page.
+ * Where a session is stored. The methods may be asynchronous. If `set` fails, the session lasts only as long as the
+ * page.
  */
 export interface SessionStorage {
   get(key: string): string | null | Promise<string | null>;
   set(key: string, value: string): void | Promise<void>;
   remove(key: string): void | Promise<void>;
   /**
-   * Only for a storage that tabs share: calls `changed` with the key that another tab has changed; null stands for all
-   * keys.
+   * Only for a storage that tabs share: from now on calls `changed` whenever another tab has changed the storage, with
+   * the key that was changed, or with null where all keys may be.
    */
   subscribe?(changed: (key: string | null) => void): void;
 }
 
 /**
- * The storage of the session by default: `localStorage`, which the tabs of an origin share; memory where there is none,
- * as under Node.
+ * The storage for sessions by default: `localStorage`, which the tabs of an origin share, or memory where there is
+ * none, as under Node.
  */
 export function defaultStorage(): SessionStorage {
   const shared = webStorage("localStorage");
@@ -117,8 +126,8 @@ export function defaultStorage(): SessionStorage {
 }
 
 /**
- * `sessionStorage`, which lasts as long as its tab, also while the tab visits a sign-in provider; null where there is
- * none.
+ * `sessionStorage`, which belongs to one tab. It lasts as long as the tab, also while the tab visits a sign-in
+ * provider. Null where there is none.
  */
 export function tabStorage(): SessionStorage | null {
   return webStorage("sessionStorage");
@@ -139,7 +148,7 @@ function webStorage(name: "localStorage" | "sessionStorage"): SessionStorage | n
   }
 }
 
-/** A storage for a session in memory, which is lost with the page or process. */
+/** A storage for sessions in memory, which is lost with the page or process. */
 export function memoryStorage(): SessionStorage {
   const values = new Map<string, string>();
   return {

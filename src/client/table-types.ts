@@ -1,19 +1,19 @@
-/** The types of a table, as `svc gen types` writes them. */
+/** The TypeScript types of one table, as the command `svc gen types` generates them from the project's schema. */
 export interface TableTypes {
   row: object;
   /**
-   * By path of `expand`, the name of the table that the reference leads to; in an array where the path leads backwards,
-   * to any number of rows.
+   * For each path of `expand`, the name of the table whose rows it adds. The name stands in an array where the path
+   * leads backwards, from a row to those that refer to it, of which there may be any number.
    */
   references?: object;
-  /** The values that a new row takes. */
+  /** The type of the values with which a new row is created. */
   create: object;
   update: object;
   /** The type of a row's key: the value of a key of one column, or an object with the values of all key columns. */
   key: unknown;
 }
 
-/** The types of an operation, as `svc gen types` writes them. */
+/** The TypeScript types of one operation of the project, as the command `svc gen types` generates them. */
 export interface OperationTypes {
   /** The type of the operation's parameters; those that may be left out are optional. */
   params: object;

@@ -20,8 +20,8 @@ import type { TableTypes } from "./table-types.js";
 import type { Call, Send } from "./transport.js";
 
 /**
- * The counts of rows that a request has cost (`docs/reference/metering.md`); null where a count is not known. All
- * absent where metering is off.
+ * The counts of rows that a request has cost (`docs/reference/metering.md`). A count is null where the server does not
+ * know it. Where metering is off, an answer has none of these members.
  */
 export interface Metering {
   readonly rows_read?: number | null;
@@ -34,26 +34,35 @@ export interface Metering {
   };
 }
 
-/** What the server says about a page of a list (`docs/reference/http.md#lists`). */
+/**
+ * The member `meta` of the server's answer to a list (`docs/reference/http.md#lists`): which page of the list this is,
+ * and what reading it has cost.
+ */
 export interface ListMeta extends Metering {
   readonly limit: number;
   readonly offset: number;
   /**
-   * How many rows all pages of the list have together; a lower bound where `truncated`, null where the query says
-   * `total: "none"`.
+   * How many rows all pages of the list have together: a lower bound where `truncated` is true, null where the query
+   * has `total: "none"`.
    */
   readonly total: number | null;
   readonly next_cursor?: string;
   readonly truncated?: true;
 }
 
-/** One page of a list or of an aggregate. */
+/**
+ * One page of a list or of an aggregate, as the server answers it: `data` has the rows of the list or the groups of the
+ * aggregate.
+ */
 export interface Page<Row> {
   readonly data: Row[];
   readonly meta: ListMeta;
 }
 
-/** What a call with `withMeta: true` returns: the row (or only its key), and what the request cost. */
+/**
+ * What a call with `withMeta: true` returns: `data` is what the same call returns without this option, `meta` what the
+ * request has cost.
+ */
 export interface WithMeta<Data> {
   readonly data: Data;
   readonly meta: Metering;
@@ -64,45 +73,61 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The type of a list's row: the columns of `select`, and what `expand` adds. */
+/** The type of a row in a list: the columns that `select` names, and what `expand` adds. */
 type Listed<T extends TableTypes, Tables, K extends keyof T["row"], E> = [E] extends [never]
   ? Pick<T["row"], K>
   : Expanded<Pick<T["row"], K>, T, Tables, E>;
 
-/** The version of a row: the value of its column `managed: version`, or its ETag. */
+/**
+ * The version of a row, as `ifMatch` takes it: the value of the table's column `managed: version`, or the text of the
+ * row's ETag.
+ */
 export type Version = number | string;
 
-/** Options of a change of one row. */
+/** Options of a call that changes or deletes one row. */
 export interface ChangeOptions extends CallOptions {
-  /** Changes the row only if it is still of this version; throws SvcPreconditionError where it is not. */
+  /**
+   * The row is changed or deleted only if it still has this version. Otherwise nothing is written, and the call throws
+   * SvcPreconditionError.
+   */
   readonly ifMatch?: Version;
 }
 
-/** Options of `upsert`: how rows are written that may be there already (`docs/reference/http.md#upsert`). */
+/** Options of `upsert`, which writes rows of which some may exist already (`docs/reference/http.md#upsert`). */
 export interface UpsertOptions<Column, Duplicate = "update" | "ignore"> extends CallOptions {
-  /** The columns of the primary key or of a unique constraint, by which it is told whether a row is there already. */
+  /**
+   * The columns of the primary key or of a unique constraint. A row exists already if the table has one with the same
+   * values in these columns.
+   */
   readonly onConflict: readonly Column[];
-  /** What becomes of a row that is there: it gets the values, or stays as it is. */
+  /** What is done with a row that exists already: `update` gives it the new values, `ignore` leaves it as it is. */
   readonly onDuplicate: Duplicate;
 }
 
 type Asked = CallOptions & { readonly withMeta: true };
 type Plain = CallOptions & { readonly withMeta?: false };
 
-/** What the live lists of a client's tables work with. */
+/**
+ * What `Table.live` needs of the client: `feedOf` returns the feed by which rows are received from the server and kept
+ * up to date, and `overlays` shows over these rows what is not sent to the server yet.
+ */
 export interface Live {
   readonly feedOf: (tables: FollowedTables) => Feed;
   readonly overlays: Overlays;
 }
 
-/** The mark of a row that shows what an outbox has not sent yet (`docs/guides/client.md#the-outbox`). */
+/**
+ * What a row of a live list has beside its columns: `_pending` is true while writes to the row wait in an outbox for
+ * the server's answer (`docs/guides/client.md#the-outbox`).
+ */
 export interface Unsent {
   readonly _pending?: true;
 }
 
 /**
- * The endpoints of one table under `/api/<table>` (`docs/reference/http.md#endpoints`). A method whose call fails
- * throws SvcError. `Tables` are the tables that `expand` may lead to.
+ * The calls to the server's endpoints for one table, under `/api/<table>` (`docs/reference/http.md#endpoints`). A
+ * method whose call fails throws SvcError. The type parameter `Tables` has the types of the tables whose rows `expand`
+ * can add.
  */
 export class Table<T extends TableTypes, Tables = Record<never, never>> {
   readonly #read: Send;
@@ -111,7 +136,10 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
   readonly #name: string;
   readonly #path: string;
 
-  /** `read` sends calls that may be repeated after a failure, `write` those that are done once. */
+  /**
+   * `read` sends calls that may be sent again after a failure, because they change nothing. `write` sends calls that
+   * the server must carry out only once.
+   */
   constructor(read: Send, write: Send, live: Live, name: string) {
     if (!/^\w+$/.test(name)) throw badCall(`no name of a table: ${name}`);
     this.#read = read;
@@ -122,9 +150,9 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
   }
 
   /**
-   * The rows of the first page of a list that has any. Pages before it are empty where the server has examined many
-   * rows of which the caller may see none (`docs/reference/http.md#the-scan-limit`); no rows are returned only where
-   * the list has none.
+   * Returns the rows of the first page of a list that is not empty; no rows only where the whole list is empty. A page
+   * may be empty although rows follow, where the server has examined as many rows as it does for one page and the
+   * caller may see none of them (`docs/reference/http.md#the-scan-limit`).
    */
   async list<K extends keyof T["row"] = keyof T["row"], const E extends Expand<T, Tables> = never>(
     query: ListQuery<T["row"], K, E> = {},
@@ -134,7 +162,7 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
     return [];
   }
 
-  /** One page of a list, even if it is empty, with the total and the cursor of the next page. */
+  /** Returns one page of a list, even if it is empty, with the list's total and the cursor of the next page. */
   async select<K extends keyof T["row"] = keyof T["row"], const E extends Expand<T, Tables> = never>(
     query: ListQuery<T["row"], K, E> = {},
     options: CallOptions = {},
@@ -142,7 +170,7 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
     return this.#page(listCall(this.#path, query), options);
   }
 
-  /** Another name of `select`. */
+  /** Returns one page of a list: another name for `select`. */
   find<K extends keyof T["row"] = keyof T["row"], const E extends Expand<T, Tables> = never>(
     query: ListQuery<T["row"], K, E> = {},
     options: CallOptions = {},
@@ -150,7 +178,9 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
     return this.select(query, options);
   }
 
-  /** Yields all pages of a list one after the other, each by the cursor of the page before. */
+  /**
+   * Yields all pages of a list in their order. Each page is requested by the cursor that came with the page before it.
+   */
   async *pages<K extends keyof T["row"] = keyof T["row"], const E extends Expand<T, Tables> = never>(
     query: ListQuery<T["row"], K, E> = {},
     options: CallOptions = {},
@@ -160,10 +190,10 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
   }
 
   /**
-   * Keeps a list up to date: calls `listener` with its rows once they are known, and whenever one of them or the state
-   * changes, until the function that is returned is called. The table has to keep history
-   * (`docs/sync.md#which-tables`). All rows that pass the filters are followed, and `limit` says how many of them the
-   * listener is given.
+   * Keeps a list up to date: calls `listener` with the list's rows as soon as they are known, and again whenever a row
+   * or the state of the connection to the server changes. Returns a function that ends this. The table has to keep
+   * history (`docs/sync.md#which-tables`). All rows that pass the filters are received from the server; `limit` only
+   * limits how many of them `listener` is given.
    */
   live<K extends keyof T["row"] = keyof T["row"]>(
     query: LiveQuery<T["row"], K>,
@@ -177,8 +207,8 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
   }
 
   /**
-   * Counts and sums the rows that the caller may read, by groups (`docs/reference/http.md#aggregates`): the first page
-   * of groups. `count: ["*"], sum: ["cents"]` gives rows with `count` and `sum_cents`.
+   * Counts and sums the rows that the caller may read, by groups (`docs/reference/http.md#aggregates`), and returns the
+   * first page of groups. The groups of a query with `count: ["*"], sum: ["cents"]` have `count` and `sum_cents`.
    */
   async aggregate<const Q extends AggregateQuery<T["row"]>>(
     query: Q & AggregateSort<T["row"], Q>,
@@ -187,7 +217,10 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
     return this.#page(getCall(this.#path + aggregatePath, aggregateParameters<T["row"]>(query)), options);
   }
 
-  /** Yields all pages of an aggregate one after the other, each by the cursor of the page before. */
+  /**
+   * Yields all pages of an aggregate in their order. Each page is requested by the cursor that came with the page
+   * before it.
+   */
   aggregatePages<const Q extends AggregateQuery<T["row"]>>(
     query: Q & AggregateSort<T["row"], Q>,
     options: CallOptions = {},
@@ -203,10 +236,10 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
     return one(this.#read, { method: "GET", path: this.#pathOf(key) }, options);
   }
 
-  /** Creates a row and returns it; only its key where the caller may not read it. */
+  /** Creates a row and returns it; returns only its key where the caller may not read the row. */
   create(row: T["create"], options: Asked): Promise<WithMeta<T["row"]>>;
   create(row: T["create"], options?: Plain): Promise<T["row"]>;
-  /** Creates 1 to 1000 rows, all or none, and returns them in their order. */
+  /** Creates 1 to 1000 rows, either all of them or none, and returns them in the order in which they were given. */
   create(rows: readonly T["create"][], options: Asked): Promise<WithMeta<T["row"][]>>;
   create(rows: readonly T["create"][], options?: Plain): Promise<T["row"][]>;
   create(body: T["create"] | readonly T["create"][], options: Asked | Plain = {}): Promise<unknown> {
@@ -214,8 +247,8 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
   }
 
   /**
-   * Writes 1 to 1000 rows, all or none, of which some may be there already, and returns them in their order; null for one
-   * that is left as it is and that the caller may not read.
+   * Writes 1 to 1000 rows of which some may exist already, either all of them or none, and returns them in the order in
+   * which they were given. A row that `ignore` leaves as it is, and that the caller may not read, is returned as null.
    */
   upsert(rows: readonly T["create"][], options: UpsertOptions<keyof T["row"], "update">): Promise<T["row"][]>;
   upsert(rows: readonly T["create"][], options: UpsertOptions<keyof T["row"]>): Promise<(T["row"] | null)[]>;
@@ -227,7 +260,7 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
     return one(this.#write, { method: "POST", path: `${this.#path}?${parameters}`, body }, { signal });
   }
 
-  /** Changes a row and returns it; only its key where the caller may not read it. */
+  /** Changes a row and returns it; returns only its key where the caller may not read the row. */
   update(key: T["key"], changes: T["update"], options: ChangeOptions & Asked): Promise<WithMeta<T["row"]>>;
   update(key: T["key"], changes: T["update"], options?: ChangeOptions & Plain): Promise<T["row"]>;
   async update(
@@ -281,7 +314,10 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
 
 const aggregatePath = "/_svc/aggregate";
 
-/** The value of a key as text. Throws for a missing one, which `String` would turn into the text "undefined". */
+/**
+ * The value of a key column as text for a URL. Throws where the value is missing, which `String` would turn into the
+ * text "undefined".
+ */
 function keyText(value: unknown): string {
   if (value === undefined || value === null) throw badCall("the key is missing");
   const text = String(value);
@@ -290,8 +326,8 @@ function keyText(value: unknown): string {
 }
 
 /**
- * The header `If-Match` for a change with `ifMatch`. Throws where `ifMatch` is given without a version, as the change
- * would then be made whatever the version is.
+ * The header `If-Match` for a change with the option `ifMatch`; no header without the option. Throws where the option
+ * is there without a version, because the row would then be changed whatever its version is.
  */
 function matching(options: ChangeOptions): Readonly<Record<string, string>> {
   if (!("ifMatch" in options)) return {};

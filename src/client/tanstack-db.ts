@@ -4,10 +4,10 @@ import type { LiveState } from "./live/changes.js";
 import type { Operation } from "./operations.js";
 import type { LiveQuery } from "./query.js";
 
-/** Options of `svcCollectionOptions`: the table and the rows of it that the collection holds. */
+/** Options of `svcCollectionOptions`: the client, the table, and which of its rows and columns the collection holds. */
 export interface SvcCollectionOptions<Row extends object>
   extends Pick<LiveQuery<Row>, "where" | "filter" | "select"> {
-  /** The client that `createClient` has made. */
+  /** The client through which the collection reads and writes: one that `createClient` has made. */
   readonly client: Pick<Client<never>, "follow"> & { readonly batch: unknown };
   /** The name of the table, which has to keep history (`docs/sync.md#which-tables`). */
   readonly table: string;
@@ -15,11 +15,14 @@ export interface SvcCollectionOptions<Row extends object>
   readonly key?: (keyof Row & string) | readonly (keyof Row & string)[];
   /** The collection's id in TanStack DB; the default is the name of the table. */
   readonly id?: string;
-  /** A function that is told whether the collection's rows are up to date. */
+  /** A function that is called with the state of the collection: whether its rows are up to date, or why not. */
   readonly onState?: (state: LiveState) => void;
 }
 
-/** The value that identifies a row in a collection: of a key of several columns, a JSON array of their values. */
+/**
+ * The value that identifies a row in a TanStack DB collection: the value of the key column, or, where the key has
+ * several columns, a JSON array of their values.
+ */
 export type CollectionKey = string | number;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -27,19 +30,20 @@ type Insert<Row extends object> = {
   readonly transaction: { readonly mutations: readonly PendingMutation<Row>[] };
 };
 
-/** How many writes one batch takes (`docs/reference/http.md#batch`). */
+/** How many writes one batch request may have (`docs/reference/http.md#batch`). */
 const batchMax = 100;
 
 /**
- * For how many milliseconds a row that was written is shown as it was written, if the server's rows do not tell of it.
+ * After the server has accepted a write, the collection goes on showing the row as the user wrote it until the server
+ * has sent the changed row. This is the longest time that it waits for the row, in milliseconds.
  */
 const untoldMs = 5_000;
 
 /**
- * Options for `createCollection` of TanStack DB (https://tanstack.com/db), of a collection that holds the rows of a
- * table which the signed-in user may read, and follows them (`docs/guides/client.md#tanstack-db`). What is inserted,
- * updated and deleted in the collection together is one transaction, up to 100 rows; it shows at once, and is taken
- * back if the server refuses.
+ * Makes the options for `createCollection` of TanStack DB (https://tanstack.com/db). The collection holds the rows of a
+ * table that the signed-in user may read, and is kept up to date (`docs/guides/client.md#tanstack-db`). What is
+ * inserted, updated or deleted at once in the collection shows immediately, and is taken back if the server refuses it.
+ * Up to 100 such rows are written in one transaction; more are sent in several, one after the other.
  */
 export function svcCollectionOptions<Row extends object>(
   options: SvcCollectionOptions<Row>,
@@ -54,7 +58,7 @@ export function svcCollectionOptions<Row extends object>(
   const keyFieldsOf = (fields: Fields) =>
     Object.fromEntries(columns.map((column) => [column, fields[column]]));
   const waiting = new Map<CollectionKey, Set<() => void>>();
-  /** Resolves when the server's rows tell of a change of the row with this key, or after `untoldMs`. */
+  /** Resolves as soon as the server has sent a change of the row with this key, or after `untoldMs` without one. */
   const told = (of: CollectionKey) =>
     new Promise<void>((resolve) => {
       const all = waiting.get(of) ?? new Set();

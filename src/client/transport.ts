@@ -1,7 +1,7 @@
 import { badCall, SvcError, SvcPreconditionError } from "./error.js";
 import type { Surroundings } from "./surroundings.js";
 
-/** A request to the server, relative to its URL. */
+/** A request to the server. Its path is relative to the server's URL. */
 export interface Call {
   readonly method: string;
   /** The path and query of the request's URL. */
@@ -9,32 +9,40 @@ export interface Call {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * The `Idempotency-Key` under which the server does the call once, however often it is sent. The server keeps such
-   * keys only for callers whom it knows.
+   * The `Idempotency-Key` of the call. Of several calls with the same key the server carries out only one, and gives
+   * all of them the answer of that one. It keeps such keys only for callers who are signed in or have an API key.
    */
   readonly onceKey?: string | undefined;
-  /** The id of the only user as whom the call may be sent. */
+  /** The id of the user whose call this is. The call fails, and is not sent, if somebody else is signed in by then. */
   readonly user?: string;
   readonly signal?: AbortSignal | undefined;
-  /** A function that is waited for each time before the call is sent; the call is not sent if it throws. */
+  /**
+   * A function that is called and waited for before each attempt to send the call. If it throws, the call is not sent.
+   */
   readonly before?: () => Promise<void>;
-  /** A function that takes the text of a response that is a stream, in pieces. The call then ends with the stream. */
+  /**
+   * For a response that is a stream: a function that is called with each piece of its text as it arrives. The call then
+   * ends when the stream ends.
+   */
   readonly onText?: (text: string) => void;
 }
 
-/** The body of a successful response, as the server sends it. */
+/** The JSON body of a successful response: `data` is the result, and `meta` what the server says about it. */
 export interface Answer<Data = unknown, Meta = unknown> {
   readonly data: Data;
   readonly meta?: Meta;
 }
 
-/** Sends a call. Rejects with SvcError for everything but a success. */
+/**
+ * A function that sends a call and resolves with the body of the response. It rejects with SvcError for everything but
+ * a success.
+ */
 export type Send = (call: Call) => Promise<Answer>;
 
-/** The server, and how requests are sent to it. */
+/** What `transport` needs: the URL of the server, and how requests are sent to it. */
 export interface TransportOptions {
   readonly url: string;
-  /** What stands in the place of `/api` in paths. */
+  /** The path under which the server has the tables. It replaces `/api` at the beginning of a call's path. */
   readonly tablesPath: string;
   readonly timeoutMs: number;
   readonly cookies: boolean;
@@ -42,8 +50,8 @@ export interface TransportOptions {
 }
 
 /**
- * Makes a function that sends one request and reads the whole response. It throws SvcError for everything but a
- * success.
+ * Makes a function that sends one request and reads the whole response, or passes its text on in pieces (`onText`). It
+ * throws SvcError for everything but a success.
  */
 export function transport({ url, tablesPath, timeoutMs, cookies, surroundings }: TransportOptions): Send {
   return async ({ method, path, body, headers, signal, before, onText }) => {
@@ -69,15 +77,16 @@ export function transport({ url, tablesPath, timeoutMs, cookies, surroundings }:
         headers: { ...(sent !== null && { "Content-Type": "application/json" }), ...headers },
         body: sent,
         credentials: cookies ? "include" : "omit",
-        // The server never redirects, and credentials must not be sent elsewhere.
+        // The server never redirects. A redirect from anywhere else is not followed, so that no other server gets the
+        // credentials.
         redirect: "error",
         signal: controller.signal,
       });
       if (!onText || !response.ok) return read(response, await response.text());
       const decoder = new TextDecoder();
       const pieces = response.body!.getReader();
-      // Node's `fetch` forgets the signal of a request whose response goes on for long, so the reader is cancelled
-      // itself.
+      // Once a response has streamed for long, Node's `fetch` no longer ends it when the request's signal is aborted.
+      // So an abort also cancels the reader of the stream.
       controller.signal.addEventListener("abort", () => void pieces.cancel().catch(() => {}));
       for (;;) {
         allow(silenceMs);
@@ -95,7 +104,10 @@ export function transport({ url, tablesPath, timeoutMs, cookies, surroundings }:
   };
 }
 
-/** After how many milliseconds without any data a stream is taken for dead: the server sends a comment every 15 s. */
+/**
+ * A stream is ended as dead after so many milliseconds without any data. While nothing happens, the server sends a
+ * comment every 15 s.
+ */
 const silenceMs = 40_000;
 
 const failures = {
@@ -128,8 +140,8 @@ function read({ ok, status, headers }: Response, text: string): Answer {
   if (ok && body !== null && "data" in body) return body as Answer;
   const { code, message, columns, expected } = body?.error ?? {};
   const retryAfter = Number.parseInt(headers.get("Retry-After") ?? "", 10);
-  // A response that is not in the server's format comes from something in between, such as a proxy, so its status says
-  // nothing about the session.
+  // A response that is not in the server's format comes from something in between, such as a proxy. Its status, such as
+  // 401, says nothing about the session, so it is not passed on as that of a refusal.
   const Refused = code === "precondition_failed" ? SvcPreconditionError : SvcError;
   throw !ok && typeof code === "string"
     ? new Refused(status, code, String(message), Number.isNaN(retryAfter) ? null : retryAfter, {
@@ -153,8 +165,9 @@ const backoffMs = 300;
 const retryAfterMsMax = 10_000;
 
 /**
- * Makes a `Send` for calls that may be repeated: it tries up to three times after transient failures, with backoff
- * and jitter, or after the time in Retry-After if that is at most 10 s.
+ * Makes a `Send` that sends a call up to three times while it fails for transient reasons. It waits between attempts,
+ * with backoff and jitter, or as long as Retry-After says; if that is more than 10 s, it gives up. It is for calls that
+ * do no harm when they are done twice.
  */
 export function repeated(send: Send, { random, after }: Surroundings): Send {
   return async (call) => {
@@ -175,9 +188,9 @@ export function repeated(send: Send, { random, after }: Surroundings): Send {
 const onceHeader = "Idempotency-Key";
 
 /**
- * Makes a `Send` for writes. A call with a `onceKey` is sent with it as `Idempotency-Key` and tried again as
- * `repeatedly` does, because the server does it once (`docs/reference/http.md#idempotency`). A call without is sent
- * once.
+ * Makes a `Send` for writes. A call with a `onceKey` is sent by `repeatedly`, which tries again after failures, with
+ * the key as `Idempotency-Key`, so that the server carries it out only once (`docs/reference/http.md#idempotency`). A
+ * call without a key is sent once.
  */
 export function written(send: Send, repeatedly: Send): Send {
   return async ({ onceKey, ...call }) => {
@@ -185,8 +198,9 @@ export function written(send: Send, repeatedly: Send): Send {
     try {
       return await repeatedly({ ...call, headers: { ...call.headers, [onceHeader]: onceKey } });
     } catch (error) {
-      // The server has refused the `Idempotency-Key` and done nothing: it keeps no answers for this table, or it does
-      // not know the caller, as where a browser has dropped its cookies.
+      // The server has refused the `Idempotency-Key` and carried out nothing, so the call is sent again without it. It
+      // does so where the table keeps no answers for repeated calls, or where it does not know the caller, such as when
+      // a browser has dropped its cookies.
       if (error instanceof SvcError && error.status === 400 && error.message.startsWith(`${onceHeader}:`))
         return send(call);
       throw error;

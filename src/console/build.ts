@@ -1,4 +1,4 @@
-// A step of `npm run build`: makes the console's page in dist/console.
+// A step of `npm run build`: bundles the console's page into dist/console.
 import { join } from "node:path";
 import { bundleConsole } from "./bundle.js";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { brotliCompressSync, gzipSync, constants as zlib } from "node:zlib";
 import { type OutputChunk, rolldown } from "rolldown";
 
-/** Style sheets in the order in which they apply. */
+/** The names of the style sheets, in the order in which they are joined and so override each other. */
 const styles = ["tokens", "base", "shell", "parts", "grid", "screens"];
 
 async function scripts(source: string): Promise<readonly OutputChunk[]> {
@@ -19,7 +19,8 @@ async function scripts(source: string): Promise<readonly OutputChunk[]> {
     minify: true,
     entryFileNames: "[name]-[hash].js",
     chunkFileNames: "[name]-[hash].js",
-    // What every screen needs is one file, instead of many small ones.
+    // The modules that every screen needs go into one file, instead of many small ones that the browser would have to
+    // request.
     codeSplitting: {
       groups: [{ name: "base", test: /console\/(app|callers|parts|server|texts)|preact|src\/client/ }],
     },
@@ -27,7 +28,7 @@ async function scripts(source: string): Promise<readonly OutputChunk[]> {
   return output.filter((file) => file.type === "chunk");
 }
 
-/** The style sheets as one, without comments and indentation. */
+/** All style sheets joined into one, without comments and indentation. */
 function styleSheet(source: string): { readonly name: string; readonly text: string } {
   const whole = styles.map((name) => readFileSync(join(source, "style", `${name}.css`), "utf8")).join("\n");
   const text = whole
@@ -38,7 +39,10 @@ function styleSheet(source: string): { readonly name: string; readonly text: str
   return { name: `console-${hashOf(text)}.css`, text };
 }
 
-/** What an entry has to load before it runs: its imports, and theirs. */
+/**
+ * The entry chunk and all chunks that it imports statically, directly or through others: what the browser has to load
+ * before the console starts.
+ */
 function loadedFirst(entry: OutputChunk, chunks: readonly OutputChunk[]): readonly OutputChunk[] {
   const found = new Set([entry]);
   for (const chunk of found)
@@ -63,7 +67,7 @@ function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("base64url").slice(0, 8);
 }
 
-/** Writes a file with its compressed forms, and returns its gzipped size in bytes. */
+/** Writes a file, and beside it the same compressed as .gz and .br. Returns its gzipped size in bytes. */
 function write(path: string, text: string): number {
   const bytes = Buffer.from(text);
   const gzipped = gzipSync(bytes, { level: 9 });
@@ -74,17 +78,20 @@ function write(path: string, text: string): number {
   return gzipped.length;
 }
 
-/** How many bytes the console's page has, gzipped: what is loaded at first, and everything. */
+/** The gzipped size of the console's page in bytes. */
 export interface ConsoleSizes {
-  /** What is loaded before the first screen is. */
+  /**
+   * The bytes that are loaded before the first screen is: the page, its styles and the code that every screen needs.
+   */
   readonly first: number;
-  /** All there is, with what is loaded by what somebody does. */
+  /** The bytes of everything, with the code of screens and other parts that is loaded only when they are opened. */
   readonly all: number;
 }
 
 /**
- * Makes the console's page from its folder of sources: `index.html`, and `assets` whose names hold a hash of what is in them.
- * Beside each file lie the same bytes as .br and .gz, which the server sends as they are.
+ * Bundles the console's page from its folder of sources into `target`: `index.html`, and the folder `assets`, in which
+ * each file's name holds a hash of its content. Beside each file its .br and .gz forms are written, which the server
+ * sends without compressing anything itself.
  */
 export async function bundleConsole(source: string, target: string): Promise<ConsoleSizes> {
   const assets = join(target, "assets");

@@ -1,7 +1,7 @@
 /**
- * A value that belongs to the server's current secret and, while that secret replaces another one, the same for the
- * previous secret (docs/deploy.md#changing-the-secret). Such values are the secrets themselves and what is derived from
- * them, such as keys. New tokens are made with `current`; presented ones are accepted with either (`underEither`).
+ * A value for the server's current secret and, while the secret is being changed, one for the previous secret, too
+ * (docs/deploy.md#changing-the-secret). The values are the secrets themselves, or what is derived from them, such as
+ * keys. New tokens are made with `current`; presented ones are accepted with either (`underEither`).
  */
 export interface Keyring<T> {
   readonly current: T;
@@ -9,7 +9,7 @@ export interface Keyring<T> {
   readonly previous: T | null;
 }
 
-/** The keyring of what `derive` makes of the current value and, where there is one, of the previous value. */
+/** Makes a keyring of what `derive` returns for the current value and, where there is one, for the previous value. */
 export async function mapKeyring<T, U>(
   { current, previous }: Keyring<T>,
   derive: (value: T) => U | Promise<U>,
@@ -17,7 +17,9 @@ export async function mapKeyring<T, U>(
   return { current: await derive(current), previous: previous === null ? null : await derive(previous) };
 }
 
-/** What `take` returns for the current value or, where that is null, for the previous one; null where both are. */
+/**
+ * Calls `take` with the current value and, where that returns null, with the previous one. Null where both return null.
+ */
 export async function underEither<T, U>(
   { current, previous }: Keyring<T>,
   take: (value: T) => U | null | Promise<U | null>,

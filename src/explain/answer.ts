@@ -13,8 +13,8 @@ import { planLines } from "./plan-lines.js";
 import { type Truth, termsAndUsesIn, truthOf } from "./truths.js";
 
 /**
- * The rule that decides about a call; for a refused one it is the rule that the refusal names. Null where no rule
- * decides, as for an API key with the scope.
+ * The rule that decides about a call; for a refused call the rule that the refusal names. Null where no rule decides,
+ * because an API key with the scope is asked for none.
  */
 export function decidingRule(asked: Asked, refusal: Refusal | null): PlacedRule | ExplainedRule | null {
   const { caller, table, action, services } = asked;
@@ -29,12 +29,18 @@ export function decidingRule(asked: Asked, refusal: Refusal | null): PlacedRule 
   return placedRule({ kind: "action", action: isOfReading ? "read" : action }, table, project, config);
 }
 
-/** Whether a rule comes with its terms, so that these can be explained. */
+/**
+ * Whether the rule is one whose terms can be explained. The other kind is a scope that an API key lacks, which has no
+ * terms.
+ */
 export function hasTerms(rule: PlacedRule | ExplainedRule | null): rule is PlacedRule {
   return rule !== null && "tree" in rule;
 }
 
-/** The terms of a rule, each with its value (TRUE, FALSE or NULL) in each reading of the rule. */
+/**
+ * The terms of a rule, each with its value (TRUE, FALSE or NULL). The rule of an update is tested with the row before
+ * it and with the row after it, so that each term comes twice, once with either row.
+ */
 export function explainedTerms(
   { tree, written }: PlacedRule,
   readings: readonly ReadonlyMap<TermTree, Truth>[],
@@ -55,8 +61,8 @@ export function explainedTerms(
 }
 
 /**
- * For each column whether the caller may read and write it by the rules of columns, whatever the table's rules for rows
- * say.
+ * For each column whether the caller may read and write it by the rules of columns. The rules that decide about rows
+ * are taken as TRUE.
  */
 export function columnsFor(asked: Asked): Explanation["columns"] {
   const { caller, table, services } = asked;
@@ -79,14 +85,20 @@ export async function planOf(asked: Asked, statement: Statement): Promise<readon
   return results === undefined ? [] : planLines(results[0]!);
 }
 
-/** Indexes that would serve each `exists` of the caller's rule that none serves yet. */
+/**
+ * The indexes that would help with the `exists` in the caller's rule: one for each `exists` whose rows no index finds
+ * yet.
+ */
 export function indexesForExists({ table, catalog, rule }: Access): Explanation["indexes"] {
   return unservedIn(rule, table.name, catalog)
     .filter(({ exists, columns }) => exists.table !== "$users" && columns.length > 0)
     .map(({ exists, columns }) => ({ table: exists.table, columns }));
 }
 
-/** The status, code and message of the refusal with which a call would be answered; null for none. */
+/**
+ * The refusal with which the call would be answered, as an explanation shows it: status, code and message. Null where
+ * the call is not refused.
+ */
 export function refusalShown(refusal: Refusal | null): Explanation["refusal"] {
   return refusal && { status: refusal.status, code: refusal.code, message: refusal.message };
 }

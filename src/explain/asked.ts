@@ -22,18 +22,21 @@ import type { WriteExecution } from "../tables/execution.js";
 import { type Action, permittedAccess } from "../tables/permitted-request.js";
 import { rememberedOf } from "../tables/remembered.js";
 
-/** What explanations need: the database, the platform and the project. */
+/** What explaining a call needs: the database, the platform and the project. */
 export interface ExplainServices {
   /** The database, which is only read from. */
   readonly database: Pick<Statements, "query">;
   readonly platform: Pick<Platform, "clock" | "random" | "log">;
   readonly config: Config;
   readonly project: LiveProject;
-  /** The caller for whom the database works, and how long it may still work after `takenMs` milliseconds. */
+  /**
+   * Returns for whom the database works on an explanation, because callers take turns at long work, and for how long it
+   * may go on when the explanation has taken `takenMs` milliseconds.
+   */
   readonly longWork: (takenMs: number) => LongWork;
 }
 
-/** A question about one table, with the caller whom it is about. */
+/** What is to be explained: a kind of action on one table, by one caller. */
 export interface Asked {
   readonly services: ExplainServices;
   readonly caller: Caller;
@@ -51,7 +54,10 @@ export interface Asked {
 
 /** Measures how long an explanation takes, and how much time it has left. */
 export interface Timer {
-  /** The caller for whom the database works, with a share of the time that is left, from 0 to 1. */
+  /**
+   * Returns for whom the database works on the explanation, because callers take turns at long work, and for how long
+   * it may: for the given share, from 0 to 1, of the time that the explanation has left.
+   */
   longWork(share?: number): LongWork;
   /** How many milliseconds the explanation has taken so far. */
   taken(): number;
@@ -70,7 +76,10 @@ export function timerOf({ platform, longWork }: ExplainServices): Timer {
   };
 }
 
-/** Runs statements that only read, sent together, and returns their results. */
+/**
+ * Runs statements that only read, sent together, and returns their results. They may take the given share, from 0 to 1,
+ * of the time that the explanation has left.
+ */
 export function query(
   { services, sent, timer }: Asked,
   statements: readonly Statement[],
@@ -97,7 +106,7 @@ export async function queryInTime(
   });
 }
 
-/** The result of `work`; undefined where it has not ended in time. */
+/** Resolves as `work`, a query, does; with undefined where the database has not carried it out in time. */
 export async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
@@ -107,14 +116,17 @@ export async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** What the caller may do by a call, as far as no row has to be looked at; the refusal that the call would get before. */
+/**
+ * What the caller may do with the table by this kind of call; or the refusal with which the call ends before any row is
+ * looked at.
+ */
 export function accessTo(asked: Asked, call: Action): Access | Refusal {
   const { table, caller, shutOut, services } = asked;
   if (shutOut !== null) return new Refusal("unauthorized", `${shutOut}: no request of theirs gets in`);
   return permittedAccess({ project: services.project, table, caller }, call, (of) => accessBy(asked, of));
 }
 
-/** What the caller may do by the rule of an action, as for a request of theirs. */
+/** What the caller may do with the table by the rule of one action, decided in the same way as for their requests. */
 function accessBy(
   { services: { project, platform }, caller, table, nowMs }: Asked,
   action: RuleAction,
@@ -124,7 +136,7 @@ function accessBy(
   return accessOf(caller, table, rules, action, project.catalog, accesses, Math.floor(nowMs / 1000));
 }
 
-/** What the caller may do with columns, decided by `rules` in place of the table's own. */
+/** What the caller could do with the table if it had `rules` in the place of its own rules. */
 export function accessUnder(
   rules: TableRules,
   { services: { project }, caller, table, nowMs }: Asked,
@@ -134,7 +146,7 @@ export function accessUnder(
   return accessOf(caller, table, rules, action, project.catalog, nothingKnown, Math.floor(nowMs / 1000));
 }
 
-/** An access to the table past all rules, with which the key and the values of a question are read. */
+/** An access to the table that no rule limits. With it the key and the values in a question are read. */
 export function wholeAccess(asked: Asked): Access {
   const { project } = asked.services;
   const backend: Caller = { kind: "key", id: "", scopes: ["project:backend"] };
@@ -144,8 +156,8 @@ export function wholeAccess(asked: Asked): Access {
 }
 
 /**
- * What is needed to run the reads of the call that is explained, and to make the statements of its writes, which are
- * not run.
+ * What the code that reads and writes rows needs to run here. Reads of the explained call are carried out. The
+ * statements of its writes are made as well, but not run: trying to throws an error.
  */
 export function readingExecution(asked: Asked, tally = new Tally(), share = 1): WriteExecution {
   const { services, caller, nowMs, timer } = asked;

@@ -13,9 +13,9 @@ import { type TermOrUse, termsAndUsesIn, termsIn, truthOf } from "./truths.js";
 type TermCounts = NonNullable<ExplainedTerm["counts"]>;
 
 /**
- * The terms of a list's rule. Those that read no row have one value for the whole list. For each of the others it is
- * counted for how many of the rows that the filters match the term is TRUE, FALSE and NULL, among as many rows as the
- * scan limit allows.
+ * The terms of a list's rule, with their values. A term that reads no row has one value for the whole list. For any
+ * other term it is counted for how many rows it is TRUE, FALSE and NULL, among those that match the list's filters, up
+ * to the scan limit.
  */
 export async function countedTerms(
   asked: Asked,
@@ -25,7 +25,8 @@ export async function countedTerms(
   const terms = termsIn(tree);
   const truths = await judgeWithoutRow(asked, terms);
   const ofRows = termsAndUsesIn(tree).filter((each) => !readsNoRow(each));
-  // What a search finds is not counted: it is found by the index alone.
+  // The rows of a full-text search are found by the index of the search alone, and not by filters. So for such a list
+  // nothing is counted.
   const counts =
     request === null || request.search !== null ? new Map() : await countsOf(asked, ofRows, request);
   return termsAndUsesIn(tree).map((each) => {
@@ -57,7 +58,8 @@ async function countsOf(
   for (const [i, group] of groups.entries()) {
     const values = group.map(({ sql }) => sql.value);
     const statement = countStatement(table, filters, values, services.config.api.scan_limit, catalog);
-    // Half of the time that is left is for all of these statements together, and half for what follows.
+    // These statements together may take half of the time that is left. The other half is for the rest of the
+    // explanation.
     const results = await queryInTime(
       asked,
       [bind(statement, [request.filterValues])],

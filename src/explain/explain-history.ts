@@ -29,8 +29,8 @@ import { judge, type RowQuestion } from "./terms.js";
 import { termsIn } from "./truths.js";
 
 /**
- * Explains what a caller sees of the versions of a row, or of all rows: how many there are, and how many of them the
- * rules admit. The terms are tested on the row as it is now.
+ * Explains what a caller sees of the history of a row, or of all rows: how many versions there are, and how many of
+ * them the rules admit. The terms of the rules are tested on the row as it is now.
  */
 export async function explainHistory(asked: Asked, question: Question): Promise<Explanation | Refusal> {
   const whole = wholeAccess(asked);
@@ -65,7 +65,7 @@ export async function explainHistory(asked: Asked, question: Question): Promise<
   };
 }
 
-/** How many versions are counted at most. */
+/** How many versions of rows are counted at most. */
 const versionsMax = 1_000;
 
 function versionsOf(asked: Asked, access: Access, rule: Expression, key: RowValues | null): Statement {
@@ -115,8 +115,8 @@ async function countsOf(
 }
 
 /**
- * The terms of the rule that refuses, or of both rules that have to admit a version: the one for the history, and the
- * one for reading.
+ * The terms of the rule that refuses the call. Where none does, the terms of the two rules that both have to admit a
+ * version: the rule `history` and the rule `read`.
  */
 async function termsNow(
   asked: Asked,

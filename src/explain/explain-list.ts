@@ -78,7 +78,7 @@ function requestOf(query: Question["query"], { readable, catalog, table }: Acces
   return badRequest("rows of other tables (expand) are not explained");
 }
 
-/** Reads the page of the list that is explained. */
+/** Reads the page of the explained list, within its share of the time that is left. */
 function pageOf(
   asked: Asked,
   access: Access,
@@ -99,10 +99,16 @@ function pageOf(
   return listPage(expanded, firstState({}, expanded), source, execution).catch(tooLargeStatement);
 }
 
-/** Which share of the time that is left reading the page may take; the rest is for its terms and its counts. */
+/**
+ * Which share of the time that is left reading the page of the list may take. The rest is for the terms of its rule and
+ * for counting its rows.
+ */
 const pageShare = 0.6;
 
-/** The statement with which the page was read, or the last one that was tried; null for none. */
+/**
+ * The SQL statement by which the page was read. Where it was not read, the last statement that was tried; null where
+ * there was none.
+ */
 function statementOf({ sent }: Asked, page: ListPage | Refusal | undefined): Statement | null {
   const tried = sent.filter(({ sql }) => sql.startsWith("WITH "));
   const wanted = page === undefined || isRefusal(page) ? null : listStatement(page.plan).statement.text;
@@ -141,7 +147,10 @@ function verdictOf(
 
 const atLeast = (isTruncated: boolean) => (isTruncated ? "at least " : "");
 
-/** Indexes by which the rows would be reached from the caller, and those that would serve the rule's `exists`. */
+/**
+ * The indexes that would help the list: those by which its rows could be found from the values of the caller, where no
+ * index does that yet, and those that would help with the `exists` of its rule.
+ */
 function indexesFor(
   { services, table }: Asked,
   access: Access,

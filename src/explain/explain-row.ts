@@ -61,8 +61,8 @@ function byKey({ table }: Asked): string {
 }
 
 /**
- * What the database says of the row and the rule's terms; null where it cannot evaluate what is asked, such as a
- * default.
+ * What the database says of the row and of the rule's terms. Null where it cannot evaluate the rule, or a default of
+ * the table, with the values that were given.
  */
 async function judgedOrNull(
   asked: Asked,
@@ -71,7 +71,7 @@ async function judgedOrNull(
 ): Promise<Judged | null> {
   const terms = placed === null ? [] : termsIn(placed.tree);
   try {
-    // The rule of a column names no row, so none is looked at.
+    // The rule of a column names no row. So its terms are evaluated without looking at one.
     return placed?.of.kind === "column"
       ? await judge(asked, { row: withoutRow, terms, asksRule: false, shown: [], values })
       : await judge(asked, { row, terms, asksRule: refusal === null, shown, values });

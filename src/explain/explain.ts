@@ -8,9 +8,10 @@ import type { Explanation } from "./explanation.js";
 import type { Question } from "./question.js";
 
 /**
- * Says why a caller may, or may not, do something (docs/reference/http.md#explain). The verdict is that of the rules,
- * by the SQL of the call itself, and nothing is written. Refuses with `not_found` a caller or a table that does not
- * exist, and with `bad_request` a key, values or a list that the call itself would refuse as malformed.
+ * Says why a caller may, or may not, do something with a table (docs/reference/http.md#explain). The verdict comes from
+ * the same SQL condition that the call itself would use, and nothing is written. Returns the refusal `not_found` where
+ * there is no such caller or table, and `bad_request` where the call itself would refuse the key, the values or the
+ * list as malformed.
  */
 export async function explain(question: Question, services: ExplainServices): Promise<Explanation | Refusal> {
   const { project, platform, database } = services;

@@ -16,7 +16,9 @@ export interface Explanation {
   readonly terms: readonly ExplainedTerm[];
   /** For each column whether the column's rules let the caller read it in an answer, and write it. */
   readonly columns: Readonly<Record<string, { readonly read: boolean; readonly write: boolean }>>;
-  /** The values that a write would set beside those that were sent: managed columns, and defaults of a new row. */
+  /**
+   * The values that a write would set beside those that the call sends: managed columns, and the defaults of a new row.
+   */
   readonly values: Readonly<Record<string, unknown>>;
   /** Constraints and triggers that may still refuse a write which the rules allow. */
   readonly not_judged: readonly NotJudged[];
@@ -25,13 +27,13 @@ export interface Explanation {
   readonly plan: readonly PlanLine[];
   /** How the rows are found, in words; null where none are looked for. */
   readonly way: string | null;
-  /** Indexes that would help, each given by the columns that it has to begin with. */
+  /** Indexes that would help the call. Each is given by its table and the columns with which it has to begin. */
   readonly indexes: readonly { readonly table: string; readonly columns: readonly string[] }[];
   /** How many rows were read to decide about the call; null where that is not known. */
   readonly rows_read: number | null;
-  /** How long the statements of the explanation took, in milliseconds. */
+  /** How long the explanation took, in milliseconds. */
   readonly ms: number;
-  /** How many rows or versions were found and allowed; only for a list or a history. */
+  /** Only for a list or a history: how many rows or versions match, and how many of them the rules admit. */
   readonly counts?: ExplainedCounts;
 }
 
@@ -48,10 +50,13 @@ export interface ExplainedRule {
   readonly column: number | null;
 }
 
-/** A term of the rule, or the use of a named condition in it, which is followed by the terms of the condition. */
+/**
+ * A term of the rule with its value, or the use of a named condition in the rule. In an explanation's `terms`, the
+ * condition's own terms come after its use.
+ */
 export interface ExplainedTerm {
   readonly kind: "term" | "condition";
-  /** The term's text as it is written. */
+  /** The term's text as it is written in svc.toml. */
   readonly text: string;
   /** The line of svc.toml in which the term begins, from 1; null where it is not there. */
   readonly line: number | null;
@@ -62,20 +67,27 @@ export interface ExplainedTerm {
    * For a term of an update rule, which row stands in the place of `row`: the one before or the one after the update.
    */
   readonly row?: "before" | "after";
-  /** The term's value; null for SQL's NULL. */
+  /**
+   * The term's value; null for SQL's NULL. It is also null where `unfinished` or `counts` tells that there is no single
+   * value.
+   */
   readonly truth: boolean | null;
-  /** The term was not evaluated: because time was up, or because it reads a row and there is none. */
+  /** True where the term was not evaluated: because time was up, or because it reads a row and there is none. */
   readonly unfinished?: true;
   /** For a list, the numbers of rows for which the term is TRUE, FALSE and NULL. */
   readonly counts?: { readonly true: number; readonly false: number; readonly null: number };
 }
 
-/** A constraint or a trigger of the table, which decides only when the write is carried out. */
+/**
+ * A constraint or a trigger that may still refuse the write. The explanation does not judge it, because it decides only
+ * when the write is carried out.
+ */
 export interface NotJudged {
   readonly kind: "not_null" | "check" | "unique" | "foreign_key" | "trigger";
   readonly columns: readonly string[];
   /**
-   * The SQL of a check or a trigger, or the table that a foreign key refers to, or the column that refers to the row.
+   * The SQL of a check or a trigger; the condition of a partial unique index; the table that a foreign key refers to;
+   * or, for a delete, the column that may refer to the row. Null for all else.
    */
   readonly text: string | null;
 }
@@ -87,15 +99,18 @@ export interface PlanLine {
   readonly index: string | null;
 }
 
-/** How many rows a list or a history finds. */
+/** How many rows or versions match what a list or a history asks for, and how many of them the caller sees. */
 export interface ExplainedCounts {
   /** How many rows, or versions of rows, match what the call asks for, whatever the rules say. */
   readonly rows: number;
-  /** Whether there may be more rows, because the scan limit was reached. */
+  /** Whether there may be more rows than `rows`, because counting ended at a limit. */
   readonly rows_truncated: boolean;
   /** How many of the counted rows the rules admit. */
   readonly allowed: number;
   readonly allowed_truncated: boolean;
-  /** How many rows were tested by the rule, because the index or way offered them; null where that is not known. */
+  /**
+   * How many rows were tested by the rule: those to which the index, or another way of finding rows, has led. Null
+   * where that is not known.
+   */
   readonly offered: number | null;
 }

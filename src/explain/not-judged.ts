@@ -4,8 +4,9 @@ import { parseTrigger, type Write } from "../schema/parse-trigger.js";
 import type { NotJudged } from "./explanation.js";
 
 /**
- * The constraints and the triggers of a table that may refuse a write although the rules let it through. `written` are the
- * columns that the write gives values to, its defaults and managed columns included; for a delete they do not matter.
+ * The constraints and the triggers of a table that may refuse a write although the rules let it through. `written` are
+ * the columns that the write gives values to, its defaults and managed columns included; for a delete they do not
+ * matter.
  */
 export function notJudged(
   write: Write,
@@ -33,7 +34,8 @@ function constraintsOf(table: Table, catalog: Catalog): readonly NotJudged[] {
   const indexes = table.indexes.filter((index) => index.unique);
   return [
     ...columns
-      // The rowid is left out, because the database gives each row its number.
+      // The column that is SQLite's rowid may be left out of a write although it is not null, because SQLite gives a
+      // new row its number.
       .filter(({ name, notNull }) => notNull && name !== physical?.rowid)
       .map(({ name }): NotJudged => ({ kind: "not_null", columns: [name], text: null })),
     ...(physical?.checks ?? []).map(
@@ -50,8 +52,8 @@ function constraintsOf(table: Table, catalog: Catalog): readonly NotJudged[] {
     ...columns.flatMap(({ name, references }): readonly NotJudged[] =>
       references === null ? [] : [{ kind: "foreign_key", columns: [name], text: references.table }],
     ),
-    // The schema has no word for foreign keys of several columns, which tables of other programs may have, so these
-    // come from the database.
+    // svc's schema cannot express foreign keys of several columns. Tables that another program has made may have some,
+    // so these are taken from what was read from the database.
     ...(physical?.foreignKeys ?? [])
       .filter((names) => names.length > 1)
       .map((names): NotJudged => ({ kind: "foreign_key", columns: names, text: null })),

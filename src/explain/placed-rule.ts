@@ -11,21 +11,24 @@ import { conditionPath } from "../rules/write-out.js";
 import type { LiveProject } from "../schema/live-project.js";
 import type { ExplainedRule, ExplainedTerm } from "./explanation.js";
 
-/** A rule of a table: that of an action, or one of a column. */
+/** Which rule of a table is meant: that of an action, or the one for reading or writing a column. */
 export type RuleOf =
   | { readonly kind: "action"; readonly action: RuleAction }
   | { readonly kind: "column"; readonly column: string; readonly right: "read" | "write" };
 
-/** A rule with its terms and their places in svc.toml. */
+/** A rule of svc.toml with its terms, and where they stand in the file. */
 export interface PlacedRule {
   readonly of: RuleOf;
   readonly rule: ExplainedRule;
   readonly tree: TermTree;
-  /** The text of a term, or of the use of a named condition, as it is written, and where it is written. */
+  /**
+   * Returns the text of a term, or of the use of a named condition, as it is written, and where in svc.toml it is
+   * written.
+   */
   readonly written: (place: TermPlace) => Pick<ExplainedTerm, "text" | "line" | "column" | "path">;
 }
 
-/** Finds a rule of a table in svc.toml. For an action without a rule there, the rule is `deny`. */
+/** Finds a rule of a table in svc.toml. Where the file has no such rule, it is `deny`. */
 export function placedRule(
   of: RuleOf,
   table: Table,

@@ -9,7 +9,10 @@ export function planLines({ rows }: Result): readonly PlanLine[] {
   });
 }
 
-/** The name of the index in a line of a query plan, such as `SEARCH t USING COVERING INDEX by_owner (owner=?)`. */
+/**
+ * The index that a line of a query plan uses, such as `by_owner` in `SEARCH t USING COVERING INDEX by_owner (owner=?)`;
+ * null for none.
+ */
 function indexIn(detail: string): string | null {
   const [, key, name] =
     / USING (?:(INTEGER PRIMARY KEY|PRIMARY KEY)|(?:COVERING )?INDEX (.+?))(?: \(.*\))?$/.exec(detail) ?? [];

@@ -6,7 +6,7 @@ import type { RuleAction } from "../rules/ast.js";
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The question of a `POST /admin/api/explain`, as far as it can be read without knowing the table. */
+/** What is asked by a `POST /admin/api/explain`, as far as its body can be read without knowing the table. */
 export interface Question {
   readonly as: CallerName;
   readonly action: RuleAction;
@@ -15,14 +15,14 @@ export interface Question {
   readonly key: Body | string | null;
   /** The values that a write would send; null for none. */
   readonly values: Body | null;
-  /** The members of the list's JSON body; null for none. */
+  /** What the list asks for, as the members of a list's JSON body; null for none. */
   readonly query: Body | null;
 }
 
 const actions: readonly string[] = ["read", "create", "update", "delete", "history"] satisfies RuleAction[];
 const members: readonly string[] = ["as", "action", "table", "key", "values", "query"];
 
-/** Reads the question from the body of an explain request. */
+/** Reads the question from the body of an explain request; a refusal where the body is malformed. */
 export function questionOf(body: Body): Question | Refusal {
   const unknown = Object.keys(body).find((name) => !members.includes(name));
   if (unknown !== undefined) return badRequest(`unknown member ${quoted(unknown)}`);

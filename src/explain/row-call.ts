@@ -24,35 +24,41 @@ import { planLines } from "./plan-lines.js";
 import type { Question } from "./question.js";
 import { type RowParts, valuesOf } from "./row-parts.js";
 
-/** A call for one row that is explained, as far as it can be decided without looking at the row. */
+/**
+ * The explained call for one row: what is decided about it before the row is looked at, and the SQL for what the row
+ * decides.
+ */
 export interface RowCall {
-  /** The refusal before any row is looked at; null where the row decides. */
+  /** The refusal with which the call ends before any row is looked at; null where it depends on the row. */
   readonly refusal: Refusal | null;
-  /** What the caller may do with the table; null where the rule alone refuses. */
+  /** What the caller may do with the table; null where the caller is refused whatever the row and the values are. */
   readonly access: Access | null;
-  /** The row that the call reads or writes, as its rule sees it. */
+  /** The SQL of the row that the call reads or writes, with which the database tests the rule. */
   readonly row: ExplainedRow;
-  /** The columns that the write sets beside those that were sent. */
+  /** The columns that the write sets beside those that the call sends. The explanation shows their values. */
   readonly shown: readonly Column[];
-  /** All columns that the write gives values to. */
+  /** The names of all columns to which the write gives values. */
   readonly written: ReadonlySet<string>;
-  /** The values for the SQL of `row`. */
+  /** The values for the placeholders in the SQL of `row`. */
   readonly values: readonly SlotValues[];
-  /** What the call sends to the database; null where it is refused before. */
+  /** The statement that the call sends to the database; null where the call is refused before. */
   readonly sends: Sends | null;
 }
 
-/** The statement of the call that is explained, and what tells how many rows it reads to test the row. */
+/**
+ * The statement that the explained call sends to the database, and what is needed to say how many rows it reads in
+ * order to test the row.
+ */
 interface Sends {
   readonly statement: Statement;
-  /** A SELECT of how many rows are looked up for the rule; null where none are. */
+  /** A SELECT of how many rows are looked up for the `exists` of the rule; null where none are. */
   readonly measured: Statement | null;
   readonly counted: Pick<Counted<Sql>, "seeks"> & { readonly asked: Statement | null };
-  /** How many rows are read to find the row itself. */
+  /** How many rows are read to find the row itself: none where it is to be created. */
   readonly own: 0 | 1;
 }
 
-/** Plans the call that is explained. `whole` is an access past all rules. */
+/** Works out the explained call, without carrying it out. `whole` is an access to the table that no rule limits. */
 export function rowCall(asked: Asked, question: Question, parts: RowParts, whole: Access): RowCall {
   const { table } = asked;
   const before = accessTo(asked, asked.action === "read" ? "get" : asked.action);
@@ -74,7 +80,10 @@ export function rowCall(asked: Asked, question: Question, parts: RowParts, whole
   };
 }
 
-/** The values of the write, with those that the server sets. */
+/**
+ * The values that a create or an update writes: `sent` are those of the call, `given` those together with what the
+ * server sets in managed columns.
+ */
 function givenOf(asked: Asked, { sent: asSent }: RowParts, { managed }: Access) {
   const sent: RowValues = asSent ?? new Map();
   if (asked.action !== "create" && asked.action !== "update") return { sent, given: sent };
@@ -146,7 +155,8 @@ function sendsOf(
   const changesNothing = asked.action === "update" && sent === null;
   const measured = probes && bind(probes, all);
   return {
-    // An update that changes nothing has no statement, so the SELECT that tests the row is shown instead.
+    // An update that is asked about without values changes nothing, so it has no UPDATE to show. Shown instead is the
+    // SELECT that tests whether the caller may update the row.
     statement: bind(changesNothing ? admitted : statement, all),
     measured,
     counted: { seeks, asked: measured },
@@ -155,8 +165,8 @@ function sendsOf(
 }
 
 /**
- * SQLite's query plan of the call's statement, and how many rows it reads to test the row; null where that is not
- * known.
+ * SQLite's query plan of the call's statement, and how many rows the call reads to find the row and test it; null where
+ * that is not known.
  */
 export async function costOf(
   asked: Asked,

@@ -22,8 +22,8 @@ export interface RowParts {
 }
 
 /**
- * Reads the key and the values of a call as the call itself would, but past all rules. `whole` is an access past all
- * rules.
+ * Reads the key and the values in a question, and refuses what the call itself would refuse as malformed. `whole` is an
+ * access that no rule limits, so what the caller may not write is not refused yet.
  */
 export function rowParts(question: Question, whole: Access): RowParts | Refusal {
   const key = question.key === null ? null : keyIn(question.key, whole);
@@ -33,7 +33,8 @@ export function rowParts(question: Question, whole: Access): RowParts | Refusal 
 }
 
 /**
- * Reads a key: an object of its columns, or a text as in the path of a request, or for a composite key as in its query.
+ * Reads the key of a row. It is given as an object of its columns, or as a text: like a part of a request's path, or,
+ * if the key has several columns, like a query string.
  */
 export function keyIn(key: NonNullable<Question["key"]>, whole: Access): RowValues | Refusal {
   if (typeof key !== "string") return keyInBody(whole, key);
@@ -44,7 +45,10 @@ export function keyIn(key: NonNullable<Question["key"]>, whole: Access): RowValu
     : compositeKey(whole, parameters);
 }
 
-/** The values that a write sends, checked by the column rules of an access. */
+/**
+ * Reads the values that a write sends, and refuses those that the access does not let the caller write. Null for an
+ * update without values; no values for a read or a delete.
+ */
 export function valuesOf({ action, values }: Question, access: Access): RowValues | null | Refusal {
   switch (action) {
     case "create":

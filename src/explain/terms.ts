@@ -18,35 +18,45 @@ import { bind, type SlotValues, type Sql } from "../tables/sql/fragment.js";
 import { type Asked, query, queryInTime } from "./asked.js";
 import { expressionOf, type Term, type TermOrUse, type Truth, truthsIn } from "./truths.js";
 
-/** What the database says of a row and of the terms of its rule. */
+/** What the database has answered about a row and the terms of its rule. */
 export interface Judged {
   /** Whether there is a row with the key. */
   readonly isThere: boolean;
   /** Whether the rule admits the row; undefined where that was not asked, or not found out in time. */
   readonly admitted: boolean | undefined;
-  /** For each reading of the rule (in an update there are two), the value of each term. */
+  /**
+   * The values of the terms, as one map; as two for an update, whose rule is tested with the row before it and with the
+   * row after it.
+   */
   readonly readings: readonly ReadonlyMap<TermTree, Truth>[];
-  /** The columns that were asked for, as they would be after the write. */
+  /** The columns that `RowQuestion.shown` names, with the values that they would have after the write. */
   readonly shown: Readonly<Record<string, unknown>>;
 }
 
-/** What the database is asked about a row. */
+/**
+ * What the database is asked about a row: the values of terms, whether the rule admits the row, and what columns would
+ * hold.
+ */
 export interface RowQuestion {
   readonly row: ExplainedRow;
   readonly terms: readonly Term[];
   readonly asksRule: boolean;
   readonly shown: readonly Column[];
-  /** The values for the SQL of the row. */
+  /** The values for the placeholders in the SQL of `row`. */
   readonly values: readonly SlotValues[];
 }
 
-/** Which share of the time that is left the whole rule may take where it is slow; the rest is for its terms. */
+/**
+ * Which share of the time that is left testing the whole rule may take, where it may have to read whole tables. The
+ * rest is for the terms of the rule, one by one.
+ */
 const ruleShare = 0.6;
 
 /**
  * Asks the database whether the rule admits a row, and for the value of each term. All that is quick is asked in one
- * statement, so that it is of one moment. A rule, or a term, that may have to read whole tables has a statement of its
- * own, and may not end in time. Where there is no row, only terms that read none are evaluated.
+ * statement, so that these answers are of the same moment. A rule, or a term, that may have to read whole tables is
+ * asked in a statement of its own, which may not end in time. Where there is no such row, only terms that read no row
+ * are evaluated.
  */
 export async function judge(asked: Asked, question: RowQuestion): Promise<Judged> {
   const { row, terms, asksRule } = question;
@@ -93,8 +103,9 @@ export async function judge(asked: Asked, question: RowQuestion): Promise<Judged
 type FirstRow = readonly [admitted: number | null, digits: string, shown: string];
 
 /**
- * The row of the first statement, undefined where there is none, and the terms whose values it has. It has none where
- * the statement with all of them would be larger than the database accepts.
+ * Asks the first statement, which has all that is quick. `first` is its row, undefined where the row in question does
+ * not exist. `together` are the terms whose values are in it: all, or none where a statement with all of them fails, as
+ * when it is larger than the database accepts.
  */
 async function firstRow(
   asked: Asked,
@@ -125,7 +136,7 @@ async function ruleInTime(asked: Asked, question: RowQuestion): Promise<boolean 
   return admitted === undefined ? undefined : admitted === 1;
 }
 
-/** The values of the terms that read no row. */
+/** The values of those terms that read no row. The others are not evaluated. */
 export async function judgeWithoutRow(
   asked: Asked,
   terms: readonly Term[],
@@ -141,7 +152,10 @@ export function readsNoRow(term: TermOrUse): boolean {
   return columnReferences(expressionOf(term)).every(({ source }) => typeof source === "object");
 }
 
-/** A term, or the use of a named condition, with the caller's values put into it. */
+/**
+ * The condition of a term, or of the use of a named condition, with the values of the caller, such as their id, in the
+ * place of their names.
+ */
 export function bound(
   term: TermOrUse,
   { caller, nowMs, table, services }: Pick<Asked, "caller" | "nowMs" | "table" | "services">,

@@ -4,12 +4,15 @@ import type { TermTree } from "../rules/term-tree.js";
 /** The value of a term, null for NULL; undefined where it was not found out. */
 export type Truth = boolean | null | undefined;
 
-/** A term of a tree, or the use of a named condition. */
+/** A term of a rule's tree, or the use of a named condition in the rule. */
 export type TermOrUse = Extract<TermTree, { readonly kind: "term" | "condition" }>;
-/** A term of a tree. */
+/** A term of a rule's tree: a condition that the rule joins to others by `and`, `or` and `not`. */
 export type Term = Extract<TermTree, { readonly kind: "term" }>;
 
-/** The terms of a tree, and the uses of named conditions, each use in front of its own terms, in the order of writing. */
+/**
+ * The terms of a rule's tree and the uses of named conditions in it, in the order in which they are written. The terms
+ * of a named condition come after its use.
+ */
 export function termsAndUsesIn(tree: TermTree): readonly TermOrUse[] {
   switch (tree.kind) {
     case "term":
@@ -29,7 +32,7 @@ export function termsIn(tree: TermTree): readonly Term[] {
   return termsAndUsesIn(tree).filter((each) => each.kind === "term");
 }
 
-/** The condition that a rule's tree, or a part of it, stands for. */
+/** The condition that a rule's tree, or a part of it, stands for, as one expression. */
 export function expressionOf(tree: TermTree): Expression {
   switch (tree.kind) {
     case "term":
@@ -44,7 +47,10 @@ export function expressionOf(tree: TermTree): Expression {
   }
 }
 
-/** The value of a rule's tree by SQL's three-valued logic, from the values of its terms. */
+/**
+ * The value of a rule's tree, by SQL's three-valued logic, from the values of its terms. Undefined where it depends on
+ * a term whose value was not found out.
+ */
 export function truthOf(tree: TermTree, terms: ReadonlyMap<TermTree, Truth>): Truth {
   switch (tree.kind) {
     case "term":
@@ -70,13 +76,16 @@ function not(truth: Truth): Truth {
   return truth === undefined || truth === null ? truth : !truth;
 }
 
-/** SQL's word for the value of a rule; `not TRUE` where it was not found out whether FALSE or NULL. */
+/**
+ * The word for the value of a rule in an explanation: TRUE, FALSE or NULL. `not TRUE` where the database refused the
+ * row, but which of the last two the value is was not found out.
+ */
 export function truthWord(truth: Truth): string {
   if (truth === undefined) return "not TRUE";
   return truth === null ? "NULL" : truth ? "TRUE" : "FALSE";
 }
 
-/** The values in a text of digits: 1 for TRUE, 0 for FALSE, 2 for NULL. */
+/** Reads the values of terms that the database returns as digits in one text: 1 for TRUE, 0 for FALSE, 2 for NULL. */
 export function truthsIn(digits: string): readonly Truth[] {
   return [...digits].map((digit) => (digit === "2" ? null : digit === "1"));
 }

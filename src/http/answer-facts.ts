@@ -1,21 +1,29 @@
 import type { SecurityEvent } from "./security-event.js";
 
 /**
- * What the request log may say of an answer beside its status: nothing that a caller sent, except for ids and names
- * that were found in the database or the schema.
+ * What is told to the request log about an answer, beside its status. It holds nothing that a caller sent, except for
+ * ids and names that were found in the database or the schema.
  */
 export interface AnswerFacts {
   /** The code of the error that the request was answered with. */
   readonly code?: string | undefined;
-  /** What refused the request: a rule (`rules.messages.read`) or a scope that a key lacks (`resource:messages:read`). */
+  /**
+   * What refused the request: a rule (`rules.messages.read`) or a scope that a key lacks (`resource:messages:read`).
+   */
   readonly rule?: string | undefined;
-  /** The security event to be logged, where the route, the status and the code do not tell it (`eventOf`). */
+  /**
+   * The security event of the request, given by a handler where `eventOf` cannot tell it from the route, the status and
+   * the code.
+   */
   readonly event?: SecurityEvent | undefined;
   /** Who called, or who signed in with this request. */
   readonly principal?: Principal | undefined;
   /** The id of the user or the key that an administrator's request made, changed or removed. */
   readonly target?: string | undefined;
-  /** The receipt (the record of what the request cost), where there is one: the line takes its id and its counts. */
+  /**
+   * The receipt (the record of what the request cost), where there is one. The request's line in the log has its id and
+   * its counts of rows.
+   */
   readonly receipt?:
     | {
         readonly attemptId: string;
@@ -26,7 +34,8 @@ export interface AnswerFacts {
     | null
     | undefined;
   /**
-   * The columns of the requested table, by name. The log names a parameter of the query only where its name is known.
+   * The columns of the requested table, by name. The log names a query parameter that is called like a column only if
+   * the column is one of these.
    */
   readonly columns?: ReadonlyMap<string, unknown> | undefined;
 }
@@ -37,8 +46,8 @@ export interface Principal {
   readonly id?: string;
 }
 
-// Facts for the request log are kept in a property of the answer, because an entry in a WeakMap costs a fortieth of the
-// time of reading a row.
+// The facts that the request log needs are kept in a property of the answer. The alternative, a WeakMap, would be
+// slower: an entry in it costs a fortieth of the time of reading a row.
 const facts = Symbol("facts");
 type Told = (Request | Response) & { [facts]?: AnswerFacts };
 
@@ -57,7 +66,10 @@ export function tellOf(request: Request, answer: Response, told: AnswerFacts): v
   else add(answer, told);
 }
 
-/** The facts that were added to an answer or kept with its request; no facts where there are none. */
+/**
+ * The facts that `tell` or `tellOf` has added to the answer, or kept with its request; an empty object where there are
+ * none.
+ */
 export function factsOf(request: Request, answer: Response): AnswerFacts {
   return (answer as Told)[facts] ?? (request as Told)[facts] ?? nothing;
 }

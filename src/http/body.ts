@@ -14,12 +14,15 @@ export async function readJsonObject(
   return badRequest("expected a JSON object as the body");
 }
 
-/** Whether a value of JSON is an object, and no array. */
+/** Whether a value of JSON is an object, and neither an array nor null. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Reads a request's body as JSON, with the refusals of `readJsonObject`. */
+/**
+ * Reads a request's body as JSON of any type. Refuses what `readJsonObject` refuses, apart from values that are no
+ * objects.
+ */
 export async function readJson(request: Request, bodyBytesMax: number): Promise<unknown> {
   if (!isJson(request.headers.get("Content-Type")))
     return new Refusal("unsupported_media_type", "expected Content-Type: application/json");
@@ -38,9 +41,9 @@ function isJson(contentType: string | null): boolean {
 const texts = new WeakMap<Request, string | Refusal>();
 
 /**
- * Reads a body to its end before the caller is authenticated. Otherwise a client could pass the check, then send its
- * body slowly and have it accepted after its session has ended. `readText` and `readJsonObject` later use what was
- * read here. Undefined for methods whose body is never read.
+ * Reads a request's body to its end before the caller is authenticated. Otherwise a client could pass the check, then
+ * send its body slowly and have it accepted after its session has ended. `readText` and `readJsonObject` later use what
+ * was read here. Returns undefined for methods whose body is never read, and where the body was read already.
  */
 export function readAhead(request: Request, bodyBytesMax: number): Promise<void> | undefined {
   if (request.method === "GET" || request.method === "HEAD" || request.method === "DELETE") return undefined;
@@ -60,8 +63,8 @@ export async function readText(request: Request, bodyBytesMax: number): Promise<
 }
 
 /**
- * Whether a text has more than so many bytes in UTF-8. A UTF-16 code unit takes at most three bytes, so only longer texts
- * have to be encoded to be measured.
+ * Whether a text has more than `bytesMax` bytes in UTF-8. A UTF-16 code unit takes at most three bytes there, so a text
+ * that is short enough needs no encoding to be sure.
  */
 export function bytesOver(text: string, bytesMax: number): boolean {
   return text.length * 3 > bytesMax && new TextEncoder().encode(text).length > bytesMax;
@@ -75,8 +78,9 @@ async function readNow(request: Request, bodyBytesMax: number): Promise<string |
   const declared = request.headers.get("Content-Length");
   if (declared === null) return readStream(request, bodyBytesMax);
   if (Number(declared) > bodyBytesMax) return tooLarge(bodyBytesMax);
-  // Where the length of the body is declared, no more bytes come (RFC 9112, section 6.3), so the body can be read at
-  // once. That is cheaper than its stream, for which @hono/node-server has to build a complete Request.
+  // Where the header Content-Length declares the length of the body, no more bytes than that come (RFC 9112, section
+  // 6.3), so the whole body can be read at once. That is cheaper than reading its stream, for which @hono/node-server
+  // has to build a complete Request.
   let bytes: ArrayBuffer;
   try {
     bytes = await request.arrayBuffer();

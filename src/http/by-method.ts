@@ -10,9 +10,10 @@ export const refuse =
     methodNotAllowed(...allowed).toResponse();
 
 /**
- * One handler for all methods of a path. It is registered once instead of once per method, because Hono takes as long
- * to go through several handlers as it takes to look up a row. HEAD is answered as GET is (RFC 9110, section 9.3.2).
- * `other` is given the names of the methods in `handlers`, and makes the handler of all others, by default a 405.
+ * Makes one handler for all methods of a path. It is registered once instead of once per method, because Hono takes as
+ * long to go through several handlers as it takes to look up a row. HEAD is answered as GET is (RFC 9110, section
+ * 9.3.2). `other` is given the names of the methods in `handlers`, and makes the handler for all other methods, by
+ * default one that answers 405.
  */
 export function byMethod(handlers: Readonly<Record<string, RouteHandler>>, other = refuse): RouteHandler {
   const known = new Map(Object.entries(handlers));

@@ -10,8 +10,8 @@ export function addressUnit(address: string): string {
 }
 
 /**
- * Whether an address is of this machine or of a network that is not the internet (RFC 1918, 3927, 4193, 4291, 6598), so
- * that it is a proxy's rather than a client's.
+ * Whether an address is of this machine or of a network that is not the internet (RFC 1918, 3927, 4193, 4291, 6598). A
+ * connection from such an address is one of a proxy rather than one of a client.
  */
 export function isPrivateAddress(address: string): boolean {
   const unit = addressUnit(address);

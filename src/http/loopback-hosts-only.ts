@@ -3,8 +3,8 @@ import { Refusal } from "./refusal.js";
 import type { Fetch } from "./router.js";
 
 /**
- * Refuses requests whose Host is no loopback name or address. This stops DNS rebinding: a web page whose domain name
- * is made to resolve to 127.0.0.1 still sends that name as Host.
+ * Wraps `answer` so that a request whose Host is no loopback name or address gets a 403. This stops DNS rebinding: a
+ * web page whose domain name is made to resolve to 127.0.0.1 still sends that name as Host.
  */
 export function loopbackHostsOnly(answer: Fetch): Fetch {
   return (request, ...rest) =>

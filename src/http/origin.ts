@@ -6,17 +6,21 @@ export interface OwnOrigin {
   readonly trustProxy: boolean;
 }
 
-/** Which web origins may send requests with a session, or read answers. `docs/reference/auth.md#cross-site-requests` */
+/**
+ * Which web origins may send requests with a session, and which may read answers.
+ * `docs/reference/auth.md#cross-site-requests`
+ */
 export interface OriginPolicy extends OwnOrigin {
   readonly allowed: ReadonlySet<string>;
   readonly anyAllowed: boolean;
-  /** Whether sessions travel in cookies. */
+  /** Whether sessions may travel in cookies (`auth.cookie_mode`). */
   readonly cookies: boolean;
 }
 
 /**
- * What is known of the page that a request comes from. `unknown`: the request has neither `Origin` nor
- * `Sec-Fetch-Site`, as from a client that is not a browser.
+ * What is known of the web page that a request comes from. `trusted`: it is of the server's own or of an allowed
+ * origin. `foreign`: it is of another one. `unknown`: the request has neither `Origin` nor `Sec-Fetch-Site`, as from a
+ * client that is not a browser.
  */
 export type OriginVerdict = "trusted" | "foreign" | "unknown";
 

@@ -1,11 +1,11 @@
 import { badRequest, type Refusal } from "./refusal.js";
 
-/** A parameter of a query string, percent-decoded, in the order of the URL. */
+/** The name and the value of one parameter of a query string, both percent-decoded. */
 export type QueryParameter = readonly [name: string, value: string];
 
 /**
- * The parameters of a request's URL. Unlike URLSearchParams it refuses what is malformed (a bad `%`, bytes that are
- * not UTF-8, NUL) and what is ambiguous (a name given twice).
+ * The parameters of a request's URL, in its order. Unlike URLSearchParams this refuses what is malformed (a bad `%`,
+ * bytes that are not UTF-8, NUL) and what is ambiguous (a name given twice).
  */
 export function parseQueryString(url: string): readonly QueryParameter[] | Refusal {
   const start = url.indexOf("?");

@@ -30,13 +30,13 @@ export const statuses = {
   outcome_unknown: 503,
 } as const;
 
-/** A code of an error, which stands in the member `error` of an answer. */
+/** A code of an error, which stands in `error.code` of an answer. */
 export type ErrorCode = keyof typeof statuses;
 
 /**
  * Why a request is refused. Functions return it as a value, they do not throw it; the route turns it into a response.
- * The message is shown to the caller. `options.columns` are the columns of the table that the refusal is about, which the
- * caller may know. `options.status` replaces the status of the code, and `options.facts` are for the request log.
+ * The message is shown to the caller. `options.columns` are the columns of the table that the refusal is about, which
+ * the caller may know. `options.status` replaces the status of the code, and `options.facts` are for the request log.
  */
 export class Refusal {
   constructor(
@@ -55,7 +55,10 @@ export class Refusal {
     return this.options.status ?? statuses[this.code];
   }
 
-  /** What refuses, as the request log names it: a rule, such as `rules.messages.read`, or a scope; undefined for neither. */
+  /**
+   * What has refused the request, as the request log names it: a rule, such as `rules.messages.read`, or a scope that a
+   * key lacks. Undefined where it was neither.
+   */
   get rule(): string | undefined {
     return this.options.facts?.rule;
   }
@@ -75,7 +78,7 @@ export class Refusal {
     };
   }
 
-  /** The same refusal, with what it is about in front of its message, such as `row 3`. */
+  /** Returns the refusal with a message that begins with what it is about, such as `row 3: …`. */
   of(part: string): Refusal {
     return new Refusal(this.code, `${part}: ${this.message}`, this.options);
   }
@@ -87,34 +90,36 @@ export class Refusal {
   }
 }
 
-/** The member `error` of an answer that refuses a request. */
+/** The member `error` of an answer that refuses a request (`docs/reference/errors.md`). */
 export interface ErrorBody {
   readonly code: ErrorCode;
   readonly message: string;
   readonly columns?: readonly string[];
-  /** Where pushed mutations are out of order: the id of the mutation that has to come next. */
+  /** Only where pushed mutations are out of order: the id of the mutation that the server expects next. */
   readonly expected?: number;
 }
 
-/** Tells a refusal from a result, and narrows the type of a `T | Refusal`. */
+/** Whether a value is a refusal, and so not a result. Narrows the type of a `T | Refusal`. */
 export function isRefusal(value: unknown): value is Refusal {
   return value instanceof Refusal;
 }
 
-/** Makes a response of what a handler returned, which may be a refusal. */
+/** Makes the response from what a handler has returned: a response already, or a refusal. */
 export function responseOf(answer: Response | Refusal): Response {
   return isRefusal(answer) ? answer.toResponse() : answer;
 }
 
 /**
- * A 405, which names the methods that the path has in the header `Allow` (RFC 9110, section 15.5.6), and where QUERY is
- * one of them, what it takes.
+ * A refusal 405. Its header `Allow` names the methods that the path has (RFC 9110, section 15.5.6). If QUERY is one of
+ * them, the header `Accept-Query` says which bodies it takes.
  */
 export function methodNotAllowed(...allowed: readonly string[]): Refusal {
   const headers = { Allow: allowed.join(", "), ...(allowed.includes("QUERY") && acceptsQuery) };
   return new Refusal("method_not_allowed", "no such method here: see the header Allow", { headers });
 }
 
-/** A refusal 400 `bad_request` with a message for the caller, and the columns of the table that it is about. */
+/**
+ * A refusal 400 `bad_request`, with a message for the caller and, where it is about columns of a table, their names.
+ */
 export const badRequest = (message: string, columns: readonly string[] = []) =>
   new Refusal("bad_request", message, { columns });

@@ -6,13 +6,14 @@ export function json(body: unknown, status = 200, headers: HeadersRecord = {}): 
   return jsonText(JSON.stringify(body), status, headers);
 }
 
-/** A JSON answer with the headers that `json` sets, for a body that is JSON text already. */
+/** A JSON answer from a body that is JSON text already. It has the same headers as one of `json`. */
 export function jsonText(body: string, status = 200, headers: HeadersRecord = {}): Response {
   return new Response(body, { status, headers: { ...always, ...headers } });
 }
 
 /**
- * Sets a header of a Response: what runtimes pass as `AppOptions.addHeader` where changing a Response costs nothing.
+ * Sets a header of a Response. A runtime passes this function as `AppOptions.addHeader` if changing a Response costs it
+ * nothing.
  */
 export function addHeader(response: Response, [name, value]: readonly [name: string, value: string]): void {
   response.headers.set(name, value);
@@ -21,17 +22,17 @@ export function addHeader(response: Response, [name, value]: readonly [name: str
 /** The header that tells that a path takes the method QUERY with a body of JSON (RFC 10008, section 3). */
 export const acceptsQuery = { "Accept-Query": "application/json" } as const;
 
-/** Header values by name. */
+/** HTTP headers: their values by their names. */
 export type HeadersRecord = Readonly<Record<string, string>>;
 
 /** The headers of every answer, successes and errors alike. */
 export const everyAnswer = {
   "Cache-Control": "no-store",
   Vary: "Origin",
-  // Keeps browsers from guessing another type of the answer than Content-Type says (Fetch, "X-Content-Type-Options
-  // header").
+  // Keeps browsers from guessing a type other than the one that Content-Type names (Fetch standard,
+  // "X-Content-Type-Options header").
   "X-Content-Type-Options": "nosniff",
-  // If a browser is made to show an answer as a page, this page loads nothing, and no other page can frame it.
+  // Should a browser be made to show an answer as a page, the page can load nothing, and no other page can frame it.
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 } as const;
 

@@ -1,4 +1,7 @@
-/** What a line of the request log with `security: true` is about. `docs/reference/log.md#events` says when each is written. */
+/**
+ * The security events. Each line of the request log with `security: true` is about one of them;
+ * `docs/reference/log.md#events` says when each is written.
+ */
 export const securityEvents = [
   "sign_in",
   "sign_in_failed",

@@ -21,9 +21,9 @@ export function parseStrictJson(text: string): { readonly value: unknown } | Ref
 const depthMax = 64;
 
 /**
- * A fast check for what most clients send: a flat object that JSON.stringify wrote. If JSON.stringify writes the
- * parsed value with the same text, no key was doubled and no number rounded. Text with a backslash is left to
- * `inspect`, because an escape can stand for a NUL or a lone surrogate.
+ * A fast check that accepts what most clients send: a flat object that JSON.stringify wrote. If JSON.stringify writes
+ * the parsed value with the same text, no key was doubled and no number rounded. Text with a backslash is not accepted
+ * here but left to `inspect`, because an escape can stand for a NUL or a lone surrogate.
  */
 function isPlain(text: string, value: unknown): boolean {
   if (typeof value !== "object" || value === null || text.includes("\\")) return false;
@@ -32,8 +32,8 @@ function isPlain(text: string, value: unknown): boolean {
 }
 
 /**
- * Yields the strings, numbers and punctuation of a text that JSON.parse has accepted. `true`, `false` and `null` are
- * left out.
+ * Yields the strings, numbers and punctuation of a JSON text that JSON.parse has accepted. `true`, `false` and `null`
+ * are left out.
  */
 function* tokens(text: string): Generator<string> {
   const start = /"|-?\d[\d.eE+-]*|[{}[\],:]/g;
@@ -44,8 +44,8 @@ function* tokens(text: string): Generator<string> {
 }
 
 /**
- * The index behind the string of JSON whose opening quote is at `opening`. A loop, because a regular expression that
- * matches a string of several megabytes overflows the stack.
+ * The index just after the JSON string whose opening quote is at `opening`. It is found by a loop, because a regular
+ * expression that matches a string of several megabytes overflows the stack.
  */
 function stringEnd(text: string, opening: number): number {
   let at = opening + 1;
@@ -55,7 +55,10 @@ function stringEnd(text: string, opening: number): number {
 
 type Container = { readonly keys: Set<string> | null; expectsKey: boolean };
 
-/** What `parseStrictJson` refuses in a text that JSON.parse has accepted, as a message; null where it passes. */
+/**
+ * Looks in a text that JSON.parse has accepted for what `parseStrictJson` refuses. Returns the message of the refusal;
+ * null where there is nothing to refuse.
+ */
 function inspect(text: string): string | null {
   if (!text.isWellFormed()) return "the body is not well-formed Unicode";
   const containers: Container[] = [];

@@ -1,14 +1,18 @@
 import { isLoopbackHost } from "./loopback.js";
 import { forwardedProtocol, isHttps, type OwnOrigin } from "./origin.js";
 
-/** The header Strict-Transport-Security (RFC 6797, section 6.1): for a year, for this host without its subdomains. */
+/**
+ * The header Strict-Transport-Security (RFC 6797, section 6.1): for a year, browsers use only HTTPS for this host. Its
+ * subdomains are not included.
+ */
 export const strictTransportSecurity = ["Strict-Transport-Security", "max-age=31536000"] as const;
 
 /**
- * Whether the answer to a request has Strict-Transport-Security: where the request came over TLS (RFC 6797, section
- * 7.2). Behind a proxy that ends TLS, requests arrive over plain HTTP; then `X-Forwarded-Proto` of a trusted proxy
- * decides, or else whether the canonical origin is HTTPS. Loopback hosts never get the header, because browsers would
- * then demand HTTPS of every other server on that machine, too. `docs/reference/auth.md#transport-security`
+ * Returns whether the answer to a request gets the header Strict-Transport-Security: it does where the request came
+ * over TLS (RFC 6797, section 7.2). Behind a proxy that ends TLS, requests arrive over plain HTTP; then
+ * `X-Forwarded-Proto` of a trusted proxy decides, or else whether the canonical origin is HTTPS. Loopback hosts never
+ * get the header, because browsers would then demand HTTPS of every other server on that machine, too.
+ * `docs/reference/auth.md#transport-security`
  */
 export function transportSecurity({ own, trustProxy }: OwnOrigin): (request: Request) => boolean {
   const isStrict = (url: string) => isHttps(url) && !isLoopbackHost(new URL(url).hostname);

@@ -2,8 +2,8 @@ import type { AnswerFacts } from "../http/answer-facts.js";
 import type { SecurityEvent } from "../http/security-event.js";
 
 /**
- * The security events that the request log gives to answers of an endpoint: one for a success, and one for a refusal of
- * the password, token or link that the request presented. Null where there is no such event.
+ * The security events with which the request log marks the answers of an endpoint: one for a success, and one for a
+ * refusal of the password, token or link that the request presented. Null where there is no such event.
  */
 type Endings = readonly [success: SecurityEvent | null, refused: SecurityEvent | null];
 
@@ -41,7 +41,7 @@ export const endings: Readonly<Record<string, Endings>> = {
   "POST /admin/api/explain": ["admin_read", null],
   "POST /admin/api/schema/apply": ["schema_applied", null],
   "POST /admin/api/users": ["user_created", null],
-  // Null, because the handler itself says which event it was, depending on what it has changed.
+  // A change of a user has no event here: the handler names the event itself, depending on what it has changed.
   "PATCH /admin/api/users/:id": [null, null],
   "DELETE /admin/api/users/:id": ["user_deleted", null],
   "POST /admin/api/users/:id/revoke-sessions": ["sessions_revoked", null],
@@ -64,8 +64,8 @@ export const endings: Readonly<Record<string, Endings>> = {
 };
 
 /**
- * The error codes by which a password, token, link or registration is refused; others, such as `bad_request`, say only
- * that a request was malformed.
+ * The error codes by which a password, token, link or registration is refused. Other codes, such as `bad_request`, say
+ * only that the request was malformed.
  */
 const refusesCredential: ReadonlySet<string> = new Set([
   "invalid_credentials",

@@ -7,7 +7,10 @@ import {
 } from "../platform/database.js";
 import { HasherBusyError, type Log } from "../platform/platform.js";
 
-/** The answer to a request that failed with an exception. An exception that nobody expects is logged. */
+/**
+ * The refusal with which a request is answered that has failed with an exception. An exception that nobody expects is
+ * logged, and answered as a 500.
+ */
 export function failedRequest(log: Log, error: unknown): Refusal {
   if (error instanceof DeadlineError) return deadlineExceeded;
   if (error instanceof QueueFullError) return queueFull(error);

@@ -1,9 +1,9 @@
-/** The values of `log.level`, from the one with which most is written. */
+/** The values of the setting `log.level`, from the one that writes the most lines to the one that writes the fewest. */
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 
 /**
- * The level of a line of the log, which says how much the line matters. As a setting: the lowest level whose lines are
- * written.
+ * The level of a line of the log, which says how much the line matters. As the setting `log.level` it is the lowest
+ * level whose lines are written.
  */
 export type LogLevel = (typeof logLevels)[number];
 

@@ -8,7 +8,10 @@ export interface LogSettings {
   readonly addresses: "prefix" | "off";
 }
 
-/** A message in the log for whoever operates the server: a note, or what `Log.warn` and `Log.error` take. */
+/**
+ * A message in the log for whoever operates the server. Those of `Log.warn` and `Log.error` have the levels `warn` and
+ * `error`; notes have `info`.
+ */
 export interface Message {
   readonly level: "info" | "warn" | "error";
   readonly text: string;
@@ -34,7 +37,7 @@ export function messageLine(settings: LogSettings, nowMs: number, message: Messa
 }
 
 /**
- * The text of something that was thrown: of an exception the stack, followed by that of the exception which caused it,
+ * What was thrown, as text. Of an exception this is the stack, followed by the text of the exception that caused it,
  * and so on.
  */
 function causeText(cause: unknown): string {

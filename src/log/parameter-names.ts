@@ -1,7 +1,7 @@
 import { parseQueryString } from "../http/query-string.js";
 import { isRefusal } from "../http/refusal.js";
 
-/** The names of query parameters that endpoints take, apart from names of columns. */
+/** The names of query parameters that the log may show, apart from names of columns. */
 const known = new Set(
   "limit offset sort select cursor base allow_destructive from to group_by token state code error".split(" "),
 );
@@ -9,8 +9,8 @@ const known = new Set(
 const operators = new Set("eq ne lt lte gt gte in is_null contains starts_with".split(" "));
 
 /**
- * The names of a query string's parameters, in its order, for the request log. A name that no endpoint takes and no
- * column of the table has is given as `?`, because it may be any text of the caller's.
+ * The names of a query string's parameters, in its order, for the request log. A name that is neither one of the known
+ * parameters nor that of a column of the table is given as `?`, because it may be any text of the caller's.
  */
 export function parameterNames(url: string, columns: ReadonlyMap<string, unknown>): readonly string[] {
   const parameters = parseQueryString(url);

@@ -1,9 +1,9 @@
 /**
- * A request as it is remembered for administrators: what a line of the request log may say, and no more. No path, no
- * value and nothing else that was sent.
+ * What is remembered of a request, for administrators: only what a line of the request log may say too. So no path, no
+ * value and nothing else that was sent is in it.
  */
 export interface RecentRequest {
-  /** The id of the request's receipt (record of its cost), or one that is made for it. */
+  /** The id of the request's receipt (the record of its cost); for a request without one, an id that is made for it. */
   readonly id: string;
   /** When the request was answered, in milliseconds since the epoch. */
   readonly atMs: number;

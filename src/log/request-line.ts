@@ -25,12 +25,12 @@ export interface RequestLine {
   readonly facts: AnswerFacts;
 }
 
-/** A request's line in the log, as one JSON object. */
+/** Writes a request's line of the log as one JSON object. */
 export function jsonLine(line: RequestLine): string {
   const { facts, event } = line;
   const { principal, receipt } = facts;
-  // The JSON is put together by hand, which takes a third of the time of JSON.stringify. Values that are put in without
-  // quoting hold no character that would have to be escaped.
+  // The JSON is put together by hand, which takes a third of the time that JSON.stringify takes. Values that are put in
+  // without `quotedText` hold no character that would have to be escaped.
   let text = `{"time":"${line.time}","level":"${line.level}","id":"${line.id}"`;
   if (line.trace !== null) text += `,"trace":"${line.trace}"`;
   text += `,"method":"${line.method}","route":"${line.route}","status":${line.status},"ms":${line.ms}`;
@@ -50,8 +50,8 @@ export function jsonLine(line: RequestLine): string {
 }
 
 /**
- * A request's line in the log as text for people: time, level, method, route, status, milliseconds and kind of caller,
- * then all else as `name=value`.
+ * Writes a request's line of the log as text for people: time, level, method, route, status, milliseconds and kind of
+ * caller, then all else as `name=value`.
  */
 export function textLine(line: RequestLine): string {
   const { facts, event } = line;

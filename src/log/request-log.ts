@@ -20,13 +20,16 @@ export interface RequestLogOptions {
   readonly random: Random;
   readonly log: Log;
   readonly routeOf: RouteOf;
-  /** Returns the address that a request comes from; `env` is what the runtime passed beside the request. */
+  /** Returns the IP address that a request comes from. `env` is what the runtime passed beside the request. */
   readonly clientAddress: (request: Request, env: unknown) => string;
-  /** Remembers the last requests, whether they are written to the log or not. */
+  /** Keeps the last requests in memory for administrators, whether they are written to the log or not. */
   readonly recent: Pick<RecentRequests, "add">;
 }
 
-/** Logs a request and its answer, which took `ms` milliseconds. `env` is what the runtime passed beside the request. */
+/**
+ * A function that logs a request with its answer, which took `ms` milliseconds. `env` is what the runtime passed beside
+ * the request.
+ */
 export type RequestLog = (request: Request, env: unknown, answer: Response, ms: number) => void;
 
 const methods: ReadonlySet<string> = new Set([
@@ -63,8 +66,8 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
     if (settings.format === "off") return;
     const event = eventOf(method, route, status, facts);
     const level = levelOf(status, event !== null);
-    // Security events are logged at every `log.level`: whoever watches over the server has to see them, and may not
-    // want every other request.
+    // Security events are logged at every `log.level`: whoever watches over the server has to see them, even if other
+    // requests are not logged.
     if (event === null && !isWritten(level, settings.level)) return;
     const line = written({
       time: instantText(nowMs),
@@ -85,8 +88,8 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
 }
 
 /**
- * What is remembered of a request's facts. Of the caller these are only kind and id, because the objects may also hold
- * an email address.
+ * What is remembered of a request from its facts. Of the caller this is only kind and id, because the object in the
+ * facts may also hold an email address.
  */
 function rememberedOf({
   principal,
@@ -103,8 +106,8 @@ function rememberedOf({
 const noRows: RecentRequest["rows"] = [null, null, null];
 
 /**
- * The route of the requests that read the remembered requests. They are not remembered: a page that watches requests
- * sends one after the other, and would see little else.
+ * The route by which administrators read the remembered requests. Requests for it are not remembered: the console sends
+ * one after the other to show new requests, and would then see little else.
  */
 const ownRoute = "/admin/api/requests";
 

@@ -5,8 +5,8 @@ import { getPath } from "hono/utils/url";
 export type RouteOf = (request: Request) => string;
 
 /**
- * Makes the function that finds the route of a request, as Hono does, among the path patterns of an application's
- * routes. Patterns with a `*` are left out, because they belong to middleware.
+ * Makes a function that finds the route of a request among the path patterns of an application, as Hono does. Patterns
+ * with a `*` are left out, because they belong to middleware.
  */
 export function createRouteOf(patterns: readonly string[]): RouteOf {
   const router = new RegExpRouter<string>();
@@ -15,9 +15,9 @@ export function createRouteOf(patterns: readonly string[]): RouteOf {
     const path = getPath(request);
     if (literal.test(path)) return path;
     const route = router.match("GET", path)[0][0]?.[0] ?? none;
-    // Among paths with `/_svc/` the route is found by hand: Hono's fastest router cannot tell `/api/:table/_svc/key`
-    // from `/api/:table/:id`, so the application has wider patterns, and answers only paths with `/_svc/` in that
-    // place.
+    // Hono's fastest router cannot tell `/api/:table/_svc/key` from `/api/:table/:id`. So the application has the wider
+    // pattern `/api/:table/:id/key`, and answers only paths that have `/_svc/` in that place. For these the real route
+    // is put together here.
     const [, at, last] = /^(.*)\/:table\/:id\/(\w+)$/.exec(route) ?? [];
     if (last === undefined) return route;
     return path.endsWith(`/_svc/${last}`) ? `${at}/:table/_svc/${last}` : none;
@@ -25,8 +25,8 @@ export function createRouteOf(patterns: readonly string[]): RouteOf {
 }
 
 /**
- * Matches paths that a wider pattern answers, because RegExpRouter supports no route of their own. In the log they are
- * their own routes.
+ * Matches the paths without parameters that RegExpRouter cannot have as routes beside wider patterns, so that a wider
+ * pattern answers them. In the log each of them is its own route.
  */
 const literal =
   /^(?:\/api\/_svc\/push|\/(?:admin\/api\/data|api)\/_svc\/(?:pull|live|batch)|\/admin\/api\/users\/invite)$/;

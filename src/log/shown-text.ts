@@ -1,6 +1,6 @@
 /**
- * A text as a JSON string of visible ASCII characters alone, so that no id and no name can end a line, or steer the
- * terminal that shows it.
+ * A text as a JSON string of visible ASCII characters only. So no id or name from elsewhere can begin a new line of the
+ * log, or send control characters to the terminal that shows it.
  */
 export function quotedText(text: string): string {
   return JSON.stringify(text).replace(
@@ -10,7 +10,7 @@ export function quotedText(text: string): string {
 }
 
 /**
- * A text for the log: as it is where it has only letters, digits and harmless punctuation; else as `quotedText` writes
+ * A text for the log: unchanged if it has only letters, digits and harmless punctuation, else as `quotedText` writes
  * it.
  */
 export function plainText(text: string): string {

@@ -13,7 +13,7 @@ import type { Result } from "../platform/database.js";
 import type { MailMessage, Platform } from "../platform/platform.js";
 import { renderMail } from "./templates.js";
 
-/** What the outbox, which delivers mails, is given. */
+/** What the outbox, which delivers mails, needs. */
 export interface OutboxServices extends LinkServices {
   readonly platform: Pick<Platform, "database" | "mail" | "clock" | "log">;
   /** The sender of all mails: `mail.from` of svc.toml. */
@@ -27,23 +27,33 @@ export interface OutboxServices extends LinkServices {
 export interface Outbox {
   /** Sends the mails that are due and not being sent already. Resolves when each of them is delivered or has failed. */
   deliverDue(): Promise<void>;
-  /** Makes all mails due at once that wait for another attempt. Called when the server starts. */
+  /** Makes all mails due at once that wait for their next attempt. Called when the server starts. */
   makeAllDue(): Promise<void>;
   /** Begins no further mail, and resolves when those that are being sent are delivered or have failed. */
   finish(): Promise<void>;
 }
 
-/** How long a failed mail waits for its second attempt. The wait doubles with each attempt, up to an hour. */
+/**
+ * How long a mail waits for its second attempt after the first has failed. The wait doubles with each further attempt,
+ * up to an hour.
+ */
 const backoffMs = 10_000;
 const backoffMsMax = 3_600_000;
-/** For how long no other process takes a mail from the outbox that this process has claimed (its lease). */
+/**
+ * For how long a mail that a process has claimed is its own (the lease). No other process takes the mail from the
+ * outbox before the lease has ended.
+ */
 const leaseMs = 60_000;
 /**
- * A claimed mail is handed to the transport only if no other process may take the mail for at least this long: the
- * longest that a transport takes (30 seconds), and time to delete the mail from the outbox.
+ * A claimed mail is handed to the transport only if the claim holds for at least this long: for the longest that a
+ * transport takes (30 seconds), and the time to remove the mail from the outbox. Otherwise another process could send
+ * the mail as well.
  */
 const sendMs = 40_000;
-/** A mail that could not be delivered for this long (three days) is deleted, and the log says so. */
+/**
+ * A mail that could not be delivered for this long (three days) is given up: it leaves the outbox as failed, and the
+ * log says so.
+ */
 const giveUpAfterMs = 259_200_000;
 /** How many mails are sent at once, so that a delivery that hangs does not hold up the others. */
 const mailsInHandMax = 10;
@@ -58,8 +68,8 @@ interface ClaimedMail {
   readonly attempts: number;
   readonly claimedAtMs: number;
   /**
-   * When the mail's link expires. Null, as `redirectTo` and `linkHash` are, where the link is used, expired or
-   * replaced, or the mail has none.
+   * When the mail's link expires. Null where the mail has no link, or its link is used, expired or replaced;
+   * `redirectTo` and `linkHash` are then null, too.
    */
   readonly linkExpiresAtMs: number | null;
   readonly redirectTo: string | null;
@@ -75,7 +85,7 @@ export function createOutbox(services: OutboxServices): Outbox {
   const { database, clock, log } = platform;
   const inHand = new Map<string, Promise<void>>();
   /**
-   * The ids of mails that the transport has accepted, but that could not be deleted from the outbox because the storage
+   * The ids of mails that the transport has accepted, but that could not be removed from the outbox because the storage
    * failed. They are not sent again.
    */
   const confirmed = new Set<string>();
@@ -207,7 +217,7 @@ async function messageOf(
 
 const errorLengthMax = 200;
 
-/** What went wrong with a delivery, as one short line of visible ASCII. */
+/** What went wrong with a delivery, as one short line of visible ASCII characters. */
 function inWords(cause: unknown): string {
   const text = cause instanceof Error ? cause.message : String(cause);
   return text.replace(/[^\x20-\x7e]+/g, " ").slice(0, errorLengthMax);

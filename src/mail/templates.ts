@@ -3,14 +3,14 @@ import { escapeHtml } from "../encoding/html.js";
 import type { MailMessage } from "../platform/platform.js";
 
 /**
- * What differs from mail to mail of one kind: the addresses and the link. What all mails of a kind say is their
- * `MailWording`.
+ * What differs between mails of the same kind, such as two invitations: the addresses, the link and when it expires.
+ * The words that mails of a kind have in common are its `MailWording`.
  */
 export interface MailContent {
   readonly kind: MailKind;
   /**
-   * The sender, `mail.from` of svc.toml. Its display name, or else its domain, is the name that the mail uses for the
-   * sender.
+   * The sender's address, `mail.from` of svc.toml. The mail's text calls the sender by the display name in it, or by
+   * the domain where it has no display name.
    */
   readonly from: string;
   readonly to: string;
@@ -20,18 +20,21 @@ export interface MailContent {
   readonly expiresAtMs: number | null;
 }
 
-/** What all mails of one kind say. The plain text and the HTML are both made of it. */
+/** The words that all mails of one kind have in common. The plain text and the HTML of a mail are both made of them. */
 interface MailWording {
   readonly subject: string;
-  /** The paragraphs above the button, which are lines in the text version. */
+  /** The paragraphs above the button. In the plain text of the mail each of them is a line. */
   readonly before: readonly string[];
   /** The label of the mail's button. */
   readonly action: string;
-  /** The paragraphs below the button. */
+  /** The paragraphs below the button. In the plain text of the mail each of them is a line. */
   readonly after: readonly string[];
 }
 
-/** Renders a mail as plain text and as HTML with the same words. Pure: the same content gives the same bytes. */
+/**
+ * Renders a mail as plain text and as HTML, with the same words in both. The same content always gives the same text
+ * and HTML.
+ */
 export function renderMail(content: MailContent): MailMessage {
   const wording = wordings[content.kind](senderName(content.from));
   const note =
@@ -143,7 +146,8 @@ function senderName(from: string): string {
 }
 
 /**
- * Text for a header field, which must not hold line breaks (RFC 5322, section 2.2): control characters become spaces.
+ * Makes a text fit for a header field of a mail, which must not hold line breaks (RFC 5322, section 2.2): control
+ * characters become spaces.
  */
 function oneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, " ").trim();

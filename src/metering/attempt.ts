@@ -4,33 +4,37 @@ import type { Recorder } from "./recorder.js";
 import { Tally } from "./tally.js";
 import { uuidV7 } from "./uuid.js";
 
-/** The part of a receipt that says who called and what they did. It is known once the caller has been authenticated. */
+/**
+ * The part of a receipt (the record of what a request cost) that says who called and what they did. It is known once
+ * the caller has been authenticated.
+ */
 export type Subject = Pick<Receipt, "principalKind" | "principalId" | "table" | "action">;
 
 /**
- * What metering adds to an answer's `meta`, as JSON text: members without the braces around them. Empty where the
- * project does not meter requests.
+ * The members that metering adds to the `meta` object of an answer, as JSON text without the braces around them. Empty
+ * where the project does not meter requests.
  */
 export type MeteringMembers = string;
 
 /** The metering of one request to a table. It ends with at most one receipt (a record of what the request cost). */
 export interface Attempt {
   /**
-   * Starts to count the rows of the request from zero. Where a request is carried out again, this is called again, and
-   * what was counted before is dropped. `subject` says who called and what they did.
+   * Starts to count the rows of the request from zero. Where a request is carried out a second time, this is called a
+   * second time, and what was counted before is dropped. `subject` says who called and what they did.
    */
   begin(subject: Subject): Tally;
   /**
-   * Records the receipt of a success before it is answered. `rowsReturned` is the number of rows in the answer. The
-   * members for the answer's `meta` say whether the receipt is durable. Does not reject.
+   * Records the receipt of a request that has succeeded, before its answer is sent. `rowsReturned` is the number of
+   * rows in the answer. Resolves to the members for the answer's `meta`: the counts of rows, and what has become of the
+   * receipt (`RecordStatus`). Does not reject.
    */
   succeed(status: number, rowsReturned: number): Promise<MeteringMembers>;
   /**
-   * Records the receipt of an answer that is an error, if a statement was sent to the table. Undefined where nothing
-   * is left to record, as after `succeed`, so that the answer does not have to wait.
+   * Records the receipt of a request that is answered with an error, if a statement was sent to the table. Returns
+   * undefined where nothing is left to record, for example after `succeed`, so that the answer does not have to wait.
    */
   end(status: number): Promise<unknown> | undefined;
-  /** The receipt of the metered request; null until there is one. */
+  /** The receipt of the metered request; null as long as none has been made. */
   receipt(): Receipt | null;
   /** The id that the request's receipt has or will have; null where requests are not metered. */
   id(): string | null;
@@ -47,7 +51,10 @@ const unmetered: Attempt = {
   id: () => null,
 };
 
-/** What metering a request needs. `counted` is called with each receipt before it is recorded. */
+/**
+ * What metering needs from the rest of the server. `counted` is called with each receipt before the receipt is
+ * recorded.
+ */
 export interface MeterServices extends Pick<Platform, "clock" | "random"> {
   readonly recorder: Recorder;
   readonly counted: (receipt: Receipt) => void;
@@ -113,7 +120,7 @@ export function createMeter(services: MeterServices | null): Meter {
   };
 }
 
-/** The journal of projects that do not meter requests: it accepts everything and keeps nothing. */
+/** The journal of projects that do not meter requests. It accepts every receipt and keeps none. */
 export const noJournal: Journal = {
   append: async () => {},
   collect: async () => {},

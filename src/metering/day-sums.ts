@@ -3,15 +3,15 @@ import { type Receipt, sumOf } from "../platform/journal.js";
 /** The length of a day in milliseconds. */
 export const dayMs = 86_400_000;
 
-/** The day of a time in UTC, as `2026-01-31`. `ms` is in milliseconds since the epoch. */
+/** The day in UTC of a time in milliseconds since the epoch, written as `2026-01-31`. */
 export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
 /** Groups receipts by their day in UTC. Within a day they keep their order. */
 export function byDay(receipts: readonly Receipt[]): readonly DayReceipts[] {
-  // Days are counted as numbers from the epoch, because formatting the date of every receipt would take longer than
-  // adding the receipt up.
+  // Receipts are grouped by the number of their day since the epoch, because formatting the date of every receipt would
+  // take longer than adding the receipt up.
   const days: Record<number, Receipt[]> = {};
   for (const receipt of receipts) {
     const day = Math.floor(receipt.atMs / dayMs);
@@ -21,12 +21,13 @@ export function byDay(receipts: readonly Receipt[]): readonly DayReceipts[] {
   return Object.values(days).map((those) => [dayOf(those[0]!.atMs), those[0]!.attemptId, those]);
 }
 
-/** The receipts of one day, in UTC. `first` is the `attemptId` of the first receipt. */
+/** The receipts of one day in UTC. `first` is the `attemptId` of the first of them. */
 export type DayReceipts = readonly [day: string, first: string, receipts: readonly Receipt[]];
 
 /**
  * The sums of one caller's requests to one table in a day, in the order of the columns of `_usage_days` that follow
- * `day`. `principalId` is empty for an anonymous caller. Unknown counts are left out of the sums.
+ * `day`. `principalId` is empty for an anonymous caller. Unknown counts are left out of the sums; `unknownReads` says
+ * for how many requests the rows read are unknown.
  */
 export type UsageSum = [
   table: string,
@@ -39,7 +40,7 @@ export type UsageSum = [
   unknownReads: number,
 ];
 
-/** Sums receipts by table and caller. */
+/** Adds receipts up: gives one sum for each table and caller. */
 export function sumsOf(receipts: readonly Receipt[]): readonly UsageSum[] {
   const sums: Record<string, UsageSum> = {};
   for (const receipt of receipts) {

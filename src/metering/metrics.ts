@@ -4,23 +4,27 @@ import type { RecorderState } from "./recorder.js";
 /** The upper bounds of the buckets of the histogram of requests' durations, in seconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** The counts of the requests to one area of the server, which is the first segment of their paths. */
+/**
+ * The counts of the requests to one area of the server, which is all paths with the same first segment, such as
+ * `/api/`.
+ */
 class Area {
   /** The number of answers by HTTP method and then by status. */
   readonly answered = new Map<string, Map<number, number>>();
   /**
-   * How many requests fell into each bucket of durations: they took at most its bound, and longer than the bound before
-   * it. The last number is that of requests that took longer than every bound.
+   * How many requests fell into each bucket of durations: those that took at most the bucket's bound, and longer than
+   * the bound before it. The last number counts the requests that took longer than every bound.
    */
   readonly counts = [...buckets, 0].map(() => 0);
   sumSeconds = 0;
 }
 
 /**
- * The label for all paths and methods that are not known. Without it, clients could create any number of time series.
+ * The label of all paths and methods that the server does not know. Without this label, clients could create any number
+ * of time series.
  */
 const other = "other";
-/** The areas by which requests are counted: first segments of their paths. */
+/** The areas by which requests are counted. Each is the first segment of paths; `other` is for all other paths. */
 const areas = ["api", "auth", "admin", other];
 const prefixes = areas.map((area) => `/${area}/`);
 
@@ -32,8 +36,8 @@ function areaOf(url: string): string {
 const methods = new Set(["GET", "HEAD", "QUERY", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
 /**
- * The numbers of `GET /metrics`, since the start of the process or of the Worker's isolate. They are kept in memory
- * alone. `docs/reference/metering.md#metrics`
+ * The numbers that `GET /metrics` shows, counted since the start of the process or of the Worker's isolate. They are
+ * kept in memory only (`docs/reference/metering.md#metrics`).
  */
 export class Metrics {
   readonly #areas = new Map(areas.map((name) => [name, new Area()]));
@@ -65,24 +69,27 @@ export class Metrics {
     if (rowsRead === null) this.#unknownReads++;
   }
 
-  /** Counts that a stream, or a pull that waits, has looked whether something has changed. */
+  /** Counts one look for changes in the database: a stream of changes does that, and a pull that waits for changes. */
   looked(): void {
     this.#looks++;
   }
 
-  /** Counts that a stream was sent an event. */
+  /** Counts one time that events were sent to the client of a stream. */
   event(): void {
     this.#events++;
   }
 
-  /** Counts, by the reason, that a client has to begin its synchronisation anew. There are few reasons. */
+  /**
+   * Counts a client that has to begin its synchronisation anew, by the reason. There are only a few reasons, so each
+   * may be a label.
+   */
   reset(reason: string): void {
     this.#resets.set(reason, (this.#resets.get(reason) ?? 0) + 1);
   }
 
   /**
    * The metrics in Prometheus's text format, version 0.0.4. `journal` is null where requests are not metered; `streams`
-   * is how many streams are open.
+   * is the number of open streams and of pulls that wait.
    */
   render(journal: RecorderState | null, streams: number): string {
     const lines: string[] = [];

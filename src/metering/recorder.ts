@@ -3,33 +3,39 @@ import type { Gap, Journal, JournalEntry, Receipt } from "../platform/journal.js
 import type { Platform } from "../platform/platform.js";
 
 /**
- * What has become of a receipt. `recorded`: it survives the death of the process. `summed`: it was added to a sum of
- * receipts, which survives it within a second. `unrecorded`: it waits in memory, or was dropped.
- * `docs/reference/metering.md#receipts`
+ * What has become of a receipt. `recorded`: it is written, and survives the death of the process. `summed`: it was
+ * added to a sum of receipts in memory, which is written within a second. `unrecorded`: it waits in memory for the
+ * journal to work again, or was dropped (`docs/reference/metering.md#receipts`).
  */
 export type RecordStatus = "recorded" | "summed" | "unrecorded";
 
-/** The state of a recorder, for `GET /metrics`. */
+/** The state of a recorder of receipts, which `GET /metrics` shows. */
 export interface RecorderState {
-  /** Receipts that wait for the journal to work again. */
+  /** How many receipts wait in memory for the journal to work again. */
   readonly waiting: number;
-  /** Receipts that were dropped since the start because too many were waiting. */
+  /** How many receipts were dropped since the start because too many were waiting. */
   readonly lost: number;
   /** Whether the last attempt to write to the journal succeeded. */
   readonly available: boolean;
 }
 
-/** Brings receipts into the journal. None of its methods rejects because the journal does not work. */
+/**
+ * Writes receipts to the journal. A method whose write to the journal fails does not reject: the receipts then wait in
+ * memory, or are dropped where too many wait.
+ */
 export interface Recorder {
   record(receipt: Receipt): Promise<RecordStatus>;
-  /** Appends the waiting receipts to the journal, unless it still does not work. */
+  /** Tries to append the waiting receipts to the journal. Where the journal still does not work, they go on waiting. */
   retry(): Promise<void>;
-  /** Called when the server stops: appends the waiting receipts to the journal, and to `otherwise` where that fails. */
+  /**
+   * Called when the server stops: appends the waiting receipts to the journal or, where that fails, to `otherwise`,
+   * which is another journal.
+   */
   finish(otherwise: Pick<Journal, "append">): Promise<void>;
   state(): RecorderState;
 }
 
-/** How many receipts may wait in memory. That many take some 3 MB. */
+/** How many receipts may wait in memory for the journal. That many take about 3 MB. */
 const waitingMaxDefault = 10_000;
 /**
  * How many waiting receipts are appended at once. The journal of a Worker needs a statement for each of them, and on
@@ -49,7 +55,7 @@ export function createRecorder(
 ): Recorder {
   const waiting: Receipt[] = [];
   let lost = 0;
-  /** How many receipts were dropped for which no gap has been written yet. */
+  /** How many receipts were dropped about which no gap (a note of missing receipts) has been written yet. */
   let lostUnsaid = 0;
   let available = true;
 
@@ -62,7 +68,8 @@ export function createRecorder(
   };
 
   /**
-   * Takes the next waiting receipts out of memory, with a gap that says how many receipts were dropped, if any were.
+   * Takes the next waiting receipts, at most `entryMax`, out of memory. Where receipts were dropped, adds a gap (a note
+   * of missing receipts) that says how many.
    */
   const takeWaiting = (): JournalEntry => {
     const gaps: Gap[] = [];

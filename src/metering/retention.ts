@@ -3,7 +3,7 @@ import { dayMs, dayOf } from "./day-sums.js";
 import { deleteEntries } from "./store.js";
 
 const entriesMax = 500;
-/** How many batches one call deletes receipts in at most. */
+/** How many batches of deletions one call of `retireReceipts` runs at most. Each deletes up to `entriesMax` entries. */
 const roundsMax = 50;
 
 /**

@@ -3,10 +3,11 @@ import { type Gap, type Receipt, receiptValues } from "../platform/journal.js";
 import { byDay, dayMs, dayOf, sumsOf } from "./day-sums.js";
 
 /**
- * The statements that store receipts. Each list becomes one row of `_usage_entries` per day, because a row for each
- * receipt would cost many times as much, and is added to the sums of that day. An entry is identified by its day and
- * its first attempt: if it is stored already, nothing is stored or added again. One call must not hold the same entry
- * twice, because the sums of all entries are added before the first of them is stored.
+ * Makes the statements that store receipts. Each list of receipts becomes one row of `_usage_entries` per day (an
+ * entry), because a row for each receipt would cost many times as much. The list is also added to the sums of that day.
+ * An entry is identified by its day and its first attempt: if it is stored already, nothing is stored or added again.
+ * One call must not hold the same entry twice, because the sums of all entries are added before the first entry is
+ * stored.
  */
 export function insertEntries(lists: readonly (readonly Receipt[])[]): readonly Statement[] {
   const entries = lists.flatMap(byDay);
@@ -32,7 +33,7 @@ export function insertEntries(lists: readonly (readonly Receipt[])[]): readonly 
   ];
 }
 
-/** The statement that stores how many receipts are missing (a gap), unless this gap is stored already. */
+/** Makes the statement that stores a gap (the note that receipts are missing), unless this gap is stored already. */
 export function insertGap({ id, atMs, reason, attemptsMax }: Gap): Statement {
   return statement(
     "INSERT INTO _usage_gaps VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -49,21 +50,21 @@ export interface TimeRange {
   readonly toMs: number;
 }
 
-/** The `group_by` of `GET /admin/api/usage` (`docs/reference/metering.md#usage`). */
+/** The values of the parameter `group_by` of `GET /admin/api/usage` (`docs/reference/metering.md#usage`). */
 export type UsageGrouping = "table" | "principal" | "day";
 
 /**
- * SQL for the caller of a receipt, `user:<id>`, `key:<id>` or `anonymous`: the id of anonymous callers is empty, and
- * the trim removes the colon before it.
+ * SQL for the caller of a receipt: `user:<id>`, `key:<id>` or `anonymous`. The id of anonymous callers is empty, so the
+ * colon before it is trimmed.
  */
 const principal = "rtrim(principal_kind || ':' || principal_id, ':')";
 
 const keys: Readonly<Record<UsageGrouping, string>> = { table: "table_name", principal, day: "day" };
 
 /**
- * The statement that sums usage: rows `[key, requests, rows_read, rows_written, rows_returned, unknown_reads]`, in the
- * order of the keys. Unknown counts are left out of the sums. A day of which only a part is in the range is summed from
- * its receipts; where those have been deleted, the whole day counts.
+ * Makes the statement that sums usage. Unknown counts are left out of the sums. Where only a part of a day is in the
+ * range, that part is summed from the day's receipts; where those have been deleted, the whole day counts. The rows, in
+ * the order of the keys: `[key, requests, rows_read, rows_written, rows_returned, unknown_reads]`.
  */
 export function sumUsage({ fromMs, toMs }: TimeRange, grouping: UsageGrouping): Statement {
   const inPart = [fromMs, toMs].map((ms) => (ms % dayMs === 0 ? "" : dayOf(ms)));
@@ -88,7 +89,7 @@ export function sumUsage({ fromMs, toMs }: TimeRange, grouping: UsageGrouping): 
 }
 
 /**
- * The statement for the gaps (notes of missing receipts) that were found within the range: rows
+ * Makes the statement that lists the gaps (notes of missing receipts) that were found within the range. Its rows are
  * `[at, reason, attempts_max]`, the oldest first.
  */
 export function listGaps({ fromMs, toMs }: TimeRange): Statement {
@@ -100,8 +101,8 @@ export function listGaps({ fromMs, toMs }: TimeRange): Statement {
 }
 
 /**
- * The statement for the next `limit` entries of stored receipts after the entry `after`: rows `[day, id, receipts]`.
- * `receipts` is a JSON array of `ReceiptValues` (`platform/journal.ts`).
+ * Makes the statement that lists the next `limit` entries of stored receipts after the entry `after`. Its rows are
+ * `[day, id, receipts]`; `receipts` is a JSON array of `ReceiptValues` (`platform/journal.ts`).
  */
 export function listEntries(after: readonly [day: string, id: string], limit: number): Statement {
   return statement(
@@ -112,16 +113,16 @@ export function listEntries(after: readonly [day: string, id: string], limit: nu
 }
 
 /**
- * The statement for about how many bytes the stored receipts take: the text of each entry, and 64 bytes for the rest of
- * its row.
+ * Makes the statement that asks about how many bytes the stored receipts take. It counts the text of each entry, and 64
+ * bytes for the rest of the entry's row.
  */
 export function entryBytes(): Statement {
   return statement("SELECT total(octet_length(receipts) + 64) FROM _usage_entries");
 }
 
 /**
- * The statement that deletes at most `entriesMax` entries of receipts of days before `beforeDay`, which is written
- * `2026-01-31`.
+ * Makes the statement that deletes at most `entriesMax` entries of receipts of days before `beforeDay`, which is
+ * written `2026-01-31`.
  */
 export function deleteEntries(beforeDay: string, entriesMax: number): Statement {
   return statement(

@@ -13,8 +13,8 @@ export class Tally {
   #rowsWritten: number | null = 0;
 
   /**
-   * Whether anything was counted, because a statement about rows of one of the owner's tables was sent. Otherwise an
-   * answer that is an error leaves no receipt.
+   * Whether anything was counted, which is so once a statement about rows of a table of the project was sent. If
+   * nothing was counted, a request that is answered with an error leaves no receipt.
    */
   get touched(): boolean {
     return this.#touched;
@@ -29,16 +29,18 @@ export class Tally {
   }
 
   /**
-   * Waits for statements, and makes the counts unknown where they fail. Four errors leave the counts alone: a broken
-   * constraint or a guard that has undone its batch, after which nothing was written (what was read is then counted by
-   * `tables/`); a call that `CheckedDatabase` has refused; and a call for which the queue had no room.
+   * Waits for statements, and makes the counts of rows unknown where the statements fail. Four errors leave the counts
+   * as they are. After a broken constraint, or after a guard has undone its batch, nothing was written, and the code in
+   * `tables/` counts what was read. A call that `CheckedDatabase` has refused, and a call for which the queue had no
+   * room, are not counted.
    */
   during<T>(work: Promise<T>): Promise<T> {
     return work.catch((error: unknown) => {
       const isUncounted = [ConstraintError, AbortError, CallRefusedError, QueueFullError].some(
         (kind) => error instanceof kind,
       );
-      // Statements that have not ended by their deadline have written nothing.
+      // Statements that have not ended by their deadline have written nothing, so only the number of rows read is
+      // unknown.
       if (!isUncounted) this.add(null, error instanceof DeadlineError ? 0 : null);
       throw error;
     });

@@ -11,10 +11,10 @@ interface WaitingHash extends HashTurn {
 }
 
 /**
- * Hashes passwords with native libraries in libuv's thread pool: Argon2id, and bcrypt for imported users. Only one hash
- * is computed at a time, so that logins neither block the event loop nor take 19 MiB each at once. At most `queueMax`
- * (64) more passwords wait, and `HashQueue` decides which; for the others HasherBusyError is thrown. `close` refuses
- * the waiting ones and waits for the hash that is being computed.
+ * Makes the hasher of passwords. It uses native libraries in libuv's thread pool: Argon2id, and bcrypt for imported
+ * users. Only one hash is computed at a time, so that logins neither block the event loop nor take 19 MiB each at once.
+ * At most `queueMax` (64 by default) more passwords wait, and `HashQueue` decides which ones; for the others
+ * HasherBusyError is thrown. `close` refuses the waiting passwords and waits for the hash that is being computed.
  */
 export function createArgon2({ queueMax = 64 }: { queueMax?: number } = {}): PasswordHasher & {
   close(): Promise<void>;

@@ -8,7 +8,7 @@ const tagBytes = 16;
 
 /**
  * Makes a cipher (AES-GCM) that works synchronously. Web Crypto would encrypt in another thread, and waiting for that
- * takes longer than encrypting the cursor of a list does.
+ * thread takes longer than encrypting so short a text as the cursor of a list.
  */
 export function nodeCipher(bytes: Uint8Array): Cipher {
   const key = createSecretKey(bytes);

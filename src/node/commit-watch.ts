@@ -1,8 +1,8 @@
 import type { Commits, CommitWait } from "../platform/commits.js";
 
 /**
- * While somebody waits for a commit, how often the database is asked whether another process has committed, in
- * milliseconds.
+ * How often, in milliseconds, the database is asked whether another process has committed. It is asked only while
+ * somebody waits for a commit.
  */
 const othersEveryMs = 1_000;
 
@@ -21,7 +21,7 @@ export class CommitWatch implements Commits {
   #polling: NodeJS.Timeout | undefined;
   #version: number | undefined;
 
-  /** `version` gives a number that changes when another connection commits (`PRAGMA data_version`). */
+  /** `version` returns SQLite's `PRAGMA data_version`, a number that changes when another connection commits. */
   constructor(private readonly version: () => number) {}
 
   /** To be called when a write of this process has been committed. */
@@ -31,8 +31,8 @@ export class CommitWatch implements Commits {
   }
 
   /**
-   * Wakes those who wait one after the other and lets the event loop go on in between, because each may query the
-   * database at once.
+   * Wakes the one who has waited longest, and the next one in the next turn of the event loop, and so on. They are not
+   * woken all together, because each may query the database as soon as it is woken.
    */
   #wakeNext(): void {
     const [first] = this.#waiting;
@@ -83,7 +83,8 @@ export class CommitWatch implements Commits {
     try {
       version = this.version();
     } catch {
-      // The database is locked or closed: the next turn of the timer asks again.
+      // The version cannot be read while the database is locked, or after it was closed. The next turn of the timer
+      // tries again.
       return;
     }
     const isNew = version !== this.#version;

@@ -17,19 +17,24 @@ export interface FairQueueLimits {
   readonly waitingMax: number;
 }
 
-/** How many pieces of work of one principal run at once; API keys are limited together instead. */
+/**
+ * How many pieces of work of one principal run at once, where the principal is a user or all who are not signed in. API
+ * keys have a limit in common instead, which is half of all places.
+ */
 const runningMax = 2;
 
 /**
- * Decides which work runs next. Principals take turns. API keys have up to half of the places between them, others two
- * each; and the last free place is only for those who have nothing running, so that no principal can take all places. Where
- * too much waits, whoever has most of it waiting gives a place up (`docs/reference/limits.md#long-work`).
+ * Decides which work runs next. Principals (users, API keys, and all who are not signed in as one) take turns. All API
+ * keys together have up to half of the places, every other principal has up to two. The last free place is only for
+ * principals who have nothing running, so that no principal can take all places. Where too much work waits, one piece
+ * of the principal with the most work waiting is refused (`docs/reference/limits.md#long-work`).
  */
 export class FairQueue<W extends Waiting> {
   readonly #places: number;
   readonly #waitingMax: number;
   /**
-   * The work that waits, by principal, oldest first. The map's order is the order in which principals get their turns.
+   * The work that waits, by principal; the oldest work of each principal comes first. The map's order is the order in
+   * which principals get their turns.
    */
   readonly #waiting = new Map<string, W[]>();
   #waitingCount = 0;
@@ -54,9 +59,9 @@ export class FairQueue<W extends Waiting> {
   }
 
   /**
-   * Where more work waits than `waitingMax`, takes one piece out and returns it, so that the caller can refuse it: the
-   * newest one of the principal with the most work waiting; where several have as much, of the one who came last.
-   * Undefined where no more waits than may.
+   * Where more work waits than `waitingMax`, takes one piece out of the queue and returns it, so that the caller can
+   * refuse it. That is the newest piece of the principal with the most work waiting; of several principals with equally
+   * much, of the one whose turn comes last. Undefined where no more work waits than may.
    */
   removeExcess(): W | undefined {
     if (this.#waitingCount <= this.#waitingMax) return undefined;
@@ -81,7 +86,7 @@ export class FairQueue<W extends Waiting> {
     return true;
   }
 
-  /** Whether no work of the queue runs at the moment. */
+  /** Whether no work is running: all that `next` has returned has ended. */
   get isIdle(): boolean {
     return this.#runningCount === 0;
   }
@@ -95,7 +100,7 @@ export class FairQueue<W extends Waiting> {
       const work = line[0]!;
       if (!this.#mayRun(work)) continue;
       this.remove(work);
-      // A principal who had a turn goes behind all others.
+      // A principal who had a turn goes behind all others in the order of turns.
       if (this.#waiting.delete(principal)) this.#waiting.set(principal, line);
       this.#count(work, 1);
       return work;

@@ -1,16 +1,18 @@
 import type { HashTurn } from "../platform/platform.js";
 
 /**
- * How many passwords of one client address may always wait to be hashed. More of one address may wait as long as no
- * other address needs the places.
+ * Where all places in the queue are taken, a client address with fewer passwords waiting than this takes a place from
+ * an address with more waiting than this.
  */
 const ownPlaces = 8;
 
 /**
- * Decides which of the waiting passwords is hashed next. Sign-ins come before registrations, and within each kind,
- * client addresses take turns. Where all places are taken, one more sign-in takes the place of a registration. Else,
- * work of an address with fewer than `ownPlaces` waiting takes the place of an address with more, and work of an
- * address with none waiting takes one of the address with most (`docs/reference/limits.md#users-keys-and-mails`).
+ * Decides which of the waiting passwords is hashed next, and which is refused where all places are taken. Sign-ins come
+ * before registrations. Within each of these two kinds, client addresses take turns. Where all places are taken, a new
+ * sign-in takes the place of a registration. If no registration waits, or the new password is itself for a
+ * registration, an address with fewer than `ownPlaces` passwords of that kind waiting takes a place from an address
+ * with more than `ownPlaces`, and an address with none waiting takes a place from the address with the most
+ * (`docs/reference/limits.md#users-keys-and-mails`).
  */
 export class HashQueue<W extends HashTurn> {
   readonly #placesMax: number;
@@ -96,7 +98,10 @@ class AddressLines<W extends HashTurn> {
     return work;
   }
 
-  /** The address with the most waiting passwords; the first of several, and an empty text where none wait. */
+  /**
+   * The address with the most waiting passwords. Of several with equally many it is the one whose turn comes first; it
+   * is an empty text where no password waits.
+   */
   longest(): string {
     let longest = "";
     for (const [address, { length }] of this.#waiting) if (length > this.countOf(longest)) longest = address;

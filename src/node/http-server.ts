@@ -16,13 +16,13 @@ const headerBytesMax = 131_072;
 /** How long a request may take to arrive as a whole, in seconds. */
 const arrivalSecondsMax = 25;
 /**
- * How often Node looks for requests that take too long to arrive, in seconds. As they may take 25 seconds, they end
- * within 30.
+ * How often Node looks for requests that take too long to arrive, in seconds. A request may take 25 seconds, so a
+ * slower one is ended within 30.
  */
 const lookEverySeconds = 5;
-/** How many milliseconds a client may take nothing of its answer before the connection is closed. */
+/** After how many milliseconds a connection is closed whose client takes nothing of an answer that waits to be sent. */
 const answerStalledMs = 30_000;
-/** How often, at most, the log says that connections are refused, in milliseconds. */
+/** The log says that connections are refused at most once in this many milliseconds. */
 const sayEveryMs = 60_000;
 
 /**
@@ -45,7 +45,8 @@ export interface HttpServerOptions {
    */
   readonly arrival?: { readonly maxMs: number; readonly lookEveryMs: number };
   /**
-   * How many milliseconds a client may take nothing of an answer before its connection is closed; 30,000 where absent.
+   * After how many milliseconds a connection is closed whose client takes nothing of an answer that waits to be sent;
+   * 30,000 where absent.
    */
   readonly stalledMs?: number;
   readonly log: Log;
@@ -65,16 +66,17 @@ export async function createHttpServer({
 }: HttpServerOptions): Promise<Server> {
   const answer = getRequestListener(fetch, { errorHandler: (error) => refusalOf(error, log).toResponse() });
   const listener: typeof answer = (incoming, outgoing) => {
-    // Node calls this when nothing was sent for that long. The connection is closed only if part of the answer waits to
-    // be sent; while the answer is still being computed, nothing does.
+    // Node calls this function when nothing was sent to the client for `stalledMs`. The connection is closed only if a
+    // part of the answer waits to be sent. While the answer is still being computed, nothing waits to be sent, and the
+    // time begins anew.
     outgoing.setTimeout(stalledMs, () => {
       if ((outgoing.socket?.writableLength ?? 0) > 0) outgoing.socket?.destroy();
       else outgoing.socket?.setTimeout(stalledMs);
     });
     return answer(incoming, outgoing);
   };
-  // `requireHostHeader` is off, because Node would answer a request without a Host header with an empty body; the
-  // listener answers it in the error format.
+  // `requireHostHeader` is off, because Node would answer a request without a Host header with an empty body. With the
+  // option off, the listener answers such a request, in this server's error format.
   const options = {
     maxHeaderSize: headerBytesMax,
     requireHostHeader: false,

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { isLockFile } from "./directory-lock.js";
 
 /**
- * The names of the journals of receipts in a directory: subdirectories named by 16 hexadecimal digits that hold nothing
- * but segments and lock files. Others are not the server's and are left alone. Empty where the directory is missing.
+ * The names of the journals of receipts in a directory. A journal is a subdirectory whose name has 16 hexadecimal
+ * digits and that holds nothing but segments and lock files; other subdirectories are not the server's and are left
+ * alone. Empty where the directory is missing.
  */
 export async function journalsIn(directory: string): Promise<readonly string[]> {
   const found: string[] = [];
@@ -18,7 +19,7 @@ export async function journalsIn(directory: string): Promise<readonly string[]> 
   return found;
 }
 
-/** File names of a journal's segments, oldest first. */
+/** The file names of a journal's segments (the files that hold its receipts), oldest first. */
 export async function segmentsIn(directory: string): Promise<readonly string[]> {
   const entries = await entriesIn(directory);
   return entries.flatMap((entry) => (entry.isFile() && isSegment(entry.name) ? [entry.name] : [])).sort();
@@ -42,8 +43,8 @@ export async function removeJournal(path: string): Promise<void> {
   try {
     await rmdir(path);
   } catch (error) {
-    // Ignored, because another process is looking for receipts to recover: it has made a lock file in the directory,
-    // and removes the directory afterwards, or has done so already.
+    // It is no error that the directory is not empty, or is gone already. Another process may be looking for receipts
+    // to recover: it has made a lock file in the directory, and removes the directory itself.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOTEMPTY" && code !== "ENOENT") throw error;
   }

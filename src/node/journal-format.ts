@@ -16,8 +16,8 @@ import { withSumsTogether } from "../platform/receipt-sums.js";
  *
  * - `{"reserved":[from,to]}`: the sequence numbers from `from` to `to - 1` may be used from now on. This line is on
  *   the disk before any of them is used;
- * - `{"seq":n,"receipts":[[…],…],"gaps":[{…},…]}`: receipts with the sequence numbers `n`, `n + 1` and so on; a sum has as
- *   many of them as requests;
+ * - `{"seq":n,"receipts":[[…],…],"gaps":[{…},…]}`: receipts with the sequence numbers `n`, `n + 1` and so on. A receipt
+ *   that is the sum of several requests has as many sequence numbers as requests;
  * - `{"end":n}`: no number from `n` on was used.
  *
  * After a crash, the reserved numbers without a receipt tell how many receipts may be missing at most.
@@ -34,7 +34,8 @@ export const endLine = (next: number): string => line({ end: next });
 
 /**
  * Makes the journal line of an entry (receipts that were appended together) whose first receipt has the sequence number
- * `seq`. One line per entry, so that a write that was cut short loses the entry as a whole, as its appender was told.
+ * `seq`. The whole entry is one line, so that a write that was cut short leaves none of its receipts: whoever appended
+ * the entry was told that it failed.
  */
 export function entryLine(seq: number, { receipts, gaps }: JournalEntry): string {
   return line({ seq, receipts: receipts.map(receiptValues), gaps });
@@ -51,7 +52,7 @@ function checksum(text: string): string {
 
 /** The content of a journal's segment, as far as it could be read. */
 export interface ReadSegment extends JournalEntry {
-  /** How many reserved sequence numbers no receipt was found for: that many receipts are missing at most. */
+  /** For how many reserved sequence numbers no receipt was found, which is how many receipts are missing at most. */
   readonly missing: number;
 }
 
@@ -65,7 +66,7 @@ export function readSegment(text: string): ReadSegment {
   const gaps: Gap[] = [];
   let from: number | null = null;
   let to = 0;
-  // The text after the last line break is empty, or a line that was not written completely.
+  // What follows the last line break is left out: it is empty, or a line that was not written completely.
   for (const content of text.split("\n").slice(0, -1).map(parseLine)) {
     if (content === null) continue;
     if ("reserved" in content) {
@@ -93,8 +94,8 @@ function parseLine(text: string): Line | null {
 }
 
 /**
- * Reads a piece of a segment, with its receipts as they are stored in the database: sums of the same table and minute
- * become one.
+ * Reads a piece of a segment, with its receipts as they are stored in the database: sums that are alike in table,
+ * minute, method, action and status become one.
  */
 export function readPiece(text: string): ReadSegment {
   const read = readSegment(text);
@@ -108,9 +109,10 @@ export function readPiece(text: string): ReadSegment {
 const pieceCharacters = 32_768;
 
 /**
- * Cuts a segment's text into pieces of whole lines, to be stored in the database one after the other: small pieces,
- * because objects that live only during one short write are cheap to garbage-collect. The same text always gives the
- * same pieces, because the store recognises by the piece what it has stored already.
+ * Cuts a segment's text into pieces of whole lines, which are stored in the database one after the other. The pieces
+ * are small, because objects that live only during one short write are cheap to garbage-collect. The same text always
+ * gives the same pieces, because the database recognises what it has stored already by the first receipt that a piece
+ * has of each day.
  */
 export function* piecesOf(text: string): Generator<string> {
   for (let from = 0; from < text.length; ) {

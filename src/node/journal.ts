@@ -20,13 +20,13 @@ import { endLine, entryLine, piecesOf, readPiece, readSegment, reservedLine } fr
 import { makePrivateDirectory, privateFile } from "./private-files.js";
 import { syncToDisk } from "./sync-to-disk.js";
 
-/** What a journal of receipts in files needs. */
+/** What a `FileJournal` (a journal that keeps receipts in files) needs. */
 export interface FileJournalOptions {
   /** The absolute path of `usage.journal_dir`, which holds the journals of all processes. */
   readonly directory: string;
   /**
-   * Stores receipts and gaps in the database. After a crash the journal may pass the same entry again, which has to
-   * be stored only once.
+   * Stores receipts and gaps (notes of missing receipts) in the database. After a crash the journal may pass the same
+   * entry again, and it must not be stored a second time.
    */
   readonly store: (entry: JournalEntry) => Promise<void>;
   readonly clock: Clock;
@@ -37,11 +37,15 @@ export interface FileJournalOptions {
   readonly bound?: JournalBound;
 }
 
-/** How many bytes receipts may take in the journal's files and in the database, and how many the stored ones take. */
+/**
+ * How many bytes receipts may take in the journal's files and in the database together, and how many bytes they take in
+ * the database now.
+ */
 export interface JournalBound {
   /**
-   * How many bytes receipts may take in all. From three quarters of this on, receipts for which `maySum` holds are
-   * added up into sums; the last quarter is room for the sums.
+   * How many bytes receipts may take in all. Once they take three quarters of that, receipts for which `maySum` holds
+   * (those of anonymous requests that have written nothing) are added up into sums. The last quarter is room for the
+   * sums.
    */
   readonly bytesMax: number;
   /** Returns how many bytes the receipts in the database take. */
@@ -55,16 +59,18 @@ const blockSize = 1_000;
  * it is stored.
  */
 const segmentBytesMax = 196_608;
-/** How many milliseconds after it was written a receipt is on the disk, at the latest. */
+/** A receipt that was written to a segment is on the disk after this many milliseconds at the latest. */
 const syncEveryMs = 1_000;
-/** How many milliseconds after a failure the journal is opened again, at the earliest. */
+/** After a failure the journal waits this many milliseconds before it tries to open a new segment. */
 const reopenAfterMs = 250;
 
-/** How many milliseconds after its first receipt was added a sum is written to the journal, at the latest. */
+/**
+ * A sum of receipts is written to the journal at the latest this many milliseconds after its first receipt was added.
+ */
 const sumEveryMs = 1_000;
 /**
- * After how many collections (of segments into the database) the database is asked again how many bytes the receipts
- * take there. In between, the bytes of what was stored are added up instead.
+ * The journal asks the database how many bytes receipts take there only once in this many collections (moves of
+ * segments into the database). In between, it adds up the bytes of what it has stored.
  */
 const collectionsPerLook = 20;
 
@@ -78,7 +84,10 @@ interface Segment {
   reserved: number;
 }
 
-/** Journal entries that go to the file in one write; `written` settles for all of them. */
+/**
+ * Journal entries that are written to the file in one write. `written` resolves for all of them after that write, or
+ * rejects where it fails.
+ */
 interface Group {
   readonly entries: JournalEntry[];
   readonly written: Promise<void>;
@@ -119,8 +128,8 @@ export class FileJournal implements Journal {
   }
 
   /**
-   * Makes the journal's directory and the first segment unless they are there. Throws where that fails; a later
-   * `append` tries it again.
+   * Makes the journal's directory, and a segment to write to, unless the journal has them already. Throws where that
+   * fails; a later `append` tries again.
    */
   open(): void {
     if (this.#closed) throw new Error("the journal is closed");
@@ -180,7 +189,7 @@ export class FileJournal implements Journal {
       await this.collect();
       if (this.#lock !== null) await removeJournal(this.#directory);
     } catch {
-      // Ignored because nothing is lost: the next start finds the receipts that could not be stored now.
+      // A failure is ignored, because nothing is lost: the next start finds the receipts that could not be stored now.
     } finally {
       this.#unlock();
     }
@@ -230,15 +239,15 @@ export class FileJournal implements Journal {
     try {
       this.#prepareNext(this.#segment!);
     } catch {
-      // The failure is not passed on to the callers of `append`, because their entries are written: they would append
-      // them again.
+      // A failure to prepare the next write is not passed on to the callers of `append`: their entries are written
+      // already, and they would append them a second time.
       this.#abandon();
     }
   }
 
   /**
-   * Returns the segment that entries are written to, and opens one where there is none. Throws where that fails, or has
-   * failed just now.
+   * Returns the segment that entries are written to, and opens one where there is none. Throws where no segment can be
+   * opened, or where the last one failed less than `reopenAfterMs` ago.
    */
   #openSegment(): Segment {
     if (this.#segment === null && this.#options.clock.elapsed() - this.#failedAtMs < reopenAfterMs)
@@ -249,7 +258,7 @@ export class FileJournal implements Journal {
 
   #write(entries: readonly JournalEntry[]): void {
     const segment = this.#openSegment();
-    // Refuses a segment whose file somebody has deleted: what is written to it would be lost when the process ends.
+    // A segment whose file somebody has deleted is refused: what is written to it would be lost when the process ends.
     if (fstatSync(segment.file).nlink === 0) throw new Error("the journal's segment has been removed");
     const receipts: Receipt[] = [];
     const gaps: Gap[] = [];
@@ -404,7 +413,7 @@ export async function readJournals(directory: string): Promise<JournalEntry> {
   const entries: JournalEntry[] = [];
   for (const left of await journalsIn(directory))
     for (const name of await segmentsIn(join(directory, left))) {
-      // A running server may have stored and deleted the segment in the meantime.
+      // A segment that is missing counts as empty: a running server may have stored and deleted it in the meantime.
       const text = await readFile(join(directory, left, name), "utf8").catch(() => "");
       // The text is cut into the same pieces as for storing, so that a receipt that a server stores in the meantime is
       // recognised as the same.

@@ -12,24 +12,31 @@ import { makePrivateFile } from "./private-files.js";
 
 /** How an embedded database is opened. */
 export interface LibsqlOptions {
-  /** The path of the database file, which is created together with its folder when missing, or `:memory:`. */
+  /**
+   * The path of the database file, which is created together with its folder where missing; `:memory:` for a database
+   * in memory.
+   */
   readonly path: string;
   /** What committed writes survive: with `full` a power failure, with `normal` a crash of the process. */
   readonly synchronous: "full" | "normal";
   /**
-   * Whether a command opens the database, beside a server that may be running: it then waits for locks inside SQLite,
-   * and leaves the journal mode as it is.
+   * Whether it is a command that opens the database, while a server may be running on it. A command waits for locks
+   * inside SQLite, and leaves the journal mode as it is.
    */
   readonly commandLine?: boolean;
   /**
-   * Whether this connection checkpoints (moves the log of writes, the WAL, into the database file): only that of the
-   * server that holds the database's lock does (`docs/reference/backends.md#the-database-file`). By default true, but
-   * for a command.
+   * Whether this connection checkpoints (moves the log of writes, the WAL, into the database file). Only one connection
+   * may: the one for writing of the process that holds the database's lock
+   * (`docs/reference/backends.md#the-database-file`). By default false for a command and for a connection that only
+   * reads, else true.
    */
   readonly checkpoints?: boolean;
   /** Whether this is a server's second connection, which only reads, beside the one that writes. */
   readonly readsOnly?: boolean;
-  /** Whether what this connection deletes is overwritten with zeros (https://sqlite.org/pragma.html#pragma_secure_delete). */
+  /**
+   * Whether what this connection deletes is overwritten with zeros
+   * (https://sqlite.org/pragma.html#pragma_secure_delete).
+   */
   readonly overwritesDeleted?: boolean;
 }
 
@@ -49,8 +56,8 @@ export function cannotBeOpened(path: string, error: unknown): UnavailableError {
 }
 
 /**
- * Opens the file at `path`. The path is made absolute, because SQLite and libsql take `file:` or `libsql:` at its start
- * for a URL scheme.
+ * Opens the database file at `path`. The path is made absolute, because SQLite and libsql take `file:` or `libsql:` at
+ * the beginning of a path for a URL scheme.
  */
 function openFile(path: string): Libsql.Database {
   if (path === ":memory:") return openNative(path);
@@ -89,9 +96,9 @@ export class Connection {
   #statements = newCache();
   readonly #explainer: Explainer;
   /**
-   * SQLite's count of rows changed on this connection, `total_changes()`, after the last statement. How much it grows
-   * tells how many rows the next statement has written. Null where it has to be asked again: asking takes as long as
-   * binding some parameters, so it is left to the next statement whose rows are counted.
+   * SQLite's count of rows changed on this connection, `total_changes()`, after the last statement. The next statement
+   * has written as many rows as this count grows. Null where the count has to be asked for again. Asking takes as long
+   * as binding some parameters, so it is done only when a statement's rows are to be counted.
    */
   #changes: number | null = null;
 
@@ -148,13 +155,13 @@ export class Connection {
     try {
       this.#native.exec("ROLLBACK");
     } catch {
-      // Ignored because SQLite ends the transaction even when the rollback reports an error.
+      // A failed rollback is ignored, because SQLite ends the transaction all the same.
     }
   }
 
   /**
-   * Undoes the work since the savepoint `job`. If the savepoint is gone or cannot be restored, the whole transaction is
-   * rolled back.
+   * Undoes the work since the savepoint named `job`. Where the savepoint does not exist any more, or SQLite fails to go
+   * back to it, rolls the whole transaction back.
    */
   rollbackToSavepoint(): void {
     if (!this.inTransaction) return;
@@ -178,8 +185,8 @@ export class Connection {
       const before = results.at(-1);
       const statement = before === undefined || each.quicker === undefined ? each : each.quicker(before);
       const isRead = statement === null || statement.sql.startsWith("SELECT ");
-      // The full-text index is not flushed before a SELECT, which may ask with `changes()` how many rows the write
-      // before it has changed.
+      // Full-text indexes are not made to write before a SELECT, because the SELECT may ask with `changes()` how many
+      // rows the write before it has changed, and that number would be another one afterwards.
       if (mayBuffer && !isRead) this.#flushVirtualTables();
       const result = statement === null ? nothingDone : this.#written(statement, isRead);
       mayBuffer = result.rowsWritten > 1 || (mayBuffer && isRead);
@@ -203,9 +210,9 @@ export class Connection {
   }
 
   /**
-   * Makes full-text indexes write the rows that they have buffered, by a savepoint. Otherwise they would write them
-   * when the next writing statement begins, and SQLite would count them for that statement. This also changes what
-   * `changes()` tells.
+   * Makes and releases a savepoint, by which full-text indexes write the rows that they have buffered. Otherwise they
+   * would write them when the next writing statement begins, and SQLite would count them for that statement. Afterwards
+   * `changes()` gives another number than before.
    */
   #flushVirtualTables(): void {
     this.#native.exec("SAVEPOINT flushed; RELEASE flushed");
@@ -217,16 +224,17 @@ export class Connection {
   }
 
   /**
-   * From now on this connection checkpoints (moves the WAL into the database file) after its commits, by SQLite's
-   * default every 1,000 pages.
+   * Makes this connection checkpoint (move the WAL into the database file) after its commits from now on: whenever the
+   * WAL has 1,000 pages, which is SQLite's default.
    */
   startCheckpoints(): void {
     this.#native.exec("PRAGMA wal_autocheckpoint=1000");
   }
 
   /**
-   * Moves the WAL into the database file (a checkpoint). SQLite does that safely directly after a commit of the same
-   * connection that has written to the WAL, so a header field is first written again as it is.
+   * Moves the WAL into the database file (a checkpoint). That is safe directly after a commit by which the same
+   * connection has written to the WAL. To have made such a commit, it first sets the database's `user_version` to the
+   * value that this has already.
    */
   tryCheckpoint(): void {
     try {
@@ -258,8 +266,7 @@ export class Connection {
     this.#native.close();
   }
 
-  // `total_changes()` is read with `get`, which leaves the statement open. An open statement normally keeps other
-  // connections from checkpointing, but this one reads no table, and `all` would take three times as long.
+  // `total_changes()` is read with `get`, because `all` would take three times as long.
   #totalChanges(): number {
     const [total] = this.#totalChangesStatement.get([]) as [number];
     return total;
@@ -267,8 +274,8 @@ export class Connection {
 
   #rows(statement: Statement, mayWrite = true): Result["rows"] {
     const { sql, params } = statement;
-    // An EXPLAIN (without QUERY PLAN) among writes tests whether a statement compiles after the writes before it. It is
-    // not run: that would leave a statement open that keeps its locks.
+    // An EXPLAIN (without QUERY PLAN) among writes tests whether a statement compiles after the writes before it. So it
+    // is only prepared and not run: libsql would leave it open, with its locks.
     if (mayWrite && /^EXPLAIN (?!QUERY PLAN )/.test(sql)) {
       this.#native.prepare(sql);
       return [];
@@ -286,8 +293,8 @@ export class Connection {
 
   #prepare(sql: string): PreparedStatement {
     return this.#statements.get(sql, () => {
-      // Makes SQLite read the schema anew if another process has changed it, because not every error of preparing a
-      // statement would make it do so.
+      // This query makes SQLite read the schema anew if another process has changed it. Preparing the statement may
+      // fail without making SQLite do that.
       this.#schemaStatement.all([]);
       countPrepared(sql);
       return prepare(this.#native, sql);
@@ -295,7 +302,7 @@ export class Connection {
   }
 }
 
-/** The result of a statement in whose place nothing is run (`Statement.quicker`). */
+/** The result that stands for a statement where `Statement.quicker` has said that nothing needs to be run. */
 const nothingDone: Result = { rows: [], rowsWritten: 0 };
 
 /**

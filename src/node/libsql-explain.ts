@@ -30,14 +30,15 @@ export class Explainer {
     const connection = sql.startsWith("EXPLAIN QUERY PLAN ") ? this.#open() : this.#withItsPages();
     const statement = connection.prepare<[readonly SqlValue[]]>(sql);
     const rows = statement.raw(true).all(params) as unknown[][];
-    // The statement is called once more with `get`, which unlike `all` resets it, so that it keeps no lock.
+    // Running the statement once more with `get` closes it, so that it keeps no lock: libsql leaves an EXPLAIN open
+    // after `all`.
     statement.get(params);
     return rows;
   }
 
   /**
-   * Returns a connection for a plain EXPLAIN, whose rows name the pages at which tables begin. So it is the main
-   * connection of an in-memory database, because in a copy tables begin at other pages.
+   * Returns a connection for a plain EXPLAIN. The rows of an EXPLAIN name the pages of the database at which tables
+   * begin. So for an in-memory database it is the main connection, because in a copy tables begin at other pages.
    */
   #withItsPages(): Libsql.Database {
     return this.path === ":memory:" ? this.main : this.#open();

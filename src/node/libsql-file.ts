@@ -6,7 +6,7 @@ import { withLiterals } from "../platform/statement-text.js";
 /**
  * Writes a consistent snapshot of the database at `from` into a new file at `to`, which gets SQLite's usual file mode.
  * A server may be writing to the database meanwhile. The snapshot is one file without a WAL. Throws UnavailableError.
- * If the process ends before the promise settles, SQLite may leave an empty log file behind.
+ * If the process ends before the promise settles, SQLite may leave an empty WAL file behind.
  */
 export async function snapshotDatabase(from: string, to: string): Promise<void> {
   // Automatic checkpoints are off, as on every connection that may be open beside a server: one could corrupt the WAL
@@ -19,8 +19,8 @@ export async function snapshotDatabase(from: string, to: string): Promise<void> 
   const statement = withLiterals({ sql: "VACUUM INTO ?", params: [to] });
   const { failure } = await inThread(from, settings, statement);
   if (failure === null) return;
-  // The message for a file that cannot be written says what helps: even a connection that only reads a database in WAL
-  // mode has to write the WAL's shared-memory index.
+  // Where the file cannot be written, the error's message says what helps: even a connection that only reads a database
+  // in WAL mode has to write the WAL's shared-memory index.
   const remedy = failure.includes("readonly database")
     ? "; whoever takes it has to be able to write the file and its directory, as the server does"
     : "";
@@ -40,7 +40,7 @@ export async function databaseProblem(path: string): Promise<string | null> {
 
 interface Answer {
   readonly rows: readonly Readonly<Record<string, string>>[];
-  /** The message of the error with which the thread's statements failed; null if they did not. */
+  /** The message of the error with which the statements failed that the thread ran; null if they did not fail. */
   readonly failure: string | null;
 }
 
@@ -51,7 +51,7 @@ interface Answer {
 async function inThread(path: string, settings: string, statement: string): Promise<Answer> {
   const workerData = { path, settings, statement };
   const worker = new Worker(new URL("./libsql-file-worker.js", import.meta.url), { workerData });
-  // Waits for the answer, or for the end of a thread that gives none; rejects if the thread throws.
+  // Waits for the thread's answer, or for the thread's end where it gives no answer. Rejects if the thread throws.
   const ended = once(worker, "exit").then(([code]) => [
     { rows: [], failure: `its thread ended with ${code}` },
   ]);

@@ -21,26 +21,33 @@ export interface ThreadOptions {
 }
 
 /**
- * The database's log of writes (the WAL). SQLite cannot begin it anew while a read still needs a part of it, so with
- * one long read after the other it would grow without end.
+ * The database's log of writes (the WAL), as the thread for long work sees it. SQLite cannot start writing the log from
+ * its beginning again while a read still needs a part of it. So if one long read always followed another, the log would
+ * grow without end.
  */
 export interface LogOfDatabase {
-  /** How many bytes the log has; 0 where another server is the one that moves it into the database. */
+  /**
+   * How many bytes the log has. It is 0 where another server is the one that moves the log into the database file, as
+   * this one then has nothing to do.
+   */
   bytes(): number;
   /** Moves the database's log into the database file (a checkpoint). */
   shorten(): Promise<void>;
 }
 
-/** Statements that are sent to the thread for long work. Several reads may run at once, but only one write. */
+/**
+ * A task for the thread for long work: statements that are sent to it. Several tasks that read may run at once, but
+ * only one that writes.
+ */
 export interface Task {
   readonly id: number;
   /**
-   * How the thread runs the statements, as the methods of `Database` do: `batch` in a transaction that writes, and
-   * `migration` in one in which foreign keys are not enforced.
+   * How the thread runs the statements, by the method of `Database` that was called: `read` for `query`; `batch` in a
+   * transaction that writes; `migration` in one in which foreign keys are not enforced.
    */
   readonly kind: "read" | "batch" | "migration";
   readonly statements: readonly Statement[];
-  /** After how many milliseconds the thread for long work interrupts the task's statements. */
+  /** After how many milliseconds the thread interrupts the task's statements. */
   readonly withinMs: number;
 }
 
@@ -68,19 +75,22 @@ export type TaskAnswer =
  */
 export const readsAtOnce = Math.max(3, availableParallelism());
 const waitingMax = 64;
-/** From how many bytes of the database's log (the WAL) on it is moved into the database. */
+/** Once the database's log (the WAL) has more bytes than this, it is moved into the database file. */
 const logBytesMax = 67_108_864;
 /**
- * From how many bytes of the database's log on new long reads wait until it could be moved into the database, however
- * long that takes.
+ * Once the database's log has more bytes than this, new long reads wait until it has been moved into the database file,
+ * however long that takes.
  */
 const logBytesHardMax = 268_435_456;
 /**
- * How many milliseconds new long reads wait at most for the running ones to end, so that the database's log can be
- * moved; after that, moving it is given up for the time being.
+ * While the log is to be moved into the database file, new long reads wait for the running ones to end, but only for
+ * this many milliseconds. After that they begin all the same, unless the log is over `logBytesHardMax`, and moving it
+ * is tried again later.
  */
 const pauseMsMax = 2_000;
-/** After an attempt to move the database's log, how many milliseconds pass before the next one. */
+/**
+ * How many milliseconds pass between an attempt to move the database's log into the database file and the next attempt.
+ */
 const shortenEveryMs = 10_000;
 
 interface Sent {
@@ -138,13 +148,13 @@ export class LongWorkThread {
   }
 
   /**
-   * Whether long reads may begin. While the database's log is long they wait until the running ones have ended and the
-   * log has been moved: for `pauseMsMax` at most, or, where the log is very long, for as long as that takes. While a
-   * long write runs, moving the log would have to wait for it, and reads with that, so only a very long log is moved
-   * then.
+   * Whether long reads may begin. When the database's log is over `logBytesMax`, new reads wait until the running ones
+   * have ended and the log has been moved into the database file. They wait for `pauseMsMax` at most, or, where the log
+   * is over `logBytesHardMax`, for as long as that takes. While a long write runs, the log can be moved only after it,
+   * and new reads would have to wait for that write; so the log is then left alone up to `logBytesHardMax`.
    */
   #mayBegin(): boolean {
-    // After closing, waiting reads are let through, and then fail because the database is closed.
+    // After closing, waiting reads may begin, so that they fail at once because the database is closed.
     if (this.#isClosed) return true;
     if (this.#isShortening) return false;
     const nowMs = performance.now();
@@ -180,7 +190,8 @@ export class LongWorkThread {
 
   /**
    * Runs statements in a transaction of their own. Only one write may run at a time, and no other connection of this
-   * process may write meanwhile. Throws DeadlineError, OutcomeUnknownError where the thread ends, or libsql's own errors.
+   * process may write meanwhile. Throws DeadlineError, OutcomeUnknownError where the thread ends, or libsql's own
+   * errors.
    */
   async write(kind: "batch" | "migration", statements: readonly Statement[], withinMs: number) {
     this.#isWriting = true;
@@ -211,7 +222,8 @@ export class LongWorkThread {
     return new Promise<readonly Result[]>((resolve, reject) => {
       sent.set(id, { kind, resolve, reject });
       worker.ref();
-      // A function cannot be sent to a thread.
+      // Only the text and the parameters of a statement are sent: its other members may be functions, which cannot be
+      // sent to a thread.
       const alone = statements.map(({ sql, params }) => ({ sql, params }));
       worker.postMessage({ id, kind, statements: alone, withinMs } satisfies Task);
     });
@@ -240,7 +252,8 @@ export class LongWorkThread {
 
   #answered(sent: Running["sent"], answer: TaskAnswer): void {
     const asked = sent.get(answer.id);
-    // Answers to a task that is not waited for any more are ignored: its thread was taken for dead before it answered.
+    // The answer to a task that is not waited for any more is ignored. The task has failed already, because its thread
+    // was taken for dead before it answered.
     if (asked === undefined) return;
     sent.delete(answer.id);
     switch (answer.outcome) {
@@ -263,7 +276,7 @@ export class LongWorkThread {
 
   /**
    * Fails all tasks of a thread that has ended; the next task starts another thread. A write fails with
-   * OutcomeUnknownError, because nobody can tell whether it was committed.
+   * OutcomeUnknownError, because it may have been committed or not.
    */
   #died(worker: Worker, sent: Running["sent"], cause: Error): void {
     if (this.#running?.worker === worker) this.#running = null;

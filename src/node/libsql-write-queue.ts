@@ -7,12 +7,12 @@ import { isBusy, translated } from "./libsql-errors.js";
 
 const groupJobsMax = 64;
 /**
- * After how many milliseconds a group of writes commits, even if some of the group's jobs have not run yet, because
- * reads wait meanwhile.
+ * After how many milliseconds a group of writes commits, even if some of the group's jobs have not run yet. Reads wait
+ * while a group runs, so it must be short.
  */
 const groupMsMax = 20;
 /**
- * After a job of a group of writes has failed, how many groups give each job a savepoint, because another failure is
+ * How many groups of writes give each of their jobs a savepoint after a job has failed, because another failure is then
  * likely.
  */
 const carefulGroups = 100;
@@ -26,7 +26,7 @@ const slowCommitMs = 0.5;
  */
 const slowCommits = 200;
 
-/** By which method of `Database` a write was asked for. */
+/** The method of `Database` by which a write was asked for: `batch`, or `migrate` for a `migration`. */
 export type WriteKind = "batch" | "migration";
 
 /** What the queue of writes needs beside its connection. */
@@ -40,7 +40,7 @@ export interface WriteSurroundings {
   readonly readsElsewhere: boolean;
   /** Runs statements in a thread beside the event loop, in a transaction of their own. Throws libsql's own errors. */
   runBeside(kind: WriteKind, statements: readonly Statement[], endsAtMs: number): Promise<readonly Result[]>;
-  /** Is called after each migration, because prepared statements may not fit the schema any more. */
+  /** Is called after each migration, because statements that were prepared before may not fit the schema any more. */
   schemaChanged(): void;
 }
 
@@ -67,7 +67,7 @@ export class WriteQueue {
   readonly #writer: Connection;
   readonly #surroundings: WriteSurroundings;
   readonly #queue: Job[] = [];
-  /** Other things to do with the connection for writing, such as a checkpoint. They come before all writes. */
+  /** Other work on the connection for writing, such as a checkpoint. It is done before the waiting writes. */
   readonly #tasks: (() => Promise<void>)[] = [];
   #draining: Promise<void> | undefined;
   /** How many of the next groups of writes give each of their jobs a savepoint. */
@@ -75,8 +75,8 @@ export class WriteQueue {
   /** How many of the next COMMITs run in a thread beside the event loop. */
   #slowCommits = 0;
   /**
-   * Since when each attempt to write has found the database locked by another process; null where the last attempt
-   * found it free.
+   * Since when the database has been locked by another process at each attempt to write, as `performance.now()`; null
+   * where the last attempt found it free.
    */
   #busySinceMs: number | null = null;
 
@@ -86,8 +86,8 @@ export class WriteQueue {
   }
 
   /**
-   * Runs statements as `Database.batch` or `migrate` do. With `endsAtMs`, a time of `performance.now()`, they run in a
-   * thread beside the event loop, and end by then.
+   * Adds a write to the queue: runs statements as `Database.batch` or `migrate` do. With `endsAtMs`, a time of
+   * `performance.now()`, they run in a thread beside the event loop, and end by then.
    */
   add(
     kind: WriteKind,
@@ -110,15 +110,15 @@ export class WriteQueue {
     });
   }
 
-  /** A promise that resolves when no write waits or runs; undefined where none does now. */
+  /** A promise that resolves when the queue is empty and nothing of it runs; undefined where that is already so. */
   get busy(): Promise<void> | undefined {
     return this.#draining;
   }
 
   /**
-   * Runs the queued jobs, a group every second turn of the event loop. Writes that arrive from the network together
-   * then share a COMMIT, also with those that arrive while receipts of the previous answers are being recorded. After a
-   * COMMIT beside the event loop, one turn less has the same effect.
+   * Runs the queued jobs in groups that share a COMMIT. Before each group it lets the event loop turn twice, so that
+   * writes that arrive from the network together get into the same group, and also writes that arrive while receipts of
+   * the answers before are being recorded. Where COMMITs run in a thread, one turn is enough.
    */
   async #drain(): Promise<void> {
     let attempt = 0;
@@ -166,8 +166,8 @@ export class WriteQueue {
   }
 
   /**
-   * Rejects the jobs at the head of the queue for which another process has held the database's lock for too long. The
-   * time of this server's own long writes does not count.
+   * Rejects the jobs at the head of the queue that have waited for `lockWaitMs` while another process held the
+   * database's lock. The time in which this server's own long writes run does not count.
    */
   #rejectOverdue(error: unknown, busySinceMs: number): void {
     const overdueMs = performance.now() - this.#surroundings.lockWaitMs;
@@ -200,8 +200,9 @@ export class WriteQueue {
   }
 
   /**
-   * Commits the writer's transaction. Where the disk is quick, a COMMIT takes less time than the way to a thread and
-   * back. After a slow one the next ones run in a thread, until another try shows how long it takes now.
+   * Commits the writer's transaction. Where the disk is quick, a COMMIT in the event loop takes less time than sending
+   * it to a thread. After a slow COMMIT the next `slowCommits` run in a thread; then one runs in the event loop again,
+   * to see how long it takes now.
    */
   async #commit(): Promise<void> {
     if (this.#commitsBeside) {
@@ -215,8 +216,8 @@ export class WriteQueue {
   }
 
   /**
-   * Whether COMMITs run in a thread beside the event loop: not where reads use the same connection, because they must
-   * not find it committing.
+   * Whether COMMITs run in a thread beside the event loop. They do not where reads use the same connection, because a
+   * connection cannot read while it commits.
    */
   get #commitsBeside(): boolean {
     return this.#surroundings.readsElsewhere && this.#slowCommits > 0;
@@ -234,8 +235,8 @@ export class WriteQueue {
   }
 
   /**
-   * Runs jobs in one transaction until `endsAtMs`, and commits. False where `run` returned null, because the
-   * transaction has been rolled back.
+   * Runs jobs of a group in one transaction until `endsAtMs`, each by `run`, and commits. Returns false without a
+   * commit where `run` returned null, which says that the transaction has been rolled back.
    */
   async #runEach(
     group: readonly Job[],
@@ -296,8 +297,8 @@ export class WriteQueue {
 
   /**
    * Settles a job that made SQLite roll back the whole transaction, as a full disk or a `RAISE(ROLLBACK)` does, and so
-   * undid the work of other jobs. Those run again, each in its own transaction, so that one of them which causes it
-   * again harms only itself.
+   * undid the work of the group's other jobs. The other jobs run again, each in a transaction of its own, so that a job
+   * that does the same harms no other.
    */
   #repeatWithout(failed: Job, group: readonly Job[], outcome: Outcome): void {
     settle(failed, outcome);
@@ -309,8 +310,9 @@ export class WriteQueue {
   }
 
   /**
-   * Commits, and settles the jobs only after that, failed ones too: a job may have failed because of a conflict with
-   * another job, and if that one is not committed there was no conflict.
+   * Commits, and settles the jobs only after that. Jobs that have failed wait for the commit, too: a job may have
+   * failed because of a conflict with another job of the group, and where that job's work is not committed, there was
+   * no conflict.
    */
   async #commitTogether(jobs: readonly Job[], outcomes: readonly Outcome[]): Promise<void> {
     try {

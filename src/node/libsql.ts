@@ -24,13 +24,13 @@ export function openLibsql(options: LibsqlOptions): EmbeddedDatabase {
 }
 
 /**
- * An embedded SQLite database. Its server may get the lock on the database's file (see file-lock.ts) after it has
- * opened the database.
+ * An embedded SQLite database. Where another server holds the lock on the database's file (see file-lock.ts), a server
+ * opens the database without the lock and may get the lock later.
  */
 export interface EmbeddedDatabase extends Database {
   /**
-   * From now on this connection checkpoints (moves the log of writes, the WAL, into the database file). No other one
-   * may.
+   * Makes the connection for writing checkpoint (move the log of writes, the WAL, into the database file) from now on.
+   * To be called when this server has the database's lock: no other connection may checkpoint.
    */
   startCheckpoints(): void;
   /** Interrupts the long reads and writes and takes no more of them. Short ones go on. */
@@ -38,13 +38,17 @@ export interface EmbeddedDatabase extends Database {
   readonly commits: Commits;
 }
 
-/** How long a write, or a read that finds the database locked, waits for another process, in milliseconds. */
+/**
+ * How long a server's write, or its read of a locked database, waits for another process to release the lock, in
+ * milliseconds.
+ */
 const lockWaitMs = 4000;
 
 /**
- * An embedded SQLite database through libsql. On a file, a server has a second connection for reads, because a
- * connection cannot be used while it commits, and a thread for what may take long. Elsewhere a transaction begins and
- * ends within one turn of the event loop, so reads on the same connection see only committed states.
+ * An embedded SQLite database through libsql. For a database file, a server has two more things than its connection for
+ * writing: a second connection for reads, because a connection cannot be used while it commits, and a thread for what
+ * may take long. A command, and a database in memory, have one connection for everything. There a transaction begins
+ * and ends within one turn of the event loop, so reads on the same connection see only committed states.
  */
 class LibsqlDatabase implements EmbeddedDatabase {
   readonly foreignKeysStayOn = false;
@@ -103,7 +107,8 @@ class LibsqlDatabase implements EmbeddedDatabase {
   startCheckpoints(): void {
     this.#assertOpen();
     this.#checkpoints = true;
-    // Goes through the queue of writes, because the writing connection may be committing now.
+    // Switching checkpoints on goes through the queue of writes, because the connection for writing may be committing
+    // now.
     void this.#writes.doNext(async () => this.#writer.startCheckpoints());
   }
 
@@ -135,9 +140,9 @@ class LibsqlDatabase implements EmbeddedDatabase {
   }
 
   /**
-   * The results of all the statements, of which `run` gets all but the EXPLAIN statements. Those are run on the
-   * connection for reads, because libsql would leave them open in the thread, and first, because nothing may fail once
-   * `run` has committed.
+   * Returns the results of all the statements. `run` gets only those that are no EXPLAIN statements. The EXPLAIN
+   * statements are run on the connection for reads, because libsql would leave them open in the thread. They are run
+   * first, because nothing may fail once `run` has committed.
    */
   async #besidePlans(
     statements: readonly Statement[],
@@ -203,7 +208,8 @@ class LibsqlDatabase implements EmbeddedDatabase {
     this.#writer.close();
   }
 
-  // Throws where the database is closed, because libsql aborts the whole process when a closed database is used.
+  // Throws UnavailableError where the database is closed, because libsql aborts the whole process when a closed
+  // database is used.
   #assertOpen(): void {
     if (this.#closing) throw new UnavailableError("the database is closed");
   }

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 /** How many milliseconds requests get to finish when the server stops. */
 export const drainMs = 8_000;
 /**
- * How many milliseconds after the beginning of a stop long reads and writes are interrupted, so that their requests
+ * When a server stops, its long reads and writes are interrupted after this many milliseconds, so that their requests
  * still get an answer.
  */
 const longWorkMs = 6_000;
@@ -25,8 +25,8 @@ export async function drained(servers: readonly Server[], endLongWork: () => Pro
   const eachOf = (act: (server: Server) => void) => () => servers.forEach(act);
   const closeIdle = eachOf((server) => server.closeIdleConnections());
   const closeAll = eachOf((server) => server.closeAllConnections());
-  // Idle connections are closed again and again, because clients keep a connection open after its answer, so that more
-  // of them become idle.
+  // Idle connections are closed again and again while the server stops: clients keep a connection open after an answer,
+  // so more connections become idle.
   const idle = setInterval(closeIdle, closeIdleEveryMs);
   const interrupt = setTimeout(endLongWork, longWorkMs);
   const deadline = setTimeout(closeAll, drainMs);

@@ -4,21 +4,21 @@ import { Turns } from "./turns.js";
 /** How many long writes may wait for their turn. */
 const waitingMax = 256;
 /**
- * After a long write that was interrupted at its deadline, further ones of the same principal (a user or an API key)
- * are refused for as long as it took, times this.
+ * After a long write was interrupted at its deadline, further long writes of the same principal (a user, an API key, or
+ * all who are not signed in) are refused for this many times as long as the interrupted one ran.
  */
 const interruptedRest = 10;
-/** After an interrupted long write, for how many milliseconds further ones of its principal are refused at most. */
+/** For how many milliseconds at most the further long writes of a principal are refused after one was interrupted. */
 const interruptedRestMsMax = 60_000;
 
 /**
- * Runs long writes one at a time, with pauses in which short ones get on, and in an order in which no principal (a user
- * or an API key) has the database for itself (`docs/long-work.md#writes`).
+ * Runs long writes one at a time, with pauses in which short writes get their turn. The order is such that no principal
+ * (a user, an API key, or all who are not signed in) has the database for itself (`docs/long-work.md#writes`).
  */
 export class LongWrites {
   /**
-   * Whether the last long write has ended so recently that no other may begin: the next ones wait for as long as it
-   * took, so that short writes get on.
+   * Whether the last long write has ended so recently that the next must not begin yet. The next waits for as long as
+   * the last one took, so that short writes get their turn.
    */
   #isResting = false;
   /**
@@ -30,8 +30,9 @@ export class LongWrites {
   readonly #turns = new Turns({ places: 1, waitingMax }, () => this.#isClosed || !this.#isResting);
 
   /**
-   * Runs a long write when it is its turn; `write` gets the time, as `performance.now()`, by which it has to end.
-   * Throws what the write throws, DeadlineError where its turn comes too late, and QueueFullError.
+   * Runs a long write when it is its turn. `write` gets the time, as `performance.now()`, by which it has to end.
+   * Throws what `write` throws, DeadlineError where its turn comes too late, and QueueFullError where too many wait or
+   * the principal's last long write was interrupted not long ago.
    */
   async run<T>(
     { principal, isKey, withinMs }: LongWork,
@@ -54,7 +55,7 @@ export class LongWrites {
     }
   }
 
-  /** Lets all waiting long writes through, because the database is being closed and refuses each of them at once. */
+  /** Lets all waiting long writes begin, because the database is being closed and refuses each of them at once. */
   close(): void {
     this.#isClosed = true;
     this.#turns.beginNext();

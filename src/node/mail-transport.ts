@@ -53,8 +53,8 @@ export function mailTransport({ mail }: Config, surroundings: MailSurroundings):
 const held = { smtp_url_env: "the SMTP server's URL", http_token_env: "the mail service's token" } as const;
 
 /**
- * Whether mail goes out only over TLS: where a password would cross a network, even if the server, or somebody in
- * between, offers no TLS.
+ * Whether a delivery must fail where the mail server offers no TLS. It must where a password is sent to another host:
+ * otherwise somebody in between could hide that the server offers TLS, and read the password.
  */
 function mustEncrypt(url: string): boolean {
   const { username, hostname } = new URL(url);

@@ -11,16 +11,16 @@ export interface NamedPlaces {
 
 /** A problem of a place (a file or folder named in svc.toml) that the server must not write to. */
 export interface PlaceProblem {
-  /** The key of svc.toml that is wrong; `others` are keys that the problem also depends on. */
+  /** The key of svc.toml that is wrong. `others` are the keys that the problem also depends on. */
   readonly path: string;
   readonly others: readonly string[];
   readonly message: string;
 }
 
 /**
- * Finds places in svc.toml that hold something else: the server would write its files there and delete old ones.
- * Compares paths only and does not look into the file system. The project is in `directory`, and `files` are the names
- * of its own files.
+ * Finds places named in svc.toml that hold something else already, such as the project itself: the server would write
+ * its files there and delete old ones. Compares paths only and does not look into the file system. The project is in
+ * `directory`, and `files` are the names of its own files.
  */
 export function placeProblems(
   config: NamedPlaces,

@@ -18,9 +18,9 @@ let bytesSince = 0;
 let collect: ((options: { readonly execution: "async" }) => void) | undefined;
 
 /**
- * To be called for each statement that is prepared. libsql frees a statement when V8 collects it, and V8 does not know
- * how much there is to free: without a hint now and then, thousands of different statements would take hundreds of
- * megabytes before the next collection. Running a statement again from a cache does not count.
+ * To be called for each statement that is newly prepared, but not when a cached one is run again. libsql frees a
+ * statement when V8 garbage-collects it, and V8 does not know how much memory that would free. Unless a collection is
+ * started now and then, thousands of different statements would take hundreds of megabytes.
  */
 export function countPrepared(sql: string): void {
   bytesSince += preparedBytes(sql);

@@ -35,7 +35,8 @@ const ownFolder = ".svc";
 
 /**
  * Removes everybody else's access to the project's .svc folder, which an earlier release or a shell may have granted.
- * Opens no files. Returns the paths whose mode could not be changed.
+ * Opens no files, because closing one would release SQLite's locks on it. Returns the paths whose mode could not be
+ * changed.
  */
 export function closeOwnFolder(project: string): readonly string[] {
   const folder = join(project, ownFolder);

@@ -29,11 +29,14 @@ export async function openProjectDatabase(
   return openLibsql({ path, synchronous: config.database.synchronous, commandLine: true });
 }
 
-/** A database that a command opens to take something out of it for good. */
+/**
+ * A database that a command opens to erase something from it, so that the deleted data does not stay readable in the
+ * file.
+ */
 export interface ErasingDatabase {
   readonly database: Database;
   /**
-   * Closes the database, and returns where what was deleted may still be read. `server`: on the disks of the libSQL
+   * Closes the database, and returns where the deleted data may still be read. `server`: on the disks of the libSQL
    * server, and of its replicas and backups. `log`: in the WAL of the embedded database, which a server or another
    * program uses at the same time. `free`: only in parts of the file that SQLite had already given up for reuse before
    * the deletion.
@@ -42,9 +45,10 @@ export interface ErasingDatabase {
 }
 
 /**
- * Opens the database of `database.url` for a command that erases. In an embedded file what the command deletes is
- * overwritten with zeros. While the command has the database no server can start on it. Where one runs already, moving
- * the WAL into the file is left to that one, because two that do it can lose writes. Throws UnavailableError.
+ * Opens the database of `database.url` for a command that erases data. In an embedded file, what the command deletes is
+ * overwritten with zeros. The command takes the database's lock where it is free; while the command has the lock, only
+ * a server with `server.second` can start. Where a server holds the lock, the command does not move the WAL into the
+ * file, because two processes that do so can lose writes. Throws UnavailableError.
  */
 export async function openToErase(
   project: ProjectDirectory,
@@ -99,7 +103,7 @@ async function openServer({ config }: ProjectDirectory, environment: NodeJS.Proc
   return openRemoteLibsql({ url, authToken: environment[auth_token_env] || null, fetch: systemFetch });
 }
 
-/** A database that a server has open, and what goes with it until it is closed. */
+/** A database that a server has open, with what the server needs of it until it is closed. */
 export interface ServerDatabase {
   readonly database: Database;
   readonly commits: Commits;
@@ -113,9 +117,10 @@ export interface ServerDatabase {
 const takeOverEveryMs = 1_000;
 
 /**
- * Opens the database for a server. An embedded one is locked for it, because only the server that holds the lock moves
- * the WAL into the file (`docs/reference/backends.md#the-database-file`). Where another server holds the lock, throws
- * UnavailableError, or with `server.second` goes on beside that one, and takes the lock over once it is free.
+ * Opens the database for a server. For an embedded database the server takes its lock, because only the server that
+ * holds the lock moves the WAL into the file (`docs/reference/backends.md#the-database-file`). Where another server
+ * holds the lock, throws UnavailableError. With `server.second`, the server instead runs beside that one, and takes the
+ * lock over once it is free.
  */
 export async function openServerDatabase(
   project: ProjectDirectory,
@@ -131,8 +136,8 @@ export async function openServerDatabase(
   }
   let lock = lockDatabase(path);
   if (lock === null && !config.server.second) {
-    // UnavailableError and not a problem of the configuration: where the other server is about to end, another attempt
-    // helps.
+    // This is an UnavailableError and not a ProblemsError, as it is no mistake in the configuration: if the other
+    // server is about to end, another attempt succeeds.
     throw new UnavailableError(
       `another server has ${path}: stop that one, or wait until it has stopped; second = true under [server] in svc.toml lets this one run beside it`,
     );
@@ -164,8 +169,8 @@ export async function openServerDatabase(
 }
 
 /**
- * Locks an embedded database for this server; null where another server holds the lock. Throws UnavailableError where
- * the database file cannot be made.
+ * Locks an embedded database for this process; null where another server or command holds the lock. Throws
+ * UnavailableError where the database file cannot be made.
  */
 function lockDatabase(path: string): FileLock | null {
   try {

@@ -21,8 +21,9 @@ export interface ProjectDirectory {
 }
 
 /**
- * Reads and parses svc.toml and svc.schema.yaml. Throws ProblemsError with every problem of both files, with line
- * numbers. `home` is the directory in which the files will be placed, if that is another one than `directory`.
+ * Reads and parses svc.toml and svc.schema.yaml of `directory`. Throws ProblemsError with every problem of both files,
+ * with line numbers. `home` is the directory in which the files will be placed later, such as by an import, if that is
+ * not `directory`.
  */
 export function readProject(directory: string, home = directory): ProjectDirectory {
   const root = resolve(directory);

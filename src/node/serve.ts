@@ -46,7 +46,7 @@ import { readSurroundings, type SurroundingsOptions } from "./surroundings.js";
 import { deferTo, systemClock, systemFetch, systemRandom } from "./system.js";
 import { startUpkeep } from "./upkeep.js";
 
-/** The address and port that the server listens on, and its environment variables. */
+/** The address and port that the server listens on, its environment variables, and where the console's page is. */
 export interface ServeOptions extends SurroundingsOptions {
   /** The port to listen on; 0 picks a free one. */
   readonly port: number;
@@ -67,8 +67,8 @@ export interface RunningServer {
 }
 
 /**
- * How many milliseconds it may take at the start to add up the bytes of the stored receipts, which happens beside the
- * event loop.
+ * For how many milliseconds the query may run that adds up the bytes of the stored receipts. It runs beside the event
+ * loop.
  */
 const sumWithinMs = 30_000;
 const starting = new Refusal("unavailable", "the server is starting");
@@ -111,7 +111,8 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       requestsVanish: false,
     };
     await warnOfSignIn(schema?.auth.providers ?? [], platform, baseUrl ?? options.host);
-    // The app is made after the servers listen: it needs their URLs, which for port 0 are not known before.
+    // The app is made only after the servers listen, because it needs their URLs, which for port 0 are not known
+    // before.
     let app: Awaited<ReturnType<typeof createApp>> | undefined;
     const answerAt = async ({ host, port }: ListenAddress, fetchOf: () => Fetch | null | undefined) => {
       const server = await createHttpServer({
@@ -128,7 +129,8 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     const url = await answerAt(options, () => app?.fetch);
     const consoleUrl = consoleAddress && (await answerAt(consoleAddress, () => app?.consoleFetch));
     app = await createApp({
-      // The address may come from the command line or the environment.
+      // The app gets the host and port that the server was started with: they may come from the command line or the
+      // environment instead of svc.toml.
       config: { ...config, server: { ...config.server, host: options.host, port: options.port } },
       platform,
       secrets: { current: secret.bytes, previous: previousSecret },
@@ -237,8 +239,8 @@ async function storedBytes(database: Database): Promise<number> {
 }
 
 /**
- * Applies svc.schema.yaml where each step of the change is safe, and else nothing of it
- * (`docs/reference/schema.md#changing-the-schema`), unless `schema.auto_apply` is false. Makes sure that the rules fit
+ * Applies svc.schema.yaml, unless `schema.auto_apply` is false. It is applied only if every step of the change is safe,
+ * and else not at all (`docs/reference/schema.md#changing-the-schema`). Throws ProblemsError where the rules do not fit
  * the schema that is then in force. Returns that schema; null where none has been applied yet.
  */
 async function bringUpSchema(
@@ -252,7 +254,8 @@ async function bringUpSchema(
     ? await applySafe(database, schemaText, { now: systemClock.now(), fits })
     : null;
   if (outcome !== null) reportOutcome(outcome, project, log);
-  // Skipped after the schema was applied, because applying it has already brought up the server's own tables.
+  // The server's own tables are brought up only where no schema was applied just now, because applying one has done
+  // that already.
   if (outcome === null || outcome.outcome === "refused") await bringUpProjectDatabase(project, database);
   const inForce = await loadSchemaInForce(database);
   if (inForce === null) {
@@ -274,7 +277,10 @@ async function bringUpSchema(
   return inForce.schema;
 }
 
-/** Columns of the schema in force that the file no longer has, as `table.column`, in tables that it still has. */
+/**
+ * The columns of the schema in force that svc.schema.yaml no longer has, in tables that it still has; each as
+ * `table.column`.
+ */
 function columnsToGo(inForce: Schema, proposed: Schema | null): readonly string[] {
   return [...inForce.tables.values()].flatMap(({ name, columns }) => {
     const kept = proposed?.tables.get(name)?.columns;
@@ -283,8 +289,8 @@ function columnsToGo(inForce: Schema, proposed: Schema | null): readonly string[
 }
 
 /**
- * Warns of declared sign-in providers without credentials, and where browsers could not reach the callback URL.
- * `reachedAt` is the configured base URL, else the host that the server listens on.
+ * Warns of each declared sign-in provider that has no credentials, and where browsers could not reach the callback URL
+ * of social sign-in. `reachedAt` is the configured base URL, or else the host that the server listens on.
  */
 async function warnOfSignIn(
   declared: readonly OAuthProvider[],

@@ -1,7 +1,7 @@
 import type { MailTransport } from "../platform/platform.js";
 import { mimeMessage } from "./mime-message.js";
 
-/** The mail server to send through, and how a message is delivered to it. */
+/** Which mail server mails are sent through, and under what conditions a delivery fails. */
 export interface SmtpOptions {
   /** The mail server's URL: `smtp://user:password@host:port`, or `smtps://…`. */
   readonly url: string;

@@ -4,8 +4,8 @@ import type { Clock, Log } from "../platform/platform.js";
 /** The longest time that a line of the request log waits to be written together with others, in milliseconds. */
 const waitMs = 50;
 /**
- * From how many characters on the waiting log lines are written: more at once would have to wait for the reader of a
- * pipe, which holds 64 KiB.
+ * Once the waiting log lines have more characters than this, they are written. A pipe holds 64 KiB: to write more at
+ * once, the process would have to wait for the pipe's reader.
  */
 const lengthMax = 16_384;
 /**
@@ -32,7 +32,7 @@ export class StderrLog implements Log {
     private readonly clock: Pick<Clock, "now">,
   ) {}
 
-  /** Says something that is no warning to whoever has started the server. */
+  /** Logs a message that is no warning, for the person who has started the server. */
   note(message: string): void {
     this.#message({ level: "info", text: message, cause: null });
   }

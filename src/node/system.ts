@@ -8,8 +8,8 @@ export const systemClock: Clock = { now: () => Date.now(), elapsed: () => perfor
 export const systemFetch: Platform["fetch"] = (input, init) => fetch(input, init);
 
 /**
- * The block that random bytes are taken from. A whole block is generated at once, because generating the few bytes that
- * a request needs costs as much.
+ * The block that random bytes are taken from. A whole block is generated at once, because generating it takes no longer
+ * than generating the few bytes that one request needs.
  */
 const block = new Uint8Array(4096);
 let used = block.length;

@@ -22,7 +22,10 @@ export interface RunningUpkeep {
   stop(waitMsMax: number): Promise<void>;
 }
 
-/** Runs a server's background work at start and then by timers, which do not keep the process alive. */
+/**
+ * Runs a server's background work: waiting mails and purges at the start, and every kind of work by timers. The timers
+ * do not keep the process alive.
+ */
 export function startUpkeep(work: UpkeepWork, log: Log): RunningUpkeep {
   const running = new Set<Promise<void>>();
   const lastFailures = new Map<() => Promise<void>, string>();
@@ -32,7 +35,8 @@ export function startUpkeep(work: UpkeepWork, log: Log): RunningUpkeep {
         lastFailures.delete(task);
       },
       (error: unknown) => {
-        // A failure that repeats is logged once: a database that is unreachable for an hour would give 700 lines.
+        // A failure that repeats is logged once: otherwise a database that is unreachable for an hour would fill 700
+        // lines of the log.
         if (String(error) !== lastFailures.get(task)) log.error("background work failed", error);
         lastFailures.set(task, String(error));
       },

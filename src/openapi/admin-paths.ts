@@ -30,7 +30,8 @@ const steps = list(openObject({ safe: flag }));
 const key = { id: text, name: text, scopes: list(text), expires_at: nullOr(text) };
 
 /**
- * The parts of a call for a list that takes the same parameters as a table's list. `schema` is that of the list's rows.
+ * Makes the parameters, the answer and the errors of an endpoint that lists rows of a table of the server's own, such
+ * as users. Such a list takes the same parameters as the list of a project's table. `schema` is that of one row.
  */
 const listOf = (schema: JsonSchema) => ({
   parameters: ["where", "filter"]
@@ -42,7 +43,8 @@ const listOf = (schema: JsonSchema) => ({
 
 /**
  * The documentation of the endpoints under `/admin/api`, and of others for administrators
- * (`docs/reference/http.md#endpoints`).
+ * (`docs/reference/http.md#endpoints`). `password` is the schema of a password that is being set, `callers` are the
+ * credentials that the endpoints accept.
  */
 const callsOf = (
   password: JsonSchema,
@@ -208,8 +210,8 @@ const callsOf = (
 });
 
 /**
- * The OpenAPI paths for administrators. `cookies`: whether cookie mode is on. The settings say whether everybody may
- * read the OpenAPI document, and how long a new password has to be.
+ * The OpenAPI paths for administrators. `cookies`: whether cookie mode is on. The settings (of svc.toml) say whether
+ * everybody may read the OpenAPI document, how long a new password has to be, and whether the console is on.
  */
 export function adminPaths(
   cookies: boolean,

@@ -35,12 +35,12 @@ export function integerSchema(): JsonSchema {
   };
 }
 
-/** A regular expression for the numbers that have as many digits as `least` and are not less than it. */
+/** A regular expression for all numbers from `least` on that have as many digits as `least`. */
 function digitsFrom(least: string): string {
   return ofSameLength(least, (digit) => (digit < 9 ? `[${digit + 1}-9]` : null));
 }
 
-/** A regular expression for the numbers that have as many digits as `most` and are not greater than it. */
+/** A regular expression for all numbers up to `most` that have as many digits as `most` and do not begin with 0. */
 function digitsTo(most: string): string {
   return ofSameLength(most, (digit, i) => {
     const first = i === 0 ? 1 : 0;
@@ -49,8 +49,9 @@ function digitsTo(most: string): string {
 }
 
 /**
- * A regular expression for `number` itself and for numbers of the same length that begin with some of its digits,
- * continue with a digit that `others` allows in that place (null: none), and end with any digits.
+ * A regular expression for `number`, and for other numbers with as many digits. It has one alternative for each place
+ * at which another number can differ first: the digits of `number` before that place, then a digit that `others` allows
+ * there (null: none), then any digits.
  */
 function ofSameLength(number: string, others: (digit: number, i: number) => string | null): string {
   const differing = [...number].flatMap((digit, i) => {
@@ -61,8 +62,8 @@ function ofSameLength(number: string, others: (digit: number, i: number) => stri
 }
 
 /**
- * The schema of the values that a request's body may have for a column. `isGiven`: whether the database numbers the
- * column's values by itself.
+ * The schema of the values that the body of a request may have for a column. `isGiven`: whether the database itself
+ * numbers the column's values.
  */
 export function acceptedSchema(column: Column, table: Table, isGiven: boolean): JsonSchema {
   const schema = isGiven ? numberedSchema : typeSchemas[column.type];
@@ -85,7 +86,7 @@ export function storedSchema(column: Column, isLoose: boolean): JsonSchema {
   return column.managed === null ? schema : { ...schema, readOnly: true };
 }
 
-/** The schema of values of a column's type, without NULL. */
+/** The schema of a value of this column type, without NULL, for parameters and results of operations. */
 export function valueSchema(type: ColumnType): JsonSchema {
   return typeSchemas[type];
 }
@@ -99,7 +100,10 @@ function columnSchema(column: Column, isLoose: boolean): JsonSchema {
   };
 }
 
-/** The schema of the values that a query string or a path may have for a column, as JSON values. */
+/**
+ * The schema of a column's value in a query string or a path. It describes the JSON value that the text there stands
+ * for.
+ */
 export function textSchema({ type }: Column): JsonSchema {
   return typeSchemas[type];
 }

@@ -58,7 +58,7 @@ const callsOf = (password: JsonSchema): Readonly<Record<string, Call>> => ({
   },
 });
 
-/** The OpenAPI paths of the console. A new password has at least `passwordLengthMin` characters. */
+/** The OpenAPI paths of the console. `passwordLengthMin` is how many characters a new password has at least. */
 export function consolePaths(passwordLengthMin: number): JsonSchema {
   return documentedPaths("console", callsOf(newPassword(passwordLengthMin)), false);
 }

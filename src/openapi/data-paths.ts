@@ -90,7 +90,8 @@ export function dataPaths({ metered, cookies }: { readonly metered: boolean; rea
   });
   const ofTable = "/admin/api/data/{table}";
   const calls: Record<string, Call> = {
-    // These paths come before those of rows, because they also match the patterns of the latter.
+    // The paths under `_svc` come before the paths of rows, whose patterns (such as `{table}/{id}`) match them, too. So
+    // a tool that takes the first path that matches takes the right one.
     "post /admin/api/data/_svc/pull": {
       ...body({ ...stream, summary: same("/api/_svc/pull") }),
       answers: { 200: object({ data: row, meta: object(metering) }) },
@@ -128,7 +129,7 @@ export function dataPaths({ metered, cookies }: { readonly metered: boolean; rea
   return documentedPaths("data", calls, cookies);
 }
 
-/** The schema of what an answer has instead of a long value (`Svc-Preview`). */
+/** The schema of what stands in an answer in place of a long value, where the request has the header `Svc-Preview`. */
 export const previewSchema: JsonSchema = {
   ...object({ $preview: text, bytes: count }),
   description: "the beginning of a value, and how many bytes it has; of a blob in base64",

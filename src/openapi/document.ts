@@ -39,8 +39,8 @@ export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" 
 }
 
 /**
- * Makes the OpenAPI 3.1 document of all endpoints (`docs/reference/http.md#openapi`). Schemas that are the same for
- * every project have names that begin with `svc.`, which no table's name can.
+ * Makes the OpenAPI 3.1 document of all endpoints (`docs/reference/http.md#openapi`). A schema that is the same for
+ * every project has a name that begins with `svc.`; no schema of a table can have such a name.
  */
 export function openApiDocument(project: DocumentedProject): JsonSchema {
   const { schema, rules, operationRules, version, catalog, config, baseUrl } = project;
@@ -82,8 +82,8 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
 }
 
 /**
- * The tables that can be read; without a catalog all tables. A table that can only be read is marked as virtual,
- * because the document has no writes for virtual tables.
+ * The tables that the document describes: those whose rows can be read, or all tables without a catalog. A table whose
+ * rows can be read but not written is marked as virtual, because the document describes no writes for virtual tables.
  */
 function servedTables({ schema, catalog }: DocumentedProject): readonly Table[] {
   const tables = [...schema.tables.values()];

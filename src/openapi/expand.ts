@@ -11,8 +11,8 @@ interface DirectPath {
 }
 
 /**
- * The paths of `expand` from a table that follow one reference: those of its own columns, and those of other tables to
- * it. Longer paths are made of these.
+ * The paths of `expand` that follow one reference from a table: a reference of one of its own columns to another table,
+ * or a reference of another table to it. Longer paths are made of such paths.
  */
 function directPaths({ name, columns }: Table, tables: readonly Table[]): readonly DirectPath[] {
   const forward = [...columns.values()].flatMap(({ name: path, references }) => {
@@ -30,7 +30,8 @@ function directPaths({ name, columns }: Table, tables: readonly Table[]): readon
 const rowOf = ({ name }: Table): JsonSchema => ({ anyOf: [ref(name), ref(`${name}.part`)] });
 
 /**
- * The schema of a list's row with its expansions (`docs/reference/http.md#expand`). `properties` are those of the row.
+ * The schema of a list's row to which rows of other tables were added by `expand` (`docs/reference/http.md#expand`).
+ * `properties` are those of the row itself.
  */
 export function expandedRowSchema(
   table: Table,
@@ -50,12 +51,17 @@ export function expandedRowSchema(
   return object({ ...properties, _expand, _count }, ...Object.keys(properties), "_count");
 }
 
-/** The schema of the rows that a longer path of `expand` leads to. */
+/**
+ * The schema of what a path of `expand` leads to that follows more than one reference: a row, null, or a list of rows.
+ */
 export const expandedSchema: JsonSchema = {
   anyOf: [{ type: ["object", "null"] }, list({ type: "object" })],
 };
 
-/** The parameters of a list for `expand`: the paths, and the options of those that follow one reference. */
+/**
+ * The parameters that a list takes for `expand`: the paths to follow, and for each path that follows one reference its
+ * options.
+ */
 export function expandParameters(table: Table, tables: readonly Table[]): readonly JsonSchema[] {
   const paths = directPaths(table, tables);
   const names = paths.map(({ path }) => path).join(", ");

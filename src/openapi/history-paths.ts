@@ -8,13 +8,19 @@ export function pastMeta(metered: boolean): JsonSchema {
   return { "svc.past": object({ ...members, ...(metered && meteringMembers) }, "seq", "next_cursor") };
 }
 
-/** The schema of the number of an entry in the log of changes, which is sealed (encrypted) for users. */
+/**
+ * The schema of the number of an entry in the log of changes. API keys and administrators get the number itself, others
+ * a sealed (encrypted) text.
+ */
 const moment: JsonSchema = {
   anyOf: [{ type: "integer", minimum: 0 }, text],
   description: "the number of an entry in the log of changes, sealed for users",
 };
 
-/** The schema `<table>.past` of a row as it was. A column that was added later is null. */
+/**
+ * The schema `<table>.past` of a row as it was at some time in the past. A column that was added to the table later is
+ * null.
+ */
 export function pastSchemas(table: Table, isLoose: (column: string) => boolean): JsonSchema {
   const columns = [...table.columns.values()];
   const properties = columns.map((column): [string, JsonSchema] => [
@@ -24,7 +30,7 @@ export function pastSchemas(table: Table, isLoose: (column: string) => boolean):
   return { [`${table.name}.past`]: object(Object.fromEntries(properties), ...table.columns.keys()) };
 }
 
-/** The schema of an answer with rows as they were. */
+/** The schema of an answer of `GET /api/:table/_svc/state`, which lists rows as they were at some time in the past. */
 export const pastRows = (table: string): JsonSchema =>
   object({ data: list(ref(`${table}.past`)), meta: ref("svc.past") });
 

@@ -7,7 +7,10 @@ const reading = [400, 401, 403, 500, 503] as const;
 const query = (name: string, schema: JsonSchema) => ({ name, in: "query", schema });
 const columnType = { enum: ["integer", "real", "text", "boolean", "json", "blob"] };
 
-/** The parts of a call for a list that begins with the newest entry. */
+/**
+ * Makes the parameters, the answer and the errors of an endpoint that lists entries, the newest first. `schema` is that
+ * of one entry, `parameters` are the names of the parameters beside `limit` and `cursor`.
+ */
 const newestOf = (schema: JsonSchema, ...parameters: readonly string[]) => ({
   parameters: [...parameters, "limit", "cursor"].map((name) => query(name, text)),
   answers: {

@@ -29,7 +29,8 @@ export function namedOperationPaths(
         "apiKey",
         ...(admitsAnonymous(allow) ? ["anybody" as const] : []),
       ] as const;
-      // The rows may also be null: where the result of RETURNING was lost before it could be kept for a repetition.
+      // `data` may also be null: the result of RETURNING can be lost before it could be kept, and then a repetition of
+      // the request is answered with null.
       const rows = nullOr(answerSchema(named));
       const source = {
         tag: "operations",
@@ -74,7 +75,7 @@ function paramSchema({ type, nullable }: OperationParam): JsonSchema {
   return nullable ? nullOr(valueSchema(type)) : valueSchema(type);
 }
 
-/** The schema of the rows that an operation answers with. */
+/** The schema of what an operation answers with: a row, a list of rows, or null where no step returns rows. */
 function answerSchema({ steps }: NamedOperation): JsonSchema {
   const returning = steps.find(({ returns }) => returns !== null);
   if (returning === undefined) return { type: "null" };

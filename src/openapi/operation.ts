@@ -28,7 +28,10 @@ type ErrorStatus = (typeof statuses)[keyof typeof statuses];
 /** Makes a reference to a schema of the document, by its name. */
 export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
-/** Makes an OpenAPI operation object. `cookies`: whether cookie mode is on; else nothing can be called by a cookie. */
+/**
+ * Makes an OpenAPI operation object. `cookies`: whether cookie mode is on. If it is off, no operation can be called by
+ * a cookie.
+ */
 export function operation(source: OperationSource, cookies: boolean): JsonSchema {
   const {
     id,
@@ -94,8 +97,8 @@ export function object(properties: Readonly<Record<string, JsonSchema>>, ...opti
 }
 
 /**
- * Makes the schema of an object with these properties and any others: in a body the server ignores the others, in an
- * answer they are not described.
+ * Makes the schema of an object with these properties and any others. In a request's body the server ignores the
+ * others; in an answer they are left undescribed.
  */
 export function openObject(
   properties: Readonly<Record<string, JsonSchema>>,
@@ -104,9 +107,9 @@ export function openObject(
   return { ...object(properties, ...optional), additionalProperties: true };
 }
 
-/** Makes the `OperationSource.body` of a JSON body with this schema. */
+/** Makes the `OperationSource.body` of an operation that takes a JSON body with this schema. */
 export const jsonContent = (schema: JsonSchema) => ({ "application/json": schema });
-/** Makes the schema of the answer `{ data }`. */
+/** Makes the schema of an answer `{ data }`, whose member `data` has the given schema. */
 export const data = (schema: JsonSchema): JsonSchema => object({ data: schema });
 /** Makes the schema of an array. */
 export const list = (items: JsonSchema): JsonSchema => ({ type: "array", items });
@@ -118,7 +121,10 @@ export const text: JsonSchema = { type: "string" };
 export const role: JsonSchema = { enum: ["user", "admin"] };
 /** The schema of a boolean. */
 export const flag: JsonSchema = { type: "boolean" };
-/** The header `Idempotency-Key`, of a request that is done only once. */
+/**
+ * The header `Idempotency-Key`: a request that is sent a second time with the same key is not carried out a second
+ * time.
+ */
 export const idempotencyKey: JsonSchema = {
   name: "Idempotency-Key",
   in: "header",
@@ -183,5 +189,5 @@ export const securitySchemes = {
   },
 } as const;
 
-/** The schema of an error that is part of another answer. */
+/** The schema of an error inside an answer about several writes, of which others may have succeeded. */
 export const errorObject: JsonSchema = errorOf(Object.keys(statuses));

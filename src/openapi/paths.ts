@@ -6,11 +6,14 @@ import { jsonContent, type OperationSource, operation } from "./operation.js";
  * and its tag.
  */
 export type Call = Omit<OperationSource, "id" | "tag" | "callers"> & {
-  /** The operation's id, where the one that is made of method and path would be another endpoint's. */
+  /**
+   * The operation's id, given only where the id that is made of method and path would be the same as another
+   * endpoint's.
+   */
   readonly id?: string;
   /** The credentials by which the endpoint can be called; if absent, anybody can call it. */
   readonly callers?: OperationSource["callers"];
-  /** The schema of a JSON body; it replaces `body`. */
+  /** The schema of a JSON body. It is given instead of `body`. */
   readonly takes?: JsonSchema;
 };
 

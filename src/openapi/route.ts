@@ -17,8 +17,9 @@ export interface OpenApiServices {
 }
 
 /**
- * Makes the handler of `GET /openapi.json`, for an administrator or a `project:backend` key, with `api.public_openapi`
- * for everybody (`docs/reference/http.md#openapi`). The document is made once for each version of the schema.
+ * Makes the handler of `GET /openapi.json`. An administrator and a `project:backend` key may read the document, and
+ * everybody may if `api.public_openapi` is on (`docs/reference/http.md#openapi`). The document is made once for each
+ * version of the schema.
  */
 export function openApi({ callers, projects, config, publicBaseUrl }: OpenApiServices) {
   const texts = new WeakMap<LiveProject, string>();

@@ -181,7 +181,7 @@ export function tablePaths(
   };
 }
 
-/** The schemas of the primary key's columns in a query string. */
+/** The schemas of the primary key's columns as parts of a query string, by column name. */
 function keyOfText({ primaryKey, columns }: Table): Record<string, JsonSchema> {
   return Object.fromEntries(primaryKey.map((name) => [name, textSchema(columns.get(name)!)]));
 }
@@ -206,9 +206,9 @@ function callersOf(rules: TableRules, action: RuleAction): OperationSource["call
 
 /**
  * The schemas of one table: `<table>` for a row that is read, `<table>.part` for a row without some of its columns (by
- * `select`, or after a write), `<table>.expanded` for a row of a list with `expand`, `<table>.new` and
- * `<table>.changes` for bodies, `<table>.key` for the primary key, and `<table>.query` and `<table>.filter` for lists
- * as JSON.
+ * `select`, or after a write), `<table>.expanded` for a row of a list with `expand`, `<table>.past` for a row as it
+ * was, `<table>.new`, `<table>.given` (a row in which every column may be left out) and `<table>.changes` for bodies,
+ * `<table>.key` for the primary key, and `<table>.query` and `<table>.filter` for lists as JSON.
  */
 export function tableSchemas(
   table: Table,
@@ -327,7 +327,10 @@ const pageParameters: readonly JsonSchema[] = [
   cursorParameter,
 ];
 
-/** The names of the columns that can be compared with others of their type. */
+/**
+ * The names of the columns whose values can be compared with each other, and so sorted and grouped: all but JSON
+ * columns.
+ */
 function comparable({ columns }: Table): readonly string[] {
   return [...columns.values()].filter(({ type }) => type !== "json").map(({ name }) => name);
 }

@@ -22,8 +22,9 @@ export function callerRefusal(caller: Actor, { operation, rules }: LiveOperation
 }
 
 /**
- * What of the operation's rule the database has to decide for this caller and these parameters: a condition that names
- * no row, or the literal `TRUE` where nothing is left. A refusal where the rule is certain not to be TRUE.
+ * Works out as much of the operation's rule as the caller and the parameters decide. Returns the condition that is left
+ * for the database to decide, which names no row, or the literal `TRUE` where nothing is left. Returns a refusal where
+ * the rule is certain not to be TRUE.
  */
 export function openRule(
   caller: Actor,
@@ -41,7 +42,9 @@ export function denied(operation: LiveOperation["operation"]): Refusal {
   return new Refusal("forbidden", "the rule of this operation does not allow it", byRule(operation));
 }
 
-/** What the request log says of a refusal by an operation's rule: the key of svc.schema.yaml that holds the rule. */
+/**
+ * The key of svc.schema.yaml that holds the operation's rule. The request log shows it beside a refusal by that rule.
+ */
 function byRule({ name }: LiveOperation["operation"]) {
   return { facts: { rule: `$operations.${name}.allow` } };
 }

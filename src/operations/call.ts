@@ -9,7 +9,7 @@ import { callerRefusal, openRule } from "./allowed.js";
 import { asLiterals, checkRefusal, type ParamValues } from "./params.js";
 import { type RanOperation, runOperation } from "./run.js";
 
-/** A call of an operation by somebody. */
+/** A call of an operation by a caller. */
 export interface OperationCall {
   readonly live: LiveOperation;
   readonly caller: Actor;
@@ -17,7 +17,10 @@ export interface OperationCall {
   readonly nowMs: number;
 }
 
-/** Why the caller may not call the operation, whatever the parameters are; null for others. */
+/**
+ * The refusal of a caller who may not call the operation whatever the parameters are, or of everybody where the
+ * operation does not fit the schema in force; else null.
+ */
 export function callRefusal({ live, caller }: Pick<OperationCall, "live" | "caller">): Refusal | null {
   return callerRefusal(caller, live) ?? (live.proof.problems.length > 0 ? notProved : null);
 }
@@ -25,9 +28,9 @@ export function callRefusal({ live, caller }: Pick<OperationCall, "live" | "call
 const notProved = new Refusal("unavailable", "the operation does not fit the schema in force");
 
 /**
- * Carries out a call of an operation that `callRefusal` has not refused: checks the parameters, asks the operation's
- * rule, and runs its steps. `begin` is called right before anything is sent to the database. `kept` is set for a
- * request with an `Idempotency-Key`, which is done once.
+ * Carries out a call of an operation that `callRefusal` has not refused: checks the parameters, checks the operation's
+ * rule, and runs the operation's steps. `begin` is called right before anything is sent to the database. `kept` is set
+ * for a request with an `Idempotency-Key`, which is carried out only once.
  */
 export async function callOperation(
   { live, caller, project, nowMs }: OperationCall,

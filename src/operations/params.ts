@@ -12,8 +12,8 @@ import { fromJson, fromText, type ParsedValue } from "../tables/values.js";
 export type ParamValues = ReadonlyMap<string, SqlValue>;
 
 /**
- * Reads an operation's parameters from the JSON object that a request sends. Values have the form that they have in
- * bodies of rows; unknown parameters are refused.
+ * Reads an operation's parameters from the JSON object that a request sends. Values have the same form as in the bodies
+ * of requests that write rows; unknown parameters are refused.
  */
 export function paramsFromBody(
   operation: NamedOperation,
@@ -24,8 +24,8 @@ export function paramsFromBody(
 }
 
 /**
- * Reads an operation's parameters from a query string. Values have the form that they have in filters of lists; none
- * stands for null.
+ * Reads an operation's parameters from a query string. Values have the same form as in the filters of lists, and no
+ * text stands for null. Unknown parameters are refused.
  */
 export function paramsFromQuery(
   operation: NamedOperation,
@@ -66,8 +66,8 @@ function defaultOf({ name, type, default: value }: OperationParam): SqlValue | R
 }
 
 /**
- * The parameters' values as literals, as rules compare them. JSON and blobs, which rules only test for NULL, stand as
- * `true`.
+ * The parameters' values as literals, so that rules can compare them. A JSON value or a blob becomes `true`, because
+ * rules only test these for NULL.
  */
 export function asLiterals(
   { params }: NamedOperation,
@@ -83,8 +83,8 @@ export function asLiterals(
 }
 
 /**
- * The refusal of the first parameter whose check is not TRUE; null where all are. A parameter that is null is not judged by
- * its own check.
+ * The refusal of the first parameter whose check is not TRUE; null where all are. A parameter that is null is not
+ * judged by its own check.
  */
 export function checkRefusal(
   { checks }: OperationRules,

@@ -10,19 +10,19 @@ import { mismatch } from "../tables/together/idempotency.js";
 import { onlyReads, type RunOf, readingRun, writingRun } from "./statements.js";
 import { refusalOf, stepErrorRefusal } from "./step-refusal.js";
 
-/** What an operation answers with. */
+/** What a call of an operation is answered with. */
 export interface RanOperation {
   /** The answer as JSON text: a row, an array of rows, or `null` where no step returns anything. */
   readonly json: string;
   /** How many rows are in the answer. */
   readonly rowsReturned: number;
-  /** Whether the operation was done before, by a request with the same `Idempotency-Key`. */
+  /** Whether the answer is that of an earlier request with the same `Idempotency-Key`, which has done the operation. */
   readonly isReplayed: boolean;
 }
 
 /**
- * Runs an operation in one transaction and one round trip, or refuses it and has done nothing. `isShort`: no step walks
- * over rows, so that it is quick.
+ * Runs an operation in one transaction and one round trip. Where it returns a refusal, nothing was done. `isShort`: no
+ * step of the operation walks over rows, so it is quick even in large tables.
  */
 export async function runOperation(
   run: RunOf,
@@ -44,7 +44,7 @@ export async function runOperation(
   }
 }
 
-/** The answer of an operation as the database has given it. */
+/** The answer of an operation as it comes from the database. */
 interface Answer {
   /** JSON text in which reals and blobs do not have their final form yet (`finishRows`). */
   readonly json: string;
@@ -60,8 +60,9 @@ function finished({ json, isReplayed }: Answer, { steps }: NamedOperation): RanO
 
 const nothing = "null";
 /**
- * An answer that could not be kept in the operation's own transaction is added after it. After how many milliseconds it
- * is taken for lost, if it is not there yet.
+ * The answer of some operations cannot be kept for a repetition of the request in their own transaction, and is stored
+ * after it. A repetition that does not find it within this many milliseconds of the first request is refused. After
+ * that the answer is taken for lost, and a repetition is answered with null.
  */
 const answeredMs = 10_000;
 const notAnswered = new Refusal("unavailable", "the first request with this key has not been answered yet", {
@@ -71,7 +72,7 @@ const notAnswered = new Refusal("unavailable", "the first request with this key 
 async function readOnce(run: RunOf, isShort: boolean, execution: WriteExecution): Promise<Answer | Refusal> {
   const { statement, isShort: isRuleShort, read: answerOf } = readingRun(run);
   const [result] = await read(execution, [statement], isShort && isRuleShort ? "short" : "long");
-  // How many rows the owner's SQL reads is not known, so the count becomes unknown.
+  // The number of rows that the SQL of the project's owner reads is not known, so the count becomes unknown.
   execution.tally.add(null);
   const answer = answerOf(result!);
   return "json" in answer
@@ -79,7 +80,7 @@ async function readOnce(run: RunOf, isShort: boolean, execution: WriteExecution)
     : refusalOf(run.operation, answer.reason);
 }
 
-/** Sends the batch of an operation that writes. Only this function sends it. */
+/** Sends the batch of an operation that writes, and reads its answer. */
 async function writeOnce(
   run: RunOf,
   isShort: boolean,
@@ -90,8 +91,8 @@ async function writeOnce(
   const nonce = toHex(execution.random.bytes(nonceBytes));
   const batch = writingRun(run, execution, nonce, kept);
   const long = longWorkOf(execution, isShort && batch.isShort ? "short" : "long");
-  // Takes the error of a guard of this run for a result. Only such a guard knows the nonce, which no text of the
-  // owner's or of a caller's can hold.
+  // Returns the error of a guard of this run as a result, and throws other errors on. Only a guard of this run knows
+  // the nonce: no text of the owner's or of a caller's can hold it.
   const stopped = (error: unknown): AbortError => {
     if (error instanceof AbortError && error.nonce === nonce) return error;
     throw error;

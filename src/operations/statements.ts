@@ -24,27 +24,30 @@ import {
 import { notAllowed, stepReason } from "./step-refusal.js";
 import { consequencesOf, writtenBy } from "./written-rows.js";
 
-/** What it takes to make the statements of one run of an operation. */
+/** What the statements of one run of an operation are made of. */
 export interface RunOf {
   readonly operation: NamedOperation;
-  /** What is left of the operation's rule for the database to decide. */
+  /**
+   * The part of the operation's rule that the database has to decide; the literal `TRUE` where nothing is left of the
+   * rule.
+   */
   readonly allow: Expression;
   readonly project: Pick<LiveProject, "schema" | "catalog">;
   readonly values: readonly SlotValues[];
 }
 
-/** Whether all steps of an operation only read, so that it takes GET. */
+/** Whether all steps of an operation only read, so that the operation can also be called by GET. */
 export function onlyReads({ steps }: NamedOperation): boolean {
   return steps.every(({ statement }) => statement.kind === "select");
 }
 
-/** The statement of an operation that only reads, and how its answer is read. */
+/** The statement of an operation that only reads, and a function that reads the answer out of its result. */
 export interface ReadingRun {
   readonly statement: Statement;
   /** Whether the operation's rule is decided quickly, by looking up single rows by indexes. */
   readonly isShort: boolean;
   /**
-   * The JSON text that the statement has answered with, in which reals and blobs do not have their final form yet
+   * Takes the answer out of the statement's result: JSON text in which reals and blobs do not have their final form yet
    * (`finishRows`), or the reason why the operation is refused.
    */
   readonly read: (result: Result) => { readonly json: string } | { readonly reason: string };
@@ -53,8 +56,8 @@ export interface ReadingRun {
 const refusedMark = "!";
 
 /**
- * The statement of an operation that only reads. It is one statement, so that all steps see the same state. It answers
- * with a text: JSON, or behind `!` the reason why the operation is refused.
+ * Makes the statement of an operation that only reads. It is a single statement, so that all steps see the same state
+ * of the database. Its result is one text: the answer as JSON, or `!` and the reason why the operation is refused.
  */
 export function readingRun({ operation, allow, project, values }: RunOf): ReadingRun {
   const { catalog } = project;
@@ -84,22 +87,22 @@ export function readingRun({ operation, allow, project, values }: RunOf): Readin
   };
 }
 
-/** The statements of an operation that writes, and how their answer is read. */
+/** The statements of an operation that writes, and a function that reads the answer out of their results. */
 export interface WritingRun {
   readonly statements: readonly Statement[];
   /**
-   * Whether the operation's rule is decided quickly, and triggers and foreign keys lead to no more rows than those that
-   * its steps write.
+   * Whether the statements take little time, except for the steps themselves: the operation's rule is decided quickly,
+   * and triggers and foreign keys do not lead to any number of other rows.
    */
   readonly isShort: boolean;
   /**
-   * Whether the answer that is kept for a repetition of the request is complete. If not, it is completed after the
-   * transaction.
+   * Whether the batch itself keeps the answer for a repetition of the request, because the answer comes from a SELECT.
+   * If not, and rows are returned, the batch keeps an empty answer, and the true one is stored after the transaction.
    */
   readonly isKept: boolean;
   /**
-   * The JSON text of the rows that the operation answers with, in which reals and blobs do not have their final form
-   * yet (`finishRows`), and how many rows it has written.
+   * Takes out of the results the JSON text that the operation answers with, in which reals and blobs do not have their
+   * final form yet (`finishRows`), and how many rows the operation has written; null where that is not known.
    */
   readonly read: (results: readonly Result[]) => {
     readonly json: string;
@@ -108,10 +111,10 @@ export interface WritingRun {
 }
 
 /**
- * The batch of an operation that writes. Behind each step that expects something stands a guard, a statement that
- * undoes the batch (`abortText`, with the nonce and a reason) where that does not hold. With `kept`, for a request with
- * an `Idempotency-Key`, the batch is undone for the reason `kept` where the request was done before, and else its
- * answer is kept.
+ * Makes the batch of an operation that writes. Each step that expects a number of rows is followed by a guard: a
+ * statement that undoes the whole batch (by `abortText`, with the nonce and a reason) where the number is another one.
+ * `kept` is set for a request with an `Idempotency-Key`: the batch is undone for the reason `kept` where the request
+ * was done before, and otherwise keeps the answer for a repetition.
  */
 export function writingRun(
   { operation, allow, project, values }: RunOf,
@@ -167,8 +170,8 @@ export function writingRun(
     }
   });
   if (isLogged) statements.push(...closeTransaction);
-  // No later statement of the batch can read what RETURNING has given. So an empty answer is kept here, and replaced by
-  // the true one once that is known.
+  // What RETURNING has given cannot be read by a later statement of the batch. So an empty answer is kept in the batch,
+  // and replaced by the true one when that is known.
   const isKept = operation.steps.some((step, i) => step.returns !== null && consequences[i] == null);
   const returns = operation.steps.some((step) => step.returns !== null);
   if (kept !== null && !isKept) statements.push(keepValue(kept, returns ? sql`''` : sql`'null'`, values));
@@ -188,7 +191,7 @@ export function writingRun(
   };
 }
 
-/** Joins the rows that a RETURNING has given, each a text of JSON, into one text of JSON. */
+/** Joins the rows that a RETURNING has given, each a JSON text, into one JSON text: a single row, or an array. */
 function joined({ rows }: Result, returns: "one" | "many"): string {
   const texts = rows.map(([text]) => text as string);
   return returns === "one" ? texts[0]! : `[${texts.join(",")}]`;

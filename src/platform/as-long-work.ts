@@ -1,8 +1,8 @@
 import type { Database, LongWork } from "./database.js";
 
 /**
- * The same database, but with every call made as long work (`LongWork`). `long` gives, at each call, for whom it is
- * made and how long it may take.
+ * Wraps a database so that every call is made as long work (`LongWork`). `long` is asked at each call for whom the call
+ * is made and how long it may take.
  */
 export function asLongWork(database: Database, long: () => LongWork): Database {
   return {

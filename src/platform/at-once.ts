@@ -1,6 +1,6 @@
 /**
- * A value, or a promise of it. Most values of this type are known synchronously, and wrapping each in a promise would
- * cost as much as computing some of them.
+ * A value, or a promise of it. Functions return this type where the value is mostly known at once, because wrapping it
+ * in a promise would take as long as some of them take to compute it.
  */
 export type AtOnce<T> = T | Promise<T>;
 

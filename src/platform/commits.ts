@@ -1,8 +1,8 @@
-/** Tells when the database may have changed, for those who wait for it. */
+/** Tells those who wait for it that the database may have changed. */
 export interface Commits {
-  /** A number that grows when a commit becomes known. */
+  /** A number that grows each time a commit becomes known. */
   known(): number;
-  /** Begins a wait for commits, which lasts so many milliseconds of real time in all. */
+  /** Begins a wait for commits, which ends after `ms` milliseconds of real time. */
   within(ms: number): CommitWait;
 }
 
@@ -11,8 +11,9 @@ export interface CommitWait {
   /** Whether the time of the wait is over. */
   readonly isOver: boolean;
   /**
-   * Resolves once a commit is known that was not when `Commits.known()` gave `known`, the time is over or `signal` is
-   * aborted; or earlier than that, where the runtime is not told of commits and it is time to look. Does not reject.
+   * Resolves once a commit is known that was not known when `Commits.known()` gave `known`, once the time is over, or
+   * once `signal` is aborted. Where the runtime is not told of commits, it resolves earlier, when it is time to look
+   * into the database. Does not reject.
    */
   next(known: number, signal: AbortSignal): Promise<void>;
 }

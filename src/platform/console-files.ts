@@ -1,4 +1,7 @@
-/** A content coding in which the server has files of the console's page ready (RFC 9110, section 8.4.1). */
+/**
+ * A content coding in which the build has made compressed copies of files of the console's page (RFC 9110, section
+ * 8.4.1).
+ */
 export type ContentCoding = "br" | "gzip";
 
 /** A file of the console's page, as it is sent. */
@@ -11,8 +14,9 @@ export interface ConsoleFile {
 /** The files of the console's page as they were built. */
 export interface ConsoleFiles {
   /**
-   * The file at `path`, in the first of `codings` in which it lies ready, or else as it is; null where there is no such
-   * file. `path` is relative to where the page was built: `index.html`, or `assets/` and a name without a slash.
+   * The file at `path`, in the first of `codings` in which the build has made a copy, or else uncompressed; null where
+   * there is no such file. `path` is relative to where the page was built: `index.html`, or `assets/` and a name
+   * without a slash.
    */
   read(path: string, codings: readonly ContentCoding[]): Promise<ConsoleFile | null>;
 }

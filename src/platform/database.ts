@@ -14,8 +14,8 @@ export interface Database {
   readonly answerBytesMax: number;
 
   /**
-   * How many bytes the image of a row, the JSON that the log of changes holds of it, may have, so that the row can
-   * still be changed and deleted; null where the backend takes larger ones than requests can make.
+   * How many bytes the image of a row (the JSON that the log of changes holds of it) may have. A row with a larger
+   * image could neither be changed nor deleted. Null where the backend takes larger images than any request can make.
    */
   readonly imageBytesMax: number | null;
 
@@ -23,14 +23,15 @@ export interface Database {
   readonly statementsMax: number | null;
 
   /**
-   * Set where work that is passed with `long` runs beside everything else, and other work blocks the event loop. What
-   * is short should then be passed without `long`, which is faster.
+   * True where calls with `long` run in a thread beside the event loop, while calls without it block the event loop.
+   * Short work should then be passed without `long`, which is faster.
    */
   readonly runsBeside?: boolean;
 
   /**
-   * Runs statements that only read, in one round trip. Each sees a committed state, but two of them need not see the
-   * same one. With `long` they end at its deadline. Throws UnavailableError or StatementError.
+   * Runs statements that only read, in one round trip. Each statement sees a committed state of the database, but two
+   * of them need not see the same state. With `long` they end at its deadline. Throws UnavailableError or
+   * StatementError.
    */
   query(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]>;
 
@@ -56,61 +57,71 @@ export interface Database {
 /** The part of a database that requests use: no schema changes, and no closing. */
 export type Statements = Pick<Database, "query" | "batch" | "runsBeside">;
 
-/** For whom work is done that may take long, and how long it may take (`docs/reference/limits.md#long-work`). */
+/**
+ * For whom a call is made whose work may take long, and how long it may take (`docs/reference/limits.md#long-work`).
+ */
 export interface LongWork {
-  /** For whom the work is done. Where the work of many waits, they take turns. */
+  /**
+   * The user or API key for whom the work is done, or all who are not signed in. Where work of several principals
+   * waits, they take turns.
+   */
   readonly principal: string;
   /** Whether the principal is an API key. */
   readonly isKey: boolean;
-  /** How long the work may take, in milliseconds from the call on. Waiting counts. */
+  /**
+   * How long the work may take, in milliseconds from the call on. The time in which it waits for its turn counts, too.
+   */
   readonly withinMs: number;
 }
 
 /**
- * SQL text with positional `?` placeholders, and a parameter for each. The text never contains a string that a caller
- * sent. The columns of a result need distinct names that do not read as numbers, because D1 returns rows as
- * JavaScript objects, which would merge or reorder them.
+ * A statement: SQL text with positional `?` placeholders, and a parameter for each. The text never contains a string
+ * that a caller sent. The columns of a result need distinct names that do not read as numbers, because D1 returns rows
+ * as JavaScript objects, which would merge or reorder them.
  */
 export interface Statement {
   readonly sql: string;
   readonly params: readonly SqlValue[];
   /**
-   * Marks a SELECT of at most one row whose first column is never NULL: `row`, or `value` where it has no other column.
-   * Such a statement can be joined with others into a single statement: NULL in its first column then means that it
-   * found no row.
+   * Marks a SELECT that returns at most one row and whose first column is never NULL. It is `value` where that is the
+   * only column, else `row`. Such a statement can be joined with others into a single statement, in whose row a NULL in
+   * place of the first column says that the SELECT found no row.
    */
   readonly single?: "row" | "value";
   /**
-   * Marks a write of which nobody asks how many rows it has written: a backend need not count them, and says any number
-   * as `rowsWritten`.
+   * Marks a write whose caller does not need to know how many rows it has written. A backend need not count them, and
+   * `rowsWritten` of the result may be any number.
    */
   readonly uncounted?: true;
   /**
-   * Makes a quicker statement to be run in the place of this one, with the same effect, of the result of the statement
-   * right before it in the batch; null where nothing is to be run. Only for backends that have that result by then.
+   * Makes, from the result of the statement right before this one in the batch, a quicker statement with the same
+   * effect, which is run in place of this one; null where nothing needs to be run. Only backends that run the
+   * statements of a batch one by one use it, because they have that result in time.
    */
   readonly quicker?: (this: Statement, before: Result) => Statement | null;
 }
 
-/** A statement, with a parameter for each `?` of its text. */
+/** Makes a `Statement` from its text and a parameter for each `?` in it. */
 export function statement(sql: string, ...params: SqlValue[]): Statement {
   return { sql, params };
 }
 
 /**
- * null binds as NULL, a bigint of 64 bits as INTEGER, a finite number as REAL, a well-formed string without NUL
- * characters as TEXT, bytes as BLOB. Any other value is refused.
+ * The value of a statement's parameter. null is bound as NULL, a bigint of 64 bits as INTEGER, a finite number as REAL,
+ * a well-formed string without NUL characters as TEXT, bytes as BLOB. Any other value is refused.
  */
 export type SqlValue = null | bigint | number | string | Uint8Array;
 
 /** What one statement returned. */
 export interface Result {
   /**
-   * Values in the order of the SELECT or RETURNING list. INTEGER and REAL both come back as number, so a statement
-   * has to cast integers that may exceed ±(2^53−1) to text.
+   * The rows that the statement returned, each with its values in the order of the SELECT or RETURNING list. INTEGER
+   * and REAL both come back as number, so a statement has to cast integers that may exceed ±(2^53−1) to text.
    */
   readonly rows: readonly (readonly ResultValue[])[];
-  /** Rows that this statement inserted, updated and deleted, including those of triggers and foreign key actions. */
+  /**
+   * How many rows this statement inserted, updated and deleted, including those of triggers and foreign key actions.
+   */
   readonly rowsWritten: number;
 }
 
@@ -173,7 +184,7 @@ function triggerError(message: string): ConstraintError {
 
 /**
  * The storage cannot answer now: it is locked, read-only, full, unreachable or not set up. Nothing of the batch was
- * kept, unless the answer of a remote backend was lost: then that is unknown.
+ * kept, unless it is an OutcomeUnknownError.
  */
 export class UnavailableError extends Error {
   override readonly name = "UnavailableError";
@@ -182,9 +193,12 @@ export class UnavailableError extends Error {
 /** Long work (a call with a deadline) has not ended by its deadline. Nothing of it was kept. */
 export class DeadlineError extends UnavailableError {}
 
-/** Long work was refused before it began, because so much of it waits already or has kept others waiting. */
+/**
+ * Long work was refused before it began, because too much long work waits already, or because the last long write of
+ * the same caller was interrupted at its deadline not long ago.
+ */
 export class QueueFullError extends UnavailableError {
-  /** `retryAfterMs` is after how many milliseconds it is worth trying again. */
+  /** `retryAfterMs` says after how many milliseconds another attempt may succeed. */
   constructor(
     message: string,
     readonly retryAfterMs = 5_000,
@@ -194,7 +208,8 @@ export class QueueFullError extends UnavailableError {
 }
 
 /**
- * A remote backend was sent a batch, and its answer was lost: whether the batch was carried out is not known.
+ * A batch was sent to a remote backend or to the thread for long work, and its answer was lost: whether the batch was
+ * carried out is not known.
  */
 export class OutcomeUnknownError extends UnavailableError {}
 
@@ -207,9 +222,9 @@ export class StatementError extends Error {
 }
 
 /**
- * A statement undid its batch on purpose (`platform/abort.ts`). Nothing of the batch was kept. The request's own
- * statement has done so only where `nonce` is that of the request; with any other nonce the error is to be taken for a
- * StatementError.
+ * A statement undid its batch on purpose (`platform/abort.ts`). Nothing of the batch was kept. If `nonce` is that of
+ * the request, a statement that the server made for this request did so; an error with any other nonce is treated like
+ * any StatementError.
  */
 export class AbortError extends StatementError {
   constructor(
@@ -221,8 +236,8 @@ export class AbortError extends StatementError {
 }
 
 /**
- * Thrown by a wrapper around a database, such as CheckedDatabase where the caller's session has ended. The call has
- * changed nothing, its results are discarded, and metering does not count it.
+ * The call was refused by a wrapper around the database, such as CheckedDatabase where the caller's session has ended.
+ * The call has changed nothing, its results are discarded, and metering does not count it.
  */
 export class CallRefusedError extends Error {}
 

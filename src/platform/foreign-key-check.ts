@@ -4,15 +4,16 @@ const byReference = `SELECT "table" || ' references ' || parent AS reference, co
   FROM pragma_foreign_key_check GROUP BY reference`;
 
 /**
- * Counts rows whose foreign key refers to a missing row. Result rows are `["table references parent", count]`. A
- * database that was adopted with existing data may have some.
+ * Counts the rows whose foreign key refers to a missing row, by tables. The result has rows of a text and a count:
+ * `["table references parent", count]`. A database that was adopted with existing data may have such rows.
  */
 export const danglingKeys: Statement = { sql: byReference, params: [] };
 
 /**
- * A statement for the end of a migration's batch. It fails where more foreign keys refer to missing rows than before
- * the migration, as counted by `danglingKeys`. To fail, it uses the reference as a JSON path, which is not a valid
- * one: SQLite quotes it in the error message, where `danglingKeyError` finds it.
+ * Makes a statement for the end of a migration's batch. It fails where more foreign keys refer to missing rows than
+ * before the migration; the argument is the result of `danglingKeys` from before. To fail, it passes such a text as
+ * `table references parent` to SQLite as a JSON path, which it is not: SQLite quotes the text in the error message,
+ * where `danglingKeyError` finds it.
  */
 export function refuseMoreDanglingKeys({ rows }: Result): Statement {
   const sql = `SELECT json_extract('{}', reference) AS more FROM (${byReference})
@@ -21,8 +22,8 @@ export function refuseMoreDanglingKeys({ rows }: Result): Statement {
 }
 
 /**
- * The ConstraintError for SQLite's message where the statement of `refuseMoreDanglingKeys` has failed; null for any
- * other message.
+ * Makes the ConstraintError of SQLite's message where the statement of `refuseMoreDanglingKeys` has failed; null for
+ * any other message.
  */
 export function danglingKeyError(message: string): ConstraintError | null {
   const [, reference] = /bad JSON path: '(.* references .*)'/.exec(message) ?? [];

@@ -1,5 +1,5 @@
 /**
- * Makes a queue: each piece of work that is passed to the returned function begins when the previous one has ended,
+ * Makes a queue: a function that is passed pieces of work, and begins each of them when the one before has ended,
  * whether that succeeded or failed.
  */
 export function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {

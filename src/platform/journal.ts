@@ -1,17 +1,23 @@
-/** What one table request cost (`docs/reference/metering.md#receipts`). Null is unknown, never zero. */
+/**
+ * What one metered request cost, such as one to a table (`docs/reference/metering.md#receipts`). A count that is null
+ * is unknown, never zero.
+ */
 export interface Receipt {
   /** The id of the metered request (attempt), a UUIDv7. */
   readonly attemptId: string;
   /** When the request was answered, in milliseconds since the epoch. */
   readonly atMs: number;
-  /** The kind of the caller. `admin` is a user who worked with rows past the rules. */
+  /**
+   * The kind of the caller. `admin` is a user with the role `admin` whose request is not bound by the rules of tables
+   * (under `/admin/api/data`).
+   */
   readonly principalKind: "anonymous" | "user" | "key" | "admin";
   readonly principalId: string | null;
   /** The HTTP method of the request. */
   readonly method: string;
   /**
-   * The name of the table that the request was about, several separated by commas; of an operation `ops/` and its name,
-   * which no table has.
+   * The name of the table that the request was about; several names are separated by commas. For an operation it is
+   * `ops/` and the operation's name, which is no name that a table can have.
    */
   readonly table: string;
   readonly action:
@@ -33,17 +39,17 @@ export interface Receipt {
   readonly rowsWritten: number | null;
   readonly rowsReturned: number | null;
   /**
-   * Only there where the receipt is not that of one request, but the sum of alike receipts within a minute
-   * (`docs/reference/metering.md#sums`). The counts are then sums of what is known, `atMs` is the beginning of the
-   * minute and `attemptId` that of the first request.
+   * Only present where the receipt is not that of one request, but the sum of the receipts of alike requests within a
+   * minute (`docs/reference/metering.md#sums`). The counts are then sums of what is known, `atMs` is the beginning of
+   * the minute and `attemptId` that of the first request.
    */
   readonly sum?: ReceiptSum;
 }
 
-/** What a receipt that is a sum of several says beside its counts. */
+/** What a receipt has in addition to its counts where it is the sum of several requests. */
 export interface ReceiptSum {
   readonly requests: number;
-  /** Of how many of the summed requests `rowsRead` is unknown. */
+  /** For how many of the summed requests `rowsRead` is unknown. */
   readonly unknownReads: number;
 }
 
@@ -63,7 +69,7 @@ export type ReceiptValues = readonly [
   sum?: readonly [requests: ReceiptSum["requests"], unknownReads: ReceiptSum["unknownReads"]],
 ];
 
-/** The list form of a receipt; `receiptOf` turns it back. */
+/** Turns a receipt into its list form, `ReceiptValues`; `receiptOf` turns it back. */
 export function receiptValues(receipt: Receipt): ReceiptValues {
   const { sum } = receipt;
   const values = valuesBeforeSum(receipt);
@@ -86,7 +92,7 @@ function valuesBeforeSum(receipt: Receipt) {
   ] as const;
 }
 
-/** The receipt that `receiptValues` made a list of. */
+/** Turns the list form of a receipt, which `receiptValues` has made, back into the receipt. */
 export function receiptOf(values: ReceiptValues): Receipt {
   const sum = values[11];
   return {
@@ -105,14 +111,17 @@ export function receiptOf(values: ReceiptValues): Receipt {
   };
 }
 
-/** How many requests a receipt stands for, and of how many `rowsRead` is unknown. */
+/**
+ * How many requests a receipt stands for, and for how many of these `rowsRead` is unknown. A receipt that is no sum
+ * stands for one.
+ */
 export function sumOf({ sum, rowsRead }: Receipt): ReceiptSum {
   return sum ?? { requests: 1, unknownReads: rowsRead === null ? 1 : 0 };
 }
 
 /**
- * A gap: the note that a number of receipts are missing, or may be (`docs/reference/metering.md#receipts`). What was in
- * them is not estimated.
+ * A gap: the note that receipts are missing, or may be, and how many at most (`docs/reference/metering.md#receipts`).
+ * What the missing receipts counted is not estimated.
  */
 export interface Gap {
   /** Unique among all gaps, so that a gap which is stored twice is kept once. */
@@ -124,13 +133,13 @@ export interface Gap {
   readonly attemptsMax: number;
 }
 
-/** Receipts and gaps that are written together. */
+/** Receipts and gaps (notes of missing receipts) that are written together. */
 export interface JournalEntry {
   readonly receipts: readonly Receipt[];
   readonly gaps: readonly Gap[];
 }
 
-/** Where receipts are written before the answers to their requests are sent. */
+/** A place to which receipts are written before the answers to their requests are sent. */
 export interface Journal {
   /**
    * Writes an entry. Resolves once the entry survives the death of the process, and rejects where it may not. A
@@ -140,8 +149,9 @@ export interface Journal {
   append(entry: JournalEntry): Promise<void>;
 
   /**
-   * Adds the receipt to a sum of receipts that are alike, if `maySum` holds for it and the journal has reached the size
-   * from which it sums such receipts. The sum is written within a second. False where the receipt has to be appended.
+   * Adds the receipt to a sum of receipts that are alike, if `maySum` holds for it and the journal has become so large
+   * that it sums such receipts. The sum is written within a second. False where the receipt was not added, so that it
+   * has to be appended.
    */
   sum?(receipt: Receipt): boolean;
 
@@ -151,6 +161,6 @@ export interface Journal {
    */
   collect(): Promise<void>;
 
-  /** Closes the journal so that the next start finds no gap. */
+  /** Closes the journal in good order, so that the next start finds no receipts missing. */
   close(): Promise<void>;
 }

@@ -2,8 +2,8 @@ import { type Keyring, underEither } from "../encoding/keyring.js";
 import type { Cipher } from "./platform.js";
 
 /**
- * Makes one cipher of those under the current and the previous secret: it seals with the current one, and opens what
- * either has sealed.
+ * Makes one cipher out of two, of which one has its key from the server's current secret and the other from the
+ * previous secret. It encrypts with the current one, and decrypts what either has encrypted.
  */
 export function keyringCipher(ciphers: Keyring<Cipher>): Cipher {
   return {

@@ -1,32 +1,37 @@
 /** How much a `Memo` keeps. */
 export interface MemoBounds<T> {
   /**
-   * About how many bytes an entry takes. By default a byte for each character of its key, which is enough where the
-   * values are small.
+   * Estimates how many bytes an entry of the cache takes. By default one for each character of its key, which is good
+   * enough where the values are small.
    */
   readonly weigh?: (key: string, value: T) => number;
-  /** Entries with keys of more characters are not kept, so that one request cannot push out what many others share. */
+  /**
+   * An entry whose key has more characters than this is not cached, so that one request with a long key cannot push out
+   * entries that many requests share.
+   */
   readonly keyLengthMax?: number;
 }
 
 /**
- * The `keyLengthMax` of caches whose keys are SQL texts. The statement for a page of a table of 100 columns has some
- * 11,000 characters, or 100,000 where they hold real numbers, and preparing such a statement for each request would
- * take ten times as long as running it.
+ * The `keyLengthMax` of caches whose keys are SQL texts. The statement for one page of a table of 100 columns has some
+ * 11,000 characters, or 100,000 where the columns hold real numbers. If it was not cached, each request would prepare
+ * it anew, which takes ten times as long as running it.
  */
 export const statementLengthMax = 131_072;
 
-/** The `keyLengthMax` of other caches, whose keys hold texts of requests. */
+/** The `keyLengthMax` of a cache that sets none. The keys of such caches are mostly parts of requests. */
 const keyLengthMaxDefault = 8_192;
 
 /**
- * A cache that is bounded in bytes: a two-generation LRU. An entry survives until others that weigh half of `bytesMax`
- * were used after it. Values must not be undefined.
+ * A cache that is bounded in bytes. It is an LRU of two generations: an entry stays at least until entries that weigh
+ * half of `bytesMax` together were used after it. A value must not be undefined, because undefined means that there is
+ * no entry.
  */
 export class Memo<T> {
   /**
-   * The entries that were used since the two generations last changed; `#older` holds those before. A use costs one
-   * look-up, whereas an exact LRU would have to reorder all keys.
+   * The newer of the two generations: the entries that were used since it was begun. Once it is full, it becomes
+   * `#older`, and the entries that were in `#older` until then are dropped. Using an entry costs one look-up, whereas
+   * an exact LRU would have to reorder all keys.
    */
   #recent = new Map<string, T>();
   #recentBytes = 0;
@@ -34,7 +39,9 @@ export class Memo<T> {
   readonly #weigh: (key: string, value: T) => number;
   readonly #keyLengthMax: number;
 
-  /** `bytesMax` is what all entries of the cache together may weigh; 0 keeps none. */
+  /**
+   * `bytesMax` is what all entries of the cache together may weigh, in bytes; with 0 the cache never keeps anything.
+   */
   constructor(
     private readonly bytesMax: number,
     { weigh = (key) => key.length, keyLengthMax = keyLengthMaxDefault }: MemoBounds<T> = {},
@@ -44,8 +51,8 @@ export class Memo<T> {
   }
 
   /**
-   * The value that the cache has for the key, or what `make` returns, which is kept from then on. For the key null
-   * nothing is kept.
+   * Returns the value that is cached for the key. Where there is none, returns what `make` returns and caches that. For
+   * the key null, `make` is always called and nothing is cached.
    */
   get(key: string | null, make: () => T): T {
     if (key === null) return make();
@@ -56,7 +63,10 @@ export class Memo<T> {
     return made;
   }
 
-  /** The value that the cache has for the key; undefined where it has none. Counts as a use. */
+  /**
+   * Returns the value that is cached for the key; undefined where there is none. This counts as a use of the entry, so
+   * it stays in the cache for longer.
+   */
   find(key: string): T | undefined {
     const recent = this.#recent.get(key);
     if (recent !== undefined) return recent;
@@ -65,7 +75,10 @@ export class Memo<T> {
     return older;
   }
 
-  /** Keeps the value in the cache, unless its key is too long or it alone weighs more than a generation may. */
+  /**
+   * Puts the value into the cache, unless its key is longer than `keyLengthMax`, or this entry alone weighs more than
+   * half of `bytesMax`.
+   */
   set(key: string, value: T): void {
     this.delete(key);
     if (key.length > this.#keyLengthMax) return;

@@ -2,8 +2,8 @@
 export const bcryptPasswordBytesMax = 72;
 
 /**
- * The highest cost of a bcrypt hash that is accepted. A hash of cost 14 takes about 1.3 s, and each further step
- * doubles the time, so a higher cost would block the hasher for seconds.
+ * The highest cost factor of a stored bcrypt hash that is accepted. Verifying a password against a hash of cost 14
+ * takes about 1.3 s, and each further step doubles the time, so a higher cost would block the hasher for seconds.
  */
 const costFactorMax = 14;
 const costFactorMin = 4;

@@ -10,7 +10,7 @@ import {
 } from "./phc.js";
 import type { HashTurn, PasswordHasher, Random } from "./platform.js";
 
-/** The input of one computation of a password's hash. */
+/** What one hash of a password is computed from: the password, and the salt and parameters of Argon2id or bcrypt. */
 export type HashJob = Argon2Job | BcryptJob;
 
 /** The input of Argon2id (RFC 9106, section 3.1). The result has `hashBytes` bytes. */

@@ -18,7 +18,8 @@ export const saltBytes = 16;
 export const hashBytes = 32;
 
 /**
- * Upper limits for the parameters of a stored Argon2id hash, so that an imported one cannot occupy the hasher for long.
+ * Limits for the parameters of a stored Argon2id hash. The upper ones keep an imported hash from occupying the hasher
+ * for long.
  */
 const memoryKibMax = 65536;
 const passesMax = 10;
@@ -37,8 +38,8 @@ const pattern =
   /^\$argon2id\$v=19\$m=([1-9]\d{0,4}),t=([1-9]\d?),p=([1-9])\$([A-Za-z0-9+/]{1,100})\$([A-Za-z0-9+/]{1,100})$/;
 
 /**
- * Parses the PHC string of an Argon2id hash (version 19). Null for any other string, and where verifying a password
- * against the hash would be too costly.
+ * Parses the PHC string of an Argon2id hash (version 19). Null for any other string, and where a parameter of the hash
+ * is out of bounds, so that verifying a password against it would be too costly or too weak.
  */
 export function parsePhc(phc: string): StoredArgon2id | null {
   const match = pattern.exec(phc);

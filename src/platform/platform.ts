@@ -21,24 +21,28 @@ export interface Platform {
   /** Access to the network, with the interface of the global `fetch`. */
   readonly fetch: typeof globalThis.fetch;
   /**
-   * The credentials of a sign-in provider, as the JSON text that was installed; null where none are. Throws
-   * CredentialsError where they cannot be opened.
+   * The credentials of a sign-in provider such as `google`, decrypted: the JSON text that the operator has installed.
+   * Null where none are installed. Throws CredentialsError where they cannot be decrypted.
    */
   providerCredentials(provider: string): Promise<string | null>;
   /**
-   * Runs work in the background at the next tick (see `msToTick`), so that the response times until then do not
-   * reveal whether there was any. If the same function is passed several times before the tick, it may run only once.
-   * A failure is logged and otherwise ignored.
+   * Runs `work` in the background, beginning at the next tick, a full second of the clock (see `msToTick`). Work that
+   * began at once would slow down the next responses and so reveal that there was any. If the same function is passed
+   * several times before the tick, it may run only once. A failure is logged and otherwise ignored.
    */
   defer(work: () => Promise<void>): void;
   /**
-   * Whether the runtime may cancel a request so that its promises never settle, as on a Worker. Then what outlives a
-   * request must not wait for a promise that a request has begun.
+   * Whether the runtime may cancel a request in such a way that its promises never settle, as a Worker does. Where it
+   * may, code that outlives the request, such as a cache for all requests, must not wait for a promise that the request
+   * has begun.
    */
   readonly requestsVanish: boolean;
 }
 
-/** Installed credentials cannot be used. The message contains no secret, so it can be logged. */
+/**
+ * Thrown where credentials of a sign-in provider are installed and cannot be used. The message contains no secret, so
+ * it can be logged.
+ */
 export class CredentialsError extends Error {
   override readonly name = "CredentialsError";
 }
@@ -51,7 +55,7 @@ export interface MailTransport {
 
 /** A mail with a plain text part and an HTML part of the same content. */
 export interface MailMessage {
-  /** An address with or without a display name (RFC 5322, section 3.4). */
+  /** The sender's address, with or without a display name (RFC 5322, section 3.4). */
   readonly from: string;
   readonly to: string;
   readonly subject: string;
@@ -63,42 +67,48 @@ export interface MailMessage {
   readonly link: string | null;
 }
 
-/** For whom a password is hashed, by which those who wait for a hash take turns. */
+/**
+ * For which client a password is hashed, and for what purpose. Where several passwords wait to be hashed, this decides
+ * which is next: sign-ins come first, and client addresses take turns.
+ */
 export interface HashTurn {
-  /** The client's address, as `addressUnit` gives it. */
+  /** The client's address, as `addressUnit` gives it: the whole IPv4 address, or the /64 of an IPv6 address. */
   readonly address: string;
   /**
-   * What the hash is for. One for a `sign_in`, by somebody who has an account or a link to one, is computed before one
-   * for a `registration`.
+   * The purpose of the hash. Passwords for a `sign_in`, by somebody who has an account or a link to one, are hashed
+   * before passwords for a `registration`.
    */
   readonly isFor: "sign_in" | "registration";
 }
 
 /**
  * Hashes passwords with Argon2id: 19456 KiB of memory, 2 passes, 1 lane (OWASP Password Storage Cheat Sheet). A hash
- * without a `turn` counts as one for whoever operates the server.
+ * for which no `turn` is given counts as one for the operator of the server.
  */
 export interface PasswordHasher {
   /** Hashes a password. Returns a PHC string; throws HasherBusyError where too many hashes wait already. */
   hash(password: string, turn?: HashTurn): Promise<string>;
   /**
-   * Whether the password matches the stored Argon2id or bcrypt string. False for an unusable string, and for a
-   * password over 72 bytes against bcrypt. Throws HasherBusyError.
+   * Whether the password matches the stored Argon2id or bcrypt string. False where the string is neither or out of
+   * bounds, and for a password over 72 bytes against bcrypt. Throws HasherBusyError where too many hashes wait already.
    */
   verify(password: string, stored: string, turn?: HashTurn): Promise<boolean>;
-  /** Whether a password would be hashed now for this caller and purpose, rather than HasherBusyError thrown. */
+  /**
+   * Whether a password for this client and purpose would be hashed now. If not, `hash` and `verify` would throw
+   * HasherBusyError.
+   */
   hasRoomFor(turn: HashTurn): boolean;
-  /** Tells how good a stored password string is, without computing a hash. */
+  /** Tells whether a stored password string is current, outdated or unusable, without computing a hash. */
   standing(stored: string): PasswordStanding;
 }
 
 /**
- * What a stored password string is: `current` as `hash` writes it now, `outdated` with other parameters or bcrypt,
- * `unusable` where `verify` is false for every password.
+ * What a stored password string is. `current`: an Argon2id string with the parameters that `hash` uses now. `outdated`:
+ * an Argon2id string with other parameters, or a bcrypt string. `unusable`: `verify` returns false for every password.
  */
 export type PasswordStanding = "current" | "outdated" | "unusable";
 
-/** Too many hashes are waiting already: the request should be repeated later. */
+/** Thrown where too many passwords wait to be hashed already. The client should repeat the request later. */
 export class HasherBusyError extends Error {
   override readonly name = "HasherBusyError";
 }
@@ -124,7 +134,7 @@ export interface Random {
 export interface Cipher {
   /**
    * Encrypts `plain`. `iv` has 12 bytes and must never be used twice with one key. `associated` is authenticated but
-   * not part of the result.
+   * not part of the result, so `open` has to be given the same text.
    */
   seal(plain: string, associated: string, iv: Uint8Array<ArrayBuffer>): AtOnce<string>;
   /** Decrypts a sealed text; null where it was not sealed with this key and this associated data, or was altered. */
@@ -137,8 +147,8 @@ export interface Log {
   /** Reports a failure that a person should look at. Callers pass no secret, token or request body. */
   error(message: string, cause: unknown): void;
   /**
-   * Writes a whole line of the request log, given without its end. It may be written some milliseconds later, but in
-   * order.
+   * Writes a line of the request log. `text` is the whole line without its line break. It may be written some
+   * milliseconds later, but lines keep their order.
    */
   line(text: string): void;
 }

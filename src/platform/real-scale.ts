@@ -1,7 +1,8 @@
 /**
- * Between 1e-75 and 1e75, every backend converts a REAL to decimal text and back without loss. Beyond that range D1 is
- * wrong by a bit. Numbers beyond it are therefore sent as a number near 1 and a power of two to multiply it by.
- * Multiplying by a power of two loses nothing, and each of the powers has an exact decimal spelling.
+ * Every backend converts a REAL between 1e-75 and 1e75 to decimal text and back without loss. Outside of this range D1
+ * is wrong by a bit. A number outside of it is therefore sent as two: a number within the range, and the exponent of
+ * the power of two to multiply it by. Multiplying by a power of two loses nothing, and each of the powers has an exact
+ * decimal spelling.
  */
 const plainMin = 1e-75;
 const plainMax = 1e75;
@@ -17,21 +18,23 @@ function product(powers: readonly number[], sign: 1 | -1): string {
 
 const literal = (value: number) => value.toExponential();
 
-/**
- * Whether every backend reads and writes the decimal text of the real exactly, so that it can be sent as one number.
- */
+/** Whether a real can be sent as one number, because every backend reads and writes its decimal text exactly. */
 export function isPlainReal(value: number): boolean {
   return value === 0 || (Math.abs(value) >= plainMin && Math.abs(value) <= plainMax);
 }
 
-/** SQL for whether every backend reads and writes the decimal text of the real in the column `ref` exactly. */
+/**
+ * SQL that tells whether the real in the column `ref` can be sent as one number, because every backend reads and writes
+ * its decimal text exactly.
+ */
 export function isPlainSql(ref: string): string {
   return `(${ref} = 0.0 OR abs(${ref}) BETWEEN ${literal(plainMin)} AND ${literal(plainMax)})`;
 }
 
 /**
- * SQL for the two numbers as which an extreme real in the column `ref` is sent: one near 1, and the exponent of two by
- * which `unscaled` multiplies it again. Only for values for which `isPlainSql` is not TRUE.
+ * SQL for the two numbers as which an extreme real in the column `ref` is sent: a number between 1e-75 and 1e75, and
+ * the exponent of the power of two by which `unscaled` multiplies it. Only for values for which `isPlainSql` is not
+ * TRUE.
  */
 export function scaledSql(ref: string): { readonly number: string; readonly exponent: string } {
   const cases = (of: (scale: typeof near | typeof far, sign: 1 | -1) => string) =>
@@ -47,15 +50,15 @@ export function scaledSql(ref: string): { readonly number: string; readonly expo
   };
 }
 
-/** The real that a number near 1 and an exponent of two stand for. */
+/** The real that was sent as two numbers: `number` times two to the power of `exponent`. */
 export function unscaled(number: number, exponent: number): number {
   return number * 2 ** exponent;
 }
 
 /**
- * A number as JSON for SQLite: as a number where `isPlainReal` holds, else as `[number, exponent]`. Always with 17
- * digits, because SQLite misreads some shortest spellings by a bit; a spelling with 17 digits is never that close to
- * two doubles at once.
+ * A number as JSON for SQLite: as one number where `isPlainReal` holds, else as `[number, exponent]`. It always has 17
+ * digits, because SQLite reads some shorter spellings as the neighbouring double. A spelling with 17 digits is never so
+ * near to the middle between two doubles that it could be misread.
  */
 export function realText(value: number): string {
   const { number, exponent } = scaled(value);
@@ -71,7 +74,10 @@ function scaled(value: number): { readonly number: number; readonly exponent: nu
   return { number: unscaled(value, -signed), exponent: signed };
 }
 
-/** SQL that computes a real from two SQL expressions: for the number near 1 and for the exponent of two. */
+/**
+ * SQL that computes a real from the two numbers as which it was sent. `number` and `exponent` are SQL expressions for
+ * them; the real is `number` times two to the power of `exponent`.
+ */
 export function unscaledSql(number: string, exponent: string): string {
   const cases = [near, far].flatMap((scale) =>
     ([1, -1] as const).map(

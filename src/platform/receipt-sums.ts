@@ -3,21 +3,23 @@ import { type Receipt, sumOf } from "./journal.js";
 const minuteMs = 60_000;
 
 /**
- * Whether a receipt may become a part of a sum of receipts: those of anonymous requests that have written nothing may,
- * of which strangers can make any number.
+ * Whether a receipt (the record of what one request has cost) may be merged into a sum of receipts. It may if the
+ * request was anonymous and has written nothing, because strangers can make any number of such requests.
  */
 export function maySum({ principalKind, action, rowsWritten }: Receipt): boolean {
   return principalKind === "anonymous" && (action === "list" || action === "get" || rowsWritten === 0);
 }
 
-/** Sums of receipts that are alike in table, minute, method, action and status. */
+/** Merges receipts into sums: one sum for all receipts that have the same table, minute, method, action and status. */
 export class ReceiptSums {
   readonly #sums = new Map<string, Receipt>();
 
-  /** For how many requests the receipts and sums stand that were added so far. */
+  /**
+   * How many requests are in the sums: each receipt that was added counts as one, a sum as many as it was made from.
+   */
   requests = 0;
 
-  /** Adds a receipt for which `maySum` holds, or a sum of such receipts. */
+  /** Adds a receipt for which `maySum` holds to the sum that it belongs to, or a sum of such receipts. */
   add(receipt: Receipt): void {
     const { table, method, action, status } = receipt;
     const atMs = receipt.atMs - (receipt.atMs % minuteMs);
@@ -39,8 +41,8 @@ export class ReceiptSums {
 }
 
 /**
- * The receipts, with sums that are alike (see `ReceiptSums`) put together into one. The same receipts always give the
- * same result.
+ * The receipts, with sums of the same table, minute, method, action and status merged into one. The same receipts
+ * always give the same result.
  */
 export function withSumsTogether(receipts: readonly Receipt[]): readonly Receipt[] {
   if (receipts.every(({ sum }) => sum === undefined)) return receipts;

@@ -1,4 +1,5 @@
 /**
- * The release of this code, as in package.json. A database records it for each migration of the server's own tables.
+ * The version of the server, the same as in package.json. A database records it for each migration of the server's own
+ * tables.
  */
 export const release = "0.2.0";

@@ -2,8 +2,9 @@ import { toHex } from "../encoding/hex.js";
 import type { SqlValue, Statement } from "./database.js";
 
 /**
- * Matches parts of SQL in which a question mark is no placeholder (literals, quoted names, comments), and placeholders
- * themselves. A doubled quote inside a literal matches as two literals side by side, which does not change the count.
+ * Matches placeholders, and the parts of SQL in which a question mark is no placeholder: literals, quoted names and
+ * comments. A literal with a doubled quote matches as two literals side by side, which does not change the number of
+ * placeholders.
  */
 const quotedOrPlaceholder = /'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\/|\?/g;
 
@@ -27,15 +28,16 @@ export function withLiterals(statement: Statement): string {
 
 function literal(value: SqlValue): string {
   if (value === null) return "NULL";
-  // A negative number stands in parentheses, because its minus sign behind another one would begin a comment.
+  // Numbers stand in parentheses, because the minus sign of a negative one would begin a comment (`--`) behind another
+  // minus sign.
   if (typeof value === "bigint") return `(${value})`;
   if (typeof value === "number") return `(${value.toExponential(16)})`;
   return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : `x'${toHex(value)}'`;
 }
 
 /**
- * Throws where the number of parameters is wrong or a value cannot be bound, because no backend reports either
- * reliably: they would bind something else.
+ * Throws where the number of parameters is not that of the placeholders, or a parameter has a value that cannot be
+ * bound. Backends do not report either reliably: they would bind something else.
  */
 export function checkParams({ params }: Statement, placeholders: number): void {
   if (params.length !== placeholders) {
@@ -48,8 +50,8 @@ export function checkParams({ params }: Statement, placeholders: number): void {
 }
 
 /**
- * Whether a value can be sent as a parameter of a statement. Otherwise libsql would abort the process on a boolean, cut
- * a text at NUL, or replace a lone surrogate.
+ * Whether a value can be sent as a parameter of a statement. Others have to be refused: libsql would abort the process
+ * on a boolean, cut a text at NUL, and replace a lone surrogate.
  */
 function binds(param: unknown): boolean {
   switch (typeof param) {

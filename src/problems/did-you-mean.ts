@@ -7,14 +7,14 @@ import { shown } from "./problem.js";
 const writtenMax = 100;
 
 /**
- * The most names that a text is compared with; among more, none is suggested. A file of thousands of names, each of
- * them unknown somewhere, would otherwise take minutes to check.
+ * The most names that a misspelt name is compared with. Where there are more, none is suggested: checking a file with
+ * thousands of names, each of them unknown somewhere, would otherwise take minutes.
  */
 const comparedMax = 500;
 
 /**
- * `; did you mean X?` with the name that is most like `written`. Empty where none is similar enough, or there is too
- * much to compare.
+ * The end of a message about an unknown name: `; did you mean X?`, with the name that is most like `written`. Empty
+ * where none is similar enough, or there are too many names to compare.
  */
 export function didYouMean(written: string, names: readonly string[]): string {
   if (written.length > writtenMax || names.length > comparedMax) return "";
@@ -33,8 +33,8 @@ export function didYouMean(written: string, names: readonly string[]): string {
 const listedMax = 12;
 
 /**
- * The suggestion of `didYouMean`, or else a list of the names to choose from, `listedMax` at most. Empty where there
- * are no names. Of several lists of names, those of the first come first.
+ * The end of a message about an unknown name: the suggestion of `didYouMean`, or else a list of the names to choose
+ * from, `listedMax` at most. Empty where there are no names. Names of the first list come first.
  */
 export function meantOrKnown(written: string, ...lists: readonly Iterable<string>[]): string {
   const all = firstOf(lists, comparedMax + 1);
@@ -57,8 +57,8 @@ function firstOf<T>(lists: readonly Iterable<T>[], count: number): T[] {
 }
 
 /**
- * Both texts without their common beginning. Leaving it out does not change their edit distance, and shorter texts are
- * compared faster. Names of one project often begin alike.
+ * Both texts without their common beginning. Leaving that out does not change their edit distance, and shorter texts
+ * are compared faster. It is worthwhile because names of one project often begin alike.
  */
 function withoutPrefix(from: string, to: string): [string, string] {
   let at = 0;

@@ -11,7 +11,10 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Thrown with all problems that were found. The command line prints them and exits with 2. */
+/**
+ * The error that carries all problems that were found in the files of a project. The command line prints them and exits
+ * with 2.
+ */
 export class ProblemsError extends Error {
   override readonly name = "ProblemsError";
   constructor(readonly problems: readonly Problem[]) {
@@ -30,7 +33,10 @@ export function formatProblem({ file, line, path, message }: Problem): string {
  */
 const pathMax = 200;
 
-/** A text of the owner's as a message quotes it: cut after `max` characters, with control characters escaped. */
+/**
+ * A text that the project's owner wrote, as a message quotes it: cut after `max` characters, with control characters
+ * escaped.
+ */
 export function shown(text: string, max = 100): string {
   return (text.length > max ? `${text.slice(0, max)}…` : text).replace(/\p{Cc}/gu, escaped);
 }
@@ -47,7 +53,10 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** Collects the problems of several readers, so that a problem of one does not hide those of the others. */
+/**
+ * Collects the problems of several functions that each read a part of the project's files, so that a problem which one
+ * of them throws does not hide those of the others.
+ */
 export class ProblemCollector {
   readonly #problems: Problem[] = [];
 

@@ -6,11 +6,11 @@ import type { RulePlaces } from "./place-in-file.js";
 import { mapOf, mapWith } from "./valibot-problems.js";
 
 /**
- * svc.toml after parsing, with a value for every key (docs/reference/configuration.md). Times are seconds, sizes
- * bytes.
+ * svc.toml after parsing, with a value for every key (docs/reference/configuration.md). A key whose value is a time or
+ * a number of bytes has the unit at the end of its name: `_secs`, `_ms`, `_days` or `_bytes`.
  */
 export type Config = v.InferOutput<typeof configSchema> & {
-  /** Where the rules and the named conditions stand in the file. */
+  /** Where in svc.toml the texts of the rules and named conditions are written, for messages that point at them. */
   readonly places: RulePlaces;
 };
 
@@ -89,8 +89,8 @@ const tableRules = mapWith({
 });
 
 /**
- * The schema of svc.toml, for valibot. The comment of each key is its row in docs/reference/configuration.md, which
- * `npm run docs` writes.
+ * The schema of svc.toml, for valibot. `npm run docs` makes the tables of docs/reference/configuration.md from it: each
+ * key has a row, which says what the key's comment says.
  */
 export const configSchema = mapWith({
   server: section({
@@ -257,7 +257,7 @@ export const configSchema = mapWith({
      * what they cost).
      */
     enabled: boolean(true),
-    /** A second switch for metering: `false` does the same as `enabled = false`. */
+    /** A second switch for metering, beside `enabled`: requests are not metered if either is `false`. */
     row_metering_enabled: boolean(true),
     /**
      * The directory of the journal, to which receipts of metered requests are first written. Nothing else may be in it.
@@ -301,8 +301,8 @@ export const configSchema = mapWith({
      */
     level: v.optional(v.picklist(["debug", "info", "warn", "error"]), "info"),
     /**
-     * Whether lines of the request log have the client's address: `prefix` the /24 of it, or the /64 of an IPv6
-     * address, `off` nothing of it.
+     * What lines of the request log have of the client's address: `prefix` its /24, or the /64 of an IPv6 address;
+     * `off` nothing.
      */
     addresses: v.optional(v.picklist(["prefix", "off"]), "prefix"),
   }),

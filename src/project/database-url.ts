@@ -7,7 +7,7 @@ export function databaseUrlProblem(url: string): string | null {
   if (!/^file:./.test(url)) return "expected file:…, libsql://…, https://… or http://…";
   const path = decoded(url.slice("file:".length));
   if (path === null) return "what it has after % makes no path; a % is written %25";
-  // The forms in which SQLite itself takes a database in memory: https://www.sqlite.org/uri.html
+  // SQLite itself opens a database in memory for a path or URL of these forms: https://www.sqlite.org/uri.html
   if (/^:memory:/.test(path) || /[?&](mode=memory|vfs=memdb)\b/.test(url))
     return "a database in memory ends with the process: name a file, such as file:.svc/data.db";
   if (/[?#]/.test(url))
@@ -18,8 +18,8 @@ export function databaseUrlProblem(url: string): string | null {
 }
 
 /**
- * Why a database's URL with plain HTTP is refused; null for this machine's own addresses. Elsewhere the token and all
- * rows could be read on their way.
+ * Why a database's URL that begins with `http:` is refused; null where its host is a loopback address. On a network,
+ * others could read the token and all rows, because nothing is encrypted.
  */
 function plainHttpProblem(url: string): string | null {
   return URL.canParse(url) && isLoopbackHost(new URL(url).hostname)

@@ -26,7 +26,10 @@ export interface Environment {
   readonly SVC_AUTH_PROVIDER_APPLE?: string | undefined;
   /** On a Worker: GitHub's credentials, as `svc auth provider sealed github` prints them. */
   readonly SVC_AUTH_PROVIDER_GITHUB?: string | undefined;
-  /** The variables whose names are values of keys in svc.toml, such as the one that holds the secret. */
+  /**
+   * Variables that svc.toml names: the value of a key such as `auth.jwt_secret_env` is the name of the variable to
+   * read.
+   */
   readonly [name: string]: string | undefined;
 }
 

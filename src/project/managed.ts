@@ -3,21 +3,22 @@ import type { Column, ColumnDefault, Managed, Schema, Table } from "./model.js";
 import { isWhollyRead } from "./unread.js";
 
 /**
- * The version with which a row begins, in SQL: 40 random bits. A row that is deleted and made again has another one
- * than before, so that nobody takes it for the row that they knew.
+ * SQL for the first version of a new row: 40 random bits. If a row is deleted and made again with the same key, it gets
+ * another version, so that a client which remembers the old one does not take the new row for the row that it knew.
  */
 export const firstVersion = "random() & 1099511627775";
 
 /**
- * The default that a managed column (one that the server sets by itself) has in the database. It is for rows that are
- * inserted in another way than by a request for rows, and for those that are there when the column is added. Null where
- * such rows have NULL.
+ * The default that a managed column (one that the server sets by itself) has in the database. It is used for rows that
+ * are not inserted by a request for rows but otherwise, such as by a trigger, and for rows that exist when the column
+ * is added. Null where the column of such rows is NULL.
  */
 export function managedDefault(managed: Managed, type: ColumnType): ColumnDefault | null {
   switch (managed) {
     case "created_at":
     case "updated_at":
-      // The form in which JavaScript's toISOString() writes a time, so that the texts of a column sort by time.
+      // The text has the form in which JavaScript's toISOString() writes a time, so that the values of the column sort
+      // by time.
       return { kind: "sql", sql: type === "text" ? "strftime('%Y-%m-%dT%H:%M:%fZ')" : "unixepoch()" };
     case "version":
       return { kind: "sql", sql: firstVersion };
@@ -27,7 +28,7 @@ export function managedDefault(managed: Managed, type: ColumnType): ColumnDefaul
   }
 }
 
-/** The managed column that numbers the versions of a table's rows; undefined where there is none. */
+/** The managed column that holds the version of each row; undefined where the table has none. */
 export function versionColumn({ columns }: Pick<Table, "columns">): Column | undefined {
   return [...columns.values()].find(({ managed }) => managed === "version");
 }

@@ -2,37 +2,40 @@ import type { ColumnType } from "../sqlite/column-type.js";
 import type { ColumnName, TableName } from "../sqlite/names.js";
 import type { ProvedSql } from "../sqlite/proof.js";
 
-/** svc.schema.yaml as immutable values (docs/reference/schema.md). */
+/** What svc.schema.yaml says, as immutable values (docs/reference/schema.md). */
 export interface Schema {
   readonly tables: ReadonlyMap<string, Table>;
   readonly auth: AuthSettings;
-  /** `$origins` of the file: the origins that links may lead to. */
+  /**
+   * `$origins` of the file: origins to which `redirect_to` of an invitation may lead, beside that of
+   * `$auth.invitation_url`.
+   */
   readonly origins: readonly string[];
   /** The operations that the file declares under `$operations`, by name. */
   readonly operations: ReadonlyMap<string, NamedOperation>;
   /**
-   * Only in a schema that has problems: what could not be read of its file. Nothing is to be concluded from those
-   * parts.
+   * Only in a schema whose file has problems: which parts of the file could not be read. Checks must not conclude
+   * anything from the absence of those parts, such as that a table does not exist.
    */
   readonly unread?: Unread;
 }
 
 /**
- * The tables of a file with problems that could not be read as a whole, by name. A table of which nothing could be
- * read is listed here and not among the schema's tables.
+ * What could not be read of a schema file with problems: the tables that have problems, by name, or everything. A table
+ * of which nothing at all could be read is listed here and is not among the schema's tables.
  */
 export type Unread = ReadonlyMap<string, UnreadTable> | "everything";
 
-/** What could not be read of one table in a file with problems. */
+/** A table of a schema file with problems that could not be read, or not as a whole. */
 export interface UnreadTable {
   /**
-   * The columns of the table that could not be read, perhaps none. The table's keys, uniqueness and other properties
-   * are in doubt even then.
+   * The names of the columns that could not be read, perhaps none. Even if there are none, the table's keys, uniqueness
+   * and other properties are in doubt.
    */
   readonly columns: ReadonlySet<string> | "all";
 }
 
-/** A table of the project. Names are spelled as in the file. */
+/** A table that svc.schema.yaml declares. Names are spelled as in the file. */
 export interface Table {
   readonly name: TableName;
   readonly columns: ReadonlyMap<string, Column>;
@@ -41,17 +44,27 @@ export interface Table {
   /** The columns of every `unique` constraint, whether a column or the table declares it. */
   readonly unique: readonly (readonly ColumnName[])[];
   readonly indexes: readonly Index[];
-  /** The columns that the table's full-text index covers, in the order that ranks what is found; empty without one. */
+  /**
+   * The columns that the table's full-text index covers; empty without an index. Rows that match in an earlier column
+   * come first in a search.
+   */
   readonly search: readonly ColumnName[];
-  /** The triggers that the file declares for the table, by name: what follows `CREATE TRIGGER` and the name. */
+  /**
+   * The triggers that the file declares for the table, by name. A value is the SQL that follows `CREATE TRIGGER` and
+   * the name.
+   */
   readonly triggers: ReadonlyMap<string, string>;
-  /** For how many days changes of the table are kept: Infinity for ever, null where none are. */
+  /** For how many days the log of changes keeps changes of the table: Infinity for ever, null where it keeps none. */
   readonly historyDays: number | null;
   /**
-   * Whether the table is STRICT. `svc schema pull` writes `strict: false` for tables of other programs that are not.
+   * Whether the table is STRICT, in SQLite's sense. `svc schema pull` writes `strict: false` into the file for tables
+   * of an existing database that are not STRICT.
    */
   readonly strict: boolean;
-  /** Whether the table is a virtual one, which another program has made (`svc schema pull`). It can only be read. */
+  /**
+   * Whether the table is a virtual one of SQLite, which another program has made and `svc schema pull` has found. It
+   * can only be read.
+   */
   readonly virtual: boolean;
   readonly renamedFrom: string | null;
 }
@@ -62,8 +75,8 @@ export interface Column {
   readonly type: ColumnType;
   readonly notNull: boolean;
   /**
-   * The value of the column in new rows that give none, null for none. A managed column has the default that
-   * `managedDefault` gives it.
+   * The value that the column gets in new rows that give none; null where there is no default. For a managed column it
+   * is the default that `managedDefault` returns.
    */
   readonly default: ColumnDefault | null;
   /** The condition of the column's CHECK, an SQL expression that the project's owner wrote; null for none. */
@@ -74,13 +87,16 @@ export interface Column {
   readonly renamedFrom: string | null;
 }
 
-/** What the server sets a column to: when and by whom a row was created or changed last, or a number of its version. */
+/**
+ * A kind of value that the server sets a column to by itself: the time or the user of a row's creation or last change,
+ * or the row's version.
+ */
 export type Managed = (typeof managedKinds)[number];
 
-/** What `managed:` of a column in svc.schema.yaml may say. */
+/** The values that `managed:` of a column may have in svc.schema.yaml. */
 export const managedKinds = ["created_at", "updated_at", "created_by", "updated_by", "version"] as const;
 
-/** The value of a column in new rows that do not give one. */
+/** The value that a column gets in new rows that do not give one: a literal, or an SQL expression. */
 export type ColumnDefault =
   | { readonly kind: "literal"; readonly value: string | number | bigint | boolean }
   | { readonly kind: "sql"; readonly sql: string };
@@ -112,7 +128,10 @@ export interface IndexColumn {
   readonly descending: boolean;
 }
 
-/** `$auth`: who may register, how people sign in, and the pages that mails lead to. */
+/**
+ * What `$auth` of svc.schema.yaml says: who may register, how people sign in, and the pages that links in mails lead
+ * to.
+ */
 export interface AuthSettings {
   readonly registration: "public" | "invite" | "closed";
   readonly emailVerification: { readonly required: boolean; readonly url: string };
@@ -127,7 +146,10 @@ export interface AuthSettings {
 export interface NamedOperation {
   readonly name: string;
   readonly params: ReadonlyMap<string, OperationParam>;
-  /** The text of the rule that says who may run the operation; null where there is none, so that no user may. */
+  /**
+   * The text of the rule that says who may run the operation. Null where the file has none: then users may not run it.
+   * API keys with the scope for it may, whatever the rule says.
+   */
   readonly allow: string | null;
   readonly steps: readonly OperationStep[];
   /** Only in a schema that has problems: the names of the operation's parameters that could not be read. */
@@ -151,32 +173,41 @@ export interface OperationParam {
 /** A step of an operation: one statement of SQL. */
 export interface OperationStep {
   readonly statement: ProvedSql;
-  /** How many rows the step has to find or change, so that the operation goes on; null for any number. */
+  /**
+   * How many rows the step has to find (a SELECT) or change. With any other number the whole operation is refused. Null
+   * where every number is right.
+   */
   readonly expect: number | null;
-  /** The code of the operation's refusal where the step finds or changes another number of rows. */
+  /**
+   * The code with which the operation is refused where the step does not find or change as many rows as `expect` says.
+   */
   readonly otherwise: StepRefusal;
   /**
-   * Whether the operation answers with the rows of this step: with one of them, or with all. Null where it does not.
+   * Whether the operation answers with the rows of this step: `one` row, or `many`, all of them. Null where the rows
+   * are not part of the answer.
    */
   readonly returns: "one" | "many" | null;
-  /** The columns of the rows that the step gives to the operation's answer; empty where it gives none. */
+  /**
+   * The columns of this step's rows that the operation answers with; empty where the rows are not part of the answer.
+   */
   readonly columns: readonly ReturnedColumn[];
 }
 
-/** The codes by which an operation may be refused where a step does not do what is expected of it. */
+/** A code with which an operation is refused because a step has not found or changed as many rows as it should. */
 export type StepRefusal = (typeof stepRefusals)[number];
 
-/** The codes of refusals that `else:` of an operation's step may name. */
+/** The values that `else:` of an operation's step may have in svc.schema.yaml: codes of refusals. */
 export const stepRefusals = ["conflict", "not_found", "forbidden", "bad_request"] as const;
 
 /** A column of the rows that an operation answers with. */
 export interface ReturnedColumn {
   readonly name: ColumnName;
   readonly type: ColumnType;
-  /** Whether the schema says that the column is never NULL. */
+  /** Whether the column is never NULL: the schema says so of the table's column, and no outer join can make it NULL. */
   readonly notNull: boolean;
   /**
-   * The column's expression among the tokens of the statement: from the index `from` up to `to`, which is not included.
+   * Where the column's expression stands among the tokens of the step's statement: from the index `from` up to the
+   * index `to`, which is not included.
    */
   readonly from: number;
   readonly to: number;

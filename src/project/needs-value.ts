@@ -1,9 +1,9 @@
 import type { Column, Table } from "./model.js";
 
 /**
- * Whether a new row has to give a value for the column, because it has no default and is NOT NULL or part of the
- * primary key. That includes keys that may be NULL, as old tables have them, because no request could reach a row with
- * NULL in its key. `isGiven`: the database gives the column a value by itself.
+ * Whether a request for a new row has to give a value for the column: it has no default, is not set by the database
+ * (`isGiven`), and is NOT NULL or part of the primary key. Key columns that may be NULL, as older tables have them,
+ * need a value too, because no request could reach a row with NULL in its key.
  */
 export function needsValue(
   column: Column,
@@ -15,8 +15,8 @@ export function needsValue(
 }
 
 /**
- * Whether SQLite numbers the column by itself: an integer that is the whole primary key. For a pulled table the file
- * does not tell; there `CatalogTable.rowid` decides.
+ * Whether SQLite numbers the column by itself, judged by the schema: an integer that is the whole primary key. For a
+ * table that was pulled from an existing database, the schema does not tell; there `CatalogTable.rowid` does.
  */
 export function isNumbered(column: Column, { primaryKey }: Table): boolean {
   return column.type === "integer" && primaryKey.length === 1 && primaryKey[0] === column.name;

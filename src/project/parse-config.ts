@@ -24,8 +24,8 @@ export interface ParsedConfig {
 }
 
 /**
- * Parses svc.toml. The result has either the settings or all problems of the file. `more` finds inconsistencies that
- * depend on where the file lies.
+ * Parses svc.toml. The result has either the settings or all problems of the file. `more` finds further
+ * inconsistencies, such as paths in the settings that collide with files of the project.
  */
 export function parseConfig(
   text: string,
@@ -51,8 +51,8 @@ export function parseConfig(
 }
 
 /**
- * The named conditions that could be read, and null for those that could not, so that a rule that uses one of these is
- * not told that there is no condition of that name.
+ * The named conditions by their keys, with null for those that could not be read. These are included so that a rule
+ * which uses one of them is not reported as using a condition that does not exist.
  */
 function withUnread(read: Config["conditions"], raw: unknown): RulesSource["conditions"] {
   if (!isPlainObject(raw)) return read;
@@ -70,7 +70,7 @@ const quotesNeeded = ": text is written in quotes, and true and false in lower c
 const keyNeeded = ': expected key = value, or a header such as [auth] with its "]"';
 const bracketNeeded = ": look for a missing comma or bracket before this";
 
-/** What is appended to a message of smol-toml, by the first line of that message. */
+/** Advice that is appended to an error message of the TOML parser smol-toml, by the first line of that message. */
 export const remedies = new Map([
   ["invalid value", quotesNeeded],
   ["illegal character in numeric literal", quotesNeeded],
@@ -92,8 +92,8 @@ export const remedies = new Map([
 ]);
 
 /**
- * For an unknown key that stands above all headers or under the wrong one: makes the message say to which section the
- * key belongs. Other problems stay as they are.
+ * Improves the message about an unknown key that belongs in another section of svc.toml: it then names that section.
+ * Other problems are returned as they are.
  */
 function withItsSection(problem: Problem): Problem {
   const key = problem.path.split(".").at(-1)!;
@@ -123,9 +123,9 @@ function entriesOf(schema: unknown): object {
 }
 
 /**
- * A function that tells whether the value of a key is in doubt, so that nothing is concluded from it: the key, a part
- * of it or a section around it has a problem; or the key or a section around it is absent, and an unknown key beside
- * the absent one may be a misspelling of it.
+ * Makes a function that tells whether the value of a key is in doubt, so that nothing should be concluded from it. It
+ * is in doubt if the key, a part of it or a section around it has a problem. It also is if the key or a section around
+ * it is absent while there is an unknown key in the same section, which may be a misspelling of the absent one.
  */
 function doubts(raw: unknown, problems: readonly Problem[]): (path: string) => boolean {
   const wrong = problems.map(({ path, message }) => ({

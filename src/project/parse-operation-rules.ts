@@ -10,15 +10,15 @@ import type { PlacedText } from "./placed-problems.js";
 import { rowShapes } from "./rule-scope.js";
 
 /**
- * The rules of one operation: the one for running it, and the conditions of its parameters. They name the parameters as
- * columns of the alias `params`.
+ * The rules of one operation: the rule that says who may run it, and the conditions of its parameters. In both, the
+ * parameters are columns of the alias `params`.
  */
 export interface OperationRules {
   /** The rule that says who may run the operation; `deny` where the operation has none. */
   readonly allow: Expression;
   /**
-   * The conditions of the operation's parameters, by the names of those that have one. They can be decided without the
-   * database.
+   * The conditions of the operation's parameters, by the parameters' names; a parameter without a condition is absent.
+   * They can be decided without the database.
    */
   readonly checks: ReadonlyMap<string, Expression>;
 }

@@ -28,14 +28,15 @@ export const givenParameters: ReadonlyMap<string, ColumnType> = new Map([
 /** How many steps an operation may have. */
 const stepsMax = 20;
 
-/** The tables that the SQL of an operation's steps may name. */
+/** What the steps of an operation are checked against: the tables that their SQL may name. */
 export interface OperationSurroundings {
   /** The names of the tables in svc.schema.yaml, also of those that could not be read. */
   readonly names: Iterable<string>;
   /** The tables of svc.schema.yaml that could be read, by name. */
   readonly tables: ReadonlyMap<string, Table>;
   /**
-   * Whether all tables of the file could be read. If not, a column that is not found may be one that could not be read.
+   * Whether all tables of the file could be read as a whole. If not, a column that is not found may be one that could
+   * not be read, so that is no problem of the operation.
    */
   readonly areWhole: boolean;
 }
@@ -120,10 +121,15 @@ function operationFrom(
   return { name, params, allow: source.allow ?? null, steps, ...(unreadParams.size > 0 && { unreadParams }) };
 }
 
-/** Reports a problem of an operation's step. `key` is the end of its path in the file, such as `.sql`. */
+/**
+ * A function that reports a problem of an operation's step. `key` is the end of the problem's path in the file, such as
+ * `.sql`.
+ */
 type ReportStep = (key: string, message: string) => void;
 
-/** The step in the form in which it can be run, in a list; an empty list where `proveSql` refuses its SQL. */
+/**
+ * A list with the step in the form in which it can be run. The list is empty where `proveSql` refuses the step's SQL.
+ */
 function stepFrom(
   step: StepSource,
   scope: ProofScope,
@@ -140,7 +146,10 @@ function stepFrom(
   return [{ statement: proved, expect, otherwise: step.else ?? "conflict", returns, columns }];
 }
 
-/** The place of an operation in svc.schema.yaml; with `steps`, that of a part of the operation. */
+/**
+ * The path of an operation in svc.schema.yaml, such as `$operations.pay`. `steps` are further keys, which lead to a
+ * part of the operation.
+ */
 export function operationPath(name: string, ...steps: readonly string[]): string {
   return dottedPath(["$operations", name, ...steps]);
 }
@@ -178,8 +187,8 @@ function isOfType(type: ColumnType, value: string | number | bigint | boolean): 
 }
 
 /**
- * What is wrong with an operation's step as a whole, where its keys do not fit together. `key` is the end of the
- * problem's path.
+ * Finds what is wrong with an operation's step as a whole: keys of the step that do not fit together, or do not fit its
+ * SQL. `key` is the end of the problem's path in the file, such as `.returns`.
  */
 function stepProblems(
   { expect, returns, as, ...step }: StepSource,
@@ -203,7 +212,7 @@ function stepProblems(
 
 /**
  * The columns that an operation's step returns, with their types. A column of a table has the type that the schema
- * declares; for other expressions `as:` of the step gives it.
+ * declares; the type of any other expression has to stand under `as:` of the step.
  */
 function columnsOf(
   proved: ProvedSql,
@@ -217,7 +226,8 @@ function columnsOf(
     problem(".sql", withPlace(sql, found.problem));
     return [];
   }
-  // A table that is joined by an outer join gives NULL where it has no row, even in a column that is NOT NULL.
+  // With an outer join, even a column that is declared NOT NULL can be NULL in the result: where the joined table has
+  // no row.
   const isJoinedOutside = proved.tokens.some((token) =>
     ["left", "right", "full"].some((word) => isKeyword(token, word)),
   );
@@ -261,7 +271,10 @@ function declaredColumn(
     : { type: found.type, notNull: found.notNull || table!.primaryKey.includes(found.name) };
 }
 
-/** A problem of an SQL statement for a person: where it is, what it is, and the line with a caret below the place. */
+/**
+ * The message about a problem of an SQL statement: the line and column, what is wrong, and below it the line of SQL
+ * with a caret under the place.
+ */
 function withPlace(sql: string, { at, message }: SqlProblem): string {
   const before = sql.slice(0, at).split("\n");
   const place = { line: before.length, column: before.at(-1)!.length + 1 };

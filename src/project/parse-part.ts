@@ -5,8 +5,8 @@ import { soundPart } from "./sound-part.js";
 import { problemsOf } from "./valibot-problems.js";
 
 /**
- * Parses the part of svc.schema.yaml at the path `at` as far as it is sound, and adds its problems to `problems`; null
- * where nothing of it is sound.
+ * Parses the value at the path `at` of svc.schema.yaml, as far as it is valid, and adds its problems to `problems`.
+ * Null where nothing of it is valid.
  */
 export function parsePart<const S extends v.GenericSchema>(
   schema: S,

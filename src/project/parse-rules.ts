@@ -24,8 +24,8 @@ import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable, unreadTable } f
  * everybody and do not restrict writing.
  */
 export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
-  // The problems by place and message, so that each is there once: a rule that uses a named condition twice has the
-  // problems of that condition's text twice.
+  // The problems by path and message, so that each is reported once. A rule that uses a named condition twice would
+  // otherwise report the problems of that condition's text twice.
   const problems = new Map<string, Problem>();
   const report: Report = (path, message, file = configFile) => {
     problems.set(`${path}: ${message}`, { file, path, message });
@@ -43,8 +43,8 @@ export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
   const shared = { schema, conditions, report, reportIn };
   for (const name of source.rules.keys()) {
     if (schema.tables.has(name)) continue;
-    // The table is in the schema file but could not be read. Mistakes in its rules that do not depend on its columns
-    // are reported all the same.
+    // This table has rules, and svc.schema.yaml may declare it in a part that could not be read. Mistakes in its rules
+    // that do not depend on its columns are reported all the same.
     if (mayHaveTable(schema, name))
       tableRules(source.rules.get(name)!, { ...shared, table: unreadTable(name) });
     else
@@ -64,7 +64,7 @@ export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
   return { rules, operations, problems: [...problems.values()] };
 }
 
-/** What svc.toml says of who may do what, as it is written: no rule and no condition is parsed yet. */
+/** The rules and named conditions of svc.toml as they are written there: texts that are not parsed yet. */
 export interface RulesSource {
   /** The rules of the section `[rules]`, by table. */
   readonly rules: ReadonlyMap<string, TableRulesSource>;
@@ -130,8 +130,8 @@ function actionRule(action: RuleAction, text: string | undefined, context: Conte
 }
 
 /**
- * Why a rule other than `deny` is pointless for an action, because the kind of table does not allow the action; null
- * where it does. Mostly pulled tables have such limits (docs/guides/existing-database.md).
+ * Why a rule for this action makes no sense, because the table does not allow the action to anybody; null where it does
+ * allow it. It is mostly tables of existing databases that have such limits (docs/guides/existing-database.md).
  */
 function limitOf(action: RuleAction, { name, virtual, primaryKey, historyDays }: Table): string | null {
   if (action === "history" && historyDays === null)

@@ -57,8 +57,8 @@ export function parseSchema(text: string): ParsedSchema {
 }
 
 /**
- * The names of the table's columns that are in the file and could not be read; `all` where nothing of the table could
- * be.
+ * The names of the columns that are written under a table in svc.schema.yaml and are missing in `table`, because they
+ * could not be read; `all` where nothing of the table could be read.
  */
 function missingIn(table: Table | null, value: unknown): UnreadTable["columns"] {
   if (table === null) return "all";
@@ -74,7 +74,7 @@ export const emptySchema: Schema = {
   operations: new Map(),
 };
 
-/** The schema of a file that cannot be read at all. */
+/** The schema that stands for a file of which nothing at all can be read. */
 export const unreadSchema: Schema = { ...emptySchema, unread: "everything" };
 
 /**
@@ -119,8 +119,8 @@ function parseTable(name: string, value: unknown, problems: Problem[]): Table | 
 }
 
 /**
- * The table without columns whose name is not valid, and without the keys and indexes that name columns it does not
- * have.
+ * Leaves out what would refer to nothing: columns whose names are not valid, and keys and indexes with a column that
+ * the table does not have. `parseTable` reports them.
  */
 function withKnownColumns(source: TableSource): TableSource {
   const columns = new Map([...source.columns].filter(([name]) => isName(name)));
@@ -138,8 +138,8 @@ function withKnownColumns(source: TableSource): TableSource {
 const nameRule = "expected letters, digits and _, a letter first, at most 63, not beginning with sqlite_";
 
 /**
- * Fills in the column of references that name none: the parent's primary key, where that is a single column.
- * `schemaProblems` reports the others.
+ * Where `references:` of a column names no column, fills in the primary key of the table that is referred to, if that
+ * is a single column. If it is not, `schemaProblems` reports it.
  */
 function withResolvedReferences(tables: ReadonlyMap<string, Table>): ReadonlyMap<string, Table> {
   const resolved = (column: Column): Column => {
@@ -157,7 +157,8 @@ function withResolvedReferences(tables: ReadonlyMap<string, Table>): ReadonlyMap
 }
 
 /**
- * Gives the number of days that `$history` says to tables that can keep history and have no `history:` of their own.
+ * Sets the number of days from `$history` for each table that has no `history:` of its own and can keep history: it has
+ * a primary key and is not virtual.
  */
 function withHistory(
   tables: ReadonlyMap<string, Table>,

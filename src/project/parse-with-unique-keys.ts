@@ -15,11 +15,14 @@ export function parseWithUniqueKeys(
   options: Omit<NonNullable<Parameters<typeof parseDocument>[1]>, "uniqueKeys">,
 ): Document.Parsed {
   /**
-   * The keys of each map of the document that have been read so far. A map is found by the node of its first key, which
-   * is in no other map.
+   * The keys that have been read so far, of each map of the document. The parser tells which map it is at by the node
+   * of the map's first key, which is in no other map.
    */
   const keysOf = new Map<ParsedNode, Set<unknown>>();
-  /** For each error that the parser reports about a key, in their order: whether the key really is a duplicate. */
+  /**
+   * An answer for each error about a key that the parser reports, in the order of these errors: whether the key really
+   * is a duplicate.
+   */
   const answers: boolean[] = [];
   const uniqueKeys = (first: ParsedNode, key: ParsedNode) => {
     const keys = keysOf.get(first) ?? new Set([comparedBy(first)]);

@@ -15,9 +15,9 @@ export interface PlacedText {
 }
 
 /**
- * The messages for one problem of a rule or named condition: one at its text, and where the text uses a named condition
- * there, another one at that condition, which says who uses it. `conditions` holds the texts of the named conditions by
- * their keys.
+ * The messages for one problem of a rule or named condition. One is about the text itself. If the problem is in a named
+ * condition that the text uses, a second one is about that condition, and says who uses it. `conditions` holds the
+ * texts of the named conditions by their keys.
  */
 export function placedProblems(
   { path, kind, text }: PlacedText,

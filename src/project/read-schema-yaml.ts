@@ -18,8 +18,8 @@ export type SchemaDocument =
   | { readonly outcome: "invalid"; readonly problems: readonly Problem[] };
 
 /**
- * Parses the text of svc.schema.yaml as YAML. The only problems that it finds are mistakes of syntax and a text that is
- * no map.
+ * Parses the text of svc.schema.yaml as YAML. The problems that it finds are mistakes of syntax, too many aliases, and
+ * a text that is no map; it does not check what the map holds.
  */
 export function readSchemaYaml(text: string): SchemaDocument {
   const lineCounter = new LineCounter();
@@ -27,7 +27,8 @@ export function readSchemaYaml(text: string): SchemaDocument {
     lineCounter,
     intAsBigInt: true,
     prettyErrors: false,
-    // With the log level "silent" the parser would use the first of several documents and report nothing.
+    // "silent" would not do as the log level: of a file with several documents, the parser would then use the first one
+    // and report nothing.
     logLevel: "error",
   });
   if (document.errors.length > 0)
@@ -82,7 +83,9 @@ const messageMax = 200;
 const secondDocument =
   "a second document begins here, and the file has to be one: remove this ---, or the ... before it";
 
-/** What is appended to the YAML parser's message about a mistake of syntax, by the parser's code of the mistake. */
+/**
+ * Advice that is appended to the YAML parser's message about a mistake of syntax, by the parser's code of the mistake.
+ */
 const remedies = new Map<YAMLError["code"], string>([
   ["DUPLICATE_KEY", ": rename one of both"],
   ["BAD_INDENT", ": a bracket is missing above, or the indentation is not that of its neighbours"],

@@ -6,7 +6,8 @@ import type { RulesSource } from "./parse-rules.js";
 import type { RulePlaces, TextRun } from "./place-in-file.js";
 
 /**
- * Finds where the texts of rules and named conditions stand in svc.toml. The file has to be one that was parsed before.
+ * Finds where in svc.toml the texts of rules and named conditions are written. `text` is the file's text, and `source`
+ * is what was parsed from it.
  */
 export function rulePlaces(text: string, source: RulesSource): RulePlaces {
   if (source.rules.size + source.conditions.size === 0) return new Map();
@@ -34,8 +35,8 @@ function* pathsOf({ rules, conditions }: RulesSource): Iterable<readonly [readon
 }
 
 /**
- * Matches what stands for other characters than itself in a string of TOML: a line's end, and in a `basic` string
- * escapes too. A backslash at a line's end takes the white space behind it.
+ * Matches what a string of TOML has in place of the characters that it stands for: escapes, in a `basic` string, and
+ * ends of lines. A backslash at the end of a line stands for nothing, together with the white space behind it.
  */
 const breaks = { basic: /\\[ \t]*\r?\n[ \t\r\n]*|\\U.{8}|\\u.{4}|\\x.{2}|\\.|\n/g, literal: /\n/g };
 
@@ -45,7 +46,7 @@ function runsOf(
   starts: readonly number[],
 ): readonly TextRun[] {
   const [quotes] = /^(?:"""|'''|"|')/.exec(text.slice(from, from + 3))!;
-  // A line's end directly behind three opening quotes does not belong to the string.
+  // A line break directly behind three opening quotes is no part of the string.
   const skipped = quotes.length === 3 ? /^\r?\n/.exec(text.slice(from + 3, from + 5)) : null;
   const begin = from + quotes.length + (skipped?.[0].length ?? 0);
   const runs: TextRun[] = [];
@@ -65,7 +66,7 @@ function runsOf(
   return runs;
 }
 
-/** How many characters of the string's value an escape or a line's end stands for. */
+/** How many characters of the string's value an escape or the end of a line stands for. */
 function lengthOf(written: string): number {
   if (written === "\n") return 1;
   if (/^\\[ \t]*\r?\n/.test(written)) return 0;

@@ -19,7 +19,10 @@ export function ruleProblems(
   );
 }
 
-/** As `ruleProblems`, but for the rules of columns as well. */
+/**
+ * Calls `messagesOf` for every rule of each table, those of actions (read, create and so on) and those of columns, and
+ * makes each message that it returns a problem of svc.toml.
+ */
 export function everyRuleProblems(
   rules: ReadonlyMap<TableName, TableRules>,
   messagesOf: (rule: Expression) => readonly string[],

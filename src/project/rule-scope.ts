@@ -4,7 +4,8 @@ import type { Schema, Table } from "./model.js";
 import { mayHaveTable, unreadColumns, unreadTable } from "./unread.js";
 
 /**
- * What names may mean in a rule of the table: columns of the table, the tables of the schema, and the named conditions.
+ * The names that a rule of the table may use: columns of the table, the tables of the schema for `exists`, and the
+ * named conditions.
  */
 export function ruleScope(
   schema: Schema,
@@ -15,7 +16,9 @@ export function ruleScope(
   return scopeOfRule(shapeOf(schema, table), rowShapes(schema), kind, conditions);
 }
 
-/** The tables of the schema in the form in which rules are checked against them, as an `exists` may name them. */
+/**
+ * The tables of the schema that an `exists` in a rule may name, in the form in which rules are checked against them.
+ */
 export function rowShapes(schema: Schema): RowShapes {
   return {
     names: () => schema.tables.keys(),

@@ -13,8 +13,8 @@ import { triggerProblems } from "./trigger-problems.js";
 import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable } from "./unread.js";
 
 /**
- * The problems of a schema whose parts are each valid and do not fit together (docs/reference/schema.md). Parts that
- * could not be read cause no further problems.
+ * The problems of a schema whose parts are each valid by themselves and do not fit together (docs/reference/schema.md).
+ * Nothing is reported that may only follow from a part of the file that could not be read.
  */
 export function schemaProblems(schema: Schema): Problem[] {
   return [
@@ -71,7 +71,10 @@ function tableProblems(table: Table, schema: Schema): Problem[] {
   ];
 }
 
-/** The most columns that a table's full-text index may have: a search asks for each column by itself. */
+/**
+ * The most columns that a table's full-text index may have. It is small because a search looks for its words in each
+ * column separately, to rank the rows.
+ */
 const searchColumnsMax = 16;
 
 function searchProblems(table: Table, schema: Schema): string[] {
@@ -123,8 +126,8 @@ function defaultProblem({ type, default: value }: Column): string | null {
 }
 
 /**
- * What a message adds about a default that is of another type than its column: how to write it. Empty where there is
- * nothing to say.
+ * The end of the message about a default whose type is not that of its column: how to write it instead. Empty where
+ * there is no advice.
  */
 function rewritten(type: ColumnType, given: string): string {
   if (type === "text") return "; write it in quotes";
@@ -154,8 +157,9 @@ function referenceProblem({ references, type }: Column, schema: Schema): string 
   if (!isKnown) return null;
   if (!isUnique(parent, references.column))
     return `references: ${references.table}.${references.column} is neither the primary key nor unique: make it unique: true`;
-  // The types are compared only where the parent is STRICT: SQLite allows references between different types, and in an
-  // existing database a column may refer so to a table that is not STRICT.
+  // The types of the two columns are compared only where the table that is referred to is STRICT. SQLite allows
+  // references between different types, and an existing database may have such references to tables that are not
+  // STRICT.
   if (parent.strict && target.type !== type)
     return `references: ${references.table}.${references.column} is ${target.type}, not ${type}: give both one type`;
   return null;

@@ -81,8 +81,8 @@ function indexOf(source: TableSource["indexes"][number]): Index {
 }
 
 /**
- * For how many days `history:` of a table says that changes are kept: Infinity for `forever`, null for `none` or
- * without it.
+ * For how many days the `history:` of a table says that changes are kept. Infinity for `forever`; null for `none`, and
+ * where there is no `history:`.
  */
 export function daysOf(history: TableSource["history"]): number | null {
   if (history === undefined || history === "none") return null;
@@ -94,7 +94,10 @@ export function markedKey(source: TableSource): string[] {
   return [...source.columns].filter(([, column]) => column.primary_key).map(([name]) => name);
 }
 
-/** The name of the column in an index's list of columns, where `-name` means the column `name` in descending order. */
+/**
+ * The column's name in an entry of an index's list of columns: an entry `-name` means the column `name` in descending
+ * order.
+ */
 export function withoutDirection(column: string): string {
   return column.replace(/^-/, "");
 }

@@ -7,8 +7,9 @@ import type { Schema, Table } from "./model.js";
 import { columnNames, mayHaveColumn } from "./unread.js";
 
 /**
- * The problems of all triggers that svc.schema.yaml declares. `others` are tables and views of the database, in lower
- * case, that the schema does not have: where they are known, triggers may not name them.
+ * The problems of all triggers that svc.schema.yaml declares. `others` are the names, in lower case, of tables and
+ * views that are in the database and not in the schema; triggers may not name them. Where no database is at hand,
+ * `others` is empty.
  */
 export function triggerProblems(schema: Schema, others: ReadonlySet<string> = new Set()): Problem[] {
   const tables = new Set([...schema.tables.keys()].map((name) => name.toLowerCase()));
@@ -27,8 +28,8 @@ function problem({ name: table }: Table, trigger: string, message: string): Prob
 }
 
 /**
- * The problems of triggers that have the name of another one: a database has each name once, whatever table a trigger
- * is on.
+ * The problems of triggers that have the same name as an earlier one, in any case of letters: a database cannot have
+ * two triggers of one name, even on different tables.
  */
 function duplicates({ tables }: Schema): Problem[] {
   const first = new Map<string, string>();

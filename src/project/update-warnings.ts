@@ -7,9 +7,10 @@ import type { Schema, Table } from "./model.js";
 import { ruleProblems } from "./rule-problems.js";
 
 /**
- * Warnings of update rules that hardly mean what they say (docs/reference/rules.md#update-rules). The rule has to be
- * TRUE with the row before the change in the place of `row`, and with the row after it. So `row.deleted_at is null`
- * forbids setting `deleted_at`, and an `exists` over the table itself finds the rows as they were before, both times.
+ * Warnings of update rules that hardly mean what they say (docs/reference/rules.md#update-rules). An update rule has to
+ * be TRUE twice: with the row before the change in the place of `row`, and with the row after it. So
+ * `row.deleted_at is null` forbids setting `deleted_at`. An `exists` over the table itself finds the rows as they were
+ * before the change, both times.
  */
 export function updateWarnings(rules: ReadonlyMap<TableName, TableRules>, schema: Schema): Problem[] {
   return ruleProblems(rules, (rule, name, action) => {
@@ -23,15 +24,15 @@ function cannotLeave({ column, test }: State): string {
   return `row.${column} ${test} has to hold after the change too, so that no update leaves that state: say old.${column} ${test} if it should`;
 }
 
-/** A value that a rule asks a column of the row to have, and the words in which it does, such as `= 'draft'`. */
+/** A column of the row for which a rule asks for a certain value, and how the rule writes that, such as `= 'draft'`. */
 interface State {
   readonly column: string;
   readonly test: string;
 }
 
 /**
- * The values that an update rule asks of columns of `row`. Columns of the primary key are left out, because no update
- * changes them.
+ * The columns of `row` for which an update rule asks for a certain value. Columns of the primary key are left out,
+ * because no update changes them.
  */
 function statesKept(rule: Expression, table: Table): readonly State[] {
   switch (rule.kind) {
@@ -49,8 +50,9 @@ function statesKept(rule: Expression, table: Table): readonly State[] {
     case "exists":
       return statesKept(rule.where, table);
     default:
-      // What stands under `not` is left out: it mostly asks that a column does not have a value, and a row can leave
-      // many states without getting that one. Double negation (`not (row.x != 'a')`) and `in` are not warned of either.
+      // A comparison under `not` causes no warning: it mostly asks that a column does not have a certain value, and a
+      // row can be changed in many ways without getting that one. Double negation (`not (row.x != 'a')`) and `in` are
+      // not warned of either.
       return [];
   }
 }

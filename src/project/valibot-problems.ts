@@ -16,8 +16,9 @@ export function pathsOf(issues: readonly v.BaseIssue<unknown>[]): string[][] {
 }
 
 /**
- * The schema, for valibot, of a map with known keys. Every unknown key is reported with a suggestion, and a missing one
- * with what it has to be; for that, the issues carry the entries with them.
+ * The schema, for valibot, of a map with known keys. The message about an unknown key suggests a known one, and the
+ * message about a missing key says what it has to be. To make these messages possible, valibot's issues carry
+ * `entries`, the known keys, in `requirement`.
  */
 export function mapWith<const E extends v.ObjectEntries>(entries: E) {
   const known = Object.assign(v.strictObject(entries), { requirement: entries });
@@ -67,7 +68,7 @@ interface Explained {
   readonly message: string;
 }
 
-/** The value of `expected` that marks an issue whose message is complete by itself, as those of `mapOf` are. */
+/** An issue of valibot whose `expected` has this value has a complete message already, as issues of `mapOf` have. */
 const inWords = "in words";
 
 function explained(issue: v.BaseIssue<unknown>): Explained[] {
@@ -105,8 +106,7 @@ function messageOf(issue: v.BaseIssue<unknown>): string {
 }
 
 /**
- * The types of svc.schema.yaml, by names that other databases have for them, so that a message can suggest the right
- * one.
+ * Names that other databases have for types, and the type of svc.schema.yaml that a message suggests in place of each.
  */
 const synonyms: Readonly<Record<string, string>> = {
   int: "integer",

@@ -1,6 +1,6 @@
 import type { MailTransport } from "../platform/platform.js";
 
-/** The mail service that takes mails by HTTP, and how a message is sent to it. */
+/** The URL and the token of the mail service to which mails are posted, and how to send requests to it. */
 export interface HttpMailOptions {
   readonly url: string;
   /** The service's token, sent in the header `Authorization: Bearer`. */
@@ -11,7 +11,7 @@ export interface HttpMailOptions {
 }
 
 /**
- * The transport of `mail.transport = "http"`: a POST of `{from, to, subject, text, html}` as JSON. Any 2xx means
+ * The mail transport for `mail.transport = "http"`: it POSTs `{from, to, subject, text, html}` as JSON. Any 2xx means
  * accepted. A redirect is a failure, because the token must not be sent to another address.
  */
 export function httpMail({ url, token, fetch: send, deadlineMs = 30_000 }: HttpMailOptions): MailTransport {

@@ -40,12 +40,12 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
     // than its deadline, and on a Worker a request that is cancelled would never leave the queue.
     concurrency: Number.POSITIVE_INFINITY,
     fetch: async (request: Request) => {
-      // The client's own requests have no deadline: a server that stops responding would hang the caller. A redirect
-      // is a failure, because the token must not be sent to another address.
+      // The libSQL client sets no deadline for its requests, so they get one: otherwise a server that stops responding
+      // would keep the caller waiting. A redirect is a failure, because the token must not be sent to another address.
       const response = await send(request, { redirect: "manual", signal: AbortSignal.timeout(deadlineMs) });
       if (response.status < 500) return response;
-      // A status of 500 or more becomes an error here, because a gateway may have made the answer, and the client would
-      // take its text for the database's own.
+      // A response with status 500 or more becomes an error: it may be a gateway's, and the client would take its text
+      // for a message of the database.
       await response.body?.cancel();
       throw new Error(`the database server answered ${response.status}`);
     },
@@ -58,8 +58,8 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
     try {
       return await read(natives);
     } catch (error) {
-      // The first failure of a read because the server cannot be reached is ignored: the read is tried once more below,
-      // which is safe for a read.
+      // A read is safe to repeat. So a first failure which means that the server cannot be reached is ignored, and the
+      // read is sent once more.
       const known = translated(error);
       if (!(known instanceof UnavailableError) || known instanceof NotSetUpError) throw known;
     }
@@ -92,8 +92,8 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
 }
 
 /**
- * How many bytes of values one answer may hold. A libSQL server refuses answers of more than 10 MB of Hrana JSON, in
- * which the JSON text of rows is escaped a second time.
+ * How many bytes of values one answer may hold. It is far less than the 10 MB of Hrana JSON above which a libSQL server
+ * refuses to answer, because rows come as JSON text, which is escaped again within that JSON.
  */
 const answerBytesMax = 1_048_576;
 
@@ -110,8 +110,9 @@ function native(statement: Statement): Native {
 const totalChanges: Native = { sql: "SELECT total_changes()", args: [] };
 
 /**
- * Adds `SELECT total_changes()` before and after each statement, because Hrana's own count leaves out rows written by
- * triggers and foreign key actions, and by statements with RETURNING.
+ * Adds `SELECT total_changes()` before and after each statement, so that the difference is the number of rows that it
+ * has written. The count that Hrana itself gives leaves out rows written by triggers and foreign key actions, and by
+ * statements with RETURNING.
  */
 function withCounts(statements: readonly Statement[]): Native[] {
   return [totalChanges, ...statements.flatMap((statement) => [native(statement), totalChanges])];
@@ -146,8 +147,8 @@ function rethrow(error: unknown): never {
 }
 
 /**
- * Turns an error of the libSQL client into one of platform/database.ts. Errors that the server has not reported are
- * those of the network, however a runtime calls them.
+ * Turns an error of the libSQL client into one of platform/database.ts. An error that does not come from the server is
+ * one of the network, whatever the runtime calls it, and becomes UnavailableError.
  */
 function translated(error: unknown): Error {
   if (!(error instanceof LibsqlError)) return unavailable(error);
@@ -178,12 +179,18 @@ function unavailable(error: unknown): UnavailableError {
   return new UnavailableError(noAnswer, { cause: error });
 }
 
-/** The codes of network errors with which no connection was made, so that the server was sent nothing. */
+/**
+ * The codes of network errors which mean that no connection was made, so that the server has not received the
+ * statements.
+ */
 const neverSent = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"];
-/** The libSQL client's codes for answers that it does not understand, so that they do not say what was done. */
+/**
+ * The codes of the libSQL client's errors for an answer that it does not understand. They do not tell whether the
+ * server has carried out the statements.
+ */
 const notUnderstood = ["HRANA_PROTO_ERROR", "HRANA_CLOSED_ERROR", "INTERNAL_ERROR"];
 
-/** Whether the server may have carried out a write whose call has failed. */
+/** Whether the server may have carried out a write although its call has failed with this error. */
 function mayBeDone(error: unknown): boolean {
   if (error instanceof LibsqlError) return notUnderstood.includes(error.code);
   const { code } = ((error as Error).cause ?? error) as { readonly code?: string };

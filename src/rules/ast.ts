@@ -29,9 +29,9 @@ export type Expression =
 export type Operand = Literal | ColumnReference | AuthReference | { readonly kind: "now" } | Given;
 
 /**
- * A value that becomes known when the statement is sent, and is never NULL: `auth.id`, `auth.email`,
- * `auth.email_verified`, `now()`, or a value that a filter compares with. `name` stands for it until then, and is one
- * that no column can have.
+ * A value that becomes known only when the statement is sent, and is never NULL: `auth.id`, `auth.email`,
+ * `auth.email_verified`, `now()`, or a value that a caller's filter compares with. Until then `name` stands for it,
+ * which is a name that no column can have.
  */
 export interface Given {
   readonly kind: "given";
@@ -39,8 +39,8 @@ export interface Given {
 }
 
 /**
- * Whether a value is in a list that becomes known when the statement is sent. Occurs in callers' filters, not in
- * rules.
+ * A condition which is TRUE where a value is in a list that becomes known only when the statement is sent. Occurs in
+ * callers' filters, not in rules.
  */
 export interface InGiven {
   readonly kind: "in_given";
@@ -48,15 +48,15 @@ export interface InGiven {
   /** The list, given as the text of a JSON array. */
   readonly list: Given;
   /**
-   * Whether every item of the JSON array is a value of the list as it is. False where some are reals of an extreme
-   * size, which are written as a pair (see `platform/real-scale.ts`).
+   * Whether the JSON array has each item of the list as it is. False where some are reals of an extreme size, which the
+   * array has as pairs of numbers (see `platform/real-scale.ts`).
    */
   readonly arePlain: boolean;
 }
 
 /**
- * Whether a text contains another one, or starts with it, byte for byte; `icontains` without regard to the case of ASCII
- * letters. Occurs in callers' filters, not in rules.
+ * A condition which is TRUE where a text contains another one, or starts with it, byte for byte; `icontains` ignores
+ * the case of ASCII letters. Occurs in callers' filters, not in rules.
  */
 export interface TextMatch {
   readonly kind: "contains" | "icontains" | "starts_with";
@@ -71,9 +71,9 @@ export interface Literal {
 }
 
 /**
- * The row that a rule is about. `row` is the stored row. An update rule is judged twice: `row` is the row before the
- * change the first time and the row after it the second time, while `old` and `new` are the row before and after it
- * both times (`docs/reference/rules.md#update-rules`).
+ * The names by which a rule speaks of the row that it is about. `row` is the stored row. An update rule is judged
+ * twice: `row` is the row before the change the first time and the row after it the second time, while `old` and `new`
+ * are the row before and after it both times (`docs/reference/rules.md#update-rules`).
  */
 export type RowName = "row" | "old" | "new";
 
@@ -84,7 +84,8 @@ export interface ColumnReference {
   readonly column: ColumnName;
   /**
    * Whether the column is compared by the text that JSON shows for its value, not by the stored value. It is set for
-   * text columns that may hold numbers, where SQLite would take a text for a number (`tables/as-shown.ts`).
+   * text columns that may hold numbers, because SQLite would compare a text that looks like a number as a number
+   * (`tables/as-shown.ts`).
    */
   readonly asShown?: boolean;
 }
@@ -107,14 +108,14 @@ export interface Exists {
 export type CompareOperator = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
 /**
- * The actions for which a table has rules. Reading lists and single rows are both `read`; `history` is seeing what rows
- * were, which needs `read` too.
+ * The actions for which a table has rules. Reading a list and reading a single row are both `read`. `history` is
+ * reading earlier states of rows, for which `read` is needed too.
  */
 export type RuleAction = "read" | "create" | "update" | "delete" | "history";
 
 /**
- * The rules of one table. An action without a rule is `deny`. A column without rules may be read and written, unless
- * the database numbers it (`docs/reference/rules.md#column-rules`).
+ * The rules of one table. An action without a rule has `deny`. A column without rules may be read and written by
+ * whoever may read and write the row, unless the database numbers it (`docs/reference/rules.md#column-rules`).
  */
 export interface TableRules {
   readonly read: Expression;

@@ -7,8 +7,9 @@ import { writeOut } from "./write-out.js";
 
 /**
  * Resolves the names and checks the types of the text of a rule or named condition. Each use of a named condition is
- * first replaced by that condition's text; of problems inside of those texts only the first `insideMax` are reported.
- * `values` are what parameters of the text itself stand for. With problems, the expression must not be used.
+ * first replaced by that condition's text. Of problems inside of such replaced texts, only the first `insideMax` are
+ * reported. `values` has an expression for each parameter of the checked text, by name. If there are problems, the
+ * returned expression must not be used.
  */
 export function checkText(
   text: ParsedText,
@@ -21,8 +22,9 @@ export function checkText(
 }
 
 /**
- * How many problems inside of used named conditions are reported for one text. A wrong argument can be a problem at
- * thousands of places of a condition, and that in every rule that uses it, although the file is short.
+ * How many problems inside of named conditions are reported for one text that uses them. One wrong argument can cause a
+ * problem at thousands of places of a condition, and does so again in every rule that uses the condition, although the
+ * file is short.
  */
 const insideMax = 20;
 

@@ -77,8 +77,8 @@ function condition(syntax: Syntax, scope: Scope, report: ReportProblem): Express
 }
 
 /**
- * Checks the use of a named condition: its text, with the arguments in the place of its parameters. Where an argument
- * has a problem, that is the only one that is reported.
+ * Checks the use of a named condition, whose `body` is the condition's text with the arguments in the place of its
+ * parameters. Where an argument has a problem, only that is reported, and the body is not checked.
  */
 function call({ arguments: values, body }: CallSyntax, scope: Scope, report: ReportProblem): Expression {
   const isSound = values.map((value) => operand(value, scope, report)).every((typed) => typed !== null);
@@ -155,8 +155,8 @@ function operand(syntax: Syntax, scope: Scope, report: ReportProblem): TypedOper
     case "now":
       return { operand: { kind: "now" }, type: "integer", text: "now()" };
     case "parameter":
-      // A parameter of a named condition has a type only where a rule uses the condition. Where the condition is
-      // checked by itself, the parameter is NULL, which fits everywhere.
+      // The type of a condition's parameter is known only where a rule uses the condition. While the condition is
+      // checked by itself, the parameter counts as NULL, which fits everywhere.
       return { operand: { kind: "literal", value: null }, type: "null", text: syntax.name };
     case "reference":
       return syntax.source === "auth" ? authField(syntax, report) : column(syntax, scope, report);
@@ -245,8 +245,8 @@ function exists({ at, table, alias, where }: ExistsSyntax, scope: Scope, report:
       `unknown table ${table.text}${meantOrKnown(table.text, scope.tables.names(), ["$users"])}`,
     );
   else if (aliasIssue !== null) report(alias.at, aliasIssue);
-  // Where the `exists` itself has a mistake, its condition is not checked: without a table, every column of the alias
-  // would be reported as a further problem.
+  // Where the `exists` itself has a mistake, such as an unknown table, the condition inside of it is not checked: every
+  // column of the alias would be reported as a further problem.
   if (scope.kind === "column" || scope.kind === "parameter") return FALSE;
   if (shape === null || shape.table === "params" || aliasIssue !== null) return FALSE;
   const inner = condition(where, withAlias(scope, alias.text, shape), report);

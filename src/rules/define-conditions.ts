@@ -35,7 +35,8 @@ export function defineConditions(
   const define = (head: Head): void => {
     if (begun.has(head.name) || isTooMany) return;
     begun.add(head.name);
-    // Moved to the end of the map, so that conditions that are under way (being read) stand in the order of their uses.
+    // Setting the name anew moves it to the end of the map. So the conditions that are under way, which means being
+    // read, stand in the map in the order in which one uses the next.
     defined.delete(head.name);
     defined.set(head.name, conditionOf(head, "under way"));
     defined.set(head.name, conditionOf(head, textOf(head)));
@@ -56,7 +57,7 @@ export function defineConditions(
   return { conditions: defined, problems };
 }
 
-/** What `defineConditions` returns. With problems, the server must not start. */
+/** What `defineConditions` returns. If there are problems, the server must not start. */
 export interface DefinedConditions {
   readonly conditions: Conditions;
   readonly problems: readonly ConditionProblem[];
@@ -72,7 +73,10 @@ export interface ConditionProblem {
   readonly message: string;
 }
 
-/** A key of `[conditions]` and the text beside it. `problem` is what is wrong with the key, null where nothing is. */
+/**
+ * A key of `[conditions]` in svc.toml, taken apart, and the text beside it. `problem` is what is wrong with the key;
+ * null where nothing is.
+ */
 interface Head {
   readonly key: string;
   readonly name: string;
@@ -91,8 +95,8 @@ const namePattern = /^[A-Za-z][A-Za-z0-9_]*$/;
 function headOf(key: string, text: string | null): Head {
   const [, name, list] = keyPattern.exec(key) ?? [];
   if (name === undefined || list === undefined) {
-    // A key that cannot be read counts as the name that it begins with: a rule that uses the condition is then told
-    // where it is written, and not that there is none.
+    // If a key cannot be read, the name at its beginning counts as the condition's name. A rule that uses the condition
+    // is then told where the condition is written, and not that it does not exist.
     const meant = /^\s*([A-Za-z][A-Za-z0-9_]*)/.exec(key)?.[1] ?? key;
     return { key, name: meant, parameters: [], text, problem: unreadable };
   }

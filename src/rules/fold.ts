@@ -2,10 +2,10 @@ import type { CompareOperator, Exists, Expression, Literal, Operand } from "./as
 import { compareValues, type Value } from "./compare-values.js";
 
 /**
- * Simplifies an expression. The result is TRUE for the same rows; where the expression is FALSE, the result may be
- * NULL, and the reverse, because only TRUE admits a row (`docs/reference/rules.md#three-valued-truth`). A `not` does
- * tell FALSE from NULL: it is TRUE where its term is FALSE, and not where its term is NULL. So `whenFalse` first
- * moves every `not` down to the leaves.
+ * Simplifies an expression. The result is TRUE for the same rows. Where the expression is FALSE, the result may be
+ * NULL, and the reverse: that makes no difference, because only TRUE admits a row
+ * (`docs/reference/rules.md#three-valued-truth`). Under a `not` it would make one, because `not` is TRUE where its term
+ * is FALSE, but not where its term is NULL. So `whenFalse` first moves every `not` down to the leaves.
  */
 export function whenTrue(expression: Expression): Expression {
   switch (expression.kind) {
@@ -116,8 +116,8 @@ function constantOf(operand: Operand): Value | null {
 }
 
 /**
- * An expression that is TRUE where `value in list` is TRUE: an item equals the value. Items that cannot equal it are
- * dropped, NULL among them.
+ * An expression that is TRUE where `value in list` is TRUE, which means that an item equals the value. Items that
+ * cannot equal the value are dropped; NULL is always one of those.
  */
 function membership(value: Operand, list: readonly Operand[]): Expression {
   if (list.some((item) => isTrue(comparison("=", value, item)))) return TRUE;
@@ -126,8 +126,8 @@ function membership(value: Operand, list: readonly Operand[]): Expression {
 }
 
 /**
- * An expression that is TRUE where `value in list` is FALSE: no item equals the value or is NULL. Items that are
- * certain to differ are dropped.
+ * An expression that is TRUE where `value in list` is FALSE, which means that no item equals the value and none is
+ * NULL. Items that are certain to differ from the value are dropped.
  */
 function absence(value: Operand, list: readonly Operand[]): Expression {
   if (list.some((item) => isFalse(comparison("!=", value, item)))) return FALSE;
@@ -157,8 +157,8 @@ function disjunction(terms: readonly Expression[]): Expression {
 }
 
 /**
- * Simplifies an `exists`, also one that stands under a `not`: it still looks for rows for which its condition is TRUE,
- * so the condition is never negated.
+ * Simplifies an `exists`. This works for one that stands under a `not`, too: the `exists` still looks for rows for
+ * which its condition is TRUE, so its condition is never negated.
  */
 function existence(expression: Exists): Expression {
   const where = whenTrue(expression.where);
@@ -191,7 +191,7 @@ export const TRUE: Literal = { kind: "literal", value: true };
 /** The condition that admits no row. */
 export const FALSE: Literal = { kind: "literal", value: false };
 
-/** The literal of the language of rules for `true` or `false`. */
+/** The expression `true` or `false`, as a literal of the language of rules. */
 export function truth(value: boolean): Literal {
   return value ? TRUE : FALSE;
 }

@@ -117,7 +117,7 @@ function numberToken(text: string, at: Position): RuleToken {
 
 function textToken(text: string | null, at: Position): RuleToken {
   if (text === null) return problem(at, "text without a closing quote: add ' where it ends");
-  // A NUL or a lone surrogate does not come back unchanged after it was sent to SQLite.
+  // SQLite does not give back a text with a NUL or a lone surrogate as it was sent.
   if (/[\0\p{Surrogate}]/u.test(text)) return problem(at, "text with a NUL or a lone surrogate");
   return { kind: "literal", text, value: text.slice(1, -1).replaceAll("''", "'"), at };
 }

@@ -14,7 +14,8 @@ export interface NamedCondition {
   readonly parameters: readonly string[];
   /**
    * The condition's text after parsing; `"broken"` where it has problems; `"under way"` while the conditions that it
-   * uses are being read. A use of one that is under way means that it uses itself, directly or through others.
+   * uses are being read. If a condition is used that is under way, it uses itself, directly or through others, which is
+   * refused.
    */
   readonly text: ParsedText | "broken" | "under way";
 }

@@ -29,8 +29,8 @@ interface Described {
 }
 
 /**
- * What is wrong with a comparison, as a message; null where its operands may be compared: text with text, numbers
- * with numbers, and booleans with booleans by `=` and `!=`.
+ * What is wrong with a comparison, as a message; null where its operands may be compared. Texts may be compared with
+ * texts, numbers with numbers, and booleans with booleans by `=` and `!=`.
  */
 export function comparisonProblem(
   left: Described,

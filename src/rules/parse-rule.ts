@@ -17,8 +17,8 @@ export function parseRule(text: string, scope: Scope): ParsedRule {
 }
 
 /**
- * Parses and checks the condition of an operation's parameter, in which each parameter is called by its own name.
- * `scope` has the parameters as columns of `params`.
+ * Parses and checks the condition of an operation's parameter. Its text calls the operation's parameters by their own
+ * names (`names`), and `scope` has them as columns of `params`. With problems, the expression is the literal `false`.
  */
 export function parseParameterCheck(text: string, names: readonly string[], scope: Scope): ParsedRule {
   const parsed = parse(text, { conditions: scope.conditions, parameters: names });
@@ -30,7 +30,7 @@ export function parseParameterCheck(text: string, names: readonly string[], scop
   return checked.problems.length === 0 ? checked : { expression: FALSE, problems: checked.problems };
 }
 
-/** What `parseRule` returns. `problems` is empty for a valid rule. */
+/** What `parseRule` and `parseParameterCheck` return. `problems` is empty for a valid text. */
 export interface ParsedRule {
   readonly expression: Expression;
   readonly problems: readonly RuleProblem[];

@@ -87,8 +87,8 @@ function comparison(reader: TokenReader): Syntax {
   const compared = comparisonWith(reader, left);
   if (compared !== null && startsComparison(reader.current))
     reader.refuse("comparisons do not chain: expected and, or or the end");
-  // A condition that stands in parentheses by itself knows already where it begins and ends, or consists of parts that
-  // do.
+  // A condition that stands in parentheses by itself has got its extent (where it begins and ends) already, when it was
+  // parsed within them. One that `and`, `or` or `not` joins has none, but its parts have.
   if (compared === null && (left.extent !== undefined || isJoined(left))) return left;
   return { ...(compared ?? left), extent: { from, to: reader.end } };
 }

@@ -6,7 +6,10 @@ export interface Position {
   readonly column: number;
 }
 
-/** A place in a rule. Where the rule uses a named condition there, `written` is the place in the condition's own text. */
+/**
+ * A place in a rule. Where the place is inside of a named condition that the rule uses, line and column are those of
+ * the use in the rule's text, and `written` is the place in the condition's own text.
+ */
 export interface Place extends Position {
   readonly written?: WrittenIn;
 }
@@ -23,7 +26,7 @@ export interface Extent {
   readonly to: Position;
 }
 
-/** A mistake in one rule. It does not say in which rule; `parseRules` adds that. */
+/** A mistake in the text of a rule or named condition. It does not say whose text it is; `parseRules` adds that. */
 export interface RuleProblem {
   readonly at: Place;
   readonly message: string;

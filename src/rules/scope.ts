@@ -9,13 +9,14 @@ export interface Scope {
   /** The named conditions that the rule may use. */
   readonly conditions: Conditions;
   /**
-   * What the rule is for: an action of a table, or a column; `condition` for a named condition that is checked by
-   * itself, `operation` for the rule of an operation, `parameter` for the condition of an operation's parameter.
+   * What the names are for. A kind of rule: that of an action of a table, or of a column. `condition`: a named
+   * condition that is checked by itself. `operation`: the rule of an operation. `parameter`: the condition of an
+   * operation's parameter.
    */
   readonly kind: RuleKind | "condition" | "operation" | "parameter";
   /**
-   * The rows that the rule may name, by name: `row`, `old` and `new`, where the kind of rule has them, and the aliases
-   * of the enclosing `exists`.
+   * The rows whose columns the rule may name, by the names of the rows: `row`, `old` and `new`, where this kind of rule
+   * has them, `params` in rules of operations, and the aliases of all `exists` around the place.
    */
   readonly rows: ReadonlyMap<string, RowShape>;
 }
@@ -23,19 +24,21 @@ export interface Scope {
 /** The kinds of rules: those of tables, by action, and those of columns. */
 export type RuleKind = RuleAction | "column";
 
-/** The columns of the table whose row `row`, `old`, `new` or an alias stands for. */
+/** The columns that a rule can name of one row, which it calls `row`, `old`, `new`, `params` or by an alias. */
 export interface RowShape {
   /** The name of the table; `params` where the columns are the parameters of an operation. */
   readonly table: TableName | "$users" | "params";
   readonly columns: ReadonlyMap<string, { readonly name: ColumnName; readonly type: ColumnType }>;
   /**
-   * Names of further columns of the table, which could not be read because the schema has problems; `all` where any
-   * name could be one. Rules that name them are not reported.
+   * The names of further columns that the table has in the file and that could not be read, because the file has
+   * problems; `all` where any name could be one. A rule that names such a column is not reported for it.
    */
   readonly unread: ReadonlySet<string> | "all";
 }
 
-/** The tables that an `exists` can look into, `$users` aside. */
+/**
+ * The tables of the schema that an `exists` in a rule can name. `$users` is not among them and is known without them.
+ */
 export interface RowShapes {
   /** The columns of the table; null where there is no such table. */
   shapeOf(table: string): RowShape | null;
@@ -55,12 +58,15 @@ export function scopeOfRule(
   return { tables, kind, conditions, rows: new Map(sourcesOf[kind].map((source) => [source, shape])) };
 }
 
-/** The scope (the names that may be used) of a named condition that is checked by itself. It has no row. */
+/**
+ * The scope (the names that may be used) of a named condition that is checked by itself, without a use. There is no row
+ * in it.
+ */
 export function scopeOfCondition(tables: RowShapes, conditions: Conditions): Scope {
   return { tables, kind: "condition", conditions, rows: new Map() };
 }
 
-/** The name under which the rule of an operation finds the operation's parameters. */
+/** The name by which rules of an operation speak of the operation's parameters, as in `params.amount`. */
 export const paramsSource = "params";
 
 /**
@@ -88,7 +94,10 @@ const sourcesOf: Readonly<Record<RuleKind, readonly RowName[]>> = {
 
 const rowNames: readonly RowName[] = ["row", "old", "new"];
 
-/** Whether a name means a row or the caller in every rule, whatever its case. */
+/**
+ * Whether a name is reserved in rules: `row`, `old`, `new`, `auth` or `$users`, in upper or lower case. No alias, no
+ * named condition and no parameter of one may be called so.
+ */
 export function isRowOrCaller(name: string): boolean {
   return [...rowNames, "auth", "$users"].includes(name.toLowerCase());
 }
@@ -110,7 +119,8 @@ export function withAlias(scope: Scope, alias: string, shape: RowShape): Scope {
 
 /**
  * What is wrong with an alias, as a message; null where it may be used. Aliases that differ only in case count as the
- * same, because SQL compares names without regard to case: in the SQL, an `M` inside of an `m` would hide it.
+ * same, because SQL compares names without regard to case: in the SQL, an inner alias `M` would hide an outer alias
+ * `m`.
  */
 export function aliasProblem(scope: Scope, alias: string): string | null {
   const lower = alias.toLowerCase();

@@ -2,8 +2,9 @@ import type { CompareOperator, Literal } from "./ast.js";
 import type { Extent, Place } from "./position.js";
 
 /**
- * A rule after parsing. Its names are not resolved yet, and a comparison may still have conditions as its sides. Only
- * named conditions have parameters; `writeOut` puts values in their places where a rule uses them.
+ * A rule after parsing. Its names are not resolved yet, and the sides of a comparison may still be conditions, which
+ * the type check refuses. Parameters occur in the texts of named conditions, and in the conditions of an operation's
+ * parameters; `writeOut` puts in their places what they stand for.
  */
 export type Syntax =
   | LiteralSyntax
@@ -20,14 +21,15 @@ export type Syntax =
   | CallSyntax;
 
 /**
- * What each part of a parsed rule has: `at`, its position for messages. That of a comparison or a `not in` is its
- * operator's, that of everything else where it begins.
+ * What each part of a parsed rule has. `at` is the position that messages give: of a comparison and of a `not in` that
+ * of the operator, of any other part that of its beginning.
  */
 export interface Placed {
   readonly at: Place;
   /**
-   * Where the part begins and ends in its own text, if it is a condition without `and`, `or` and `not` of its own, or a
-   * `not in`. Values within such a condition have none.
+   * Where the part begins and ends in its own text. A condition that consists of no other conditions has it, and so has
+   * a `not in`. One that `and`, `or` or a preceding `not` makes of other conditions has none. The values within a
+   * condition need none.
    */
   readonly extent?: Extent;
 }
@@ -45,7 +47,7 @@ export interface ReferenceSyntax extends Placed {
   readonly name: string;
 }
 
-/** A parameter of a named condition, in the condition's text. */
+/** A parameter, in the text of the named condition that has it or in the condition of an operation's parameter. */
 export interface ParameterSyntax extends Placed {
   readonly kind: "parameter";
   readonly name: string;
@@ -56,7 +58,7 @@ export interface CallSyntax extends Placed {
   readonly kind: "call";
   readonly name: string;
   readonly arguments: readonly Syntax[];
-  /** In how many parentheses, `not` and `exists` the use stands, within the text that it is written in. */
+  /** How many parentheses, `not` and `exists` there are around the use, within the text that it is written in. */
   readonly depth: number;
   /**
    * The condition's parsed text, with the arguments in the place of its parameters. `writeOut` adds it; where it is
@@ -101,7 +103,7 @@ export interface ExistsSyntax extends Placed {
   readonly where: Syntax;
 }
 
-/** The name of a table or an alias in a rule, with its position for messages. */
+/** The name of a table, or an alias, as an `exists` in a rule writes it, with its position for messages. */
 export interface NameSyntax extends Placed {
   readonly text: string;
 }

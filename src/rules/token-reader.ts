@@ -2,14 +2,15 @@ import type { Keyword, RuleToken } from "./lex.js";
 import { advance, type Position, type RuleProblem, startOfText } from "./position.js";
 
 /**
- * How deep parentheses, `not` and `exists` may be nested, those of the named conditions that a rule uses included. This
- * also limits the depth of every later recursion over the rule.
+ * How many levels deep parentheses, `not` and `exists` may be nested in a rule, counting those in the named conditions
+ * that it uses. This also limits the depth of every later recursion over the rule.
  */
 export const nestingMax = 64;
 
 /**
- * The names without a dot that a text may use: those of named conditions, and in the text of a named condition those of
- * its parameters. `parameters` is null in the text of a rule.
+ * The words without a dot that a text may use as names: those of the named conditions, and those in `parameters`. These
+ * are the parameters of the named condition, or of the operation, whose text it is; `parameters` is null in the text of
+ * a rule.
  */
 export interface Names {
   readonly conditions: { has(name: string): boolean };
@@ -17,8 +18,9 @@ export interface Names {
 }
 
 /**
- * Walks over the tokens of one rule. `expect…` methods throw a `SyntaxRefusal`, which `parse` catches, where the
- * current token does not fit; `take…` methods return null there and stay where they are.
+ * Moves through the tokens of the text of a rule or named condition. Where the current token is not the wanted one, an
+ * `expect…` method throws a `SyntaxRefusal`, which `parse` catches, and a `take…` method returns null and stays at the
+ * token.
  */
 export class TokenReader {
   #next = 0;
@@ -31,12 +33,12 @@ export class TokenReader {
     readonly names: Names,
   ) {}
 
-  /** In how many parentheses, `not` and `exists` the current token stands. */
+  /** How many parentheses, `not` and `exists` there are around the current token. */
   get nesting(): number {
     return this.#nesting;
   }
 
-  /** In how many parentheses, `not` and `exists` the most nested token so far stood. */
+  /** The largest number of parentheses, `not` and `exists` that there were around any token so far. */
   get deepest(): number {
     return this.#deepest;
   }
@@ -80,8 +82,8 @@ export class TokenReader {
   }
 
   /**
-   * Runs `read` for a part that is nested one level deeper. Refuses the text, at the position `at`, where that is more
-   * than `nestingMax` levels.
+   * Calls `read` to parse a part that is nested one level deeper. Throws a `SyntaxRefusal`, with the position `at`,
+   * where that would be more than `nestingMax` levels.
    */
   nested<T>(at: Position, read: () => T): T {
     if (this.#nesting === nestingMax) throw new SyntaxRefusal({ at, message: tooDeep });
@@ -93,8 +95,8 @@ export class TokenReader {
   }
 
   /**
-   * Throws a `SyntaxRefusal` at the current token, which says what was expected there. Where the token is a mistake
-   * that the lexer found, that mistake's message is reported instead.
+   * Throws a `SyntaxRefusal` that says what was expected at the current token. Where that token is a mistake which the
+   * lexer found, the lexer's message is used instead.
    */
   refuse(expectation: string): never {
     const { current } = this;
@@ -108,7 +110,10 @@ export class TokenReader {
   }
 }
 
-/** Ends parsing at the first mistake. `parse` catches it and returns the problem, so no caller of `parse` sees it. */
+/**
+ * Thrown at the first mistake, to end parsing. `parse` catches it and returns the problem, so no caller of `parse` sees
+ * it.
+ */
 export class SyntaxRefusal extends Error {
   constructor(readonly problem: RuleProblem) {
     super(problem.message);

@@ -2,8 +2,8 @@ import type { ColumnName } from "../sqlite/names.js";
 import type { ColumnReference, Exists, Expression, Operand, RowName } from "./ast.js";
 
 /**
- * Every condition of an expression: first itself, then its parts, each before parts of its own and in the order in
- * which they are written. Those inside of `exists` are included.
+ * All conditions of which an expression consists: the expression itself, then its parts, each followed by parts of its
+ * own, in the order in which they are written. Conditions inside of `exists` are included.
  */
 export function walk(expression: Expression): readonly Expression[] {
   return [expression, ...partsOf(expression).flatMap(walk)];
@@ -46,8 +46,8 @@ export function outermostExists(expression: Expression): readonly Exists[] {
 }
 
 /**
- * For every `exists` of an expression the chain that leads to it: the ones that it is inside of, from the outermost on,
- * and then itself.
+ * For every `exists` of an expression, a list of the `exists` that lead to it: first those that it is inside of, from
+ * the outermost on, and last the `exists` itself.
  */
 export function existsChains(
   expression: Expression,
@@ -59,8 +59,8 @@ export function existsChains(
 }
 
 /**
- * The conditions that all have to be TRUE for an expression to be TRUE: the terms of a top-level `and`, else the
- * expression alone.
+ * The conditions that all have to be TRUE for an expression to be TRUE: the terms of an `and`, also of an `and` that is
+ * itself one of the terms. For any other expression, the expression alone.
  */
 export function conjuncts(expression: Expression): readonly Expression[] {
   return expression.kind === "and" ? expression.terms.flatMap(conjuncts) : [expression];
@@ -90,20 +90,22 @@ export function operandsOf(leaf: Leaf): readonly Operand[] {
   }
 }
 
-/** Every column that an expression names, inside `exists` included. One that is named twice comes twice. */
+/**
+ * Every column that an expression names, inside of `exists` too. A column that is named twice occurs twice in the list.
+ */
 export function columnReferences(expression: Expression): readonly ColumnReference[] {
   return leavesOf(expression)
     .flatMap(operandsOf)
     .filter((operand) => operand.kind === "column");
 }
 
-/** The columns of `row`, `old` or `new` that an expression names, inside `exists` included. */
+/** The columns of the row `source` (`row`, `old` or `new`) that an expression names, inside of `exists` too. */
 export function columnsOf(expression: Expression, source: RowName): ReadonlySet<ColumnName> {
   const own = columnReferences(expression).filter((reference) => reference.source === source);
   return new Set(own.map((reference) => reference.column));
 }
 
-/** Whether an expression names a column of `row`, `old` or `new`, inside `exists` included. */
+/** Whether an expression names any column of the row `source` (`row`, `old` or `new`), inside of `exists` too. */
 export function mentionsRow(expression: Expression, source: RowName): boolean {
   return columnsOf(expression, source).size > 0;
 }
@@ -142,8 +144,8 @@ export function mapOperands(expression: Expression, replace: (operand: Operand) 
 }
 
 /**
- * The expression with every column replaced by what `replace` returns for it, inside `exists` included. A replacement
- * that is a column of an alias must stand inside the `exists` of that alias.
+ * The expression with every column replaced by what `replace` returns for it, inside of `exists` too. A column of an
+ * alias may be returned only for a place inside of the `exists` that has this alias.
  */
 export function substitute(
   expression: Expression,
@@ -152,7 +154,10 @@ export function substitute(
   return mapOperands(expression, (operand) => (operand.kind === "column" ? replace(operand) : operand));
 }
 
-/** The expression with each alias of an `exists` replaced by what `rename` returns for it, wherever it is named. */
+/**
+ * The expression with other aliases: each alias is replaced by what `rename` returns for it, in its `exists` and
+ * wherever a column of it is named.
+ */
 export function withAliases(expression: Expression, rename: (alias: string) => string): Expression {
   const named = substitute(expression, (reference) =>
     typeof reference.source === "object"

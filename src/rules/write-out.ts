@@ -9,12 +9,12 @@ import { nestingMax, tooDeep } from "./token-reader.js";
 
 /**
  * Writes out the named conditions that a text uses: each use gets the condition's text as its `body`, with the
- * arguments in the place of the parameters. An alias in a condition that an enclosing `exists` has too is renamed, so
- * that an argument goes on meaning what it means where it is written. A use that cannot be written out is reported and
- * has no body.
+ * arguments in the place of the parameters. If an `exists` in the condition has the same alias as an `exists` around
+ * the use, the inner alias is renamed. Otherwise an argument that names the outer alias would mean the inner one. A use
+ * that cannot be written out is reported and has no body.
  *
- * Written out, the text has at most `textLengthMax` characters and is nested at most `nestingMax` deep, as if somebody
- * had written it so. This bounds the work, too, whatever the conditions use.
+ * The text may have at most `textLengthMax` characters after that and be nested at most `nestingMax` deep, as if
+ * somebody had written it so. This also bounds the work where conditions use others many times.
  */
 export function writeOut(
   { syntax, length }: ParsedText,
@@ -27,11 +27,14 @@ export function writeOut(
   return { syntax: writtenOut(syntax, around, run), problems: run.problems };
 }
 
-/** What `writeOut` has to know of the place that a text is written in. */
+/** What `writeOut` has to know of the place where a text is used. */
 export interface WhereWritten {
-  /** What the parameters of the text itself stand for, by their names. */
+  /** What stands in the place of the parameters that the given text itself may name, by the parameters' names. */
   readonly values: ReadonlyMap<string, Syntax>;
-  /** The names of rows, such as `row`, that the text can use. No alias of a condition may be called so. */
+  /**
+   * The names of rows, such as `row`, that the text can use. Where a condition that is written out has an alias of such
+   * a name, the alias is renamed.
+   */
   readonly taken: Iterable<string>;
 }
 
@@ -45,26 +48,36 @@ export interface WrittenOut {
 interface Run {
   readonly conditions: Conditions;
   readonly problems: RuleProblem[];
-  /** The conditions with problems of their own for which a use was reported. Further uses of them are not reported. */
+  /** The conditions with problems of their own whose use was reported once. Further uses of them are not reported. */
   readonly broken: Set<string>;
-  /** How many characters the text may still grow by. */
+  /** How many characters may still be added before the text is longer than `textLengthMax`. */
   left: number;
 }
 
-/** What is known at one place while a text is written out: in the given text, or inside of a condition that it uses. */
+/**
+ * What is known while one text is written out: the text that was given to `writeOut`, or the text of a condition that
+ * this text uses, directly or through other conditions.
+ */
 interface Around {
   /**
-   * Where the given text uses, directly or through others, the condition inside of which this is, and that condition's
-   * key. Null in the given text itself.
+   * Where the text of a named condition is being written out: the condition's key, and the position in the text given
+   * to `writeOut` of the use that led to it, directly or through other conditions. Null while the given text itself is
+   * written out.
    */
   readonly use: { readonly at: Position; readonly key: string } | null;
-  /** The arguments of the condition inside of which this is, by the names of its parameters. */
+  /**
+   * What stands in the place of the parameters of the text that is being written out, by the parameters' names. In the
+   * text of a condition, these are the arguments of its use.
+   */
   readonly values: ReadonlyMap<string, Syntax>;
-  /** What the aliases of the text that is being written out are called after renaming, by their old names. */
+  /** The new names of aliases of the text that is being written out, by the names that the text has for them. */
   readonly aliases: ReadonlyMap<string, string>;
-  /** The aliases of all enclosing `exists` after renaming, in lower case. */
+  /**
+   * The names that an alias must not have: those of rows, and the aliases of all `exists` around the place, as renamed.
+   * They are in lower case.
+   */
   readonly taken: ReadonlySet<string>;
-  /** How deep the text that is being written out stands nested in the given one. */
+  /** How many levels deep the text that is being written out is nested in the text that was given to `writeOut`. */
   readonly depth: number;
 }
 
@@ -103,8 +116,8 @@ function placeOf(at: Place, { use }: Around): Place {
 }
 
 /**
- * The argument that a parameter of a condition stands for. Without one it stays a parameter, as where a condition is
- * checked by itself.
+ * What stands in the place of a parameter in a text. A parameter for which there is nothing is returned as it is: that
+ * happens where a named condition is checked by itself, without a use.
  */
 function argument(parameter: ParameterSyntax, { values }: Around, run: Run): Syntax {
   const value = values.get(parameter.name);
@@ -136,7 +149,7 @@ function exists(syntax: ExistsSyntax, around: Around, run: Run): ExistsSyntax {
   };
 }
 
-/** The alias, or the first of `alias_2`, `alias_3` and so on that no enclosing `exists` has. */
+/** The alias itself if it is not in `taken`, else the first of `alias_2`, `alias_3` and so on that is not. */
 function free(alias: string, taken: ReadonlySet<string>): string {
   const isTaken = (name: string) => taken.has(name.toLowerCase());
   if (!isTaken(alias)) return alias;
@@ -187,22 +200,22 @@ function callProblem(
 }
 
 /**
- * The circle of conditions that leads from `name` back to itself, as a message such as `a → b → a`. Conditions under
- * way (being read) are in the map in the order of their uses.
+ * The circle of uses that leads from the condition `name` back to itself, as a text such as `a → b → a`. The conditions
+ * that are under way, which means being read, are in the map in the order in which one uses the next.
  */
 function circle(name: string, conditions: Conditions): string {
   const underWay = [...conditions.values()].flatMap((each) => (each.text === "under way" ? [each.name] : []));
   return [...underWay.slice(underWay.indexOf(name)), name].join(" → ");
 }
 
-/** The place of a named condition in svc.toml, as problems name it. */
+/** The path of a named condition in svc.toml, as problems give it. */
 export function conditionPath(key: WrittenIn["key"]): string {
   return dottedPath(["conditions", key]);
 }
 
 /**
- * Takes `characters` from what the text may still grow by. Returns whether they fitted; the first time that they do
- * not, that is reported.
+ * Subtracts `characters` from what the text may still grow by, and returns whether there was room for them. The first
+ * time that there is not, this is reported as a problem.
  */
 function spend(characters: number, at: Place, run: Run): boolean {
   const had = run.left;
@@ -215,8 +228,8 @@ function spend(characters: number, at: Place, run: Run): boolean {
 const withConditions = "with its conditions written out";
 
 /**
- * The place of a problem in the text given to `writeOut`, without the place inside of a condition. It is for texts that
- * get too long or too deep, for which no condition by itself is at fault.
+ * The position of a problem in the text that was given to `writeOut`, without the place inside of a named condition. It
+ * is for texts that become too long or too deep, which is not the fault of a single condition.
  */
 function outermost({ line, column }: Place): Position {
   return { line, column };

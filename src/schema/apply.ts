@@ -13,14 +13,14 @@ export interface ApplyOptions extends DiffOptions {
   /** Whether a person has allowed destructive steps (docs/reference/schema.md#steps-and-their-hazards). */
   readonly allowDestructive: boolean;
   /**
-   * The hash of the schema that has to be in force (the one that was applied last), `none` for a database without one.
-   * With another one in force nothing is applied. Absent: any may be in force.
+   * The hash of the schema that has to be in force (the one that was applied last), or `none` for a database without
+   * one. If another schema is in force, nothing is applied. If `base` is absent, any schema may be in force.
    */
   readonly base?: string;
   /** The time of the change, in milliseconds since the epoch. */
   readonly now: number;
   /**
-   * Gives the problems that the rules of svc.toml would have with the proposed schema. Where there are any, nothing is
+   * Returns the problems that the rules of svc.toml would have with the proposed schema. If there are any, nothing is
    * applied.
    */
   readonly fits?: (schema: Schema) => readonly Problem[];
@@ -50,7 +50,7 @@ export type ApplyRefusal =
 
 /**
  * Applies a proposed schema in one transaction, together with the migrations of the server's own tables that are due.
- * Returns a refusal where it cannot.
+ * If the change is not allowed or not possible, the outcome is a refusal and the schema in force stays.
  */
 export async function applyChange(
   database: Database,
@@ -120,7 +120,7 @@ async function carryOut(
     ...stepExplanations(plan.schema, plan.hash),
   ];
   try {
-    // `Database.migrate` checks every foreign key of the database, which is not needed where no table changes.
+    // `Database.migrate` also checks every foreign key of the database, which is not needed where no table changes.
     if (changes.length === 0) await database.batch(statements);
     else await database.migrate(statements);
   } catch (error) {

@@ -25,33 +25,37 @@ import { type SearchedBy, searchedByOf } from "./search-index.js";
 import { noTriggers, triggersReached, type WriteTriggers } from "./triggers-reached.js";
 import { findUnsupported, type Unsupported } from "./unsupported.js";
 
-/** What the server has to know of the database, beside the schema, to plan the SQL of requests. */
+/** What the server knows of the database, beyond what the schema says, to plan the SQL of requests. */
 export interface Catalog {
   readonly tables: ReadonlyMap<TableName, CatalogTable>;
-  /** Whether any table has columns of texts that may hold numbers (`CatalogTable.mixedTexts`). */
+  /**
+   * Whether any table has columns that the schema calls text or json and that may hold numbers
+   * (`CatalogTable.mixedTexts`).
+   */
   readonly hasMixedTexts: boolean;
   /** How many bytes of stored values one answer of the database may hold. */
   readonly answerBytesMax: number;
   /**
    * How many bytes the image of a row, the JSON that the log of changes holds of it, may have
-   * (`Database.imageBytesMax`).
+   * (`Database.imageBytesMax`); null for any number.
    */
   readonly imageBytesMax: number | null;
-  /** How many statements one batch may have (`Database.statementsMax`). */
+  /** How many statements one batch may have (`Database.statementsMax`); null for any number. */
   readonly statementsMax: number | null;
   readonly unsupported: Unsupported;
 }
 
-/** What the server has to know of one table, beside the schema, to plan the SQL of requests. */
+/** What the server knows of one table in the database, beyond what the schema says, to plan the SQL of requests. */
 export interface CatalogTable {
   /**
-   * By which name SQL reaches the rowid: the INTEGER PRIMARY KEY column, else whichever of `_rowid_`, `rowid` and `oid`
-   * is no column. Null where none of them is left, and for a table WITHOUT ROWID.
+   * The name by which SQL reaches the table's rowid: the INTEGER PRIMARY KEY column, or else the first of `_rowid_`,
+   * `rowid` and `oid` that no column is called. Null for a table WITHOUT ROWID, and where columns have all three names.
    */
   readonly rowid: ColumnName | null;
   /**
-   * Columns in which values that compare as equal are identical: columns of one type in STRICT tables that are
-   * compared by BINARY. Elsewhere a collation or an affinity can make different values equal, as 'a' and 'A'.
+   * The columns in which values that compare as equal are also identical: those of a STRICT table that have one type
+   * and are compared by BINARY. Elsewhere a collation or an affinity can make different values equal, as NOCASE does
+   * 'a' and 'A'.
    */
   readonly exactColumns: ReadonlySet<string>;
   /**
@@ -65,30 +69,33 @@ export interface CatalogTable {
    * stores texts and numbers as they are given.
    */
   readonly mixedTexts: ReadonlyMap<string, Affinity>;
-  /** The collation of columns that have another one than BINARY, such as NOCASE, by name. */
+  /** The collations of columns whose collation is not BINARY but, for instance, NOCASE, by the columns' names. */
   readonly collations: ReadonlyMap<string, string>;
   /**
-   * The indexes that a scan can use: not partial, without expressions, with each column in its own collation. The
-   * automatic indexes of the primary key and of unique constraints are included.
+   * The indexes that a scan can use: not partial, without expressions, and with each column in the collation that the
+   * column itself has. SQLite's automatic indexes of the primary key and of unique constraints are included.
    */
   readonly indexes: readonly CatalogIndex[];
   /**
-   * What triggers of the project's owner do when the table is written to. Tables that foreign key actions (cascade,
-   * set null, set default) reach are included.
+   * What triggers do when a row of the table is inserted, updated or deleted, including triggers of other tables that
+   * the write reaches by foreign key actions (cascade, set null, set default) or by triggers.
    */
   readonly triggers: WriteTriggers;
   /**
-   * Whether a write evaluates SQL that the owner wrote: a check, a default, a generated column, an index or a
-   * trigger.
+   * Whether a write evaluates SQL that the project's owner wrote: a check, a default, a generated column, an index or a
+   * trigger, be it of this table or of one that foreign key actions reach.
    */
   readonly hasOwnersSql: boolean;
   readonly checks: readonly CatalogCheck[];
   /**
-   * What numbers the documents (the searched rows) of the table's full-text index: its rowid, or the numbers of a table
-   * of keys. Null for a table without an index.
+   * What numbers the rows in the table's full-text index: the INTEGER PRIMARY KEY, or a table of the server's own that
+   * has a number for each primary key. Null for a table without such an index.
    */
   readonly searchedBy: SearchedBy | null;
-  /** The columns of each foreign key, in the order of the CREATE statement. */
+  /**
+   * The foreign keys of the table, in the order in which the CREATE statement declares them: for each the names of its
+   * columns.
+   */
   readonly foreignKeys: readonly (readonly string[])[];
 }
 
@@ -128,12 +135,15 @@ export interface CatalogIndex {
   readonly isTable: boolean;
 }
 
-/** Loads the catalog of a database as if no schema was in force: `mixedTexts` is empty for every table. */
+/**
+ * Loads the catalog from the tables of the database alone, without a schema. So `mixedTexts`, which also depends on the
+ * types that a schema gives to columns, is empty for every table.
+ */
 export async function loadCatalog(database: Database): Promise<Catalog> {
   return catalogOf(await loadPhysicalAfter(database, []), null, database);
 }
 
-/** The catalog of the tables that were loaded. `schema` is the schema in force, null without one. */
+/** Makes the catalog from the tables that were loaded. `schema` is the schema in force; null where none is. */
 export async function catalogOf(
   loaded: LoadedPhysical,
   schema: Schema | null,
@@ -173,7 +183,7 @@ function catalogTableOf(
     hasOwnersSql: ownersSql.isThere,
     checks: checksOf(table),
     searchedBy: searchedByOf(physical, table.name),
-    // Reversed, because SQLite's pragma_foreign_key_list returns the last foreign key of a table first.
+    // The list is reversed because SQLite's pragma_foreign_key_list returns the last foreign key of a table first.
     foreignKeys: table.foreignKeys.map((key) => key.columns.map(({ from }) => from)).reverse(),
   };
 }
@@ -218,15 +228,15 @@ type Collations = CatalogTable["collations"];
 
 function affinitiesOf(table: PhysicalTable): CatalogTable["affinities"] {
   const loose = table.columns.filter((column) => isLoose(table, column));
-  // ANY in a STRICT table converts no values, as BLOB affinity does elsewhere.
+  // A column of type ANY in a STRICT table converts no values, just as a column of BLOB affinity in another table.
   return new Map(
     loose.map(({ name, declaredType }) => [name, table.strict ? "blob" : affinity(declaredType)]),
   );
 }
 
 /**
- * The columns in which equal values are identical. One that may hold any type is none of them: it can hold 1 and 1.0,
- * which are equal and yet two values.
+ * The names of the columns in which equal values are identical. A column that may hold values of any type is left out:
+ * it can hold 1 and 1.0, which are equal and yet two values.
  */
 function exactColumnsOf(
   table: PhysicalTable,

@@ -32,8 +32,8 @@ function isWord(token: Token | undefined, ...words: readonly string[]): boolean 
 }
 
 /**
- * The string that a token means in a DEFAULT, where SQLite reads a bare or double-quoted name as a string; null where
- * it means none.
+ * The string that a token of a DEFAULT means; null where it means no string. SQLite reads a bare or double-quoted name
+ * in a DEFAULT as a string, too.
  */
 function stringOf(token: Token): string | null {
   if (token.kind === "string" || token.kind === "quoted") return token.value;

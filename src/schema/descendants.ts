@@ -1,11 +1,14 @@
 import { type Physical, type PhysicalTable, sameName } from "./physical.js";
 import { referringTables } from "./referring-tables.js";
 
-/** All tables that refer to the table by foreign keys, directly or through others, without the table itself. */
+/**
+ * All tables whose foreign keys refer to `table`, directly or through other tables. `table` itself is not among them.
+ */
 export function descendants(physical: Physical, table: string): PhysicalTable[] {
   const found: PhysicalTable[] = [];
   const names = new Set([table.toLowerCase()]);
-  // The loop also goes over the names that it adds to the set itself, and so finds children of children.
+  // Iterating over a set also visits the names that are added to it meanwhile. So tables that refer to a table found by
+  // this loop are found as well.
   for (const name of names)
     for (const child of referringTables(physical, name)) {
       if (names.has(child.name.toLowerCase())) continue;
@@ -16,8 +19,8 @@ export function descendants(physical: Physical, table: string): PhysicalTable[] 
 }
 
 /**
- * Orders tables for dropping: children before the tables that they refer to, so that no foreign key action finds rows
- * to change.
+ * Orders tables for dropping: a table with a foreign key comes before the table that the key refers to. So dropping the
+ * latter does not carry out ON DELETE actions on rows of the former, which is dropped too.
  */
 export function childrenFirst<T extends { readonly name: string }>(
   tables: readonly T[],

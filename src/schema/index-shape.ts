@@ -6,8 +6,8 @@ import { indexCondition, noDdl, type TableDdl } from "../sqlite/table-ddl.js";
 import { ddlOf, type PhysicalIndex, type PhysicalTable, sameName } from "./physical.js";
 
 /**
- * What an index does, without its name: its columns, uniqueness and condition. A `unique` of a column or a table has
- * this form too.
+ * What an index does, without its name: its columns, uniqueness and condition. A `unique` in svc.schema.yaml is
+ * described in the same form.
  */
 export interface IndexShape {
   readonly columns: readonly IndexColumn[];
@@ -16,8 +16,8 @@ export interface IndexShape {
 }
 
 /**
- * What an index of the database covers; null where svc.schema.yaml cannot express it: with expressions, with a
- * collation other than the column's, or with a condition that the file does not allow.
+ * The shape of an index that the database has. Null where svc.schema.yaml cannot express the index, because it has
+ * expressions, a collation other than its column's, or a condition that svc.schema.yaml does not allow.
  */
 export function indexShape(index: PhysicalIndex, names: readonly string[], ddl: TableDdl): IndexShape | null {
   const columns = index.columns.map(({ name, descending, collation }) => {
@@ -31,7 +31,10 @@ export function indexShape(index: PhysicalIndex, names: readonly string[], ddl: 
   return { columns, unique: index.unique, where };
 }
 
-/** All indexes that a table declares: first those of `unique`, then the others, both in the order of the file. */
+/**
+ * All indexes that svc.schema.yaml declares for a table: first those of `unique`, then those of `indexes`, both in the
+ * order of the file.
+ */
 export function declaredIndexes(table: Table): IndexShape[] {
   const unique = table.unique.map((columns) => ({
     columns: columns.map((name) => ({ name, descending: false })),
@@ -48,7 +51,7 @@ export function indexSignature(shape: IndexShape): string {
 
 /**
  * The name of an index in the database, such as `messages(room_id,-created_at)` or `unique rooms(owner_id,name)`. It
- * cannot clash with a table of the file, whose name has no parentheses.
+ * cannot clash with a table of svc.schema.yaml, because names of tables have no parentheses there.
  */
 export function indexName(table: string, { columns, unique, where }: IndexShape): string {
   const condition = where === null ? "" : ` where ${canonicalFragment(where)}`;
@@ -60,8 +63,8 @@ function columnList(columns: readonly IndexColumn[]): string {
 }
 
 /**
- * For each index of a table in the database, the text by which `indexSignature` tells what the index does. Indexes that
- * svc.schema.yaml cannot express are left out.
+ * Maps each index that a table has in the database to its signature (`indexSignature`), a text that is equal for
+ * indexes with the same effect. Indexes that svc.schema.yaml cannot express are left out.
  */
 export function indexSignatures(physical: PhysicalTable): ReadonlyMap<PhysicalIndex, string> {
   const ddl = ddlOf(physical) ?? noDdl;

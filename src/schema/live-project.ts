@@ -18,14 +18,17 @@ export interface LiveProject {
   readonly operations: ReadonlyMap<string, LiveOperation>;
 }
 
-/** An operation of the project as requests run it: its steps, its rules, and what the database says of it. */
+/**
+ * An operation (named SQL statements that the project's owner wrote) as requests run it: its steps, its access rules,
+ * and what an EXPLAIN of each step by the database has shown.
+ */
 export interface LiveOperation {
   readonly operation: NamedOperation;
   readonly rules: OperationRules;
   readonly proof: ProvedOperation;
 }
 
-/** The rules of a project's operations, by name. */
+/** The access rules of a project's operations, by the operations' names. */
 export function operationRulesOf({
   operations,
 }: Pick<LiveProject, "operations">): ReadonlyMap<string, OperationRules> {

@@ -11,8 +11,8 @@ import type {
 import { isOwnTrigger } from "./system/own-triggers.js";
 
 /**
- * Loads the tables, indexes, views and triggers as the database itself reports them, in one round trip. D1's own `_cf_`
- * tables are left out, because D1 refuses questions about them.
+ * Loads the tables, indexes, views and triggers as the database itself reports them, in one round trip. D1's own
+ * tables, which begin with `_cf_`, are left out, because D1 refuses queries about them.
  */
 export async function loadPhysical(database: Database): Promise<Physical> {
   return (await loadPhysicalAfter(database, [])).physical;
@@ -25,8 +25,8 @@ export interface LoadedPhysical {
 }
 
 /**
- * Loads the schema as the database itself reports it. The statements in `before` run first, in the same round trip;
- * `results` has their results alone.
+ * Loads the schema as the database itself reports it. The statements in `before` run first, in the same round trip. In
+ * the value returned, `results` are the results of `before`.
  */
 export async function loadPhysicalAfter(
   database: Database,
@@ -44,7 +44,7 @@ export async function loadPhysicalAfter(
 
 /**
  * Runs the statements `before` and the queries of `physicalStatements`. Asking for the columns of a virtual table fails
- * where its module is missing; then the columns of no virtual table are asked for.
+ * where the module of that table is missing. Then everything is asked again, without the columns of virtual tables.
  */
 async function queryTolerantly(database: Database, before: readonly Statement[]): Promise<readonly Result[]> {
   try {
@@ -59,7 +59,10 @@ type Row = readonly ResultValue[];
 
 const visible = String.raw`m.name NOT LIKE '\_cf\_%' ESCAPE '\' AND m.tbl_name NOT LIKE '\_cf\_%' ESCAPE '\'`;
 
-/** The queries whose rows `physicalFrom` takes. `only` is a further SQL condition on the tables that are asked for. */
+/**
+ * The queries whose rows `physicalFrom` turns into the schema. `only` is a further SQL condition, as `AND …` or empty:
+ * columns, indexes and foreign keys are asked for only of tables that meet it.
+ */
 function physicalStatements(only: string): Statement[] {
   const tables = String.raw`m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND ${visible} ${only}`;
   return [
@@ -76,7 +79,10 @@ function physicalStatements(only: string): Statement[] {
   ].map((sql) => ({ sql, params: [] }));
 }
 
-/** Makes the physical schema (as the database itself reports it) of the rows of `physicalStatements`. */
+/**
+ * Builds the physical schema (the schema as the database itself reports it) from the rows that the queries of
+ * `physicalStatements` return.
+ */
 function physicalFrom(results: readonly (readonly Row[])[]): Physical {
   const [master = [], list = [], columns = [], indexes = [], foreignKeys = []] = results;
   const kinds = new Map(list.map((row) => [String(row[0]), row]));
@@ -168,7 +174,7 @@ function foreignKeysFrom(rows: readonly Row[]): PhysicalForeignKey[] {
   });
 }
 
-/** A foreign key's action as the model of the schema names it: `SET NULL` is `set_null`. */
+/** A foreign key's action as the schema's model names it, given as SQLite names it: `SET NULL` becomes `set_null`. */
 function actionFrom(action: ResultValue): OnDelete {
   return String(action).toLowerCase().replace(" ", "_") as OnDelete;
 }

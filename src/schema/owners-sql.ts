@@ -14,23 +14,24 @@ import {
 } from "./physical.js";
 
 /**
- * What is known of the SQL by the project's owner that a write of a table evaluates: checks, defaults, generated
- * columns, index expressions and conditions, triggers.
+ * Facts about the SQL that the project's owner wrote and that SQLite evaluates when a row of a table is written:
+ * CHECKs, defaults, generated columns, index expressions and conditions, triggers.
  */
 export interface OwnersSql {
-  /** Whether a write of the table evaluates any SQL by the project's owner. */
+  /** Whether a write of the table evaluates any SQL that the project's owner wrote. */
   readonly isThere: boolean;
   /**
-   * Whether every SQLite engine can evaluate the owner's SQL: it contains only what svc.schema.yaml could express, all
-   * collations are SQLite's own, and references lead to keys.
+   * Whether every SQLite engine can evaluate the owner's SQL. False where there are triggers, generated columns,
+   * indexed expressions, other expressions that svc.schema.yaml would not allow, collations that are not built into
+   * SQLite, or foreign keys to columns that are not unique.
    */
   readonly isCommon: boolean;
 }
 
 /**
- * For each table that a schema can name, the owner's SQL that its writes evaluate. Tables that a write reaches by
- * foreign key actions are included. Tables that triggers write to need not be, because a trigger is itself SQL by the
- * owner.
+ * For each table whose name a schema allows, facts about the owner's SQL that a write of the table evaluates. Tables
+ * that refer to it by foreign keys are included, because the write may lead to them. Tables that triggers write to need
+ * not be: a trigger is itself SQL by the owner, which makes `isThere` true and `isCommon` false.
  */
 export function ownersSqlOf(physical: Physical): ReadonlyMap<PhysicalTable, OwnersSql> {
   const named = [...physical.tables.values()].filter(({ name, kind }) => isName(name) && kind !== "shadow");
@@ -81,7 +82,8 @@ function leadsToKey(physical: Physical, { parent: name, columns }: PhysicalForei
 }
 
 /**
- * The tables that foreign keys of a table refer to. Foreign keys are checked with the collations of the parent's key.
+ * The tables that the foreign keys of a table refer to. Their collations matter for writes of the table: SQLite checks
+ * a foreign key with the collations of the columns that it refers to.
  */
 function parentsOf(physical: Physical, { foreignKeys }: PhysicalTable): readonly PhysicalTable[] {
   return foreignKeys.flatMap(({ parent }) => physicalTable(physical, parent) ?? []);
@@ -98,7 +100,10 @@ export function isEverywhere(collation: string): boolean {
   return everywhere.has(collation.toLowerCase());
 }
 
-/** The texts of a table's checks, defaults and index conditions; null for one that cannot be read. */
+/**
+ * The SQL texts of a table's CHECKs, of its defaults that are expressions, and of the conditions of its partial
+ * indexes. Null stands for a text that cannot be read.
+ */
 function expressionsOf(table: PhysicalTable): readonly (string | null)[] {
   const { columns, indexes } = table;
   const ddl = ddlOf(table);
@@ -109,7 +114,10 @@ function expressionsOf(table: PhysicalTable): readonly (string | null)[] {
   return [...checks, ...defaults, ...conditions];
 }
 
-/** Whether a column's default is an expression, which can fail. A single literal or word cannot. */
+/**
+ * Whether a column's default is an expression of several tokens, which may fail when SQLite evaluates it. A single
+ * literal or word cannot fail.
+ */
 function isExpression(text: string | null): text is string {
   return text !== null && withoutComments(tokenize(text)).length > 1;
 }

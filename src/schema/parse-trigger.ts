@@ -3,13 +3,15 @@ import { isKeyword, type Token, tokenize, withoutComments } from "../sqlite/sql-
 /** The kinds of writes to rows of a table. */
 export type Write = "insert" | "update" | "delete";
 
-/** A CREATE TRIGGER statement, as far as the effects of the trigger depend on it. */
+/** The parts of a CREATE TRIGGER statement that tell what the trigger may do. */
 export interface Trigger {
   readonly event: Write | undefined;
   readonly isConditional: boolean;
   /** Whether the trigger has a keyword, such as SELECT or UPDATE, with which it may examine rows. */
   readonly reads: boolean;
-  /** Whether the trigger may have a query. A SELECT without FROM, as it stands around RAISE, is none. */
+  /**
+   * Whether the trigger may read tables by a query. A SELECT without FROM, such as `SELECT RAISE(…)`, does not count.
+   */
   readonly queries: boolean;
   /**
    * Whether the trigger may have `RAISE(IGNORE)`, which abandons the rest of the trigger and the statement that fired
@@ -45,7 +47,9 @@ export function parseTrigger(sql: string): Trigger {
   };
 }
 
-/** Whether the trigger's SQL has an `x IN t` or `x IN f(…)`, which reads rows without a SELECT. */
+/**
+ * Whether a trigger's SQL contains `x IN t` or `x IN f(…)`, which reads a table or a table function without a SELECT.
+ */
 function looksIntoTable(tokens: readonly Token[]): boolean {
   return tokens.some((token, i) => isKeyword(token, "in") && tokens[i + 1]?.text !== "(");
 }
@@ -63,9 +67,15 @@ export interface TriggerWrite {
   readonly table: string;
   /** The kinds of writes to rows that the statement may do. */
   readonly kinds: readonly Write[];
-  /** Whether the statement inserts exactly one row, whatever is stored already. */
+  /**
+   * Whether the statement inserts exactly one row, whatever is stored already: an INSERT of one row of VALUES, without
+   * a conflict clause.
+   */
   readonly isPlain: boolean;
-  /** The column by whose value in the trigger's row the statement finds the rows that it changes; null without one. */
+  /**
+   * The column of the written table that the statement's WHERE compares with a value of the row that fired the trigger,
+   * as `id` in `WHERE id = new.room_id`. Null where it has no such condition.
+   */
   readonly byColumn: string | null;
 }
 
@@ -90,8 +100,8 @@ export function writeOf(tokens: readonly Token[]): TriggerWrite | null {
 const deleting: readonly Write[] = ["delete"];
 
 /**
- * The index of the token that names the table which the statement writes: it stands behind INSERT [OR …] INTO,
- * REPLACE INTO, DELETE FROM or UPDATE [OR …].
+ * The index of the token that names the table which the statement writes: the token after INSERT [OR …] INTO, REPLACE
+ * INTO, DELETE FROM or UPDATE [OR …].
  */
 function targetAt(tokens: readonly Token[]): number {
   const start = isKeyword(tokens[1], "or") ? 3 : 1;
@@ -106,8 +116,8 @@ function insertsOneRow(tokens: readonly Token[]): boolean {
 }
 
 /**
- * The column of a condition such as `WHERE rowid = old.id` at the end of a trigger's statement; null where the
- * statement does not end in such a condition.
+ * The column on the left of a condition such as `WHERE rowid = old.id`, where a trigger's statement ends in such a
+ * condition; otherwise null.
  */
 function byColumn(tokens: readonly Token[]): string | null {
   const where = tokens.findIndex((token) => isKeyword(token, "where"));

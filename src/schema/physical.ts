@@ -3,15 +3,16 @@ import type { OnDelete } from "../project/model.js";
 import { parseTableDdl, type TableDdl } from "../sqlite/table-ddl.js";
 
 /**
- * The schema as the database itself reports it: the owner's tables and the server's own. `schema/load-physical.ts`
- * loads it; plans take it as a value.
+ * The schema as the database itself reports it, with the owner's tables and the server's own. `schema/load-physical.ts`
+ * loads it. The code that plans changes gets it as a value and does not ask the database.
  */
 export interface Physical {
   /** The tables by their names in lower case, because SQLite compares names case-insensitively. */
   readonly tables: ReadonlyMap<string, PhysicalTable>;
   readonly views: readonly PhysicalView[];
   /**
-   * The owner's triggers. The server's own are separated when the schema is loaded (`schema/system/own-triggers.ts`).
+   * The triggers that the project's owner made. The server's own triggers are kept apart when the schema is loaded
+   * (`schema/system/own-triggers.ts`).
    */
   readonly triggers: readonly PhysicalTrigger[];
 }
@@ -29,7 +30,7 @@ export interface PhysicalTable {
   readonly foreignKeys: readonly PhysicalForeignKey[];
 }
 
-/** A column as the database has it, hidden and generated ones too. */
+/** A column as the database has it. Hidden and generated columns are included. */
 export interface PhysicalColumn {
   readonly name: string;
   readonly declaredType: string;
@@ -41,10 +42,12 @@ export interface PhysicalColumn {
   readonly kind: "ordinary" | "generated" | "hidden";
 }
 
-/** An index as the database has it, those behind UNIQUE and PRIMARY KEY too. */
+/** An index as the database has it. The indexes that SQLite makes for UNIQUE and PRIMARY KEY are included. */
 export interface PhysicalIndex {
   readonly name: string;
-  /** How the index came about: `created` by CREATE INDEX, the others by the statement of the table. */
+  /**
+   * What made the index: CREATE INDEX (`created`), or a UNIQUE or PRIMARY KEY in the statement that created the table.
+   */
   readonly origin: "created" | "unique" | "primary_key";
   readonly unique: boolean;
   readonly partial: boolean;
@@ -58,12 +61,15 @@ export interface PhysicalIndex {
   }[];
 }
 
-/** Whether the column may hold values of any type: in a table that is not STRICT, or as ANY in one that is. */
+/** Whether the column may hold values of any type: its table is not STRICT, or it is declared ANY in a STRICT table. */
 export function isLoose({ strict }: PhysicalTable, { declaredType }: PhysicalColumn): boolean {
   return !strict || declaredType.toUpperCase() === "ANY";
 }
 
-/** A foreign key as the database has it. `to` is null where the parent's primary key is meant. */
+/**
+ * A foreign key as the database has it. A column's `to` is null where the key refers to the parent's primary key
+ * without naming its columns.
+ */
 export interface PhysicalForeignKey {
   readonly parent: string;
   readonly columns: readonly { readonly from: string; readonly to: string | null }[];
@@ -122,14 +128,15 @@ export function rowidAlias(table: PhysicalTable): string | null {
   const key = table.columns.filter(({ keyPosition }) => keyPosition > 0);
   if (!table.hasRowid || key.length !== 1 || table.kind !== "ordinary") return null;
   const [column] = key;
-  // `INTEGER PRIMARY KEY DESC` is not the rowid: it has an index of its own.
+  // A column declared `INTEGER PRIMARY KEY DESC` is not the rowid. It can be told from the rowid by the index that
+  // SQLite makes for it.
   const hasOwnIndex = table.indexes.some(({ origin }) => origin === "primary_key");
   return column!.declaredType.toUpperCase() === "INTEGER" && !hasOwnIndex ? column!.name : null;
 }
 
 /**
- * The parsed CREATE statement of a table; null where it cannot be read. Remembered by text, because a start asks for
- * the same table several times.
+ * The parsed CREATE statement of a table; null where it cannot be read. The result is remembered by the statement's
+ * text, because the server asks for the same table several times when it starts.
  */
 export function ddlOf({ sql }: PhysicalTable): TableDdl | null {
   return ddls.get(sql, () => parseTableDdl(sql));
@@ -137,7 +144,10 @@ export function ddlOf({ sql }: PhysicalTable): TableDdl | null {
 
 const ddls = new Memo<TableDdl | null>(2_097_152);
 
-/** The collation of columns that have another one than BINARY, as it is written, by the column's name. */
+/**
+ * The collations of a table's columns, by column name, as the CREATE statement writes them. Columns with the default
+ * collation, BINARY, are left out.
+ */
 export function collationsOf(table: PhysicalTable): ReadonlyMap<string, string> {
   const ddl = ddlOf(table);
   return new Map(

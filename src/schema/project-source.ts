@@ -16,8 +16,9 @@ import { limitsOf } from "./unsupported.js";
  */
 export interface ProjectSource {
   /**
-   * The project at this version of the schema; a refusal `unavailable` where no schema is applied (null) or the schema
-   * cannot be served. Returned without a promise where nothing has to be loaded.
+   * The project at this version of the schema. A refusal `unavailable` where the version is null (no schema was ever
+   * applied), or where the schema cannot be served. Returned directly, without a promise, where the project is loaded
+   * already.
    */
   current(version: number | null): AtOnce<LiveProject | Refusal>;
 }
@@ -28,11 +29,12 @@ const rulesDoNotFit = new Refusal("unavailable", "the rules do not fit the schem
 
 /**
  * Creates the `ProjectSource` that requests use. When it loads a version of the schema, it logs an error if the rules
- * or operations do not fit the schema, and a warning for everything that cannot be done with its tables (`limitsOf`).
+ * or operations do not fit the schema, and a warning for everything that this database engine cannot do with the
+ * schema's tables (`limitsOf`).
  */
 export function createProjectSource(source: RulesSource, database: Database, log: Log): ProjectSource {
-  // Holds the loaded project and not a promise of it: on a Worker, the request that began to load the project may be
-  // cancelled, and its promise would never be fulfilled.
+  // This variable holds the loaded project and not a promise of it. On a Worker, the request that began to load the
+  // project may be cancelled, and other requests would wait for its promise forever.
   let current: { readonly version: number; readonly project: LiveProject | Refusal } | null = null;
   const provedOperations = async ({ schema, version }: SchemaInForce, { operations: rules }: ParsedRules) => {
     const proofs = await proveOperations(database, schema);
@@ -58,7 +60,8 @@ export function createProjectSource(source: RulesSource, database: Database, log
         `rules do not fit schema version ${inForce.version}`,
         parsed.problems.map(formatProblem).join("\n"),
       );
-    // The schema may have been read from a replica that lags behind the database that the version was read from.
+    // The version that is asked for comes from the database itself. The schema may have been read from a replica that
+    // lags behind, and then an older one was found, which is not served.
     if (inForce.version < asked) return lagging;
     current = { version: inForce.version, project };
     for (const limit of limitsOf(inForce.catalog.unsupported, inForce.schema.tables.values()))

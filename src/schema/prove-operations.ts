@@ -12,22 +12,22 @@ import { givenParameters, operationPath } from "../project/parse-operations.js";
 import { boundSql, proveSql } from "../sqlite/proof.js";
 import { quoteName, tokenize } from "../sqlite/sql-tokens.js";
 
-/** What the database says of one operation of the schema. */
+/** What an EXPLAIN of its steps has shown about one operation of the schema. */
 export interface ProvedOperation {
   /** Why the operation must not run; empty where it may. */
   readonly problems: readonly Problem[];
   /**
-   * Whether no step of the operation walks over rows by itself, so that it takes no longer in large tables than in
-   * small ones. What triggers do is not looked at.
+   * Whether no step of the operation itself loops over rows, so that the operation takes no longer in large tables than
+   * in small ones. Loops in triggers that it fires are not looked at.
    */
   readonly isShort: boolean;
 }
 
 /**
  * Asks the database by EXPLAIN which tables each step of the schema's operations opens. A step may open only tables
- * that it names and, where it writes, those that triggers and foreign keys lead to from there. What a step's text must
- * not name was checked without the database (`proveSql`); here this is done again with the further tables and views
- * that this database has.
+ * that it names and, where it writes, the tables that triggers and foreign keys lead to from there. The step's text was
+ * checked before without a database (`proveSql`). It is checked again here, because it must not name tables and views
+ * of this database that the schema does not declare.
  */
 export async function proveOperations(
   database: Database,
@@ -64,8 +64,8 @@ function isWithin(path: string, operation: string): boolean {
 }
 
 /**
- * The problems of operations' steps that name one of these tables and views of the database, where the schema does not
- * declare it.
+ * The problems of steps of operations that name one of `names` (tables and views of the database), where the schema
+ * does not declare it.
  */
 export function nameProblems(
   schema: Pick<Schema, "operations" | "tables">,
@@ -98,15 +98,21 @@ interface NamedStep {
   readonly parameters: ReadonlySet<string>;
 }
 
-/** The tables of a database, as far as judging the steps of operations needs them. All names are in lower case. */
+/** What has to be known of a database's tables to judge the steps of operations. All names are in lower case. */
 interface Objects {
-  /** A tag that stands for the schema of the database: another schema has another one. */
+  /** A short text that stands for the schema of the database: it changes when the schema changes. */
   readonly tag: string;
-  /** For each table the pages of the database file at which it and its indexes begin. */
+  /**
+   * For each table the root pages of the table and its indexes: the pages of the database file at which they begin.
+   * EXPLAIN shows a table as its root page.
+   */
   readonly tables: ReadonlyMap<string, readonly number[]>;
   readonly views: ReadonlySet<string>;
   readonly virtual: readonly string[];
-  /** For each table those that a write of it may open: by its triggers, and by foreign keys in both directions. */
+  /**
+   * For each table the tables that a write of it may open besides: those that its triggers mention, those that it
+   * refers to by foreign keys, and those that refer to it.
+   */
   readonly leadsTo: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -139,16 +145,22 @@ async function loadObjects(database: Database): Promise<Objects> {
   return { tag: tagOf(JSON.stringify(rows)), tables: pages, views: new Set(views), virtual, leadsTo };
 }
 
-/** A short hash of a text, in digits (FNV-1a of 32 bits): another text most probably has another one. */
+/** A short hash of a text, in digits (FNV-1a of 32 bits). Different texts most probably have different hashes. */
 function tagOf(text: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
   return String(hash);
 }
 
-/** What EXPLAIN, which lists the instructions of SQLite's virtual machine, says of a statement. */
+/**
+ * What the EXPLAIN of a statement shows. EXPLAIN lists the instructions that SQLite's virtual machine runs for the
+ * statement.
+ */
 interface Explanation {
-  /** The pages of the database file at which the tables and indexes begin that the statement opens. */
+  /**
+   * The root pages of the tables and indexes that the statement opens: the pages of the database file at which they
+   * begin.
+   */
   readonly pages: readonly number[];
   /**
    * The names of the virtual tables and table functions that the statement opens; `unknown` where the name is not
@@ -156,23 +168,23 @@ interface Explanation {
    */
   readonly virtual: readonly string[];
   readonly writes: boolean;
-  /** Whether the statement walks over rows of anything by itself; what its triggers do is not looked at. */
+  /** Whether the statement itself loops over rows. Loops in triggers that it fires are not looked at. */
   readonly loops: boolean;
-  /** Whether the statement opens tables of another database than the main one. */
+  /** Whether the statement opens tables of a database other than the main one, such as temporary tables. */
   readonly elsewhere: boolean;
 }
 
 const tableFunctions = ["json_each", "json_tree"];
 
-/** What EXPLAIN says of each step, or the database's message where the step cannot be compiled. */
+/** For each step what its EXPLAIN shows, or the database's error message where the step cannot be compiled. */
 async function explained(
   database: Database,
   steps: readonly NamedStep[],
   { virtual, tag }: Pick<Objects, "virtual" | "tag">,
 ): Promise<readonly (Explanation | string)[]> {
   const modules = [...tableFunctions, ...virtual];
-  // EXPLAIN shows a virtual table as an address. Which address is which table is learned by explaining a read of each,
-  // on the same connection.
+  // EXPLAIN shows a virtual table only as an address in memory. So a read of each virtual table is explained too, on
+  // the same connection, which tells whose address is whose.
   const known = modules.map((name) => explain(`SELECT 1 FROM ${quoteName(name)}`, tag));
   const read = (results: readonly Result[]): readonly Explanation[] => {
     const addresses = new Map(modules.map((name, index) => [addressesIn(results[index]!)[0] ?? "", name]));
@@ -183,8 +195,8 @@ async function explained(
     try {
       return read(await database.query([...known, ...asked]));
     } catch (error) {
-      // A step may name a table that does not exist and whose name looks like one of the server's own tables
-      // (NotSetUpError).
+      // A NotSetUpError is an error of the step, too: the step may name a table that does not exist and whose name
+      // looks like one of the server's own tables.
       if (error instanceof StatementError || error instanceof NotSetUpError) return error.message;
       throw error;
     }
@@ -205,8 +217,9 @@ function explainStep({ step }: NamedStep, schemaTag: string): Statement {
 }
 
 /**
- * An EXPLAIN of the statement, with a comment for the schema that `schemaTag` stands for: D1 keeps compiled statements
- * by their text, and an EXPLAIN, which is not run, is not compiled anew when the schema has changed.
+ * An EXPLAIN of the statement, with a comment that changes when the database's schema changes (`schemaTag`). D1 keeps
+ * compiled statements by their text. It does not compile an EXPLAIN anew after a change of the schema, because an
+ * EXPLAIN is not run.
  */
 function explain(sql: string, schemaTag: string, parameters = 0): Statement {
   return { sql: `EXPLAIN /* ${schemaTag} */ ${sql}`, params: Array.from({ length: parameters }, () => null) };
@@ -242,9 +255,10 @@ function explanationOf(result: Result, addresses: ReadonlyMap<string, string>): 
 }
 
 /**
- * Whether the instructions of a statement have a loop: a step to the next row, or a jump back, as recursion has it. The
- * jump to 1 at the end of a program begins it. What a statement has put into a table of its own, such as the rows of a
- * RETURNING, it may walk over: to put much there takes another loop.
+ * Whether the instructions of a statement contain a loop: a step to the next row, or a jump back, as a recursive query
+ * has it. The jump to the address 1 is none, because every program begins with it. A walk over a table that the
+ * statement itself has filled, such as the rows of a RETURNING, does not count either: to fill it with many rows takes
+ * another loop.
  */
 function hasLoop(program: Result["rows"]): boolean {
   const own = new Set(program.flatMap(([, opcode, cursor]) => (opcode === "OpenEphemeral" ? [cursor] : [])));
@@ -255,15 +269,15 @@ function hasLoop(program: Result["rows"]): boolean {
 }
 
 /**
- * The instructions of the statement itself: in the result of EXPLAIN, those of its triggers come after it, each
- * trigger's numbered from 0 again.
+ * The instructions of the statement itself. In the result of EXPLAIN they come first, and those of the triggers that it
+ * fires follow, numbered from 0 again for each trigger.
  */
 function mainProgram({ rows }: Result): Result["rows"] {
   const next = rows.findIndex(([address], index) => index > 0 && Number(address) === 0);
   return next === -1 ? rows : rows.slice(0, next);
 }
 
-/** What an operation's step opens that it must not, as messages. */
+/** Messages about what an operation's step would open or do, and must not. */
 function openingProblems(
   { statement }: OperationStep,
   proof: Explanation,
@@ -292,15 +306,16 @@ function openingProblems(
 /** The tables that a write of one of `tables` may open, `tables` themselves included. */
 function reachedFrom(tables: ReadonlySet<string>, { leadsTo }: Objects): ReadonlySet<string> {
   const reached = new Set(tables);
-  // A loop over a set also goes over what is added to it meanwhile.
+  // Iterating over a set also visits what is added to it meanwhile, so tables that are reached through others are found
+  // too.
   for (const name of reached) for (const next of leadsTo.get(name) ?? []) reached.add(next);
   return reached;
 }
 
 /**
- * The EXPLAIN of every step of the operations, for the schema that `schemaTag` stands for (letters and digits). Sent
- * after the statements of a schema change, in the same transaction, they fail where a step would not fit the tables as
- * they are after it.
+ * An EXPLAIN statement for every step of the schema's operations. They are to be sent after the statements of a schema
+ * change, in the same transaction. Where a step does not fit the changed tables, its EXPLAIN fails, and the schema
+ * change with it. `schemaTag` (letters and digits) is a text that changes with the schema.
  */
 export function stepExplanations(
   schema: Pick<Schema, "operations">,

@@ -3,8 +3,9 @@ import type { Physical, PhysicalTable } from "./physical.js";
 type Tables = Physical["tables"];
 
 /**
- * The tables that have a foreign key to this table, in the order of `physical.tables`; a table that refers to itself is
- * among them. The first call for a `physical` finds them for all its tables, because catalogs ask about each.
+ * The tables that have a foreign key to the table `parent`, in the order of `physical.tables`. A table that refers to
+ * itself is among them. The first call computes this for all tables of `physical` and keeps it, because a catalog asks
+ * about each of its tables.
  */
 export function referringTables({ tables }: Physical, parent: string): readonly PhysicalTable[] {
   const byParent = found.get(tables) ?? byParentOf(tables);

@@ -3,26 +3,29 @@ import { quoteName } from "../sqlite/sql-tokens.js";
 import { type Physical, type PhysicalTrigger, physicalTable } from "./physical.js";
 
 /**
- * What numbers the documents (the searched rows) of a full-text index. `rowid`: the table's INTEGER PRIMARY KEY.
- * `keys`: a table of the server's own that has a number for each primary key, because other rowids may change
- * (https://sqlite.org/lang_vacuum.html).
+ * Where the documents (the searched rows) of a full-text index have their numbers from. `rowid`: from the table's
+ * INTEGER PRIMARY KEY. `keys`: from a table of the server's own that has a number for each primary key, because SQLite
+ * may change a rowid that is no INTEGER PRIMARY KEY (https://sqlite.org/lang_vacuum.html).
  */
 export type SearchedBy = "rowid" | "keys";
 
 /** The names of the tables that make up the full-text index of a table. */
 export interface SearchNames {
   /**
-   * The FTS5 table, which holds the words. Its columns are `c0`, `c1` and so on: FTS5 keeps some names, as `rank`, for
-   * itself.
+   * The FTS5 table, which holds the words of the documents. Its columns are `c0`, `c1` and so on, because FTS5 reserves
+   * some names, such as `rank`, for itself.
    */
   readonly words: string;
-  /** The table of keys: `doc` numbers a document, and `k0`, `k1` and so on are the columns of the row's key. */
+  /**
+   * The table of keys, which there is only where the rowid cannot number documents. `doc` is the number of a document,
+   * and `k0`, `k1` and so on are the columns of the row's primary key.
+   */
   readonly keys: string;
 }
 
 /**
- * The names of the tables of one table's full-text index. No two tables share one, whatever the names of the tables
- * that FTS5 itself adds.
+ * The names of the tables that make up the full-text index of one table. They are different for each searched table,
+ * and never the names of tables that FTS5 itself adds.
  */
 export function searchNames(table: string): SearchNames {
   return { words: `_search_${table}_words`, keys: `_search_${table}_keys` };
@@ -34,8 +37,8 @@ export function searchedTable(name: string): string | null {
 }
 
 /**
- * Whether a table of the database is part of a full-text index, by its name. Tables that FTS5 itself adds are not
- * recognised.
+ * Whether a table of the database is part of a full-text index, judged by its name. Tables that FTS5 itself adds are
+ * not recognised.
  */
 export function isSearchTable(name: string): boolean {
   return searchedTable(name) !== null;
@@ -43,7 +46,7 @@ export function isSearchTable(name: string): boolean {
 
 const triggerPrefix = "_svc_search_";
 
-/** Whether a trigger keeps a full-text index up to date, by its name. */
+/** Whether a trigger is one of those that keep a full-text index up to date, judged by its name. */
 export function isSearchTrigger({ name }: Pick<PhysicalTrigger, "name">): boolean {
   return name.toLowerCase().startsWith(triggerPrefix);
 }
@@ -60,7 +63,7 @@ export interface SearchKey {
   readonly name: string;
   readonly affinity: Affinity;
   /**
-   * Whether the column has another collation than BINARY. In the index its values are told apart by BINARY all the
+   * Whether the column has a collation other than BINARY. The full-text index compares its values by BINARY all the
    * same.
    */
   readonly isCollated: boolean;
@@ -76,18 +79,18 @@ export interface Searched {
 
 /** The statements for the full-text index of one table. */
 export interface SearchIndex {
-  /** The CREATE statements of the index's tables, by their names. */
+  /** The CREATE statements of the tables that make up the full-text index, by table name. */
   readonly tables: ReadonlyMap<string, string>;
-  /** The statements that fill the index from the rows that are in the table. */
+  /** The statements that fill the full-text index from the rows that the searched table has already. */
   readonly fill: readonly string[];
-  /** The CREATE statements of the triggers that keep the index up to date, by their names. */
+  /** The CREATE statements of the triggers that keep the full-text index up to date, by trigger name. */
   readonly triggers: ReadonlyMap<string, string>;
 }
 
 /**
- * The statements for the full-text index of a table. Its triggers write the row as it is in the table and not as the
- * trigger is given it, so that the outcome does not depend on the order in which triggers run. They delete a document
- * before they insert it: a row that another one replaces fires no trigger of its own.
+ * The SQL for the full-text index of a table. Its triggers read the row from the table and do not use the row that
+ * SQLite gives them, so that the outcome does not depend on the order in which triggers run. They delete a document
+ * before they insert it, because a row that is replaced by another one does not fire the trigger for deleted rows.
  */
 export function searchIndex(searched: Searched): SearchIndex {
   const { table, columns, key, by } = searched;
@@ -101,7 +104,8 @@ export function searchIndex(searched: Searched): SearchIndex {
     key
       .flatMap((column, i) => {
         const equal = `_t.${quoteName(column.name)} = ${value(column, i)}`;
-        // The first of the two comparisons can use an index in the column's collation, the second one decides.
+        // The first comparison uses the column's own collation, so that SQLite can use an index of the column. The
+        // second one compares bytes, and decides.
         return column.isCollated ? [equal, `${equal} COLLATE BINARY`] : [equal];
       })
       .join(" AND ");
@@ -144,8 +148,8 @@ export function searchIndex(searched: Searched): SearchIndex {
     triggers: new Map([
       trigger("insert", "INSERT", renewed("new")),
       trigger("update", `UPDATE OF ${columns.map(quoteName).join(", ")}`, renewed("new")),
-      // This trigger has no `UPDATE OF` with the columns of the key, as an update may set the key of a table by the
-      // name `rowid`.
+      // This trigger fires on every update, and not on `UPDATE OF` the columns of the key: an update may also set the
+      // key by the name `rowid`, which `UPDATE OF` would miss.
       trigger("move", "UPDATE", [...renewed("old"), ...renewed("new")], ` WHEN ${isMoved}`),
       trigger("delete", "DELETE", renewed("old")),
     ]),

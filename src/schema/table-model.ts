@@ -26,30 +26,31 @@ import {
 /** A table of the database as svc.schema.yaml can express it. */
 export interface TableModel {
   readonly table: Table;
-  /** What of the table the file cannot express and only the database has, for a person. */
+  /** Features of the table that svc.schema.yaml cannot express and only the database has, to be shown to a person. */
   readonly unmodelled: readonly Unmodelled[];
 }
 
-/** A feature of a table that the file cannot express. */
+/** A feature of a table that svc.schema.yaml cannot express. */
 export interface Unmodelled {
   readonly feature: string;
   /**
-   * Whether the feature survives a rebuild of the table, because it has a statement of its own that can be repeated.
+   * Whether the feature survives a rebuild of the table, because a statement of its own, such as CREATE INDEX, can be
+   * run again.
    */
   readonly survivesRebuild: boolean;
   /**
-   * The column that the file leaves out, and its values with it, because of this feature; null where no column is left
-   * out.
+   * The column that svc.schema.yaml leaves out because of this feature, so that a rebuild would lose the column's
+   * values; null where no column is left out.
    */
   readonly column: string | null;
 }
 
-/** Gives the type that svc.schema.yaml will have for a column of the database. */
+/** Gives the type that svc.schema.yaml has, or will have, for a column of the database. */
 export type TypeOf = (column: PhysicalColumn) => ColumnType;
 
 /**
- * The model of a table of the database; null where the table or all of its columns have names that the file cannot
- * express.
+ * The model of a table of the database; null where the table or all of its columns have names that svc.schema.yaml does
+ * not allow.
  */
 export function tableModel(source: PhysicalTable, physical: Physical, typeOf: TypeOf): TableModel | null {
   const unmodelled: Unmodelled[] = [];
@@ -117,8 +118,8 @@ function leftOut({ name, kind, notNull, default: value }: PhysicalColumn, lost: 
 }
 
 /**
- * The CHECK of each column, as svc.schema.yaml can express it. A CHECK of the table goes to the first column that it
- * names, because SQLite lets a column's CHECK name other columns too.
+ * The CHECK of each column, as svc.schema.yaml can express it. A CHECK of the whole table is given to the first column
+ * that it names, because SQLite lets a column's CHECK name other columns too.
  */
 function checksByColumn(names: readonly string[], ddl: TableDdl, lost: Lost): ReadonlyMap<string, string> {
   const found = new Map<string, string[]>(
@@ -164,8 +165,8 @@ function referencesByColumn(
 }
 
 /**
- * The reference of a foreign key with one column; null where the file cannot express it. Without a column list, the
- * foreign key means the parent's primary key.
+ * The reference of a foreign key with one column; null where svc.schema.yaml cannot express it. A foreign key that does
+ * not say which column it refers to means the parent's primary key.
  */
 function referenceModel(key: PhysicalForeignKey, physical: Physical): Reference | null {
   const parent = physicalTable(physical, key.parent);
@@ -180,8 +181,8 @@ function referenceModel(key: PhysicalForeignKey, physical: Physical): Reference 
 }
 
 /**
- * Splits a table's indexes into those that `unique` can express and the others. Those of single columns come first, in
- * the table's order, as the parser of svc.schema.yaml orders them.
+ * Splits a table's indexes into those that `unique` can express and the others. Unique indexes of a single column come
+ * first, in the order of the table's columns, because the parser of svc.schema.yaml orders them so.
  */
 function indexesAndUnique(
   shapes: readonly IndexShape[],

@@ -12,37 +12,39 @@ import { referringTables } from "./referring-tables.js";
 import { isVersionTrigger } from "./version-triggers.js";
 
 /**
- * What triggers of the project's owner do when a row is written, including triggers of other tables that foreign key
- * actions or triggers reach.
+ * What triggers do when a row of a table is written. Triggers of other tables are included where foreign key actions or
+ * triggers lead to writes of these tables.
  */
 export interface TriggersReached {
   /** Whether any of the owner's triggers may run. */
   readonly run: boolean;
   /** Whether one of the owner's triggers may prevent the write, by `RAISE(IGNORE)`. */
   readonly ignore: boolean;
-  /** Whether one of the owner's triggers may examine rows, whose number is not known. */
+  /** Whether one of the owner's triggers may read rows. How many rows it reads is not known. */
   readonly read: boolean;
   /**
-   * How many rows the owner's triggers write for one row of the write that fires them; null where that depends on what
-   * is stored.
+   * How many rows the owner's triggers write for each row that fires them; null where that depends on what is stored.
    */
   readonly rowsWritten: number | null;
   /**
-   * Whether the triggers write rows of virtual tables, whose modules keep them in shadow tables, so that SQLite's own
-   * count of written rows is too high. `counted`: `rowsWritten` includes the rows of virtual tables. `one_more`: one
-   * row that may or may not be written is not in `rowsWritten`.
+   * Whether the owner's triggers write rows of virtual tables. The module of a virtual table keeps its rows in shadow
+   * tables, so SQLite's own count of written rows is too high then. `counted`: `rowsWritten` includes the rows of
+   * virtual tables. `one_more`: one row of a virtual table, which may or may not be written, is not in `rowsWritten`.
    */
   readonly virtualRows: "none" | "counted" | "one_more";
   /**
-   * Whether one of the server's own triggers may run, other than those of the log. What it writes is not metered, but
-   * SQLite counts it.
+   * Whether one of the server's own triggers may run, other than those of the log of changes. What it writes is not
+   * metered, although SQLite's count of written rows includes it.
    */
   readonly own: boolean;
-  /** Whether the write is recorded in the log of changes, by a trigger. SQLite counts the log's entries, too. */
+  /**
+   * Whether a trigger records the write in the log of changes. SQLite's count of written rows includes the log's
+   * entries.
+   */
   readonly logged: boolean;
   /**
-   * Whether the write may lead to any number of other rows: by an owner's trigger that reads or writes other rows than
-   * the one it is given, or because rows refer to the table.
+   * Whether the write may lead to any number of other rows: because one of the owner's triggers reads or writes rows
+   * other than the one it is given, or because SQLite looks for rows that refer to the written one.
    */
   readonly elsewhere: boolean;
 }
@@ -50,7 +52,9 @@ export interface TriggersReached {
 /** What triggers do for each kind of write to one table. */
 export type WriteTriggers = Readonly<Record<Write, TriggersReached>>;
 
-/** What triggers do for each kind of write to the given table, tables reached from there included. */
+/**
+ * What triggers do for each kind of write to the given table. Further tables that the triggers lead to are included.
+ */
 export function triggersReached(
   physical: Physical,
   ownTriggers: readonly PhysicalTrigger[],
@@ -90,7 +94,7 @@ function writeKey(write: Write | undefined, table: string): string {
   return `${write} ${table.toLowerCase()}`;
 }
 
-/** What triggers do where none is reached: nothing. */
+/** The effect of a write on which no trigger runs. */
 export const noTriggers: TriggersReached = {
   run: false,
   ignore: false,
@@ -103,9 +107,9 @@ export const noTriggers: TriggersReached = {
 };
 
 /**
- * The effect of one kind of write on a table. `within` holds the writes that led to this one, by `writeKey`; where
- * this one is among them already, the number of rows is unknown. `setsVersion`: the write gives each row a version, as
- * requests for rows do.
+ * What triggers do on one kind of write to a table. `within` holds the writes that led to this one, by `writeKey`. If
+ * this one is among them already, triggers fire each other in a circle, and the number of written rows is unknown.
+ * `setsVersion`: the write itself gives each row a version, as API requests do.
  */
 function reached(
   context: TriggerContext,
@@ -126,15 +130,16 @@ function reached(
     .map((trigger) => effectOf(context, trigger, visited));
   const elsewhere = foreignKeyWrites(physical, table, write).map(([child, next]) => ({
     ...reached(context, child, next, visited),
-    // A foreign key action writes each row that refers to the written one, and how many do is not known here.
+    // A foreign key action writes every row that refers to the written one. How many these are is unknown here.
     rowsWritten: null,
   }));
   const [isOwn, logged] = [ownWrites.has(key), loggedWrites.has(key)];
   const own = { ...noTriggers, own: isOwn, logged, elsewhere: leadsToReferring(physical, table, write) };
   const effect = [...fired, ...elsewhere].reduce(together, own);
   if (!isVersioned) return effect;
-  // A trigger gives the row its version by an update, which does what updates of the table do. Whether it comes to it
-  // depends on what the write has set.
+  // The server's trigger gives the row its version by an update of the row, which has the same effects as any update of
+  // the table. It does so only where the write has not set the version, so how many rows are written is unknown, unless
+  // an update writes none.
   const update =
     write === "update" ? effect : reached(context, table, "update", visited, { setsVersion: true });
   const rowsWritten = update.rowsWritten === 0 ? 0 : null;
@@ -159,9 +164,9 @@ function together(a: TriggersReached, b: TriggersReached): TriggersReached {
 type VirtualRows = TriggersReached["virtualRows"];
 
 /**
- * Combines the `virtualRows` of two triggers' effects. The second part of the result is false where the number of rows
- * becomes unknown: a row of one virtual table that may or may not be written cannot be told from shadow rows of
- * another.
+ * Combines the `virtualRows` of the effects of two triggers. The second part of the result is false where the number of
+ * written rows becomes unknown: where one trigger may or may not write a row of a virtual table, and the other writes
+ * to virtual tables too, the shadow rows of the two cannot be told apart.
  */
 function virtualRowsTogether(a: VirtualRows, b: VirtualRows): readonly [VirtualRows, boolean] {
   if (a === "none") return [b, true];
@@ -175,7 +180,8 @@ function effectOf(context: TriggerContext, trigger: Trigger, visited: ReadonlySe
   const itself = { ...noTriggers, run: true, read: trigger.reads, elsewhere: trigger.queries };
   const all = [itself, ...effects].reduce(together);
   if (trigger.mayIgnore) return { ...all, ignore: true, rowsWritten: null };
-  // A trigger with a condition writes either all that its statements write, or nothing.
+  // A trigger with a WHEN or an `UPDATE OF` writes either all that its statements write, or nothing. So the number of
+  // written rows is unknown, except where it is a single row of a virtual table (`one_more`).
   if (!trigger.isConditional || all.rowsWritten === 0) return all;
   const isOneVirtual = all.rowsWritten === 1 && all.virtualRows === "counted";
   return isOneVirtual ? { ...all, rowsWritten: 0, virtualRows: "one_more" } : { ...all, rowsWritten: null };
@@ -229,8 +235,9 @@ function keyOf({ columns }: PhysicalTable): readonly string[] {
 }
 
 /**
- * Whether SQLite looks for rows that refer to the written one, which takes a scan where no index serves the reference.
- * The key of a row is never changed, so an update leads there only by references to other columns.
+ * Whether the write makes SQLite look for rows that refer to the written row, which takes a scan where no index serves
+ * the foreign key. Requests cannot change the primary key of a row, so after an update SQLite looks only for foreign
+ * keys that refer to other columns.
  */
 function leadsToReferring(physical: Physical, table: string, write: Write): boolean {
   if (write === "insert") return false;

@@ -22,8 +22,8 @@ export interface Unsupported {
 export const nothingUnsupported: Unsupported = { reads: new Map(), writes: new Map(), columns: new Map() };
 
 /**
- * Asks the engine, by EXPLAIN, which statements on which tables it can prepare. Only tables whose schema has SQL that
- * not every engine can evaluate are asked for.
+ * Asks the database engine, by EXPLAIN, which statements on which tables it can prepare. Only tables whose definition
+ * contains SQL that not every engine can evaluate are asked for.
  */
 export async function findUnsupported(
   database: Database,
@@ -64,8 +64,8 @@ interface Question {
 }
 
 /**
- * A query that reads a table, for asking whether the engine can do what every list does: it sorts rows by the key and
- * compares numbers, because lists send large ones as texts.
+ * A query by which the database engine is asked whether it can read a table as lists of rows do. It sorts rows by the
+ * primary key. It also compares numbers, because a list sends large numbers as texts.
  */
 function reading(table: PhysicalTable): string {
   const key = physicalKey(table).map(quoteName);
@@ -80,8 +80,9 @@ function reading(table: PhysicalTable): string {
 }
 
 /**
- * An insert, an update and a delete of a table, for asking whether the engine can prepare them. The delete has a
- * condition, because without one SQLite would delete all rows at once and not look at the indexes.
+ * An INSERT, an UPDATE and a DELETE by which the database engine is asked whether it can write a table. They are
+ * prepared and not run. The DELETE has a condition, because without one SQLite would delete all rows at once and not
+ * look at the indexes.
  */
 function writing({ name, columns }: PhysicalTable): readonly string[] {
   const table = quoteName(name);
@@ -93,7 +94,10 @@ function writing({ name, columns }: PhysicalTable): readonly string[] {
   ];
 }
 
-/** Asks the engine to prepare all statements in one round trip, and each by itself only where one of them fails. */
+/**
+ * Asks the database engine to prepare all statements in one round trip. Only where that fails, each is asked for by
+ * itself.
+ */
 async function ask(database: Database, questions: readonly Question[]): Promise<void> {
   if (questions.length === 0 || (await errorOf(database, questions)) === null) return;
   for (const question of questions) {
@@ -107,14 +111,14 @@ async function errorOf(database: Database, questions: readonly Question[]): Prom
     await database.query(questions.map(({ sql }) => ({ sql: `EXPLAIN ${sql}`, params: [] })));
     return null;
   } catch (error) {
-    // A trigger may name a table that does not exist and whose name looks like one of the server's own tables
-    // (NotSetUpError).
+    // A NotSetUpError means here, too, that the engine cannot prepare the statement: a trigger of the table may name a
+    // table that does not exist and whose name looks like one of the server's own tables.
     if (error instanceof StatementError || error instanceof NotSetUpError) return error.message;
     throw error;
   }
 }
 
-/** What this database engine cannot do with these tables, as messages for a person. */
+/** Messages for a person about what this database engine cannot do with the given tables. */
 export function limitsOf(
   { reads, writes, columns }: Unsupported,
   tables: Iterable<{ name: string }>,

@@ -4,12 +4,12 @@ import type { PhysicalTrigger } from "./physical.js";
 
 const triggerPrefix = "_svc_version_";
 
-/** Whether a trigger keeps the versions of rows, by its name. */
+/** Whether a trigger is one of those that give rows their versions, judged by its name. */
 export function isVersionTrigger({ name }: Pick<PhysicalTrigger, "name">): boolean {
   return name.toLowerCase().startsWith(triggerPrefix);
 }
 
-/** A table whose rows have versions: in which column they are, and the columns of its primary key. */
+/** A table whose rows have versions. `version` is the column that holds them, `key` the columns of the primary key. */
 export interface Versioned {
   readonly table: string;
   readonly key: readonly string[];
@@ -17,9 +17,9 @@ export interface Versioned {
 }
 
 /**
- * The CREATE statements, by their names, of the triggers that give a row its version where the write does not do so
- * itself: with foreign key actions, operations and other programs. A row that got a version by its write, as requests
- * for rows give it, is left alone.
+ * The CREATE statements, by trigger name, of the triggers that give a row its version where the write has not set it:
+ * on writes by foreign key actions, operations and other programs. A row that got a version from the write itself, as
+ * API requests give it, is left alone.
  */
 export function versionTriggers({ table, key, version }: Versioned): ReadonlyMap<string, string> {
   const column = quoteName(version);
@@ -33,8 +33,8 @@ export function versionTriggers({ table, key, version }: Versioned): ReadonlyMap
   };
   const isNull = `new.${column} IS NULL`;
   return new Map([
-    // An insert needs a trigger although the column has a default: it may give NULL, or another program may have made
-    // the table.
+    // Inserts need a trigger although the version column has a default: an insert may give NULL, and a table that
+    // another program created may have no such default.
     trigger("insert", isNull, firstVersion),
     trigger(
       "update",

@@ -12,7 +12,10 @@ export function isStorableInteger(value: bigint): boolean {
   return BigInt.asIntN(64, value) === value;
 }
 
-/** The affinity of a column that is not STRICT: the storage class that SQLite converts values to where it can. */
+/**
+ * The affinity of a column of a table that is not STRICT: the storage class that SQLite converts values to where it
+ * can.
+ */
 export type Affinity = "integer" | "text" | "blob" | "real" | "numeric";
 
 /** The affinity that a declared type gives a column (SQLite, "Determination Of Column Affinity"). */
@@ -50,8 +53,8 @@ export interface ColumnValues {
 export interface TypeGuess {
   readonly type: ColumnType;
   /**
-   * A note for the user of `svc schema pull`: which kinds of values the column mixes, where the type had to become text
-   * or blob because of that. Null where there is nothing to say.
+   * A note for the user of `svc schema pull`, which says what kinds of values the column mixes. It is given where the
+   * column's type became text or blob because of that. Null where there is nothing to say.
    */
   readonly note: string | null;
 }
@@ -70,7 +73,7 @@ export function guessType(declaredType: string, values: ColumnValues): TypeGuess
   return { type: wantsReal ? "real" : "integer", note: null };
 }
 
-/** A guess of the given type, with a note for the user where the column's values have several storage classes. */
+/** A guess of the given type, with a note for the user where the column holds values of several storage classes. */
 function guess(type: ColumnType, { integers, reals, texts, blobs }: ColumnValues): TypeGuess {
   const counts = Object.entries({ integer: integers, real: reals, text: texts, blob: blobs });
   const parts = counts.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`);

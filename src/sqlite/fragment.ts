@@ -1,9 +1,9 @@
 import { isKeyword, isSymbol, quoteName, type Token, tokenize, withoutComments } from "./sql-tokens.js";
 
 /**
- * Why an SQL expression of the project's owner is refused: a CHECK, a DEFAULT or the condition of a partial index.
- * Null where it is accepted. An accepted expression becomes part of DDL and of queries that count the rows which
- * break it, so it has to be one expression over the columns of one row, with known functions: SQLite itself would
+ * Why an SQL expression that the project's owner wrote (a CHECK, a DEFAULT or the condition of a partial index) is
+ * refused. Null where it is accepted. An accepted expression becomes part of DDL and of queries that count the rows
+ * which break it. So it has to be one expression over the columns of one row, with known functions: SQLite itself would
  * also run subqueries and any function that is loaded. `columns` may be the result of `inLowerCase`, which saves time
  * where many expressions name the same columns.
  */
@@ -35,7 +35,8 @@ function tokenProblem(
   after: Token | undefined,
   columns: ReadonlySet<string>,
 ): string | null {
-  // Behind IN, SQLite would read a name without parentheses, even a string, as a table.
+  // After IN, SQLite would take a name without parentheses, even one that is written as a string, for the name of a
+  // table.
   if (isKeyword(before, "in") && !isSymbol(token, "(")) return "IN takes a list in parentheses";
   switch (token.kind) {
     case "comment":
@@ -103,7 +104,8 @@ export const scalarFunctions: ReadonlySet<string> = words(
 );
 
 /**
- * All names in an SQL expression but those of functions, in lower case. Not all are columns: names of types count, too.
+ * All names in an SQL expression except those of functions, in lower case. Not all of them are columns: keywords and
+ * names of types are included.
  */
 export function namesIn(sql: string): Set<string> {
   const tokens = tokenize(sql);
@@ -128,15 +130,18 @@ function isColumn(token: Token, after: Token | undefined): boolean {
   return token.kind === "quoted" || (token.kind === "word" && !isSymbol(after, "("));
 }
 
-/** Whether two expressions differ at most in spaces, comments, quotes, case of names and parentheses around it all. */
+/**
+ * Whether two expressions differ at most in spaces, comments, quotes, the case of names, and parentheses around the
+ * whole expression.
+ */
 export function sameFragment(a: string | null, b: string | null): boolean {
   if (a === null || b === null) return a === b;
   return canonicalFragment(a) === canonicalFragment(b);
 }
 
 /**
- * The expression in a form that is the same text for all expressions that `sameFragment` finds the same. For
- * comparing only; it need not be valid SQL.
+ * The expression in a form that is the same text for all expressions that `sameFragment` takes for the same. It is for
+ * comparing only and need not be valid SQL.
  */
 export function canonicalFragment(sql: string): string {
   let tokens = withoutComments(tokenize(sql));

@@ -1,7 +1,7 @@
 /**
- * The brand by which the compiler tells names that may stand in SQL text from other strings. Only `tableName`,
- * `columnName` and their counterparts for the server's own tables give it, so a string of a request never becomes an
- * identifier.
+ * The type brand that marks names which may stand in SQL text, so that the compiler tells them from other strings. Only
+ * `tableName`, `columnName`, `systemTableName` and `systemColumnName` give it, so a string from a request never becomes
+ * an SQL identifier.
  */
 declare const brand: unique symbol;
 /** A table's name that may stand in SQL, in quotes. */
@@ -20,15 +20,15 @@ export function isName(text: string): boolean {
 }
 
 /**
- * Makes a TableName of a name from the schema or the database, never of a string from a request. Throws where the
- * name is not valid.
+ * Makes a TableName from a name in the schema or the database, never from a string of a request. Throws where the name
+ * is not valid.
  */
 export function tableName(text: string): TableName {
   return checked(text) as TableName;
 }
 
 /**
- * Makes a ColumnName of a name from the schema or the database, never of a string from a request. Throws where the name
+ * Makes a ColumnName from a name in the schema or the database, never from a string of a request. Throws where the name
  * is not valid.
  */
 export function columnName(text: string): ColumnName {

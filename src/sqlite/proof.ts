@@ -1,13 +1,16 @@
 import { scalarFunctions } from "./fragment.js";
 import { isKeyword, isSymbol, type Token, tokenize, topLevel } from "./sql-tokens.js";
 
-/** What one SQL statement by the project's owner may name. All names are in lower case, but those of parameters. */
+/**
+ * What one SQL statement that the project's owner wrote may name. All names are in lower case, except those of
+ * parameters.
+ */
 export interface ProofScope {
   /** The tables that the schema declares, which the statement may name. */
   readonly tables: ReadonlySet<string>;
   /**
    * Further tables and views of the database, which the statement must not name. Names that begin like those of SQLite,
-   * of D1 and libSQL, or of the server's own tables are refused without being listed.
+   * of D1 and libSQL, or of the server's own tables are refused in any case and need not be listed here.
    */
   readonly others: ReadonlySet<string>;
   /** The names of the parameters that the statement may use. The statement writes them `:name`. */
@@ -19,18 +22,27 @@ export interface ProofScope {
 /** The kinds of SQL statements that the project's owner may write. */
 export type StatementKind = "select" | "insert" | "update" | "delete";
 
-/** An SQL statement of the owner's that `proveSql` has accepted: it names only what it may. */
+/** An SQL statement by the project's owner that `proveSql` has accepted: it names only what it may name. */
 export interface ProvedSql {
   readonly kind: StatementKind;
-  /** The declared tables that the statement names, in lower case. A column called like one of them counts, too. */
+  /**
+   * The declared tables whose names occur in the statement, in lower case. A name counts even where it stands for a
+   * column.
+   */
   readonly tables: ReadonlySet<string>;
-  /** Which of the functions `json_each` and `json_tree`, which stand in the place of a table, the statement uses. */
+  /**
+   * Which of the table functions `json_each` and `json_tree` (functions that are used in place of a table) the
+   * statement uses.
+   */
   readonly tableFunctions: ReadonlySet<string>;
   readonly sql: string;
   readonly tokens: readonly Token[];
 }
 
-/** A mistake in an SQL statement of the owner's. `at` is the index of the wrong character in the statement's text. */
+/**
+ * A mistake in an SQL statement by the project's owner. `at` is the index of the character in the statement's text
+ * where the mistake is.
+ */
 export interface SqlProblem {
   readonly at: number;
   readonly message: string;
@@ -42,17 +54,18 @@ export type Proof =
   | { readonly proved?: never; readonly problems: readonly SqlProblem[] };
 
 /**
- * How often a statement of the owner's may use parameters. D1 binds 100 at most, and the server adds some of its own.
+ * How many times a statement by the project's owner may use parameters in all. D1 takes 100 at most, and the server
+ * adds some of its own.
  */
 export const parametersMax = 90;
 
 const lengthMax = 20_000;
 
 /**
- * Judges one statement of the owner's by its tokens alone: it has to be one SELECT, INSERT, UPDATE or DELETE that names
- * no table but declared ones, no function that is not listed here and no parameter but the given ones. As SQLite takes
- * a string for a name in some places, strings are judged as names are. Whether the statement can be compiled only the
- * database says, which also tells which tables it opens.
+ * Judges one SQL statement by the project's owner, by its tokens alone. It has to be one SELECT, INSERT, UPDATE or
+ * DELETE. It may name only declared tables, call only functions of a fixed list (`functions`), and use only the given
+ * parameters. Strings are judged like names, because SQLite takes a string for a name in some places. Whether the
+ * statement can be compiled, and which tables it opens, only the database can tell.
  */
 export function proveSql(sql: string, scope: ProofScope): Proof {
   const unreadable = unreadableProblem(sql);
@@ -81,12 +94,12 @@ export function proveSql(sql: string, scope: ProofScope): Proof {
 const oneOf = "expected one SELECT, INSERT, UPDATE or DELETE";
 
 /**
- * Why `tokenize` could read the SQL otherwise than SQLite does: it is too long, or has characters that SQLite treats in
- * its own way. Null where neither is so.
+ * Why `tokenize` could read the SQL differently than SQLite does: it is too long, or has characters that SQLite treats
+ * in its own way. Null where neither is so.
  */
 function unreadableProblem(sql: string): SqlProblem | null {
   if (sql.length > lengthMax) return { at: lengthMax, message: `longer than ${lengthMax} characters` };
-  // SQLite ends the text at NUL, and takes a byte order mark for a space where a token may begin.
+  // SQLite takes NUL for the end of the text, and a byte order mark for a space where a token may begin.
   const at = sql.search(/[\0\ufeff]|\p{Surrogate}/u);
   return at === -1 ? null : { at, message: "NUL, a byte order mark or half a surrogate pair is not allowed" };
 }
@@ -135,7 +148,8 @@ function tokenProblem(tokens: readonly Token[], index: number, scope: ProofScope
 function parameterProblem(token: Token, after: Token | undefined, { parameters }: ProofScope): string | null {
   const name = token.text.slice(1);
   if (token.text[0] !== ":") return `parameters are written :name, not ${token.text}`;
-  // SQLite would read `:a$b`, `:a::b` and `:a(b)` as one parameter.
+  // SQLite would read `:a$b`, `:a::b` and `:a(b)` as one parameter each, so nothing of the kind may follow a parameter
+  // directly.
   const touches =
     after?.start === token.start + token.text.length && /^[$:(@#\u0080-\uffff]/.test(after.text);
   if (touches) return `:${name} is followed by ${after.text} without a space`;
@@ -143,7 +157,7 @@ function parameterProblem(token: Token, after: Token | undefined, { parameters }
 }
 
 /**
- * Matches names that belong to SQLite, to libSQL or to the server itself, in lower case. Statements must not use them.
+ * Matches names, in lower case, that belong to SQLite, to libSQL or to the server itself. Statements must not use them.
  */
 const reserved = /^(?:_[a-z0-9_$\u0080-\uffff]*$|sqlite_|pragma_|libsql_)/;
 /** Virtual tables that some builds of SQLite offer without their being in the schema. Statements must not read them. */
@@ -182,9 +196,9 @@ function isVerb(token: Token | undefined): boolean {
 }
 
 /**
- * Why an `OR …` behind INSERT or UPDATE is refused; null for IGNORE and ABORT. REPLACE deletes rows without running
- * their triggers, ROLLBACK also undoes what others have written in the same transaction, and FAIL keeps a part of the
- * statement's changes.
+ * Why an `OR …` after INSERT or UPDATE is refused; null for IGNORE and ABORT. REPLACE deletes rows without running
+ * their triggers, ROLLBACK also undoes what other statements of the same transaction have written, and FAIL keeps a
+ * part of the statement's changes.
  */
 function conflictProblem(after: Token | undefined): string | null {
   const isAllowed = isKeyword(after, "ignore") || isKeyword(after, "abort");
@@ -200,8 +214,8 @@ const blobMakers = new Set(["randomblob", "zeroblob"]);
 const blobBytesMax = 1_000_000;
 
 /**
- * Why a call of `randomblob` or `zeroblob` is refused; null where it is accepted. Its size has to be written out and
- * small: a size that a caller gives could fill the memory.
+ * Why a call of `randomblob` or `zeroblob` is refused; null where it is accepted. Its argument has to be a number that
+ * is written out, and not a large one: a size that a caller gives could fill the memory.
  */
 function blobProblem(size: Token | undefined, end: Token | undefined, { text }: Token): string | null {
   const isSmall = size?.kind === "number" && isSymbol(end, ")") && Number(size.text) <= blobBytesMax;
@@ -209,7 +223,7 @@ function blobProblem(size: Token | undefined, end: Token | undefined, { text }: 
 }
 
 /**
- * Whether a name in front of a parenthesis is no function: `INSERT INTO name (…)`, `ON CONFLICT`'s table, or a common
+ * Whether a name before a parenthesis is no function: the table or its alias in `INSERT INTO name (…)`, or a common
  * table expression with its columns, `WITH name (…) AS (…)`.
  */
 function isTableWithColumns(tokens: readonly Token[], index: number, { tables }: ProofScope): boolean {
@@ -221,7 +235,8 @@ function isTableWithColumns(tokens: readonly Token[], index: number, { tables }:
   const begins = isKeyword(before, "with") || isKeyword(before, "recursive") || isSymbol(before, ",");
   const end = closing(tokens, index + 1);
   if (!begins || !isKeyword(tokens[end + 1], "as")) return false;
-  // `AS (` or `AS MATERIALIZED (` shows a common table expression: behind the AS of an alias there is no parenthesis.
+  // `AS (` or `AS MATERIALIZED (` tells a common table expression from an alias: no parenthesis follows the AS of an
+  // alias.
   const body = tokens
     .slice(end + 2)
     .find((token) => !["not", "materialized"].some((word) => isKeyword(token, word)));
@@ -251,7 +266,7 @@ function parenthesesProblems(tokens: readonly Token[]): SqlProblem[] {
 
 const words = (text: string) => text.split(/\s+/);
 
-/** The words of SQL that a parenthesis may follow without their being functions. */
+/** Keywords of SQL that a parenthesis may follow although they are no functions. */
 const beforeParenthesis = new Set(
   words(
     `and or not in is between like glob when then else case escape distinct all select from where on having by values
@@ -275,14 +290,19 @@ const functions: ReadonlySet<string> = new Set([
   ),
 ]);
 
-/** A piece of an SQL statement of the owner's, ready for the database: `?` stands for each named parameter. */
+/**
+ * A part of an SQL statement by the project's owner, ready for the database: each named parameter is replaced by `?`.
+ */
 export interface BoundSql {
   readonly text: string;
   /** The names of the parameters, in the order in which their `?` stand in the text. */
   readonly parameters: readonly string[];
 }
 
-/** The part of an accepted statement from the token `from` to the one before `to`, with `?` for its parameters. */
+/**
+ * The part of an accepted statement from the token at index `from` to the one before index `to`, with `?` in place of
+ * each parameter.
+ */
 export function boundSql({ sql, tokens }: ProvedSql, from = 0, to = tokens.length): BoundSql {
   const part = tokens.slice(from, to);
   const parameters: string[] = [];

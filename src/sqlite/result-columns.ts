@@ -5,25 +5,29 @@ import { isKeyword, isSymbol, type Token } from "./sql-tokens.js";
 export interface ResultItem {
   /** The name of the returned column: that of the table's column, or the one behind AS. */
   readonly name: string;
-  /** The table's column that the item is, where it is one as it stands; null for any other expression. */
+  /**
+   * The table's column that the item consists of; null where the item is any other expression, or the table is not
+   * known.
+   */
   readonly column: { readonly table: string; readonly name: string } | null;
-  /** The item's expression among the statement's tokens: from the index `from` up to `to`, which is not included. */
+  /** Where the item's expression stands among the statement's tokens: from the index `from` to the one before `to`. */
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * The columns that a statement returns, or why the text does not tell them, with the index of the place in the text.
+ * The columns that a statement returns, or a message why its text does not tell them, with the index in the text that
+ * the message is about.
  */
 export type ResultItems =
   | { readonly items: readonly ResultItem[]; readonly problem?: never }
   | { readonly items?: never; readonly problem: { readonly at: number; readonly message: string } };
 
 /**
- * The columns that a statement returns, by its text alone. A SELECT has them behind its SELECT, another statement behind its
- * RETURNING; null where it has no RETURNING. An item is a column, or an expression with a name behind AS. In a SELECT that
- * is put together by UNION and the like, no item is known to be a column. Names of tables are in lower case, those of
- * columns as they are written.
+ * The columns that a statement returns, found from its text alone: those listed after SELECT, or after RETURNING in
+ * another statement. Null where there is no RETURNING. Each item has to be a column, or an expression with a name after
+ * AS. In a SELECT with UNION, INTERSECT or EXCEPT no item is taken for a column of a table. Names of tables are in
+ * lower case, those of columns as they are written.
  */
 export function resultItems(statement: ProvedSql): ResultItems | null {
   const { kind, tokens, tables } = statement;
@@ -79,14 +83,17 @@ export function targetTable({ kind, tokens, tables }: ProvedSql): string | null 
   return named === undefined ? null : lower(named.token);
 }
 
-/** Whether SQLite takes the token for a table's name behind INTO, UPDATE or FROM. A string is one there, too. */
+/**
+ * Whether SQLite takes the token for the name of a table after INTO, UPDATE or FROM. Even a string is taken for one
+ * there.
+ */
 function mayBeTable(token: Token): boolean {
   return isName(token) || token.kind === "string";
 }
 
 /**
- * What a FROM clause names. `byName` has the tables of the schema by their aliases or names; `hasOthers` tells whether
- * it has anything else, such as a subquery.
+ * What a FROM clause reads. `byName` maps the alias of each table of the schema, or its name where it has no alias, to
+ * the name. `hasOthers`: it reads anything else too, such as a subquery.
  */
 interface Sources {
   readonly byName: ReadonlyMap<string, string>;
@@ -151,7 +158,8 @@ function itemsOf(tokens: readonly Token[], from: number, to: number, sources: So
 }
 
 /**
- * Reads one item of the list behind SELECT or RETURNING, the tokens `from` to `to`; a message where it is not allowed.
+ * Reads one item of the list after SELECT or RETURNING: the tokens from index `from` to the one before `to`. Returns a
+ * message where the item is not allowed.
  */
 function itemOf(tokens: readonly Token[], from: number, to: number, sources: Sources): ResultItem | string {
   const last = tokens[to - 1];
@@ -171,7 +179,8 @@ function itemOf(tokens: readonly Token[], from: number, to: number, sources: Sou
 }
 
 /**
- * The column where an expression is just `name` or `table.name`, else null. Its table is null where it is not known.
+ * The column that an expression consists of, where the expression is just `name` or `table.name`; otherwise null. The
+ * column's `table` is null where it is not known.
  */
 function columnOf(
   expression: readonly Token[],

@@ -68,7 +68,9 @@ function unquoted(kind: TokenKind, text: string): string {
   return close === "]" ? inner : inner.replaceAll(close + close, close);
 }
 
-/** Whether the token is the given keyword of SQL, in lower case. A quoted name is never a keyword. */
+/**
+ * Whether the token is the given keyword of SQL. The keyword is passed in lower case. A quoted name is never a keyword.
+ */
 export function isKeyword(candidate: Token | undefined, keyword: string): boolean {
   return candidate?.kind === "word" && candidate.text.toLowerCase() === keyword;
 }
@@ -111,7 +113,7 @@ export function textOf(tokens: readonly Token[]): string {
 export function mentions(sql: string, name: string): boolean {
   const wanted = name.toLowerCase();
   return tokenize(sql).some(
-    // Strings count, because in some places SQLite reads a string as a name.
+    // Strings are compared too, because in some places SQLite reads a string as a name.
     ({ kind, value }) =>
       (kind === "word" || kind === "quoted" || kind === "string") && value.toLowerCase() === wanted,
   );

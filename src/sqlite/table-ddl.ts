@@ -17,7 +17,10 @@ export interface TableDdl {
   /** The expressions of all CHECKs that have a name, those of columns too, by that name. */
   readonly namedChecks: ReadonlyMap<string, string>;
   readonly autoincrement: boolean;
-  /** Clauses of the statement that change what a constraint does: `ON CONFLICT IGNORE`, `DEFERRABLE foreign keys`. */
+  /**
+   * Clauses of the statement that change what its constraints do, such as `ON CONFLICT IGNORE` or `DEFERRABLE foreign
+   * keys`, to be shown to a person.
+   */
   readonly clauses: readonly string[];
 }
 
@@ -90,8 +93,9 @@ function topLevelItems(tokens: readonly Token[]): Token[][] {
 }
 
 /**
- * Every CHECK in one item of a CREATE TABLE statement, which defines a column or a constraint of the table. `sql` is
- * the expression between the parentheses, as written but without comments; `name` is null for a CHECK without a name.
+ * All CHECKs in one item of a CREATE TABLE statement. Such an item is the definition of a column or a constraint of the
+ * table. `sql` is the expression between the parentheses, as written but without comments; `name` is null for a CHECK
+ * without a name.
  */
 function checksOf(item: readonly Token[]): { readonly name: string | null; readonly sql: string }[] {
   const checks: { name: string | null; sql: string }[] = [];

@@ -1,7 +1,10 @@
 import { type ProofScope, proveSql } from "./proof.js";
 import { isKeyword, isSymbol, type Token, textOf, tokenize, withoutComments } from "./sql-tokens.js";
 
-/** A trigger of svc.schema.yaml after parsing. Its text there is what follows `CREATE TRIGGER` and the name. */
+/**
+ * A trigger of svc.schema.yaml after parsing. Its text in svc.schema.yaml is all that follows `CREATE TRIGGER` and the
+ * name.
+ */
 export interface TriggerText {
   readonly event: "insert" | "update" | "delete";
   /** The columns of `UPDATE OF`, whose change fires the trigger; empty where a change of any column does. */
@@ -67,7 +70,7 @@ function statementsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
 }
 
 /**
- * What a trigger's condition and statements name that they must not (`proveSql`), as messages for a person. Whether the
+ * Messages about names in a trigger's condition and statements that must not be there (`proveSql`). Whether the
  * database can compile the trigger shows only when it is created.
  */
 export function unprovedInTrigger(

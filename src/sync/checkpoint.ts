@@ -1,43 +1,51 @@
 import type { Cipher, Random } from "../platform/platform.js";
 
-/** A moment of the log of changes. */
+/** A moment in the history of the database, told by the entry of the log of changes that was the newest then. */
 export interface Mark {
   /** The number of the newest entry of the log at that moment; 0 before the first entry. */
   readonly seq: number;
   /**
-   * The random number of the entry `seq`, as text. A database that was restored from a copy uses numbers of entries
-   * again, and has another one there. Null for the moment before the first entry.
+   * The random number that the log stores with the entry `seq`, as text; null for the moment before the first entry. It
+   * tells whether the database was restored from a copy: such a database uses the numbers of entries again, with other
+   * random numbers.
    */
   readonly witness: string | null;
 }
 
 /**
- * What a client that keeps a copy of rows has been told so far. The client holds it as a sealed text, and sends it to
- * be told what comes next.
+ * What a client that keeps a copy of rows has been told so far. The client stores it as an encrypted text, and sends it
+ * with its next request to be told what comes next.
  */
 export interface Checkpoint {
-  /** Whose rows the client has: a hash of the caller, and of what the rules read of the caller. */
+  /**
+   * Whose rows the client has: a hash of the caller, and of those facts about the caller that the access rules read.
+   */
   readonly who: string;
-  /** Which rows the client has: a hash of tables, filters, columns and rules. */
+  /** Which rows the client has: a hash of the tables, filters, columns and rules. */
   readonly view: string;
-  /** The moment as of which the client has everything. Null while it is being told everything for the first time. */
+  /**
+   * The moment as of which the client has all its rows. Null while the client is being told all rows for the first
+   * time.
+   */
   readonly from: Mark | null;
-  /** How far the pages have come that bring the client to a later moment; null where it is not under way to one. */
+  /**
+   * How far the client has come through the pages that bring it to a later moment; null where it has had all of them.
+   */
   readonly round: Round | null;
 }
 
-/** How far the pages have come that bring a client to the moment `to`. */
+/** How far a client has come through the pages that bring it to the moment `to`. */
 export interface Round {
   readonly to: Mark;
-  /** Which table is told next, counted from 0. */
+  /** The index, from 0, of the table that the next page begins with. */
   readonly table: number;
-  /** The text of the key that was examined last in the table `table`; null where none was. */
+  /** The key, as text, of the last row that was examined in the table with the index `table`; null where none was. */
   readonly after: string | null;
 }
 
 const associated = "checkpoint";
 
-/** Seals a checkpoint as a text, which clients can keep but not read or change. */
+/** Encrypts a checkpoint as a text, which clients can keep but neither read nor change. */
 export async function sealCheckpoint(
   { cipher, random }: { readonly cipher: Cipher; readonly random: Random },
   checkpoint: Checkpoint,
@@ -45,7 +53,7 @@ export async function sealCheckpoint(
   return cipher.seal(JSON.stringify(checkpoint), associated, random.bytes(12));
 }
 
-/** Opens what `sealCheckpoint` made; null for any other text. */
+/** Decrypts a text that `sealCheckpoint` made into the checkpoint; null for any other text. */
 export async function openCheckpoint(cipher: Cipher, text: string): Promise<Checkpoint | null> {
   const plain = await cipher.open(text, associated);
   return plain === null ? null : JSON.parse(plain);

@@ -5,9 +5,9 @@ import type { Catalog, CatalogTable } from "../schema/catalog.js";
 import { sqlTableName } from "../sqlite/names.js";
 
 /**
- * Why a table cannot be synced to clients, for a person; null where it can. The log of changes can follow a read rule
- * if whatever changes the rule's result for a row has an entry, and if an entry leads to the rows that it matters to
- * (docs/sync.md#which-tables).
+ * Why a table cannot be synced to clients, as a message for a person; null where it can. Sync follows a read rule by
+ * the log of changes. So everything that may change the rule's result for a row has to have a log entry, and from such
+ * an entry the server has to find the rows whose result may change (docs/sync.md#which-tables).
  */
 export function notFollowable(
   table: Table,
@@ -32,9 +32,10 @@ export function notFollowable(
 }
 
 /**
- * Why a changed row of the last `exists` in the chain does not lead to the rows of the table whose rule it is in: each
- * table on the way has to be looked up by an index. A table that no condition ties to the others is looked at as a
- * whole, which is found out by counting.
+ * Why a changed row of the last `exists` in `chain` does not lead to the rows of `table`, whose read rule contains the
+ * chain; null where it does. On the way from that row, each table has to be looked up by an index. A table that no
+ * condition ties to the others needs no index: all its rows are looked at, and their number is limited when the query
+ * runs.
  */
 function leadProblem(chain: readonly Exists[], table: Table, catalog: Catalog): string | null {
   const terms = chain.flatMap(({ where }) => conjuncts(where)).filter((term) => existsIn(term).length === 0);
@@ -54,7 +55,8 @@ function leadProblem(chain: readonly Exists[], table: Table, catalog: Catalog): 
 }
 
 /**
- * Whether an index that begins with one of the columns `leading` finds the rows for which the term of a rule is TRUE.
+ * Whether a term of a rule finds rows of a table by an index: it is an equality, and one side of it is one of the
+ * columns `leading`, by which rows can be looked up.
  */
 function leads(
   term: Expression,
@@ -66,7 +68,7 @@ function leads(
   return its.length === 1 && leading.has(its[0]!.column);
 }
 
-/** The columns by each of which rows of a table can be looked up. */
+/** The columns by which rows of a table can be looked up: the rowid, and the first column of each index. */
 function leadingColumns(physical: CatalogTable | undefined): ReadonlySet<string> {
   const columns = [physical?.rowid, ...(physical?.indexes ?? []).map(({ columns: [first] }) => first?.name)];
   return new Set(columns.filter((column) => column != null));

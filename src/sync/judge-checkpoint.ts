@@ -1,36 +1,47 @@
 import type { Checkpoint, Mark, Round } from "./checkpoint.js";
 
-/** Why a client has to begin anew, and is told all rows again. */
+/** Why a client has to begin anew: it is told all rows again, although it sent a checkpoint. */
 export type ResetReason = "retention" | "restore" | "rules" | "identity" | "budget";
 
-/** What the database says of the log of changes, as of a request for changes. */
+/** What the database says of the log of changes at the time of a client's request. */
 export interface LogHead {
   readonly newest: Mark;
-  /** The random number of the log's entry at which the checkpoint's `from` is; null where the log does not have it. */
+  /**
+   * The random number that is stored with the log entry at the checkpoint's `from`; null where the log does not have
+   * this entry.
+   */
   readonly witnessAtFrom: string | null;
   /**
-   * The random number of the log's entry at which the checkpoint's `round.to` is; null where the log does not have it.
+   * The random number that is stored with the log entry at the checkpoint's `round.to`; null where the log does not
+   * have this entry.
    */
   readonly witnessAtTo: string | null;
-  /** The first moment that the logs of all tables that the client follows know. */
+  /**
+   * The number of the log entry from which on the log is complete for all tables that matter to the client: those that
+   * it follows, and those that their read rules look into.
+   */
   readonly floor: number;
-  /** How many entries the log has after the checkpoint's `from`, counted up to one more than `entriesMax`. */
+  /** How many entries the whole log has after the checkpoint's `from`. Counting stops at one more than `entriesMax`. */
   readonly entries: number;
-  /** Whether any entry after the checkpoint's `from` is of a table that the client follows. */
+  /**
+   * Whether any entry after the checkpoint's `from` is of a table that matters to the client: one that it follows, or
+   * one that read rules of followed tables look into.
+   */
   readonly isConcerned: boolean;
   /** Whether any entry after the checkpoint's `from` is of a table that read rules of the followed tables look into. */
   readonly isRelated: boolean;
 }
 
 /**
- * Where the log has more entries than these since its checkpoint, a client begins anew instead of being told what has
- * changed.
+ * Where the log has more entries than this since a client's checkpoint, the client begins anew with all rows and is not
+ * told what has changed.
  */
 export const entriesMax = 50_000;
 
 /**
- * What to tell a client: the changes from the moment `from`, or all rows where that is null, as of the moment
- * `round.to`. `reset` is why it begins anew although it gave a checkpoint.
+ * What a client is told: the changes from the moment `from` to the moment `round.to`, or all rows as of `round.to`
+ * where `from` is null. `reset` is the reason where the client is told all rows although it sent a checkpoint;
+ * otherwise null.
  */
 export interface Course {
   readonly from: Mark | null;
@@ -38,7 +49,7 @@ export interface Course {
   readonly reset: ResetReason | null;
 }
 
-/** Decides how to go on from the checkpoint of a client, null for a client that has none. */
+/** Decides what a client is told next, from its checkpoint; null stands for a client without one. */
 export function judgeCheckpoint(
   checkpoint: Checkpoint | null,
   { who, view }: Pick<Checkpoint, "who" | "view">,
@@ -62,7 +73,10 @@ export function judgeCheckpoint(
   return { from, round: round ?? { to: newest, table: 0, after: null }, reset: null };
 }
 
-/** The course by which a client is told all rows as of the moment `to`. */
+/**
+ * The course of a client that begins anew, which means what it is told next: all rows as of the moment `to`. `reset` is
+ * the reason, null where the client had no checkpoint.
+ */
 export function anew(to: Mark, reset: ResetReason | null): Course {
   return { from: null, round: { to, table: 0, after: null }, reset };
 }

@@ -4,29 +4,35 @@ import type { Checkpoint } from "./checkpoint.js";
 import { clientsMember, type PulledPage } from "./pull.js";
 import type { Streams, SyncCounts } from "./streams.js";
 
-/** What a stream of changes (server-sent events) works with. */
+/** What a stream of changes (server-sent events) needs to work. */
 export interface LiveSource {
   readonly commits: Commits;
   readonly streams: Pick<Streams, "isEnding" | "whenEnding">;
-  /** Gives back the place of the stream, as only so many may be open. */
+  /** Gives back the place that the stream has taken: only a limited number of streams may be open at once. */
   readonly release: () => void;
-  /** Tells what has changed since a checkpoint, after it has checked the caller. */
+  /** Checks the caller of the stream again, and finds what has changed since a checkpoint. */
   readonly look: (checkpoint: Checkpoint) => Promise<PulledPage | Refusal>;
-  /** Seals a checkpoint as text. */
+  /** Encrypts a checkpoint as a text for the client. */
   readonly seal: (checkpoint: Checkpoint) => Promise<string>;
   readonly counts: Pick<SyncCounts, "event" | "reset">;
   /** After how many milliseconds the server ends the stream, and the client opens another one; Infinity for never. */
   readonly endsAfterMs: number;
 }
 
-/** After how many milliseconds in which nothing was sent a stream gets a comment, and its caller is checked again. */
+/**
+ * How many milliseconds a stream may be silent. After that its caller is checked again, and the client is sent a
+ * comment.
+ */
 const heartbeatMs = 15_000;
-/** After how many milliseconds a stream looks again for changes, where the database had no room or no time. */
+/**
+ * How many milliseconds a stream waits before it looks for changes again, where the database was too busy to answer.
+ */
 const busyMs = 1_000;
 
 /**
- * The events of a stream (docs/sync.md#live), beginning with a page that was found already. A page is computed when the
- * client has taken the one before, so that one who reads slowly gets later states and not more of them.
+ * The events of a stream (docs/sync.md#live), beginning with a page that was found already. Each page is computed only
+ * when the client has taken the one before. So a slow client does not get more pages than it can take, but a later
+ * state in each.
  */
 export async function liveEvents(
   first: PulledPage,
@@ -35,7 +41,7 @@ export async function liveEvents(
 ): Promise<ReadableStream<Uint8Array>> {
   const { commits, streams, look, seal, counts, endsAfterMs } = source;
   const encoder = new TextEncoder();
-  /** Aborted when the stream's client has gone or the process is about to end. */
+  /** Aborts the waiting of the stream when its client has gone or the process is about to end. */
   const over = new AbortController();
   let isGone = false;
   const forget = streams.whenEnding(() => over.abort());
@@ -44,7 +50,7 @@ export async function liveEvents(
     source.release();
   };
   const whole = commits.within(endsAfterMs);
-  // While a stream waits, it keeps the text of its next events and no page, as a page takes memory.
+  // While a stream waits, it keeps only the text of its next events in memory, and not the page, which may be large.
   let { checkpoint, more, isBehind } = first;
   let text = await eventsOf(first, true, seal);
   if (first.reset !== null) counts.reset(first.reset);
@@ -69,14 +75,14 @@ export async function liveEvents(
         if (!isBehind) return found.status === 401 || found.status === 403 ? bye("auth_expired") : null;
         await timePasses(busyMs);
       } else {
-        // Where pages before said that more of a state follows, its last page is sent even if it is empty, to say that
-        // this was all.
+        // Where earlier pages said that more of a state follows, the last page of that state is sent even if it is
+        // empty. It tells the client that the state is complete.
         text = await eventsOf(found, more && !found.more, seal);
         if (found.reset !== null) counts.reset(found.reset);
         ({ checkpoint, more, isBehind } = found);
       }
-      // The comment carries a checkpoint as its id, so that a client that was told nothing for long need not begin
-      // anew.
+      // The comment carries a checkpoint as its event id. So a client that was told nothing for a long time still has a
+      // recent checkpoint when it reconnects, and need not begin anew.
       if (quiet.isOver) text += more ? ":\n\n" : `:\nid: ${await seal(checkpoint)}\n\n`;
     }
   };
@@ -106,7 +112,7 @@ export async function liveEvents(
   );
 }
 
-/** Whether looking again may succeed after this refusal: the database had no room or no time for the work. */
+/** Whether looking for changes again may succeed after this refusal: the database was too busy for the work. */
 function isBusy({ status }: Refusal): boolean {
   return status === 429 || status === 503;
 }
@@ -116,8 +122,8 @@ const bye = (reason: "auth_expired" | "shutdown" | "limit") =>
 
 /**
  * A page of changes as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). Only the
- * last page of a state has an id, so that a client that comes back with the last id begins where it had everything.
- * `always`: the page is told even if it is empty.
+ * last page of a state has an id. So a client that reconnects with the last id that it got continues from a state which
+ * it had completely. `always`: the page is sent even if it is empty.
  */
 async function eventsOf(
   { changes, count, more, reset, checkpoint, clients }: PulledPage,

@@ -5,21 +5,22 @@ import { type PulledPage, pullPage } from "./pull.js";
 import type { SharedPages } from "./shared-pages.js";
 import { viewOf } from "./view.js";
 
-/** What a client asks for with a pull or a stream, as it is sent. */
+/** The content of a client's request for a pull or for a stream. */
 export interface AskedPull {
   readonly tables: unknown;
   /**
-   * Where the client is: a sealed text, as clients send it, or the checkpoint of a stream's page before; null for none.
+   * The checkpoint that the client continues from: the encrypted text that the client sent, or the object that a stream
+   * keeps from its previous page; null for none.
    */
   readonly checkpoint: string | Checkpoint | null;
   readonly limit: number;
-  /** For how many milliseconds a pull whose answer would have no changes waits for one. */
+  /** How many milliseconds a pull waits for changes, where there are none yet. */
   readonly waitMs: number;
-  /** Whether a client without a checkpoint is told only what comes from now on. */
+  /** Whether a client without a checkpoint is told only changes from now on, and not all rows first. */
   readonly fromNow: boolean;
   /**
-   * Whether this is a further look of an open stream: it shares its pages with others, and may be brought to an earlier
-   * moment than now.
+   * Whether this is a further look of a stream that is already open. Streams share pages, so such a look may bring the
+   * client only to a moment that is already past.
    */
   readonly isStream: boolean;
 }
@@ -28,7 +29,10 @@ const limitDefault = 500;
 const limitMax = 1000;
 const waitMsMax = 25_000;
 
-/** Reads the JSON of a pull or of a stream. `isLive`: it is that of a stream, which takes `from` and no `wait_ms`. */
+/**
+ * Reads the JSON of a request for a pull, or for a stream where `isLive`. A stream takes `from`, a pull takes
+ * `wait_ms`. A refusal where the JSON is not valid.
+ */
 export function parsePull(body: Readonly<Record<string, unknown>>, isLive: boolean): AskedPull | Refusal {
   const {
     tables,
@@ -57,7 +61,7 @@ function isIntegerIn(value: unknown, minimum: number, maximum: number): value is
   return typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum;
 }
 
-/** The next page of what the caller of a request asks for; a refusal where it may not be told. */
+/** The next page of the changes that a request asks for; a refusal where its caller may not be told them. */
 export function pulledBy(
   asked: ApiRequest,
   { tables, ...pulling }: AskedPull,

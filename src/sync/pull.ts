@@ -23,34 +23,37 @@ export interface PulledPage {
   /** The changes: a JSON array of `{table, op, key, row?}`. */
   readonly changes: string;
   readonly count: number;
-  /** Where the client is after this page. */
+  /** The client's checkpoint after this page: what it has been told by then. */
   readonly checkpoint: Checkpoint;
-  /** Whether more pages follow that bring the client to the same moment. */
+  /** Whether more pages follow until the client has the whole state of the moment that it is being brought to. */
   readonly more: boolean;
   readonly reset: ResetReason | null;
-  /** Whether no row was looked at, because none of the tables that the client follows has changed. */
+  /**
+   * Whether no row was looked at: the log has no new entry of a table that the client follows or that a read rule looks
+   * into.
+   */
   readonly isQuiet: boolean;
-  /** Whether the log of changes has entries after the moment that the client is brought to. */
+  /** Whether the log of changes has entries that are newer than the moment which the client is being brought to. */
   readonly isBehind: boolean;
   /**
-   * The last mutation of each client of the caller that has pushed lately, by the clients' names: a JSON object. What
-   * these mutations have done is in the state that the page completes. Null where there are none, or the page does not
-   * complete the state of now.
+   * The number of the last mutation of each client of the caller that has pushed mutations lately: a JSON object by the
+   * names of the clients. The state that this page completes includes what these mutations have done. Null where there
+   * are no such clients, or where the page does not complete the newest state.
    */
   readonly clients: string | null;
 }
 
-/** The member `clients` of an answer or an event, which tells of clients that push; empty for null. */
+/** The JSON of the member `clients` of an answer or an event, with a comma before it; empty where `clients` is null. */
 export const clientsMember = (clients: string | null) => (clients === null ? "" : `,"clients":${clients}`);
 
-/** For how many milliseconds after its last push a client that pushes is told of in `clients`. */
+/** A client that pushes mutations is listed in `clients` for this many milliseconds after its last push. */
 const pushedMs = 86_400_000;
 
 /**
- * What has changed for a caller since a checkpoint, at most `limit` changes of it (docs/sync.md). All pages of a round
- * lead to one moment: the newest one when the round's first page is asked for. Nothing is kept for a client; where it
- * is stands in its checkpoint alone. A stream may be brought to an earlier moment, that of a page which is made
- * already.
+ * What has changed for a caller since a checkpoint, as a page of at most `limit` changes (docs/sync.md). All pages of a
+ * round bring the client to the same moment, which is the newest one when the first of them is asked for. For a stream
+ * it may be an earlier moment, for which a page is already made. The server does not store how far a client has come:
+ * that is only in the client's checkpoint.
  */
 export async function pullPage(
   view: View,
@@ -94,7 +97,8 @@ export async function pullPage(
     course = anew(head.newest, told === "gone" ? "retention" : "budget");
     told = await telling();
   }
-  // Telling all rows as of now asks only for what the log knows, unless the log is cut faster than it is read.
+  // A fresh start with all rows, as of the newest moment, needs nothing that the log has lost already. It can fail only
+  // if the log is cut faster than it is read.
   if (told === "gone" || told === "too many") throw new UnavailableError("the log is cut while it is read");
   if (isRefusal(told)) return told;
   const { from, reset } = course;
@@ -115,17 +119,18 @@ export async function pullPage(
   };
 }
 
-/** What a client asks for, beside the tables and rows (`View`). */
+/** What a client asks for, apart from the tables and rows, which `View` describes. */
 export interface Pulling {
   /**
-   * Where the client is: a sealed text, as clients send it, or the checkpoint of a stream's page before; null for none.
+   * The checkpoint that the client continues from: the encrypted text that the client sent, or the object that a stream
+   * keeps from its previous page; null for none.
    */
   readonly checkpoint: string | Checkpoint | null;
   readonly limit: number;
-  /** Whether a client without a checkpoint is told only what comes from now on. */
+  /** Whether a client without a checkpoint is told only changes from now on, and not all rows first. */
   readonly fromNow: boolean;
   readonly scanLimit: number;
-  /** Whether this is a further look of an open stream, which shares its pages with others. */
+  /** Whether this is a further look of a stream that is already open, which shares its pages with other streams. */
   readonly isStream: boolean;
 }
 
@@ -136,8 +141,8 @@ const nothingNew = (newest: Mark): Course => ({
 });
 
 /**
- * With at most so many entries of the log since its checkpoint, none of which leads to rows of other tables, a pull is
- * short work: it takes no longer than as many reads of one row.
+ * A pull is short work where the log has at most this many entries since the checkpoint, and none of them leads to rows
+ * of other tables. Then it takes no longer than reading as many single rows.
  */
 const shortEntriesMax = 128;
 
@@ -149,8 +154,9 @@ const tooLarge = badRequest("a row is too large for an answer: select fewer colu
 const quiet = ({ tables }: View): Told => ({ changes: [], table: tables.length, after: null });
 
 /**
- * Goes through the tables of a view and collects changes, from where the page before ended. `gone`: the log does not
- * reach back to the moment `from` any more; `too many`: more rows may be concerned than are looked at.
+ * Goes through the tables of a view and collects changes, beginning where the page before ended. Returns `gone` where
+ * the log no longer reaches back to the moment `from`, and `too many` where more rows may have changed than the server
+ * looks at.
  */
 async function tell(
   view: View,
@@ -191,8 +197,8 @@ async function tell(
       related: [],
       pushing: null,
     });
-    // The floors, from which on the logs are whole, are read last: what a log knew then, it knew for the statement
-    // before.
+    // The floors (the moments from which on logs are complete) are read after the changes. A log that is still complete
+    // then was also complete when the statement before read it.
     const [found, state] = await read(execution, [bind(sql, values), floors], duration);
     if (logHead(state!).head.floor > (from ?? round.to).seq) return "gone";
     const rows = found!.rows.filter((row) => row[4] === null);
@@ -225,7 +231,10 @@ function changeOf({ name, output, access }: FollowedTable, row: readonly ResultV
   return `{${members.filter(Boolean).join()}}`;
 }
 
-/** What the result of `headStatement` says of the log. `generations` tells one schema of the tables from another. */
+/**
+ * What the result of `headStatement` says of the log of changes. `generations` is a text that changes when a schema
+ * change makes clients fetch the rows of one of the tables anew.
+ */
 function logHead({ rows }: Result): {
   readonly head: LogHead;
   readonly generations: string;

@@ -18,12 +18,12 @@ import { type AskedPull, parsePull, pulledBy } from "./pull-request.js";
 import type { SharedPages } from "./shared-pages.js";
 import type { Streams, SyncCounts } from "./streams.js";
 
-/** The services that the endpoints use which keep clients' copies of rows up to date. */
+/** The services that the sync endpoints use. These endpoints keep clients' copies of rows up to date. */
 export interface SyncServices extends ApiServices {
   readonly streams: Streams;
   readonly sharedPages: SharedPages;
   readonly counts: SyncCounts;
-  /** The IP address (or the part of one that counts as one client) that a request comes from. */
+  /** Gives the IP address that a request comes from, or the part of it that counts as one client. */
   readonly clientOf: (c: Context) => string;
 }
 
@@ -38,8 +38,8 @@ export function syncEndpoints(services: SyncServices): ServiceEndpoints {
 }
 
 /**
- * `POST /api/_svc/pull`: what has changed. With `wait_ms`, an answer without changes waits for one, and counts as a
- * stream meanwhile.
+ * `POST /api/_svc/pull` (or QUERY): answers with what has changed. With `wait_ms`, a request for which nothing has
+ * changed waits for a change, and counts as a stream meanwhile.
  */
 async function pull(services: SyncServices, c: Context): Promise<Response> {
   const request = c.req.raw;
@@ -82,13 +82,16 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
 }
 
 /**
- * How many bytes the body of a request that waits or is a stream has at most: it is kept in memory, and read again
- * whenever something is committed.
+ * The largest body, in bytes, that a request may have which waits for changes or opens a stream. The body stays in
+ * memory meanwhile, and a waiting pull reads it again after each commit.
  */
 const waitingBytesMax = 16_384;
 const bytesMaxOf = ({ api }: Config) => Math.min(waitingBytesMax, api.max_body_bytes);
 
-/** The status of an answer that is not sent, as the request goes on: it waits, or becomes a stream. */
+/**
+ * The status of a response that only stands for "no answer yet" inside the server: the request waits, or becomes a
+ * stream.
+ */
 const notYetStatus = 204;
 const notYet = () => new Response(null, { status: notYetStatus });
 
@@ -100,7 +103,10 @@ async function pulledResponse({ attempt, services }: ApiRequest, page: PulledPag
   return jsonText(`{"data":${data},"meta":{${metered}}}`);
 }
 
-/** `GET /api/_svc/live?q=…` and `POST /api/_svc/live`: what has changed, as a stream of server-sent events. */
+/**
+ * `GET /api/_svc/live?q=…` and `POST /api/_svc/live`: answers with a stream of server-sent events that tell what has
+ * changed.
+ */
 async function live(services: SyncServices, c: Context): Promise<Response> {
   const request = c.req.raw;
   const { platform, streams, config } = services;
@@ -140,7 +146,8 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   };
   const headers = { ...everyAnswer, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" };
   const events = await liveEvents(first!, known, source);
-  // Lets the first page go: `look` lives as long as the stream and would keep all of this function's variables.
+  // Lets the memory of the first page be freed: `look` lives as long as the stream, and would keep all variables of
+  // this function alive.
   first = null;
   const as = begun.headers.get("Svc-As");
   const answer = new Response(events, { headers: as === null ? headers : { ...headers, "Svc-As": as } });
@@ -148,13 +155,16 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
 }
 
 /**
- * How many milliseconds a stream lasts on a runtime that may cancel requests (a Worker), which bounds how long one
- * lasts, or how much it asks of other services.
+ * How many milliseconds a stream lasts on a runtime that may cancel requests (a Worker). Such a runtime limits how long
+ * a request may last, or how much it may ask of other services.
  */
 const streamMsMax = 240_000;
 const tooMany = new Refusal("rate_limited", "too many streams are open", { headers: { "Retry-After": "5" } });
 
-/** The JSON in the query parameter `q`, which has at most `bytesMax` bytes. */
+/**
+ * The JSON object in the query parameter `q`; a refusal where it is missing, not valid, or longer than `bytesMax`
+ * bytes.
+ */
 function queryOf(c: Context, bytesMax: number): Readonly<Record<string, unknown>> | Refusal {
   const [text, ...more] = c.req.queries("q") ?? [];
   if (text === undefined || more.length > 0) return badRequest("q: expected the request as JSON");
@@ -168,7 +178,8 @@ function queryOf(c: Context, bytesMax: number): Readonly<Record<string, unknown>
 }
 
 /**
- * Checks the caller of a stream again, and finds what has changed. No receipt is recorded where no row was looked at.
+ * Checks the caller of an open stream again, and finds what has changed. No receipt is recorded for metering where no
+ * row was looked at.
  */
 async function look(
   services: SyncServices,

@@ -5,19 +5,19 @@ import { sha256Hex } from "../schema/plan/plan.js";
 import type { Sql } from "../tables/sql/fragment.js";
 import type { Mark } from "./checkpoint.js";
 
-/** The changes that a page tells, and where the next page begins. */
+/** The changes that one page tells, and where the next page begins. */
 export interface Told {
   /** The changes, each as JSON text `{table, op, key, row?}`. */
   readonly changes: readonly string[];
-  /** Which table the next page begins with, counted from 0. */
+  /** The index, from 0, of the table that the next page begins with. */
   readonly table: number;
-  /** The text of the key that was examined last in the table `table`; null where none was. */
+  /** The key, as text, of the last row that was examined in the table with the index `table`; null where none was. */
   readonly after: string | null;
 }
 
 /**
- * What looking for changes ends with. `gone`: the log does not reach back to the moment that the client has;
- * `too many`: more rows may be concerned than are looked at.
+ * What looking for changes ends with: changes, a refusal or a word. `gone`: the log no longer reaches back to the
+ * moment that the client has. `too many`: more rows may have changed than the server looks at.
  */
 export type Telling = Told | Refusal | "gone" | "too many";
 
@@ -28,26 +28,29 @@ const hashesBytesMax = 1_048_576;
 const pagesBytesMax = 8_388_608;
 
 /**
- * What many requests for changes have in common: statements, the hashes of their views (which rows they follow), and
- * the pages of streams. Streams of the same view are told the same pages, each of which is made once; for that they are
- * brought from the same moments to the same moments. A view is named by a text that holds all that its pages hang on
- * but the log.
+ * What many requests for changes share: SQL statements, hashes of texts that say which rows a client follows (its
+ * view), and the pages of streams. Streams with the same view are sent the same pages, each of which is made once. For
+ * that, all of them are brought from the same moment to the same later one. A view is named by a text that contains
+ * everything its pages depend on, except for the log.
  */
 export class SharedPages {
-  /** For each view the moment to which its streams were brought last. */
+  /** For each view the last moment that streams with this view were brought to. */
   readonly #moments = new Memo<Mark>(momentsBytesMax);
   readonly #pages = new Memo<Told>(pagesBytesMax, {
     weigh: (key, { changes }) => changes.reduce((sum, { length }) => sum + length, key.length),
   });
-  /** Statements by name, for each catalog (what is known of the database's tables). */
+  /** SQL statements by name, separately for each catalog (what is known of the database's tables). */
   readonly #statements = new WeakMap<Catalog, Memo<Sql>>();
-  /** Hashes by the texts that they are of. Checkpoints are compared by them. */
+  /**
+   * Hashes by the texts that they were computed from. A client's checkpoint holds such hashes, and is checked by
+   * comparing them.
+   */
   readonly #hashes = new Memo<string>(hashesBytesMax, { keyLengthMax: hashesBytesMax });
   readonly #underway = new Map<string, Promise<Telling>>();
 
   /**
-   * The moment to which a stream is brought from `from`: the one to which other streams of the same view were brought
-   * last, if that is later than `from`, or else the newest.
+   * The moment that a stream which is at `from` is brought to: the last one that other streams with the same view were
+   * brought to, if it is later than `from`, or else the newest one.
    */
   momentAfter(view: string, from: Mark, newest: Mark): Mark {
     const last = this.#moments.find(view);
@@ -56,7 +59,10 @@ export class SharedPages {
     return newest;
   }
 
-  /** The statement of this name, which `make` makes if nobody has. Its values are filled in for each caller. */
+  /**
+   * The SQL statement with this name; `make` builds it where it is not kept yet. The values of its parameters are
+   * filled in for each caller.
+   */
   statement(catalog: Catalog, name: string, make: () => Sql): Sql {
     const known = this.#statements.get(catalog);
     const statements =
@@ -65,7 +71,7 @@ export class SharedPages {
     return statements.get(name, make);
   }
 
-  /** The SHA-256 of a text, in hex. */
+  /** The SHA-256 of a text, in hex. Results are kept. */
   async hashOf(text: string): Promise<string> {
     const known = this.#hashes.find(text);
     if (known !== undefined) return known;
@@ -74,7 +80,7 @@ export class SharedPages {
     return hash;
   }
 
-  /** The page of changes with this name, which `tell` makes if nobody has. */
+  /** The page of changes with this name; `tell` computes it where it is neither kept nor being computed already. */
   page(name: string, tell: () => Promise<Telling>): Promise<Telling> {
     const made = this.#pages.find(name);
     if (made !== undefined) return Promise.resolve(made);

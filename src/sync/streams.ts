@@ -4,11 +4,11 @@ import type { ResetReason } from "./judge-checkpoint.js";
 
 /** Counts what happens with streams and waiting pulls, for `GET /metrics`. */
 export interface SyncCounts {
-  /** Counts that a stream, or a pull that waits, looks whether something has changed. */
+  /** Counts that a stream, or a pull that waits, looks for changes once more. */
   looked(): void;
-  /** Counts that a stream is sent anything but a comment. */
+  /** Counts that a stream is sent events. A comment alone does not count. */
   event(): void;
-  /** Counts that a client has to begin anew, by the reason. */
+  /** Counts that a client has to begin anew, separately by the reason. */
   reset(reason: ResetReason): void;
 }
 
@@ -16,13 +16,13 @@ export interface SyncCounts {
 export type StreamBounds = Config["sync"];
 
 /**
- * Counts the streams and waiting pulls of a process, and ends them. It holds functions and no AbortSignal, because on a
- * Worker a signal belongs to the request that made it.
+ * Counts the streams and waiting pulls of a process, and ends them when the process ends. It holds functions for that
+ * and no AbortSignal, because on a Worker a signal belongs to the request that made it.
  */
 export class Streams {
   readonly #bounds: StreamBounds;
   readonly #places = new Set<Place>();
-  /** How many places for streams are taken, by whom they count for, such as `user` and an id. */
+  /** How many places for streams are taken, by the texts that say whom they count for, such as `user` and an id. */
   readonly #taken = new Map<string, number>();
   readonly #atEnd = new Set<() => void>();
   #isEnding = false;
@@ -32,9 +32,9 @@ export class Streams {
   }
 
   /**
-   * Takes a place for a stream or a waiting pull, and returns the function that gives the place back; null where there
-   * is none left. `address` is what counts as one client among those who have no credential. Until `endsAtMs` at the
-   * latest the place is taken, as a runtime may not tell that a client has gone. Both times are monotonic milliseconds.
+   * Takes a place for a stream or a waiting pull. Returns a function that gives the place back, or null where none is
+   * left. `address` tells anonymous callers apart. The place is free again after `endsAtMs` in any case, because a
+   * runtime may not tell that a client has gone. Both times are milliseconds of a monotonic clock.
    */
   take(caller: Actor, address: string, nowMs: number, endsAtMs: number): (() => void) | null {
     for (const place of this.#places) if (place.endsAtMs <= nowMs) this.#release(place);
@@ -56,7 +56,7 @@ export class Streams {
     }
   }
 
-  /** How many streams are open. */
+  /** How many streams and waiting pulls there are. */
   get size(): number {
     return this.#places.size;
   }
@@ -66,9 +66,7 @@ export class Streams {
     return this.#isEnding;
   }
 
-  /**
-   * Calls `end` when the process is about to end, unless the function that `whenEnding` returns has been called before.
-   */
+  /** Registers `end` to be called when the process is about to end. The function that is returned cancels this. */
   whenEnding(end: () => void): () => void {
     this.#atEnd.add(end);
     return () => {
@@ -85,11 +83,14 @@ export class Streams {
 
 interface Place {
   readonly endsAtMs: number;
-  /** Whom the place counts for, such as `user` and an id. */
+  /** Whom the place counts for, such as a user: each as a text, `user` and an id. */
   readonly of: readonly string[];
 }
 
-/** Whom a stream of this caller counts for, and how many streams each of them may have. */
+/**
+ * Whom a stream of this caller counts for, such as the session and the user, and how many streams each of them may have
+ * at once.
+ */
 function sharesOf(
   caller: Actor,
   address: string,

@@ -13,7 +13,10 @@ import type { SlotValues } from "../tables/sql/fragment.js";
 import { loggedTable } from "../tables/sql/logged.js";
 import { notFollowable } from "./followable.js";
 
-/** The rows of one table that a caller follows, and the values that its filters compare with. */
+/**
+ * The rows of one table that a caller follows (keeps a synced copy of), and the values that the caller's filters
+ * compare with.
+ */
 export interface FollowedTable extends Followed {
   readonly name: TableName;
   readonly values: SlotValues;
@@ -22,23 +25,38 @@ export interface FollowedTable extends Followed {
 /** The rows that a client keeps a copy of: some tables, each with the rule and filters that its rows meet. */
 export interface View {
   readonly tables: readonly FollowedTable[];
-  /** All tables whose log of changes matters: those that are followed, and those that their rules look into. */
+  /**
+   * All tables whose entries in the log of changes matter to the client: the followed tables, and those that the rules
+   * of followed tables look into.
+   */
   readonly logs: readonly TableName[];
-  /** The tables of `logs` that rules look into: one entry of their logs may lead to many rows. */
+  /**
+   * Those tables of `logs` that `exists` in the rules look into. One log entry of such a table may change the result
+   * for many rows.
+   */
   readonly related: readonly string[];
-  /** Who follows (`principalOf`); null for an anonymous caller, who has no clients that push. */
+  /**
+   * The caller who follows the rows (`principalOf`); null for an anonymous caller, who has no clients that push
+   * mutations.
+   */
   readonly principal: string | null;
-  /** The text that says which rows these are. A checkpoint holds its hash (`Checkpoint.view`). */
+  /** A text that says which rows the client follows. A checkpoint holds its hash (`Checkpoint.view`). */
   readonly text: string;
-  /** The text that says whose rows these are. A checkpoint holds its hash (`Checkpoint.who`). */
+  /**
+   * A text that says whose rows these are: the caller, and what the rules read of the caller. A checkpoint holds its
+   * hash (`Checkpoint.who`).
+   */
   readonly who: string;
-  /** What the rules read of the caller, as JSON. The rows depend on nothing else of the caller. */
+  /**
+   * The fields of the caller that the read rules use, with their values, as JSON. Which rows the caller gets depends on
+   * nothing else about the caller.
+   */
   readonly readOfCaller: string;
 }
 
 /**
- * The view (the rows to follow) that `tables` of a request asks for. A refusal where a table is unknown, the caller may
- * not read it, its rule cannot be followed, or a filter is not valid.
+ * Makes the view (the rows to follow) that the member `tables` of a request asks for. Returns a refusal where a table
+ * is unknown, the caller may not read it, its rule cannot be followed by the log, or a filter is not valid.
  */
 export function viewOf(
   asked: unknown,
@@ -61,7 +79,8 @@ export function viewOf(
     const access = accessTo(table);
     if (isRefusal(access)) return access;
     const rule = rules.get(table.name)!.read;
-    // Past the rules it does not matter whether the rule can be followed: API keys, for example, read by their scopes.
+    // Callers whom no rule binds, such as API keys, which read by their scopes, may sync a table even if its rule
+    // cannot be followed.
     const problem = notFollowable(table, isPastRules(caller) ? always : rule, schema, catalog);
     if (problem !== null) return badRequest(`${name} cannot be synced: ${problem}`);
     const asksFor = requestFor(name, terms, access);
@@ -107,7 +126,7 @@ export function viewOf(
 const tablesMax = 20;
 const always: Expression = { kind: "literal", value: true };
 
-/** The fields of the caller that the rules read, as `auth.role`, with their values. */
+/** The fields of the caller that the rules read, such as `role` for `auth.role`: each as a pair with its value. */
 function whatRulesRead(rules: readonly Expression[], caller: Actor): readonly unknown[] {
   const values = authValues(caller);
   const fields = rules
@@ -117,7 +136,10 @@ function whatRulesRead(rules: readonly Expression[], caller: Actor): readonly un
   return [...new Set(fields)].sort().map((field) => [field, values[field]]);
 }
 
-/** The values that filters in a rule compare with, with the names that stand for them. */
+/**
+ * The values that the filters in a rule compare with: each as a pair of the name that stands for it in the rule and the
+ * value.
+ */
 function valuesIn(rule: Expression, values: SlotValues): readonly unknown[] {
   const names = leavesOf(rule)
     .flatMap(operandsOf)
@@ -134,7 +156,10 @@ interface AskedTable {
   readonly output: Followed["output"];
 }
 
-/** Reads what a request asks for of one table: `{ where?, filter?, select? }`, as in a list whose request is JSON. */
+/**
+ * Reads what a request asks for of one table: `{ where?, filter?, select? }`, with the same meaning as in a list
+ * request in JSON. Returns a refusal where that is not valid.
+ */
 function requestFor(name: string, terms: unknown, access: Access): AskedTable | Refusal {
   if (typeof terms !== "object" || terms === null || Array.isArray(terms))
     return badRequest(`tables.${name}: expected an object`);

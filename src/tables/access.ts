@@ -15,8 +15,8 @@ import { readsAsNumber } from "./numeric-text.js";
  */
 export interface Access {
   /**
-   * Requests whose accesses have the same key share SQL statements: what was made for one of them serves the others.
-   * Null for an access that holds only for this caller at this moment.
+   * A key by which requests share SQL statements: a statement that was made for one of them serves all whose access has
+   * the same key. Null for an access that holds only for this caller at this moment.
    */
   readonly key: string | null;
   readonly table: Table;
@@ -40,11 +40,17 @@ export interface Access {
    * the columns that it sent.
    */
   readonly writeOnlyKey: boolean;
-  /** From how many bytes on a value is answered by its beginning (docs/reference/http.md#previews); null for never. */
+  /**
+   * Values of more bytes than this are answered only by their beginning (docs/reference/http.md#previews); null where
+   * values are answered whole.
+   */
   readonly preview: number | null;
 }
 
-/** The access of a request whose answer shows values of more than `preview` bytes by their beginnings. */
+/**
+ * The access for a request whose answer shows only the beginning of values of more than `preview` bytes; null where it
+ * shows values whole.
+ */
 export function previewed(access: Access, preview: number | null): Access {
   return preview === null
     ? access
@@ -52,9 +58,9 @@ export function previewed(access: Access, preview: number | null): Access {
 }
 
 /**
- * Decides what a caller may do with a table before any row is looked at: 401 or 403 where no row could be admitted
- * (`docs/reference/errors.md#401-403-or-404`), else the rules that rows have to pass. `known` keeps earlier decisions,
- * so that callers of one role share them. `nowSeconds` is unix time.
+ * Decides what a caller may do with a table before any row is looked at: a refusal with 401 or 403 where no row could
+ * be admitted (`docs/reference/errors.md#401-403-or-404`), or else the rules that rows have to pass. `known` keeps
+ * earlier decisions, so that callers of one role share them. `nowSeconds` is unix time.
  */
 export function accessOf(
   caller: Actor,
@@ -91,8 +97,8 @@ export function accessOf(
 type Special = (rule: Expression) => Expression | null;
 
 /**
- * Decides as `accessOf` does for callers whom rules bind (users and anonymous callers). `special` adapts a rule to the
- * caller, or returns null where it cannot; then the result is null.
+ * Decides what a caller whom rules bind (a user or an anonymous caller) may do with a table. `special` simplifies a
+ * rule by what is known of the caller, or returns null where that is too little to decide; then the result is null.
  */
 function judge(
   caller: Actor,
@@ -103,7 +109,7 @@ function judge(
   special: Special,
   catalog: Catalog,
 ): Access | Refusal | null {
-  // If the rule admits no caller at all, the message says so instead of asking to sign in.
+  // If the rule admits no caller at all, the message says so and does not ask an anonymous caller to sign in.
   const nobody = neverTrue(rules[action]) ? `the rules of this table let nobody ${verbs[action]}` : null;
   if (caller.kind === "anonymous" && !admitsAnonymous(rules[action]))
     return new Refusal("unauthorized", nobody ?? "sign in to do this", byRule(table, action));
@@ -191,7 +197,7 @@ function accessPastRules(table: Table, action: RuleAction, catalog: Catalog, may
 const isManaged = (column: Column | undefined) => column !== undefined && column.managed !== null;
 const managedIn = ({ columns }: Table) => [...columns.values()].filter(isManaged);
 
-/** What an action does, as words for a message. */
+/** The words for an action in a message such as "the rules of this table let nobody …". */
 const verbs: Record<RuleAction, string> = {
   read: "read rows",
   create: "create rows",

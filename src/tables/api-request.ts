@@ -20,7 +20,7 @@ import { noPlanChecks } from "./plan-check.js";
 import { rememberedOf } from "./remembered.js";
 import type { SlotValues } from "./sql/fragment.js";
 
-/** The services that the endpoints under `/api` use. */
+/** The services that the endpoints under `/api` and `/admin/api/data` use. */
 export interface ApiServices {
   readonly platform: Platform;
   readonly config: Config;
@@ -28,11 +28,11 @@ export interface ApiServices {
   readonly projects: ProjectSource;
   readonly cursors: Cursors;
   readonly meter: Meter;
-  /** Makes the answer to an exception, and logs it where it was not expected. */
+  /** Makes the answer to an exception that a request has thrown, and logs the exception where it was not expected. */
   readonly failed: (error: unknown) => Refusal;
   /**
-   * Whether the header `Svc-Preview` is accepted, which asks for the beginnings of long values
-   * (docs/reference/http.md#previews).
+   * Whether a request may ask by the header `Svc-Preview` for the beginnings of long values alone
+   * (docs/reference/http.md#previews). It may under `/admin/api/data`; under `/api` the header is ignored.
    */
   readonly takesPreviews: boolean;
 }
@@ -42,11 +42,11 @@ export interface ApiRequest {
   readonly services: ApiServices;
   readonly request: Request;
   readonly attempt: Attempt;
-  /** The caller whose rights the request has. */
+  /** The caller whose rights decide what the request may do. */
   readonly caller: Actor;
   /**
-   * Who sends the request and is metered for it; another one than `caller` only where an administrator asks for
-   * somebody else's view (see `IdentifiedCaller`).
+   * Who sends the request and is metered for it. It differs from `caller` only where an administrator asks for the view
+   * of somebody else, who is then the `caller` (see `IdentifiedCaller`).
    */
   readonly by: Actor;
   readonly project: LiveProject;
@@ -55,8 +55,9 @@ export interface ApiRequest {
 }
 
 /**
- * Answers a request: authenticates the caller, calls `act`, and records the receipt (what the request cost), also where
- * the answer is an error. `act` calls `tells` to say which columns the request is about, for the log.
+ * Answers a request: authenticates the caller, lets `act` make the answer, and records the receipt (what the request
+ * cost), also where the answer is an error. `act` calls `tells` with the columns of the table that the request is
+ * about, for the request log.
  */
 export async function answered(
   services: ApiServices,
@@ -83,27 +84,31 @@ export async function answered(
           : act({ services, request, attempt, caller, by, project, database }, tells),
       );
     });
-    // The credentials' caller is passed on before the database has checked them. Where the check fails, the log must
-    // not name that caller.
+    // `run` gives the caller whom the credentials claim before the database has checked them. Where the check fails,
+    // the log must not name that caller.
     const isChecked = isAs || sender?.kind === "anonymous";
     if (isRefusal(answer) && answer.code === "unauthorized" && !isChecked) sender = undefined;
   } catch (error) {
     answer = services.failed(error);
   }
   const response = responseOf(answer);
-  // The header `Svc-As` in the answer tells an administrator's page that a refusal is the other caller's and not the
-  // administrator's own.
+  // The answer to a request with the header `Svc-As` repeats that header. An administrator's page tells by it that a
+  // 401 or 403 is the answer to the other caller, and not to the administrator.
   if (isAs) response.headers.set("Svc-As", request.headers.get("Svc-As")!);
   const ended = attempt.end(response.status);
   if (ended !== undefined) await ended;
   const principal = sender && accountOf(sender);
   const told = { ...(principal && { principal }), columns, receipt: attempt.receipt() };
-  // A refusal that somebody else would get is not logged as one of the administrator who asks for that view.
+  // A request for somebody else's view is logged as `admin_read` even if it is refused: it is the other caller who
+  // would be refused, not the administrator.
   tellOf(request, response, isAs ? { ...told, event: "admin_read" } : told);
   return response;
 }
 
-/** Refuses to write where an administrator asks for somebody else's view (`Svc-As`); null for all other requests. */
+/**
+ * Refuses a request that writes where an administrator asks for somebody else's view (`Svc-As`), which is for reading
+ * alone; null for all other requests.
+ */
 export function asReaderOnly({ caller, by }: Pick<ApiRequest, "caller" | "by">): Refusal | null {
   return caller === by ? null : onlyReads;
 }
@@ -111,16 +116,16 @@ export function asReaderOnly({ caller, by }: Pick<ApiRequest, "caller" | "by">):
 const onlyReads = badRequest("Svc-As: requests that write take none");
 
 /**
- * A text that says who may use what is sealed for a request, such as a cursor: it opens for nobody else. An
- * administrator's view of somebody else has another text than that caller's own requests.
+ * The text that names who may use what is sealed (encrypted) for a request, such as a cursor: it opens for nobody else.
+ * It is another text for an administrator's view of a caller than for that caller's own requests.
  */
 export function sealedFor({ caller, by }: Pick<ApiRequest, "caller" | "by">): string {
   return caller === by ? principalOf(caller) : `${principalOf(by)} as ${principalOf(caller)}`;
 }
 
 /**
- * What the caller of a request may do with a table. `nowMs` is the time in milliseconds since the epoch. Every write
- * begins with this.
+ * Decides what the caller of a request may do with a table by an action. Refuses an action that writes where an
+ * administrator asks for somebody else's view. `nowMs` is the time in milliseconds since the epoch.
  */
 export function accessTo(
   { caller, by, project, services }: ApiRequest,

@@ -6,12 +6,12 @@ import type { TableName } from "../sqlite/names.js";
 import { isShownNumber, readsAsNumber } from "./numeric-text.js";
 
 /**
- * Marks the columns in a rule or filter that have to be compared as their JSON shows them. JSON shows the values of a
- * text column as texts, but where the table is not STRICT, or the column is declared ANY, some may be stored as
- * numbers. There SQLite may take a text for a number, or find a number unequal to the text that it is shown as. No
- * index can serve a comparison with a marked column. `filterValues` holds values that are given when the statement is
- * sent, by name. The caller makes sure that values that are missing in it do not read as numbers. `table` is the one
- * whose row the rule is about; null for a rule without a row.
+ * Marks the columns in a rule or filter that have to be compared by the text that JSON shows for them. Where a table is
+ * not STRICT, or a column is declared ANY, a column of texts may hold some of its values as numbers. SQLite may then
+ * take a text for a number, or find a stored number unequal to the text that it is shown as. No index can serve a
+ * comparison with a marked column. `table` is the one whose row the rule is about; null for a rule without a row.
+ * `filterValues` has the values that are known already, by their placeholders' names. Code that calls this makes sure
+ * that no other value reads as a number.
  */
 export function asShown(
   expression: Expression,
@@ -31,7 +31,7 @@ export function asShown(
 const none: ReadonlyMap<string, SqlValue> = new Map();
 
 interface Names {
-  /** The value that the statement is given under a placeholder's name; undefined where it is not known yet. */
+  /** The value that the statement gets for a placeholder, by its name; undefined where it is not known yet. */
   valueOf(name: string): SqlValue | undefined;
   readonly catalog: Catalog;
   readonly row: CatalogTable | undefined;
@@ -64,8 +64,8 @@ function marked(expression: Expression, names: Names): Expression {
     }
     case "in_given": {
       const items: readonly unknown[] = JSON.parse(names.valueOf(expression.list.name) as string);
-      // The items of the list in a filter `in`, as texts. Only columns of texts can be marked, and for these the items
-      // are texts already.
+      // The items of the list in a filter `in`, all as texts. Only columns of texts can be marked, and the items for
+      // those are texts already.
       const literals = items.map((item): Literal => ({ kind: "literal", value: String(item) }));
       const [value] = compared([expression.value, ...literals], "equal", names);
       return { ...expression, value: value! };
@@ -95,8 +95,8 @@ function compared(operands: readonly Operand[], way: Way, names: Names): readonl
     operand.kind === "column" ? physicalOf(operand, names)?.mixedTexts.get(operand.column) : undefined;
   const affinities = operands.flatMap((operand) => affinityOf(operand) ?? []);
   const areNumeric = affinities.every(makesNumbers);
-  // Nothing is marked where no column converts texts to numbers: SQLite then converts neither side, and orders numbers
-  // before texts. Sorted lists have the same order.
+  // Nothing is marked where no column can hold texts as numbers. Nor is it, for `<` and the like, where no column
+  // converts texts to numbers: SQLite then orders numbers before texts, as it does in sorted lists.
   if (affinities.length === 0 || (way === "in order" && !affinities.some(makesNumbers))) return operands;
   const columns = operands.filter(({ kind }) => kind === "column").length;
   const isMistaken = (operand: Operand) => {
@@ -104,7 +104,8 @@ function compared(operands: readonly Operand[], way: Way, names: Names): readonl
     const value =
       operand.kind === "given" ? names.valueOf(operand.name) : operand.kind === "literal" && operand.value;
     if (typeof value !== "string") return false;
-    // A text that is exactly how the stored number is shown may be converted by SQLite: both are the same value.
+    // Where a text is exactly what is shown for a stored number, SQLite may convert it to that number: the comparison
+    // then finds the right rows.
     const isShown = way === "equal" && affinities.every((affinity) => isShownNumber(value, affinity));
     return readsAsNumber(value) && !isShown;
   };

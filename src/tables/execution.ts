@@ -15,15 +15,15 @@ export interface Execution {
   /** The time of the request in milliseconds since the epoch. */
   readonly nowMs: number;
   /**
-   * The caller for whom the database works, so that callers take turns, and how long the request may still take. Called
-   * when a statement is sent.
+   * Returns the caller for whom the database works, so that callers take turns, and how long the request may still
+   * take. Called each time when a statement is sent.
    */
   readonly longWork: () => LongWork;
 }
 
 /** What is needed to run the statements of a request that may write. */
 export interface WriteExecution extends Execution {
-  /** Who changes rows, for the log of changes. */
+  /** Returns what the log of changes records about a change: who made it, when, and by which metered request. */
   readonly changedBy: () => TransactionBy;
   readonly random: Random;
 }
@@ -44,8 +44,7 @@ export function read(execution: Execution, statements: readonly Statement[], dur
 
 /**
  * The caller and the deadline to pass to the database along with statements. Undefined for short statements where the
- * database runs long work apart from everything else: with a deadline they would run there too, and without one they
- * are done sooner.
+ * database runs work with a deadline in a thread of its own: they are done sooner outside of it.
  */
 export function longWorkOf({ database, longWork }: Execution, duration: Duration): LongWork | undefined {
   return duration === "long" || !database.runsBeside ? longWork() : undefined;
@@ -55,7 +54,7 @@ export function longWorkOf({ database, longWork }: Execution, duration: Duration
 export interface CountedRead {
   /** What to send to the database in one round trip. */
   readonly statements: readonly Statement[];
-  /** Whether the number of rows that the SELECT examined is known. `results` are the results of `statements`. */
+  /** Tells from the results of `statements` whether the number of rows that the SELECT examined is known. */
   readonly isExact: (results: readonly Result[]) => boolean;
 }
 

@@ -4,7 +4,7 @@ import type { Catalog, CatalogIndex } from "../schema/catalog.js";
 import { sameName } from "../schema/physical.js";
 import { binary } from "../sqlite/column-type.js";
 
-/** How SQLite finds the rows that an `exists` of a rule looks for. The rule was adapted to the caller before. */
+/** How SQLite finds the rows that an `exists` of a rule looks for, after the rule was simplified for the caller. */
 export type ExistsPath =
   /**
    * SQLite seeks by equalities with the first columns of an index. At most one row is looked at: either no other
@@ -25,15 +25,15 @@ export type ExistsPath =
   | { readonly kind: "all" };
 
 /**
- * The columns that an `exists` names and that are not of its own table, but of the row that the rule is about: what is
- * known of their collations.
+ * What is known of the columns that an `exists` compares with and that are not of its own table, but of the row that
+ * the rule is about.
  */
 export interface Outside {
   /** The collation of each column. Columns that are missing here have BINARY. */
   readonly collations: ReadonlyMap<string, string>;
   /**
-   * Whether the SQL for a column has an explicit COLLATE. A value that is not stored yet needs one, to compare as its
-   * column does.
+   * Whether the SQL for a column has an explicit COLLATE. It has where the column stands for a value that is not stored
+   * yet, such as one of a new row: the value then compares as its column does.
    */
   isSaid(reference: ColumnReference): boolean;
 }
@@ -63,8 +63,8 @@ export interface Sides {
 }
 
 /**
- * What is known of the columns inside and outside of an `exists`. A table that the catalog does not know counts as one
- * whose columns compare by BINARY.
+ * Collects what is known of the collations inside and outside of an `exists`. The columns of a table that the catalog
+ * does not know count as columns with BINARY.
  */
 export function sidesOf({ table, alias }: Exists, catalog: Catalog, outside: Outside): Sides {
   const physical = table === "$users" ? undefined : catalog.tables.get(table);
@@ -72,8 +72,8 @@ export function sidesOf({ table, alias }: Exists, catalog: Catalog, outside: Out
 }
 
 /**
- * What rows of a table can be looked up by: the columns of an index, in its order, or the rowid (or the id of
- * `$users`), for which `index` is null.
+ * One of the things by which rows of a table can be looked up: the columns of an index, in its order, or the rowid (or
+ * the id of `$users`), for which `index` is null.
  */
 interface Lookup {
   readonly columns: readonly string[];
@@ -128,8 +128,9 @@ function comparedColumn(
   const wanted = own.get(column.column) ?? binary;
   const collation = outside.collations.get(other.column) ?? binary;
   if (sameName(wanted, collation)) return column.column;
-  // Where the collations of the two columns differ, an index serves the comparison only if its column is on the left and
-  // the other side has no explicit COLLATE: SQLite compares in the collation of the left column, unless a side has one.
+  // Where the collations of the two columns differ, an index serves the comparison only if its column is on the left
+  // and the other side has no explicit COLLATE: SQLite compares in the collation of the left column, unless a side has
+  // an explicit one.
   const isSaid = collation !== binary && outside.isSaid(other);
   return column === left && !isSaid ? column.column : null;
 }

@@ -19,7 +19,9 @@ export interface TableRequest extends ApiRequest {
   readonly table: Table;
 }
 
-/** A request that is allowed as far as the rules can tell without looking at rows. */
+/**
+ * A request that is allowed as far as the rules can tell before a row is looked at, with what is needed to answer it.
+ */
 export interface PermittedRequest {
   readonly asked: TableRequest;
   readonly access: Access;
@@ -31,17 +33,17 @@ export interface PermittedRequest {
 export type TableAnswer = AtOnce<Response | Refusal>;
 /** A handler of requests to a table that are permitted as far as no row has to be looked at. */
 export type TableHandler = (permitted: PermittedRequest) => TableAnswer;
-/** What a request can do with a table. */
+/** The actions of requests that are about a single table. */
 export type Action = Exclude<Subject["action"], "sync" | "operation" | "batch" | "push">;
 
 const noHistory = new Refusal("not_found", "this table keeps no history");
 const onlyRead = (headers: HeadersRecord) =>
   new Refusal("method_not_allowed", "this table can only be read", { headers });
 const readOnly = onlyRead({ Allow: "GET, QUERY", ...acceptsQuery });
-/** The answer 405 for a row of a table that can only be read. */
+/** The answer 405 to a request that changes a row of a table that can only be read. */
 export const readOnlyRow = onlyRead({ Allow: "GET" });
 
-/** For each action, the rule that decides about it. */
+/** For each action of a request, the rule of the table that decides about it. */
 export const ruleActions: Record<Action, RuleAction> = {
   list: "read",
   get: "read",
@@ -70,7 +72,10 @@ export function permittedRequest(asked: TableRequest, action: Action): Permitted
   return { asked, access: previewed(access, preview), execution, remembered };
 }
 
-/** The number of bytes in `Svc-Preview` (docs/reference/http.md#previews); null without it, and where it is not taken. */
+/**
+ * The number of bytes that a request names by the header `Svc-Preview` (docs/reference/http.md#previews). Null where it
+ * has no such header, or these endpoints ignore it; a refusal where the number is not valid.
+ */
 function previewOf({ request, services }: TableRequest): number | Refusal | null {
   const text = services.takesPreviews ? request.headers.get("Svc-Preview") : null;
   if (text === null) return null;
@@ -82,7 +87,10 @@ const previewMin = 64;
 const previewMax = 10_000;
 const badPreview = badRequest(`Svc-Preview: expected a number of bytes from ${previewMin} to ${previewMax}`);
 
-/** What else the caller of a request may do with a table, whose answer is to be of the same form. */
+/**
+ * Decides what the caller of a permitted request may do with a table by one more action. Where the answer to the
+ * request shows long values by their beginnings, the access for this action does so, too.
+ */
 export function furtherAccess(
   { asked, access, execution }: PermittedRequest,
   table: Table,
@@ -93,8 +101,9 @@ export function furtherAccess(
 }
 
 /**
- * Decides what a caller may do with a table by an action, as far as no row has to be looked at. `accessFor` tells what
- * the rule of an action alone says.
+ * Decides what a caller may do with a table by an action, before any row is looked at. `accessFor` decides by one rule
+ * of the table. This function also refuses writes to a table that can only be read, and the history where the table
+ * keeps none or the caller may not read the table.
  */
 export function permittedAccess(
   { project, table, caller }: Pick<TableRequest, "project" | "table" | "caller">,
@@ -104,7 +113,7 @@ export function permittedAccess(
   const ruleAction = ruleActions[action];
   if (ruleAction !== "read" && ruleAction !== "history" && isReadOnly(project, table))
     return action === "create" ? readOnly : readOnlyRow;
-  // To write a version of a row back, an API key needs only the scope for writing.
+  // To write an earlier version of a row back (`restore`), an API key needs only the scope for writing.
   const isKeysRestore = action === "restore" && caller.kind === "key";
   if (ruleAction === "history") {
     if (table.historyDays === null) return noHistory;
@@ -115,7 +124,8 @@ export function permittedAccess(
 }
 
 /**
- * What reads and writes of single rows use: the caller's access, and the statements that earlier requests have made.
+ * Collects what reads and writes of single rows use: the caller's access, and the statements that earlier requests have
+ * made.
  */
 export function rowTarget({ access, remembered }: PermittedRequest): RowTarget {
   return { access, reads: remembered.reads, writes: remembered.writes };
@@ -133,7 +143,7 @@ export function withoutParameters(request: Request): Refusal | null {
   return parameters.length === 0 ? null : badRequest("no parameters are taken here");
 }
 
-/** Makes the answer with one row, which is JSON text already; null for a row that may not be read. */
+/** Makes the answer with one row. `data` is the row as JSON text; null where the caller may not read it. */
 export async function rowResponse(
   { attempt }: TableRequest,
   data: string | null,

@@ -5,8 +5,8 @@ import { bind, type SlotValues, type Sql } from "./sql/fragment.js";
 
 /**
  * How SQLite is expected to find the rows of one table, which a statement calls `alias`: by a search that compares all
- * of these columns. Without columns any search or scan will do, except by an index that SQLite makes for the statement
- * alone.
+ * of `columns`. Where `columns` is empty, any search or scan will do, except by an index that SQLite makes for the
+ * statement alone.
  */
 export interface Seek {
   readonly alias: string;
@@ -15,7 +15,7 @@ export interface Seek {
 
 /**
  * A statement for which the number of examined rows follows from its result, provided that SQLite finds the rows as
- * `seeks` says. `S` is the statement with or without its values.
+ * `seeks` says. `S` is the type of the statement: SQL with placeholders, or a statement with its values.
  */
 export interface Counted<S> {
   readonly statement: S;
@@ -137,7 +137,8 @@ export function followsPlan(details: readonly string[], seeks: readonly Seek[]):
     if (/ AUTOMATIC |ANY\(/.test(how)) return false;
     if (expected.columns.length === 0) return true;
     if (kind !== "SEARCH") return false;
-    // A plan shows the rowid as `rowid`, whatever its column is called.
+    // A search by the rowid counts as expected. Its column cannot be compared, because a plan shows the rowid as
+    // `rowid`, whatever its column is called.
     if (how.includes(" USING INTEGER PRIMARY KEY (")) return true;
     const [, terms = ""] = / \(((?:[^ ]| AND )+)\)$/.exec(how) ?? [];
     // A term in the parentheses of a plan's line is `n>?`, or `(a,b)>(?,?)` for a row value.

@@ -45,7 +45,7 @@ const columnBytes = 512;
 
 /**
  * About how many bytes of memory a prepared list takes for each of its ways: in two SQL statements, each of which has
- * it several times.
+ * the way's SQL several times.
  */
 const wayBytes = 16_384;
 

@@ -41,7 +41,7 @@ import { compositeKey, type RowValues, singleKey } from "./row/row-request.js";
 import { etagOf, isKnownTo, withoutPreconditions } from "./row/versions.js";
 import { create, remove, update } from "./write-requests.js";
 
-/** Handlers of the endpoints under `/api/_svc`, by the last segment of their path. */
+/** Handlers of the endpoints under `/api/_svc`, by the last segment of their path, such as `pull`. */
 export type ServiceEndpoints = ReadonlyMap<string, ReturnType<typeof byMethod>>;
 
 /**
@@ -80,8 +80,8 @@ export function tableRoutes(services: ApiServices, endpoints: ServiceEndpoints) 
     "/:table",
     byMethod({ GET: permitted("list", list), POST: permitted("create", create), QUERY: queried }, other),
   );
-  // RegExpRouter supports no route such as `/_svc/pull` or `/:table/_svc/key` beside `/:table/:id`, so `_svc` is matched
-  // as a `:table` and as an `:id`.
+  // RegExpRouter supports no route such as `/_svc/pull` or `/:table/_svc/key` beside `/:table/:id`. So these paths are
+  // matched with `_svc` as the `:table` or as the `:id`.
   const byId = rows(pathKey);
   routes.all("/:table/:id", (c) =>
     c.req.param("table") === "_svc" ? (endpoints.get(c.req.param("id")) ?? byId)(c) : byId(c),
@@ -113,7 +113,7 @@ function list(permitted: PermittedRequest): TableAnswer {
   return isRefusal(parameters) ? parameters : listOf(parameters, permitted);
 }
 
-/** Answers a list whose request is in its body, by the method QUERY (RFC 10008). */
+/** Answers a list request that has a JSON body: by the method QUERY (RFC 10008), or by POST to `/_svc/query`. */
 async function query(permitted: PermittedRequest): Promise<Response | Refusal> {
   const { asked } = permitted;
   // A body without a type gets 400, and one of a type that is not accepted 415 (RFC 10008, section 2).
@@ -135,7 +135,7 @@ function listOf(parameters: ListParameters, permitted: PermittedRequest): TableA
   return listResponse(parameters, source, execution, cursorsOf(asked), attempt.succeed, acceptsQuery);
 }
 
-/** The tables of the project as the caller of a request may read them, for expansions. */
+/** The tables to which the expansions of a list may lead, as the caller of the request may read them. */
 function readableTables({ asked, execution, remembered }: PermittedRequest): ReadableTables {
   const { caller, project } = asked;
   const { catalog } = project;
@@ -164,7 +164,10 @@ function aggregate({ asked, access, execution, remembered }: PermittedRequest): 
   return aggregateResponse(request, source, execution, cursorsOf(asked), attempt.succeed);
 }
 
-/** Makes a handler for requests about a table's past. `answer` names the kind, to which cursors are bound. */
+/**
+ * Makes a handler for requests about a table's past. `answer` names the kind of answer, such as `history`: a cursor of
+ * one kind does not open for another.
+ */
 function past(answer: string, respond: (request: PastRequest) => Promise<Response | Refusal>): TableHandler {
   return (permitted) => {
     const { asked, access, execution } = permitted;

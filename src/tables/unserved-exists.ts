@@ -9,8 +9,8 @@ import type { TableName } from "../sqlite/names.js";
 import { equalColumn, existsPath, type Outside, sidesOf } from "./exists-path.js";
 
 /**
- * Warnings of `svc check` and of a start for every `exists` of a rule that no index serves. Such a rule works, but
- * reads the whole table of the `exists` for each row that it tests (`docs/reference/rules.md#exists`).
+ * Warnings about every `exists` of a rule that no index serves, for `svc check` and for the start of the server. Such a
+ * rule works, but each time it tests a row it reads the whole table of the `exists` (`docs/reference/rules.md#exists`).
  */
 export function unservedExists(rules: ReadonlyMap<TableName, TableRules>, catalog: Catalog): Problem[] {
   return ruleProblems(rules, (rule, table) => {
@@ -19,13 +19,19 @@ export function unservedExists(rules: ReadonlyMap<TableName, TableRules>, catalo
   });
 }
 
-/** An `exists` that no index serves, and the columns of its table that an index would have to begin with; empty for none. */
+/**
+ * An `exists` that no index serves. `columns` are those of its table that it compares with `=`, and with which an index
+ * for it would have to begin; empty where it compares none so.
+ */
 export interface UnservedExists {
   readonly exists: Exists;
   readonly columns: readonly string[];
 }
 
-/** Every `exists` of a rule for which its whole table is read. The rule was adapted to a caller. */
+/**
+ * Finds every `exists` in a rule that no index serves, so that its whole table is read. The rule has been adapted to a
+ * caller before.
+ */
 export function unservedIn(rule: Expression, table: TableName, catalog: Catalog): readonly UnservedExists[] {
   const collations = catalog.tables.get(table)?.collations ?? new Map();
   const outside: Outside = { collations, isSaid: ({ source }) => source === "new" };
@@ -39,14 +45,16 @@ export function unservedIn(rule: Expression, table: TableName, catalog: Catalog)
     });
 }
 
-/** Whether the database has the table of the `exists`. The indexes of a table that does not exist yet are not known. */
+/**
+ * Whether the database has the table of the `exists`. If the table does not exist yet, nothing is known of its indexes.
+ */
 function isKnown({ table }: Exists, { tables }: Catalog): boolean {
   return table === "$users" || tables.has(table);
 }
 
 /**
- * The rule in the forms that statements hold: adapted to anonymous callers, to users and to administrators. Where the
- * callers of a role cannot share a statement, the rule is taken as it is written.
+ * The forms of a rule in which statements contain it: adapted to anonymous callers, to users and to administrators. If
+ * the callers of a role cannot share a statement, the rule as it is written stands for them.
  */
 function asStatementsHaveIt(rule: Expression): readonly Expression[] {
   return [null, "user", "admin"].map((role) => specialiseForRole(rule, role) ?? whenTrue(rule));

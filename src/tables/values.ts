@@ -4,7 +4,10 @@ import type { Column } from "../project/model.js";
 import type { ColumnType } from "../sqlite/column-type.js";
 import { isStorableInteger } from "../sqlite/column-type.js";
 
-/** A value in the form for the database, or for a message a description of what the column expects. */
+/**
+ * What became of a value in a request: the value in the form for the database, or for the error message, a description
+ * of what the column expects.
+ */
 export type ParsedValue =
   | { readonly ok: true; readonly value: SqlValue }
   | { readonly ok: false; readonly expected: string };
@@ -22,8 +25,9 @@ const expectations: Record<ColumnType, string> = {
 };
 
 /**
- * Reads a value of a JSON body for a column (`docs/reference/http.md#values`). A value of another type is refused, not
- * converted. Strings hold no NUL and no lone surrogate, because `parseStrictJson` has refused them.
+ * Turns a value of a JSON body into the value for a column (`docs/reference/http.md#values`). A value of another type
+ * is refused, not converted. Strings need no test for NUL and lone surrogates: `parseStrictJson` has refused them
+ * before.
  */
 export function fromJson({ type }: Pick<Column, "type">, value: unknown): ParsedValue {
   if (value === null) return accepted(null);
@@ -44,8 +48,8 @@ const jsonReaders: Record<ColumnType, (value: unknown) => ParsedValue | null> = 
 };
 
 /**
- * Reads a value of a query string or a path for a column. Each value has one spelling, that of JSON: `1.0`, ` 1` and
- * `1e0` are not integers.
+ * Turns a value of a query string or of a path into the value for a column. Each value has only one spelling, that of
+ * JSON: `1.0`, ` 1` and `1e0` are not integers.
  */
 export function fromText({ type }: Pick<Column, "type">, text: string): ParsedValue {
   return textReaders[type](text) ?? refused(type === "integer" ? "an integer" : expectations[type]);

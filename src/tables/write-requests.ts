@@ -20,7 +20,10 @@ import {
 import { type WriteStep, writeStep } from "./together/step.js";
 import { conflictOf, parseUpsert, type Upsert, type UpsertTargets, upsertStep } from "./together/upsert.js";
 
-/** `POST /api/:table`: creates a row, or with an array several; with `on_conflict` only those that do not exist yet. */
+/**
+ * `POST /api/:table`: creates a row, or with an array several. With `on_conflict`, rows that exist already are changed
+ * or left as they are.
+ */
 export async function create(permitted: PermittedRequest): Promise<Response | Refusal> {
   const { asked, access, execution } = permitted;
   const { request, services } = asked;
@@ -92,7 +95,10 @@ async function createAll(
   );
 }
 
-/** The parameters `on_conflict` and `on_duplicate` of a request; null without them. No other parameter is accepted. */
+/**
+ * Reads the parameters `on_conflict` and `on_duplicate` of a request that creates rows; null without them. Refuses any
+ * other parameter.
+ */
 function upsertOf({ asked, access }: PermittedRequest): Upsert | Refusal | null {
   const parameters = parseQueryString(asked.request.url);
   if (isRefusal(parameters)) return parameters;
@@ -104,7 +110,10 @@ function upsertOf({ asked, access }: PermittedRequest): Upsert | Refusal | null 
   return parseUpsert(known, access);
 }
 
-/** Makes the steps that create rows, or do what `upsert` says. */
+/**
+ * Makes the steps that create rows: one step for all of them if possible, else one for each row. With `upsert`, a step
+ * may change an existing row or leave it as it is.
+ */
 function stepsOf(
   rows: readonly RowValues[],
   upsert: Upsert | null,
@@ -183,7 +192,10 @@ export async function remove(permitted: PermittedRequest, key: RowValues): Promi
   return oneGuarded(deleteOf(target, key, expected), permitted, kept);
 }
 
-/** Carries out a write of one row that has a precondition (such as `If-Match`) or an idempotency key. */
+/**
+ * Carries out an update or a delete of one row that has a precondition (such as `If-Match`), an idempotency key or
+ * both.
+ */
 async function oneGuarded(
   write: RowWrite | Refusal,
   permitted: PermittedRequest,
@@ -210,7 +222,9 @@ async function carryOut(
   return done(await writeOnce(steps, permitted.execution, kept, showingTo(permitted)));
 }
 
-/** Carries out a write of one row that has an idempotency key, so that a repetition gets the same answer. */
+/**
+ * Carries out a write of one row with an idempotency key: only once, so that a repetition gets the first answer again.
+ */
 async function carryOutOnce(
   write: RowWrite | Refusal,
   permitted: PermittedRequest,

@@ -7,10 +7,12 @@ import { keepArgon2 } from "./keep-argon2.js";
 import { modules } from "./wasm/modules.js";
 
 /**
- * Hashes passwords with hash-wasm on the isolate's only thread: Argon2id, and bcrypt for imported users. One hash at a
- * time. A computation waits for nothing outside of it, so a cancelled request cannot leave one half done and block the
- * queue. Nor can a queue of requests form while a hash is computed, so turns (`HashTurn`) have no effect here: the
- * runtime decides which request gets to its hash next.
+ * Makes the hasher of passwords for a Worker: Argon2id, and bcrypt for imported users, computed by hash-wasm on the
+ * isolate's only thread, one hash at a time. A computation waits for nothing outside of it, so a request that is
+ * cancelled meanwhile cannot leave it half done and block those behind it.
+ *
+ * The turns by which callers share a hasher (`HashTurn`) have no effect: while the thread computes, no other request
+ * can even begin to wait, and the runtime decides which request runs next.
  */
 export function createArgon2(random: Random): PasswordHasher {
   givePrecompiledModules();
@@ -18,12 +20,16 @@ export function createArgon2(random: Random): PasswordHasher {
   return createPasswordHasher((job) => next(() => computeHash(job)), random);
 }
 
-/** Runs hashes one after the other, for the whole isolate, because it has one Argon2 instance. */
+/**
+ * Runs hashes one after the other. All requests of the isolate share one Argon2 instance, which can compute only one
+ * hash at a time.
+ */
 const next = inTurn();
 
 /**
- * Makes hash-wasm use the WebAssembly modules of the build: the build has replaced each binary in hash-wasm by its
- * SHA-256, under which `modules` holds the compiled module.
+ * Makes hash-wasm use the WebAssembly modules that the build has compiled. In the build's copy of hash-wasm, each
+ * binary is replaced by its SHA-256. So `WebAssembly.compile` is replaced by a function that looks that digest up in
+ * `modules`.
  */
 function givePrecompiledModules(): void {
   const compile: typeof WebAssembly.compile = async (digest) => modules.get(toHex(new Uint8Array(digest)))!;

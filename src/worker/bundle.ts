@@ -24,10 +24,11 @@ const binaries: Plugin = {
 const bundle = await rolldown({
   input: { index: entry },
   platform: "browser",
-  // The module `cloudflare:workers` is not bundled, because workerd provides it.
+  // The module `cloudflare:workers` is not put into the bundle: workerd, the runtime of Workers, provides it.
   external: ["cloudflare:workers"],
   resolve: {
-    // hash-wasm is replaced, because workerd does not compile WebAssembly at run time: see wasm/extract.ts.
+    // hash-wasm is replaced by the copy that wasm/extract.ts makes, because workerd does not compile WebAssembly at run
+    // time.
     alias: { "hash-wasm": join(import.meta.dirname, "wasm/hash-wasm.js") },
     extensionAlias: { ".js": [".ts", ".js"] },
   },

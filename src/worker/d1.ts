@@ -18,7 +18,7 @@ import { isPlainReal, realText, unscaledSql } from "../platform/real-scale.js";
 import { checkParams, countPlaceholders, replacePlaceholders } from "../platform/statement-text.js";
 import { beforeDeadline } from "../remote/before-deadline.js";
 
-/** The part of Cloudflare's `D1Database` that this module uses. */
+/** The part of Cloudflare's `D1Database` that this server uses. */
 export interface D1Binding {
   prepare(sql: string): D1Prepared;
   batch(statements: D1Prepared[]): Promise<D1Result[]>;
@@ -34,8 +34,9 @@ interface D1Result {
 }
 
 /**
- * Opens Cloudflare's D1 as a `Database`. Each call is one `batch`, which D1 runs as one transaction; `migrate` takes
- * two. D1 returns rows as objects, so the columns of a statement need distinct names that do not read as numbers.
+ * Opens a D1 database of Cloudflare's as a `Database`. Each call is one `batch` of D1, which is one transaction;
+ * `migrate` takes two. D1 returns rows as objects, so the columns of a statement need distinct names that do not read
+ * as numbers.
  */
 export function openD1(binding: D1Binding): Database {
   const send = async (statements: readonly Statement[]): Promise<readonly Result[]> => {
@@ -51,8 +52,8 @@ export function openD1(binding: D1Binding): Database {
     try {
       return await send(statements);
     } catch (error) {
-      // A read that failed because of trouble in D1 is tried once more: it can be repeated safely, and such trouble is
-      // usually over in a moment.
+      // A read that has failed because D1 is in trouble is tried once more: reads can be repeated without harm, and
+      // such trouble is usually over in a moment.
       if (!(error instanceof UnavailableError) || error instanceof NotSetUpError) throw error;
       return send(statements);
     }
@@ -82,8 +83,8 @@ export function openD1(binding: D1Binding): Database {
 const answerLost = "the answer of D1 was lost: look whether it was carried out";
 
 /**
- * Whether D1 may have committed the batch that failed with this error: after trouble of D1's own, unless D1 says that
- * it is overloaded, which it says before it begins.
+ * Whether D1 may have committed the batch that has failed with this error. That is so for trouble of D1's own, but not
+ * if D1 says that it is overloaded: it says so before it begins.
  */
 function isLost(error: unknown): boolean {
   return (
@@ -101,20 +102,20 @@ const answerBytesMax = 300_000;
 
 /**
  * How many bytes the image of a row (its JSON in the log of changes) may have. D1 allows 2 MB for a string, and a
- * statement that reads the image needs some of that, too.
+ * statement that reads the image needs a part of that itself.
  */
 const imageBytesMax = 1_900_000;
 
 /**
- * How many statements a batch may have: D1 allows a Worker 1,000 queries for each request
- * (https://developers.cloudflare.com/d1/platform/limits/), and a request sends a few beside its batch.
+ * How many statements one batch may have. D1 allows a Worker 1,000 queries for each request
+ * (https://developers.cloudflare.com/d1/platform/limits/), and a request sends a few more before and after its batch.
  */
 const statementsMax = 980;
 
-/** Postpones the check of foreign keys to the end of the batch, until which the pragma is in effect. */
+/** Postpones the check of foreign keys to the end of the batch. The pragma has effect only until then. */
 const deferForeignKeys: Statement = { sql: "PRAGMA defer_foreign_keys=on", params: [] };
 
-/** D1's limit on the parameters of one statement. */
+/** How many parameters D1 allows in one statement. */
 const paramsMax = 100;
 
 function prepare(binding: D1Binding, statement: Statement): D1Prepared {
@@ -124,9 +125,9 @@ function prepare(binding: D1Binding, statement: Statement): D1Prepared {
 }
 
 /**
- * Binds the parameters of a statement, 100 at most. D1 binds every JavaScript number as REAL, so integers are sent as
- * text and cast back. The unary plus removes the cast's affinity, which would otherwise convert the value that the
- * parameter is compared with.
+ * Prepares a statement with 100 parameters at most. D1 binds every JavaScript number as REAL, so integers are sent as
+ * texts and cast back in the SQL. The unary plus takes away the affinity that the CAST gives, by which SQLite would
+ * convert the value that the parameter is compared with.
  */
 function bound(binding: D1Binding, { sql, params }: Statement): D1Prepared {
   const text = replacePlaceholders(sql, (index) =>
@@ -140,8 +141,8 @@ function bound(binding: D1Binding, { sql, params }: Statement): D1Prepared {
 }
 
 /**
- * Binds more parameters than D1 accepts by sending them as one JSON array, from which the statement extracts each
- * value.
+ * Prepares a statement with more parameters than D1 allows: they are sent as one parameter, a JSON array, from which
+ * the SQL extracts each value.
  */
 function boundTogether(binding: D1Binding, { sql, params }: Statement): D1Prepared {
   const text = replacePlaceholders(sql, (index) => {
@@ -163,7 +164,7 @@ function fromD1({ results, meta }: D1Result): Result {
   return { rows: results.map((row) => Object.values(row).map(valueFromD1)), rowsWritten: meta.changes };
 }
 
-/** A stored value from one of D1's rows; D1 returns BLOBs as arrays of numbers. */
+/** Turns a value of a row from D1 into the form of `Result`. D1 returns BLOBs as arrays of numbers. */
 function valueFromD1(value: unknown): ResultValue {
   if (Array.isArray(value)) return new Uint8Array(value as number[]);
   return value instanceof ArrayBuffer ? new Uint8Array(value) : (value as ResultValue);
@@ -180,13 +181,16 @@ const constraintKinds: Readonly<Record<string, ConstraintKind>> = {
   TRIGGER: "trigger",
 };
 
-/** Parses D1's error messages, such as `D1_ERROR: UNIQUE constraint failed: t.c: SQLITE_CONSTRAINT (extended: …)`. */
+/**
+ * The form of D1's error messages, such as `D1_ERROR: UNIQUE constraint failed: t.c: SQLITE_CONSTRAINT (extended: …)`.
+ */
 const reported =
   /^(?:D1_ERROR: )?(?<message>[\s\S]*?)(?:: (?<code>SQLITE_[A-Z]+)(?: \(extended: SQLITE_(?:CONSTRAINT_(?<constraint>[A-Z]+)|[A-Z_]+)\))?)?$/;
 
 /**
- * The codes by which SQLite says that the statement itself is wrong. SQLITE_NOMEM is its code for a statement that
- * compiles into more instructions than D1 allows (https://sqlite.org/limits.html, SQLITE_LIMIT_VDBE_OP).
+ * The codes of SQLite for errors that are the statement's own fault, so that sending it again would not help.
+ * SQLITE_NOMEM is one of them: SQLite gives it for a statement that compiles into more instructions than D1 allows
+ * (https://sqlite.org/limits.html, SQLITE_LIMIT_VDBE_OP).
  */
 const mistaken: ReadonlySet<string> = new Set([
   "SQLITE_ERROR",
@@ -196,8 +200,8 @@ const mistaken: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Turns an error of D1 into one of the errors of platform/database.ts. An error without a code of SQLite means that D1
- * itself is in trouble.
+ * Turns an error that D1 has thrown into one of the errors of platform/database.ts. If its message holds no code of
+ * SQLite's, D1 itself is in trouble.
  */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
@@ -215,7 +219,10 @@ function translated(error: unknown): unknown {
     : new UnavailableError(message, { cause: error });
 }
 
-/** The kind of the violated constraint by SQLite's message, because D1 may leave out the extended code. */
+/**
+ * Tells from SQLite's message which kind of constraint was violated. The extended code would tell it too, but D1 may
+ * leave it out.
+ */
 function kindOf(message: string): ConstraintKind {
   if (/^NOT NULL constraint failed/.test(message)) return "not_null";
   if (/^UNIQUE constraint failed/.test(message)) return "unique";

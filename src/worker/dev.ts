@@ -45,8 +45,8 @@ async function main(): Promise<number> {
   const ended = new Promise<number>((resolve) => wrangler.once("exit", (code) => resolve(code ?? 0)));
   let stopping = false;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    // Removes the listeners for signals that wrangler, used here as a library, has installed: they would end the
-    // process immediately.
+    // wrangler, which is used here as a library, has installed listeners for signals that would end this process at
+    // once. They are removed, so that the server is stopped in order.
     process.removeAllListeners(signal);
     process.once(signal, () => {
       stopping = true;
@@ -61,7 +61,7 @@ async function main(): Promise<number> {
   console.log(`listening on ${url}`);
   if (config.console.enabled)
     for (const line of consoleLines(`${url}/console`, setupLink)) console.error(line);
-  // Asks the Worker for its background work, which in a deployment the cron of wrangler.toml does.
+  // Starts the Worker's background work every minute. In a deployment the cron trigger of wrangler.toml does that.
   const upkeep = setInterval(() => {
     fetch(`${url}/cdn-cgi/handler/scheduled`).catch(() => {});
   }, upkeepMs);
@@ -85,7 +85,10 @@ function portOption(): string | undefined {
   }
 }
 
-/** Writes a random secret under `name` into .dev.vars, unless the file holds one. */
+/**
+ * Makes sure that .dev.vars, wrangler's file of secrets, holds a secret called `name`: appends a random one where it is
+ * missing.
+ */
 function writeSecret(name: string): void {
   const file = ".dev.vars";
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
@@ -95,11 +98,13 @@ function writeSecret(name: string): void {
 }
 
 /**
- * Applies the safe steps of the schema to the local D1 database that wrangler serves. Returns the link that makes the
- * first administrator; null where there is one already.
+ * Applies the project's schema to the local D1 database that wrangler serves, if all of its steps are safe; else it
+ * applies nothing and prints a warning. Returns the link by which the first administrator is set up; null where there
+ * is an administrator already.
  */
 async function prepareDatabase(schemaText: string): Promise<string | null> {
-  // wrangler logs only warnings, because standard output is reserved for the line that says where the server listens.
+  // wrangler is to log only warnings: this process writes nothing to standard output but the line that says where the
+  // server listens.
   process.env.WRANGLER_LOG = "warn";
   const { env, dispose } = await getPlatformProxy<{ DB: D1Binding }>();
   try {
@@ -122,8 +127,8 @@ async function applySchema(database: Database, schemaText: string): Promise<void
 }
 
 /**
- * Waits until the Worker answers. False where its answer says that it is not configured; its log then says what is
- * wrong.
+ * Waits until the Worker answers with success. Returns false if it answers that it is not configured: its log says what
+ * is wrong.
  */
 async function answers(url: string): Promise<boolean> {
   for (;;) {
@@ -135,8 +140,8 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /**
- * The port to listen on: the wanted one, or a free one where 0 is wanted. Throws UsageError where the port cannot be
- * listened on.
+ * The port to listen on: the wanted one, or if 0 is wanted, a free one. Rejects with UsageError where nothing can
+ * listen on the wanted port.
  */
 function freePort(wanted: number): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * The exports of hash-wasm's Argon2 module. The memory blocks of a computation begin at `Hash_GetBuffer` and go on to
- * the end of the memory.
+ * What hash-wasm's Argon2 module exports. The blocks of memory that a computation fills begin at the address that
+ * `Hash_GetBuffer` returns, and go on to the end of `memory`.
  */
 interface Argon2Exports {
   readonly memory: WebAssembly.Memory;
@@ -10,8 +10,8 @@ interface Argon2Exports {
 let isKept = false;
 
 /**
- * Makes hash-wasm use one Argon2 instance for the whole isolate, so callers may compute only one hash at a time.
- * hash-wasm itself makes a new instance per hash, each of which leaves 19 MiB to the garbage collector.
+ * Makes hash-wasm use one Argon2 instance for all hashes of the isolate. hash-wasm itself would make one for each hash,
+ * and each leaves 19 MiB to the garbage collector. From then on, callers may compute only one hash at a time.
  */
 export function keepArgon2(): void {
   if (isKept) return;
@@ -28,7 +28,10 @@ export function keepArgon2(): void {
   Object.assign(WebAssembly, { instantiate: instantiateOnce });
 }
 
-/** Clears the memory blocks of Argon2, which are zero in a new instance: otherwise hashes come out wrong. */
+/**
+ * Fills the memory blocks of Argon2 with zeros, as they are in a new instance. With the blocks of the hash before, the
+ * next hash would come out wrong.
+ */
 function wipe({ memory, Hash_GetBuffer }: Argon2Exports): void {
   new Uint8Array(memory.buffer, Hash_GetBuffer()).fill(0);
 }

@@ -1,6 +1,9 @@
 import type { Config } from "../project/config.js";
 
-/** The svc.toml of the project that this Worker serves, parsed. `svc worker build` writes this module. */
+/**
+ * The parsed svc.toml of the project that this Worker serves. `svc worker build` writes the module project.js, in which
+ * it is.
+ */
 export const config: Config;
-/** The text of svc.schema.yaml. */
+/** The text of the project's svc.schema.yaml. */
 export const schemaText: string;

@@ -1,12 +1,14 @@
-/** A module that workerd, the runtime of Workers, provides. */
+/**
+ * Declares what the Worker imports from `cloudflare:workers`, a module that workerd, the runtime of Workers, provides.
+ */
 declare module "cloudflare:workers" {
-  /** Keeps the current event (such as a request) alive until the work has settled, even after the response was sent. */
+  /** Keeps the current event (such as a request) alive until `work` has settled, even after the response was sent. */
   export function waitUntil(work: Promise<unknown>): void;
 }
 
 /**
- * The part of the WebAssembly JavaScript Interface (W3C) that the Worker uses. TypeScript declares it only together
- * with browser APIs.
+ * Declares the part of the WebAssembly JavaScript Interface (W3C) that the Worker uses: TypeScript's own declarations
+ * of it come only together with those of browsers.
  */
 declare namespace WebAssembly {
   type Module = object;

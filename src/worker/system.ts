@@ -6,15 +6,15 @@ import { msToTick } from "../platform/tick.js";
 /** The clock of the isolate. workerd's clocks advance only at I/O, not during computation. */
 export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
 
-/** Random bytes from Web Crypto. */
+/** Random bytes from the runtime's Web Crypto. */
 export const systemRandom: Random = { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) };
 
-/** The runtime's own `fetch`. */
+/** The runtime's own `fetch`, called as a plain function. */
 export const systemFetch: Platform["fetch"] = (input, init) => fetch(input, init);
 
 /**
- * Makes the log of a Worker as `[log]` of svc.toml wants it (docs/reference/log.md), on the console. The request log is
- * written line by line, as viewers of a Worker's log expect.
+ * Makes the log of a Worker: it prints to the console what the section `[log]` of svc.toml asks for
+ * (docs/reference/log.md). Each line of the request log is printed by itself, as viewers of a Worker's log expect.
  */
 export function consoleLogOf(settings: LogSettings): Log {
   const write = (message: Message, print: (line: string) => void) => {
@@ -29,8 +29,9 @@ export function consoleLogOf(settings: LogSettings): Log {
 }
 
 /**
- * Implements `Platform.defer`, and reports to `log` what fails. The current event (such as a request) is kept alive for
- * the work, which begins at the next tick. The runtime ends the event about half a minute after the response.
+ * Makes `Platform.defer` for a Worker: the work that is passed begins at the next full second of the clock
+ * (`msToTick`). The runtime keeps the current event (such as a request) alive for the work, but ends it about half a
+ * minute after the response. `log` is told of work that fails.
  */
 export function deferToEvent(log: Log): Platform["defer"] {
   return (work) => {
@@ -40,8 +41,8 @@ export function deferToEvent(log: Log): Platform["defer"] {
 }
 
 /**
- * The mail transport of `mail.transport = "log"` on a Worker, for trying things out: it prints mails to the log. Anyone
- * who can read the log can follow the links in the mails.
+ * Prints mails to a Worker's log instead of sending them, for `mail.transport = "log"` in svc.toml, to try things out.
+ * Anyone who can read the log can follow the links in the mails.
  */
 export const consoleMail: MailTransport = {
   send: async ({ to, subject, text }) => console.log(`mail to ${to}: ${subject}\n\n${text}`),

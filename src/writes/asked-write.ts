@@ -22,27 +22,41 @@ import {
 import { unknownReference } from "../tables/together/step.js";
 import { fromJson } from "../tables/values.js";
 
-/** A write as one of several in a request: `{op, table, …}` (docs/reference/http.md#batch). */
+/**
+ * One of the writes of a request that asks for several, as the request gives it: `{op, table, …}`
+ * (docs/reference/http.md#batch).
+ */
 export interface AskedWrite {
   readonly write: RowWrite;
-  /** The columns of what earlier writes answer with that this write refers to, by `{"$ref": "0.id"}`. */
+  /**
+   * The references in this write, such as `{"$ref": "0.id"}`: columns of rows with which earlier writes of the request
+   * are answered.
+   */
   readonly references: readonly ResultReference[];
 }
 
-/** A reference such as `{"$ref": "0.id"}`: to a column of what an earlier write of the request answers with. */
+/**
+ * A reference such as `{"$ref": "0.id"}`: it stands for the value of a column, in the row with which an earlier write
+ * of the same request is answered.
+ */
 export interface ResultReference {
-  /** The number of the earlier write in the request, from 0. */
+  /** Which write of the request is referred to, counted from 0. */
   readonly at: number;
   readonly column: Column;
   readonly isKey: boolean;
 }
 
-/** The name under which the value that a reference leads to is kept within the transaction. */
+/**
+ * The name under which the value of a reference is put aside during the transaction, for the write that refers to it.
+ */
 export function referenceName({ at, column }: ResultReference): string {
   return `ref.${at}.${column.name}`;
 }
 
-/** The table that a write of a request names; a 404 for a table that is not there. */
+/**
+ * Finds the table that a write of a request names. Refuses a table that does not exist, or that cannot be read, with
+ * 404, and anything but a name with 400.
+ */
 export function tableOf(sent: unknown, { schema, catalog }: LiveProject): Table | Refusal {
   const name = isObject(sent) ? sent.table : undefined;
   if (typeof name !== "string") return badRequest("table: expected the name of a table");
@@ -59,19 +73,19 @@ const members = {
   delete: ["op", "table", "key", "base"],
 } as const satisfies Partial<Record<RuleAction, readonly string[]>>;
 
-/** What reading one write of a request with several writes depends on. */
+/** What is needed to read one write of a request that has several. */
 export interface Asking {
   readonly asked: ApiRequest;
   readonly execution: WriteExecution;
-  /** The writes of the request before this one, to which this one may refer. */
+  /** The writes that stand before this one in the request. This one may refer to their answers. */
   readonly earlier: readonly AskedWrite[];
-  /** Whether a write may have the member `base`, in which a client says what it takes the row to be. */
+  /** Whether a write may have the member `base`, by which a client says what it believes the stored row to be. */
   readonly takesBase: boolean;
 }
 
 /**
- * Reads one of several writes of a request. A refusal where it is malformed, or where the caller may write no such row,
- * whatever is in the table.
+ * Reads one write of a request that has several. Refuses a write that is malformed, and one that the caller may not do
+ * whatever the table holds.
  */
 export function askedWrite(sent: unknown, asking: Asking): AskedWrite | Refusal {
   const { asked, execution, takesBase } = asking;
@@ -110,8 +124,8 @@ export function askedWrite(sent: unknown, asking: Asking): AskedWrite | Refusal 
 }
 
 /**
- * Reads `base` of a write: what a client takes the row to be. The columns in it have to be those that the caller may
- * read.
+ * Reads the member `base` of a write, which says what the client believes the stored row to be. Refuses columns that
+ * the caller may not read.
  */
 function expectedValues(sent: unknown, access: Access): Expected | Refusal {
   if (!isObject(sent)) return badRequest("base: expected an object of columns");
@@ -126,7 +140,10 @@ function expectedValues(sent: unknown, access: Access): Expected | Refusal {
   return values.size === 0 ? badRequest("base: expected at least one column") : { kind: "values", values };
 }
 
-/** Finds the references, such as `{"$ref": "0.id"}`, in the members of a write, and what they lead to. */
+/**
+ * Reads columns of a write in which references such as `{"$ref": "0.id"}` may stand for values, and collects the
+ * references.
+ */
 class Resolved {
   readonly references: ResultReference[] = [];
   readonly #names = new Map<string, string>();
@@ -141,8 +158,8 @@ class Resolved {
   }
 
   /**
-   * The members of a body, with a value of the column's type in the place of each reference: it stands for a value that
-   * is known only when the statements run.
+   * The columns and values in a member of the write, such as `values`. In the place of each reference stands a value of
+   * the column's type that passes the checks: the true value is known only when the statements run.
    */
   body(sent: unknown, member: string): Readonly<Record<string, unknown>> | Refusal {
     if (!isObject(sent)) return badRequest(`${member}: expected an object of columns`);

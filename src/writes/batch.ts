@@ -9,10 +9,13 @@ import { writeStep } from "../tables/together/step.js";
 import { type AskedWrite, askedWrite, tableOf } from "./asked-write.js";
 import { keptReferences } from "./references.js";
 
-/** How many writes a batch has at most. */
+/** How many writes one request to `/api/_svc/batch` has at most. */
 export const batchWritesMax = 100;
 
-/** `POST /api/_svc/batch`: several writes as one transaction (docs/reference/http.md#batch). */
+/**
+ * `POST /api/_svc/batch`: carries out several writes as one transaction, all of them or none
+ * (docs/reference/http.md#batch).
+ */
 export async function batch(asked: ApiRequest): Promise<Response | Refusal> {
   const { services, request, attempt, project } = asked;
   const condition = withoutPreconditions(request.headers);
@@ -46,7 +49,10 @@ export async function batch(asked: ApiRequest): Promise<Response | Refusal> {
   return jsonText(body, 200, replayedHeader(once.outcome === "replayed"));
 }
 
-/** The array `operations` of a request's body, which is the body's only member; a refusal for another body. */
+/**
+ * The array `operations` in the body of a request, with 1 to `max` members. Refuses a body that has other members, or
+ * another array.
+ */
 export function operationsIn(body: unknown, max: number): readonly unknown[] | Refusal {
   if (!isObject(body)) return badRequest("expected a JSON object as the body");
   const { operations, ...others } = body;
@@ -57,7 +63,10 @@ export function operationsIn(body: unknown, max: number): readonly unknown[] | R
     : badRequest(`operations: expected an array of 1 to ${max}`);
 }
 
-/** The names of the tables that the writes of a request are about, separated by commas, for its receipt. */
+/**
+ * The names of the tables to which the writes of a request go, sorted and separated by commas. Metering records them as
+ * the table of the request.
+ */
 export function tablesOf(sent: readonly unknown[], { project }: Pick<ApiRequest, "project">): string {
   const names = sent.flatMap((each) => {
     const table = tableOf(each, project);

@@ -1,26 +1,33 @@
 import { abortText } from "../platform/abort.js";
 import { type Result, type Statement, statement } from "../platform/database.js";
 
-/** The name of a client that pushes mutations: its caller, and the name that the client gives itself. */
+/**
+ * The name by which the server knows a client that pushes mutations: the caller (`principalOf`), a line break, and the
+ * name that the client has given itself.
+ */
 export type ClientName = string;
 
-/** How many clients that push one caller has at most. */
+/** How many clients that push mutations each caller has at most. */
 export const clientsMax = 1_000;
-/** For how many mutations of a client, the latest ones, it is kept what became of each. */
+/** Of how many mutations of each client, the latest ones, the server remembers what became of them. */
 export const resultsMax = 1_000;
 const resultDays = 30;
-/** After how many days without a mutation a client that pushes is forgotten. */
+/** After how many days in which it pushes no mutation a client is forgotten. */
 const clientDays = 365;
 const dayMs = 86_400_000;
 
-/** What became of a pushed mutation, as it is recorded: the members of its result without the rows. */
+/**
+ * What became of a pushed mutation, as it is recorded for the time when the client sends the mutation again: its result
+ * as it was answered, but without rows.
+ */
 export type Recorded = Readonly<Record<string, unknown>> & {
   readonly status: "applied" | "conflict" | "rejected";
 };
 
 /**
- * Statements that take a pushed mutation for the next one of its client. They undo the batch for the reason `ledger`
- * where it is not: it was done before, another one has to come before it, or the caller has too many clients.
+ * Statements that come first in the transaction of a pushed mutation and note that it is the client's next one. They
+ * undo the transaction for the reason `ledger` where it is not: it was done or refused before, another one has to come
+ * before it, or it is the first of a new client and the caller has too many clients.
  */
 export function takeNext(client: ClientName, id: number, nowMs: number, nonce: string): readonly Statement[] {
   const mutation = BigInt(id);
@@ -43,7 +50,10 @@ export function takeNext(client: ClientName, id: number, nowMs: number, nonce: s
   ];
 }
 
-/** Statements that record what became of a pushed mutation, and forget an old one of the same client. */
+/**
+ * Statements that record what became of a pushed mutation, and delete the record of the client's mutation that is 1,000
+ * (`resultsMax`) before it.
+ */
 export function record(
   client: ClientName,
   id: number,
@@ -68,20 +78,20 @@ export function record(
   ];
 }
 
-/** What is known of a client that pushes mutations. */
+/** What the server knows of a client that pushes mutations. */
 export interface Known {
-  /** The id of the last mutation that was done or refused; 0 before the first. */
+  /** The id of the client's last mutation that was carried out or refused; 0 for a client that has pushed none. */
   readonly lastId: number;
   /**
-   * What became of the client's mutations that were asked for, by their ids, where it is still known. `hash` is that of
-   * what was sent.
+   * What became of those mutations of the client that were asked for, by their ids, as far as it is still recorded.
+   * `hash` is the hash of the operations that were sent.
    */
   readonly mutations: ReadonlyMap<number, { readonly hash: string; readonly result: Recorded }>;
 }
 
 /**
- * The statements that ask what is known of a client, for its mutations from one id to another. `knownOf` reads the
- * results.
+ * The statements that ask what the server knows of a client, and of its mutations with the ids `from` to `to`.
+ * `knownOf` reads their results.
  */
 export function askKnown(client: ClientName, from: number, to: number): readonly Statement[] {
   return [
@@ -95,7 +105,7 @@ export function askKnown(client: ClientName, from: number, to: number): readonly
   ];
 }
 
-/** What is known of a client, read from the results of `askKnown`. */
+/** Reads what the server knows of a client that pushes mutations from the results of `askKnown`. */
 export function knownOf([client, results]: readonly Result[]): Known {
   return {
     lastId: (client!.rows[0]?.[0] ?? 0) as number,
@@ -109,8 +119,8 @@ export function knownOf([client, results]: readonly Result[]): Known {
 }
 
 /**
- * Statements that delete what became of mutations more than 30 days ago, of at most `rowsMax`, and clients that have
- * pushed nothing for a year.
+ * Statements that delete what became of mutations more than 30 days ago, at most `rowsMax` of them, and clients that
+ * have pushed nothing for a year.
  */
 export function retirePushes(nowMs: number, rowsMax: number): readonly Statement[] {
   return [

@@ -28,30 +28,33 @@ import {
 } from "./ledger.js";
 import { keptReferences } from "./references.js";
 
-/** How many mutations a push has at most. */
+/** How many mutations one request to `/api/_svc/push` has at most. */
 export const mutationsMax = 100;
-/** How many operations all mutations of a push together have at most, on Node and on a Worker. */
+/** How many operations all mutations of one push have together at most: on Node, and on a Worker. */
 export const pushedOperationsMax = { node: 1_000, worker: 200 } as const;
 
-/** A mutation as a client pushes it: writes that belong together, under the next number of the client. */
+/**
+ * A mutation that a client pushes: writes (`operations`) that are carried out together, numbered by the client in its
+ * own count.
+ */
 interface Mutation {
   readonly id: number;
   readonly operations: readonly unknown[];
   readonly hash: string;
 }
 
-/** What the answer to a push tells of one mutation. */
+/** What the answer to a push says of one of its mutations. */
 interface Told {
   readonly id: number;
-  /** The result of the mutation as JSON text. */
+  /** What became of the mutation, as JSON text. */
   readonly json: string;
-  /** How many rows the result shows. */
+  /** How many rows the JSON of the mutation's result contains. */
   readonly rows: number;
 }
 
 /**
- * `POST /api/_svc/push` (docs/sync.md#push): carries out mutations in the order of their ids, each in a transaction of
- * its own and only once. What is refused is recorded, and does not stop what follows.
+ * `POST /api/_svc/push` (docs/sync.md#push): carries out mutations of a client in the order of their ids, each in a
+ * transaction of its own and only once. That a mutation is refused is recorded, and does not stop those after it.
  */
 export async function push(asked: ApiRequest): Promise<Response | Refusal> {
   const { services, caller, request, attempt } = asked;
@@ -74,8 +77,8 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
     try {
       let next = known !== null && mutation.id <= known.lastId ? null : await carryOut(mutation, pushing);
       if (next === null && known === null) {
-        // The mutation is not the next one of its client. If nothing was done yet, all mutations of the push are
-        // compared with what is known of the client; else the push ends here.
+        // This mutation was not carried out, because it is not the client's next one. If it is the first of the push,
+        // all mutations of the push are compared with what is known of the client. A later one ends the push.
         if (i > 0) break;
         known = await lookUp(mutations, pushing);
         const refusal = misfit(mutations, known);
@@ -85,7 +88,8 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
       if (next === null) break;
       told.push(next);
     } catch (error) {
-      // What was done until here is recorded and told. The client sends the rest again.
+      // The database has become unavailable. The mutations before this one are recorded, and the answer tells of them;
+      // the client will send the others again.
       if (!(error instanceof UnavailableError) || told.length === 0) throw error;
       break;
     }
@@ -101,7 +105,7 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
 
 const notSignedIn = new Refusal("unauthorized", "sign in to push, as mutations belong to who sends them");
 
-/** What carrying out the mutations of one push needs. */
+/** What is needed to carry out the mutations of one push. */
 interface Pushing {
   readonly asked: ApiRequest;
   readonly execution: WriteExecution;
@@ -145,8 +149,8 @@ function gap(expected: number): Refusal {
 }
 
 /**
- * Carries out a mutation if it is the next one of its client, or records that it is refused. Null where it is not the
- * next one.
+ * Carries out a mutation, or records that it is refused, if it is the client's next one. Null where it is not, so that
+ * nothing was done.
  */
 async function carryOut(mutation: Mutation, pushing: Pushing): Promise<Told | null> {
   const writes = writesOf(mutation, pushing);
@@ -182,7 +186,10 @@ async function carryOut(mutation: Mutation, pushing: Pushing): Promise<Told | nu
   }
 }
 
-/** The writes of a mutation, or why one of them is refused before the database is asked. */
+/**
+ * Reads the writes of a mutation. If one of them is refused even before the database is asked, returns the refusal of
+ * the whole mutation.
+ */
 function writesOf(
   mutation: Mutation,
   { asked, execution }: Pushing,
@@ -196,12 +203,15 @@ function writesOf(
   return writes;
 }
 
-/** A mutation that is refused for good, with the result that is recorded of it. */
+/**
+ * A mutation that is refused for good: the server records `result`, and answers with it when the client sends the
+ * mutation again.
+ */
 interface RefusedMutation {
   readonly result: Recorded;
   /**
-   * The write of a row that is not what the client takes it to be; null where the mutation is refused for another
-   * reason.
+   * The write that was refused because the stored row is not what the client believes it to be (`base`); null where the
+   * mutation is refused for another reason.
    */
   readonly conflicting: RowWrite | null;
 }
@@ -223,7 +233,10 @@ function refusedBy(
   };
 }
 
-/** Records that a mutation is refused, and tells so. Null where it is not the next one of its client. */
+/**
+ * Records that a mutation is refused, and returns what the answer says of it. Null where it is not the client's next
+ * one, so that nothing was recorded.
+ */
 async function refuse(
   { id, hash }: Mutation,
   { result, conflicting }: RefusedMutation,
@@ -256,8 +269,8 @@ async function tellRefused(
 }
 
 /**
- * The row that a refused write is about as it is now, as JSON; null where the caller may not read it or it is not
- * there.
+ * The row to which a refused write was to be done, as it is now, in JSON; null where it does not exist or the caller
+ * may not read it.
  */
 async function currentOf({ access, key }: RowWrite, { asked, execution }: Pushing): Promise<string | null> {
   const reading = accessTo(asked, access.table, "read", execution.nowMs);
@@ -267,7 +280,10 @@ async function currentOf({ access, key }: RowWrite, { asked, execution }: Pushin
   return isRefusal(row) ? null : row;
 }
 
-/** The row that a write answers with; null where the caller was shown no more than its key. */
+/**
+ * The row to show for a write in the answer to a push; for a delete, its key. Null where the caller may not read the
+ * row.
+ */
 function shownRow(json: string, { kind, access }: RowWrite): string | null {
   if (kind === "delete") return json;
   if (access.writeOnlyKey) return null;
@@ -279,13 +295,17 @@ async function lookUp(mutations: readonly Mutation[], { execution, name }: Pushi
   return knownOf(await read(execution, asking, "short"));
 }
 
-/** Why the mutations of a push do not follow on what is known of their client; null where they do. */
+/**
+ * Why the mutations of a push cannot follow those that the server knows of the client: one is missing between them, one
+ * was sent with other operations before, or the caller has too many clients. Null where they can.
+ */
 function misfit(mutations: readonly Mutation[], { lastId, mutations: known }: Known): Refusal | null {
   const first = mutations[0]!.id;
   if (first > lastId + 1) return gap(lastId + 1);
   if (mutations.some(({ id, hash }) => known.has(id) && known.get(id)!.hash !== hash)) return otherBody;
-  // Without a refusal the first mutation is the next one of a known client by now: another push was carried out
-  // meanwhile. A new client that could not push its first mutation is one too many.
+  // The first mutation was not the client's next one when it was tried. If it is by now, another push was carried out
+  // meanwhile, and nothing is wrong. But if it has the id 1 and the client is still unknown, the caller has too many
+  // clients.
   return first === 1 && lastId === 0 ? tooManyClients : null;
 }
 
@@ -297,7 +317,7 @@ const tooManyClients = new Refusal("rate_limited", `a caller has at most ${clien
   headers: { "Retry-After": "3600" },
 });
 
-/** What is told of a mutation that was done, or refused, by an earlier push. */
+/** What the answer says of a mutation that an earlier push has carried out, or had refused. */
 async function repeated(mutation: Mutation, { mutations }: Known, pushing: Pushing): Promise<Told> {
   const { id } = mutation;
   const result = mutations.get(id)?.result;

@@ -2,12 +2,15 @@ import type { Platform } from "../platform/platform.js";
 import { retirePushes } from "./ledger.js";
 
 const rowsMax = 500;
-/** How many times one call deletes rows at most, so that it ends even where new rows come as fast as old ones go. */
+/**
+ * How many batches of rows one call deletes at most, so that it ends even where new rows come as fast as old ones are
+ * deleted.
+ */
 const roundsMax = 200;
 
 /**
- * Deletes what is known of pushed mutations and of clients that push, after its time (`retirePushes`). To be called
- * every minute or so.
+ * Deletes what became of pushed mutations, and clients that push, when they are old enough (`retirePushes`). The server
+ * calls it every minute or so.
  */
 export async function retireMutations({
   database,

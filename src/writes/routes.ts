@@ -5,7 +5,7 @@ import type { ServiceEndpoints } from "../tables/routes.js";
 import { batch } from "./batch.js";
 import { push } from "./push.js";
 
-/** The endpoints for several writes that belong together, by the last segment of their path. */
+/** The endpoints `batch` and `push`, for several writes that belong together, by the last segment of their path. */
 export function writesEndpoints(services: ApiServices): ServiceEndpoints {
   return new Map([
     ["batch", byMethod({ POST: (c: Context) => answered(services, c.req.raw, batch) })],

@@ -3,21 +3,25 @@ import { hasAdmin } from "../../auth/store/setup.js";
 import { UnavailableError } from "../../platform/database.js";
 import type { Platform } from "../../platform/platform.js";
 
-/** Where the console (the web page for administrators) is served, and how the server prints that. */
+/**
+ * What `announceConsole` prints at the start of the server, and how: where the console (the web page for
+ * administrators) is, and perhaps the setup link.
+ */
 export interface Announced {
   /** The URL of the console's page. */
   readonly url: string;
   /**
-   * Whether a link that makes an administrator may be printed: a person reads the output, at a terminal, or nobody but
-   * this machine reaches the server.
+   * Whether the setup link, which lets whoever has it make the first administrator, may be printed: a person reads the
+   * output at a terminal, or nobody but this machine reaches the console.
    */
   readonly mayShowLink: boolean;
   readonly note: (message: string) => void;
 }
 
 /**
- * Prints where the console is, and while there is no administrator, how to make the first one: by a link, or where that
- * must not be printed, by the command line.
+ * Prints, at the server's start, where the console (the web page for administrators) is. While there is no
+ * administrator, also prints how to make the first one: a setup link, or where that must not be printed, a command to
+ * type.
  */
 export async function announceConsole(
   platform: Pick<Platform, "database" | "clock" | "random" | "log">,
@@ -34,7 +38,7 @@ export async function announceConsole(
 }
 
 /**
- * The lines that say where the console is, and where `setupLink` is not null, the link by which to make the first
+ * The lines to print: where the console is, and if `setupLink` is not null, the link by which to make the first
  * administrator.
  */
 export function consoleLines(url: string, setupLink: string | null): readonly string[] {

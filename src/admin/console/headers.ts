@@ -1,8 +1,9 @@
 import type { HeadersRecord } from "../../http/respond.js";
 
 /**
- * The Content-Security-Policy of the console's page: it may load scripts, styles, images and fonts of this server alone
- * and talk to it alone. No other page can frame it, and no text in a row can become a script.
+ * The Content-Security-Policy of the console's page. The page may load scripts, styles and fonts from this server
+ * alone, images from there or from `data:` URLs, and may send requests to this server alone. No other page can frame
+ * it, and no text of a row that the page shows can run as a script.
  */
 const policy = [
   "default-src 'none'",
@@ -24,14 +25,14 @@ const always = {
 } as const;
 
 /**
- * The headers of the console's page, which a browser checks for a newer one each time, so that the page is never older
- * than the server.
+ * The headers of the console's page. With `no-cache`, a browser asks for a newer page each time, so that the page is
+ * never older than the server.
  */
 export const pageHeaders: HeadersRecord = { ...always, "Cache-Control": "no-cache" };
 
 /**
- * The headers of the files that the console's page loads. Their names have a hash of their content, so they never
- * change.
+ * The headers of the files that the console's page loads. A browser may keep them for a year without asking again: the
+ * name of a file has a hash of its content, so the content under a name never changes.
  */
 export const assetHeaders: HeadersRecord = {
   ...always,

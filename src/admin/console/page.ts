@@ -7,8 +7,8 @@ import type { ConsoleFiles, ContentCoding } from "../../platform/console-files.j
 import { assetHeaders, pageHeaders } from "./headers.js";
 
 /**
- * Makes the routes under /console: the page, and what it loads, for everybody, as neither holds anything of the
- * project. `files` is null where the runtime serves them by itself.
+ * Makes the routes under /console: the console's page and the files that it loads. Everybody may load them, because
+ * they hold no data of the project. `files` is null where the runtime serves them without these routes.
  */
 export function consolePage(files: ConsoleFiles | null) {
   const routes = router();
@@ -37,14 +37,17 @@ export function consolePage(files: ConsoleFiles | null) {
   return routes;
 }
 
-/** The answer to `/console/`, a redirect to the page's path: a relative link would lead elsewhere from here. */
+/**
+ * Answers `/console/` with a redirect to `/console`, the path of the console's page: from `/console/`, a relative link
+ * of the page would lead elsewhere.
+ */
 export const toPage = byMethod({
   GET: () => new Response(null, { status: 307, headers: { ...everyAnswer, Location: "/console" } }),
 });
 
 /**
- * Whether the text has the form of an asset's name as the build gives it, `<name>-<hash>.js` or `.css`, and so leads
- * out of no directory.
+ * Whether the text has the form in which the build names the files of the console, `<name>-<hash>.js` or `.css`. Such a
+ * name has no slash, so it cannot lead out of the directory of these files.
  */
 export function isAssetName(name: string): boolean {
   return /^[\w.-]+-[\w-]+\.(js|css)$/.test(name);
@@ -59,8 +62,8 @@ const contentTypes: Readonly<Record<string, string>> = {
 const extensionOf = (path: string): string => path.slice(path.lastIndexOf(".") + 1);
 
 /**
- * The content codings (compression) that the client accepts, by their names in `Accept-Encoding` (RFC 9110, section
- * 12.5.3), the smaller one first. A coding with a weight of 0 is not accepted.
+ * The content codings (compressions) that the client accepts by its header `Accept-Encoding` (RFC 9110, section
+ * 12.5.3). Brotli comes before gzip, because it makes files smaller. A coding with a weight of 0 is not accepted.
  */
 function acceptedCodings(request: Request): readonly ContentCoding[] {
   const accepted = (request.headers.get("Accept-Encoding") ?? "")

@@ -12,23 +12,28 @@ import { postSetup } from "./setup.js";
 type Env = { Variables: { caller: Caller } };
 type Handler<R> = (given: R) => Promise<Response | Refusal>;
 
-/** What the routes of the console's session need. */
+/** What `consoleRoutes` needs to answer the requests about sessions of the console. */
 export interface ConsoleServices {
   readonly auth: AuthContext;
   /** The origin that the console is served at. */
   readonly own: OwnOrigin;
-  /** The client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`). */
+  /**
+   * Returns what the client of a request is counted by: its IPv4 address, or the /64 network of its IPv6 address
+   * (`addressUnit`).
+   */
   readonly addressOf: (c: Context) => string;
   /**
-   * `consoleGuard`, which refuses requests of foreign pages; `identified` finds the callers, the console's among them.
+   * Two middlewares. `guard` is `consoleGuard`: it refuses requests with the console's cookie that a page of another
+   * site has sent. `identified` finds the caller of a request, also by the console's cookie.
    */
   readonly guard: MiddlewareHandler;
   readonly identified: MiddlewareHandler;
 }
 
 /**
- * Makes the routes under /admin/api for the console's own session (docs/console.md). They come before the other routes
- * there, because signing in has to work even with a cookie that is no longer valid.
+ * Makes the routes under /admin/api by which people sign in to the console and out of it (docs/console.md). They have
+ * to be added before the other routes under /admin/api, which refuse every request with an invalid cookie: signing in
+ * has to work even with such a cookie.
  */
 export function consoleRoutes({ auth, own, addressOf, guard, identified }: ConsoleServices) {
   const routes = router<Env>();

@@ -23,7 +23,10 @@ import { tell } from "../../http/answer-facts.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 
-/** What a handler is given that sets or deletes the console's cookie: a request of one of the server's own pages. */
+/**
+ * What a handler is given that sets or deletes the console's cookie: a request that a page of the server's own has
+ * sent, and whether it came over HTTPS (`origin`).
+ */
 export interface OwnPageRequest extends AuthRequest {
   readonly origin: ConsoleOrigin;
 }
@@ -43,7 +46,10 @@ export function postSession(given: OwnPageRequest): Promise<Response | Refusal> 
 
 const adminsOnly = new Refusal("forbidden", "the console is for admins");
 
-/** The answer to a request that has opened a session of the console: the session, and its cookie. */
+/**
+ * Makes the answer to a request that has opened a session of the console. The body describes the session, and the
+ * console's cookie holds its token.
+ */
 export function openedResponse(
   user: PublicUser,
   session: MadeConsoleSession,
@@ -66,15 +72,17 @@ function sessionResponse(
   return json({ data }, status);
 }
 
-/** GET /admin/api/session: the caller's session of the console. */
+/**
+ * GET /admin/api/session: shows the session of the console by which the caller is signed in; 401 where there is none.
+ */
 export async function getSession({ caller }: CallerRequest): Promise<Response | Refusal> {
   const found = ofConsole(caller);
   return isRefusal(found) ? found : sessionResponse(found.user, found.session);
 }
 
 /**
- * DELETE /admin/api/session: ends the session of the console's cookie. The cookie is deleted also where the session has
- * ended before.
+ * DELETE /admin/api/session: ends the session whose token is in the console's cookie. The answer deletes the cookie,
+ * also where that session has ended before.
  */
 export async function deleteSession({ request, context, origin }: OwnPageRequest): Promise<Response> {
   const { database, clock } = context.platform;
@@ -89,9 +97,9 @@ export async function deleteSession({ request, context, origin }: OwnPageRequest
 }
 
 /**
- * POST /admin/api/session/confirm with `password`: for the next five minutes, the session may do what needs a confirmed
- * one. A wrong password counts like a failed login. It is answered with 403, because 401 means that the session has
- * ended.
+ * POST /admin/api/session/confirm with `password`: lets a session of the console do for five minutes what needs a
+ * password typed lately (`unconfirmedRefusal`). A wrong password counts like a failed login. The answer to it is 403,
+ * because the console takes 401 for the end of the session.
  */
 export async function confirmSession({
   request,

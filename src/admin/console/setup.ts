@@ -24,7 +24,8 @@ export async function postSetup(given: OwnPageRequest): Promise<Response | Refus
   const { token, email, password } = asked;
   if (!isSetupToken(token)) return noLink;
   const setupHash = await hashSecret(token);
-  // The link is checked before the password is hashed, so that nobody without a link makes the server hash.
+  // The setup link is checked before the password is hashed, because hashing is costly: nobody without a link can make
+  // the server hash.
   const [live] = await database.query([liveSetup(setupHash, clock.now())]);
   if (live!.rows.length === 0) return noLink;
   const passwordHash = await passwordHasher.hash(password, { address, isFor: "sign_in" });
@@ -38,7 +39,8 @@ export async function postSetup(given: OwnPageRequest): Promise<Response | Refus
   };
   const user = await signIn(context, factor, (holder) => openConsoleSession(session, holder));
   if (user !== null) return openedResponse(user, session, origin, 201);
-  // If the address is taken but the link is still live, the link can be used again with another address.
+  // No administrator was made. If the setup link is still live, that is because the email address is taken, and the
+  // link can be used again with another address.
   const [still] = await database.query([liveSetup(setupHash, now)]);
   return still!.rows.length === 0 ? noLink : taken;
 }

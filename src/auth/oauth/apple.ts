@@ -83,9 +83,7 @@ async function signingKey(pem: string) {
   }
 }
 
-/**
- * Whether the text is a P-256 private key in PEM form, which Apple's credentials need. Checked when they are installed.
- */
+/** Whether the text is a P-256 private key in PEM form, as the credentials for Apple need one. */
 export async function isAppleKey(pem: string): Promise<boolean> {
   return signingKey(pem).then(
     () => true,

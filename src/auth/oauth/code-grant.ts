@@ -4,7 +4,7 @@ import { isLoopbackHttp } from "./http-client.js";
 import { type AuthorizationResponse, type Endpoints, ProviderError } from "./provider.js";
 
 /**
- * A sign-in provider in the form that oauth4webapi takes. Make one for the life of the server, because oauth4webapi
+ * A sign-in provider in the form that oauth4webapi takes. To be made once per provider and server, because oauth4webapi
  * caches the provider's keys by this object.
  */
 export function authorizationServer({
@@ -33,10 +33,11 @@ export interface CodeGrant {
 }
 
 /**
- * Exchanges the code of an authorization response for tokens (RFC 6749, section 4.1.3). The caller has used the state
- * up before. `iss` is checked where the response has it (RFC 9207). With `openId` the answer must hold an ID token:
- * its issuer, audience, times and nonce are checked here, and its signature with the provider's keys (OpenID Connect
- * Core, section 3.1.3.7). Throws where a check fails or the provider reports an error.
+ * Exchanges the code of a provider's authorization response for tokens (RFC 6749, section 4.1.3). The caller must have
+ * marked the state as used before, so that a response counts only once. `iss` is checked where the response has it (RFC
+ * 9207). With `openId` the provider has to return an ID token: its issuer, audience, times and nonce are checked, and
+ * its signature with the provider's keys (OpenID Connect Core, section 3.1.3.7). Throws where a check fails or the
+ * provider reports an error.
  */
 export async function exchangeCode(
   grant: CodeGrant,
@@ -69,8 +70,8 @@ export async function exchangeCode(
 }
 
 /**
- * The ProviderError for any error of the exchange with a provider, with a message that may be logged. It never holds
- * the cause of an error, because oauth4webapi keeps whole answers there, and those hold tokens.
+ * Turns any error of the exchange with a provider into a ProviderError, with a message that may be logged. The cause of
+ * the error is left out, because oauth4webapi keeps whole answers there, and those hold tokens.
  */
 export function asProviderError(error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;
@@ -106,7 +107,8 @@ function isDenial(error: string): boolean {
 }
 
 /**
- * An error code that a provider has sent, to be put into a logged message; `an error` where it is not one short word.
+ * An error code that a provider has sent, as it may stand in a logged message: the code itself if it is one short word,
+ * otherwise `an error`.
  */
 function word(error: string): string {
   return /^[\w.-]{1,64}$/.test(error) ? error : "an error";

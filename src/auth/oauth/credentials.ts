@@ -101,8 +101,8 @@ export async function sealCredentials(
 }
 
 /**
- * Decrypts the text of a `.json.sealed` file. Null where the key, the project or the provider is another one, or the
- * text is damaged.
+ * Decrypts the text of a `.json.sealed` file. Null where the key, the project or the provider is not the one that it
+ * was sealed for, or the text is damaged.
  */
 export async function openCredentials(sealed: string, binding: SealBinding): Promise<string | null> {
   const bytes = sealed.startsWith(format) ? fromBase64Url(sealed.slice(format.length).trim()) : null;

@@ -24,7 +24,10 @@ export interface ProviderConnection {
   profile(response: AuthorizationResponse): Promise<Profile>;
 }
 
-/** A social sign-in that begins, for which the URL at the provider is to be made. */
+/**
+ * What is known of a social sign-in when it begins. From this the URL at the provider is made, at which the person
+ * signs in.
+ */
 export interface AuthorizationRequest {
   /** The URL of this server to which the provider sends the person back. */
   readonly redirectUri: string;
@@ -32,7 +35,10 @@ export interface AuthorizationRequest {
   readonly secrets: FlowSecrets;
 }
 
-/** The provider's callback that ends a sign-in. It was begun with the same `redirectUri`, `state` and `secrets`. */
+/**
+ * The provider's callback, which ends a social sign-in. `redirectUri`, `state` and `secrets` have to be those that the
+ * sign-in was begun with.
+ */
 export interface AuthorizationResponse extends AuthorizationRequest {
   /** The parameters that the provider has sent with the callback (RFC 6749, section 4.1.2; RFC 9207). */
   readonly parameters: URLSearchParams;
@@ -46,13 +52,14 @@ export interface Profile {
   /** Whether the provider has verified the email address. */
   readonly emailVerified: boolean;
   /**
-   * Whether the provider vouches for the email address as of now, so that an existing user with it may be linked. False
-   * where the provider verified it once and it may have passed to another person since.
+   * Whether the provider vouches for the email address as of now, so that the person may be given an existing account
+   * with that address. False where the provider verified the address once and it may have passed to another person
+   * since.
    */
   readonly mayLink: boolean;
 }
 
-/** Why a sign-in at a provider failed, as a code for the application. Details are in the log. */
+/** Why a sign-in at a provider failed, as a code that the application is told. More is in the log. */
 export type ProviderFailure = "access_denied" | "provider_error";
 
 /**

@@ -24,8 +24,9 @@ export const failureDescriptions: Readonly<Record<SignInFailure, string>> = {
 };
 
 /**
- * What is known of a social sign-in after the batch of `signInByIdentity`. The two `…Disabled` are null where there is
- * no such user: none linked to the identity at the provider, or none with the address.
+ * What is known of a social sign-in after the batch of `signInByIdentity`. `identityDisabled` and `addressDisabled` say
+ * whether a user is disabled: the one linked to the identity at the provider, and the one with the person's address.
+ * Each is null where there is no such user.
  */
 export interface SignInFacts {
   readonly codeStored: boolean;
@@ -41,22 +42,26 @@ export function judgeSignIn(facts: SignInFacts): SignInFailure | null {
   if (facts.identityDisabled === true) return "account_disabled";
   if (!facts.addressVerified) return "email_not_verified";
   if (facts.addressDisabled === true) return "account_disabled";
-  // An enabled user has the address but was not linked to the identity, so this server has not verified that user's
-  // address, or the provider does not vouch for the address as of now.
+  // If `addressDisabled` is null, nobody has the address, but a user may not be created for it. Otherwise an enabled
+  // user has the address and was not linked to the identity, because this server has not verified that user's address,
+  // or the provider does not vouch for the address as of now.
   return facts.addressDisabled === null ? "registration_closed" : "email_not_verified";
 }
 
-/** A person whom a sign-in provider has verified, who is to be signed in. */
+/** A person who has signed in at a provider and is to be signed in to this server. */
 export interface ProfileSignIn {
   readonly profile: Profile;
   readonly registration: AuthSettings["registration"];
-  /** The challenge of the application's own PKCE (RFC 7636), which it has sent when the sign-in began. */
+  /**
+   * The PKCE challenge (RFC 7636) that the application has sent when the sign-in began. Whoever exchanges the code for
+   * tokens has to know its verifier.
+   */
   readonly codeChallenge: string;
 }
 
 /**
- * Signs a person in by what a provider says of them. Returns a code that the application exchanges for tokens, or why
- * the sign-in failed.
+ * Signs a person in by what a sign-in provider says of them; this may create their account. Returns a code that the
+ * application exchanges for tokens, or why the sign-in failed.
  */
 export async function signInByProfile(
   context: { readonly platform: Platform },

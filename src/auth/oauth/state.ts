@@ -16,18 +16,18 @@ export function newSecret(random: Random): string {
  */
 export interface FlowSecrets {
   /**
-   * The hash of the state by which the database stores and finds the sign-in. It depends on the server's key, so a hash
-   * that is found tells under which key the sign-in began.
+   * The hash of the state, by which the database stores and finds the sign-in. The hash depends on the server's key:
+   * where the hash under a key is found, the sign-in began under that key.
    */
   readonly stateHash: string;
-  /** The PKCE verifier that the server uses towards the provider. */
+  /** The PKCE verifier (RFC 7636) between this server and the provider. The application's own PKCE has another one. */
   readonly codeVerifier: string;
   readonly nonce: string;
 }
 
 /**
- * Derives the secrets of a social sign-in, and the hash by which its state is stored, from the state with HMAC-SHA-256,
- * so that the database stores neither the state nor a secret. `key` is used for nothing else.
+ * Derives from the state of a social sign-in, with HMAC-SHA-256, its secrets and the hash by which it is stored. So the
+ * database stores neither the state nor a secret. `key` is used for nothing else.
  */
 export async function flowSecrets(state: string, key: Uint8Array<ArrayBuffer>): Promise<FlowSecrets> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
@@ -59,8 +59,8 @@ export function isCodeVerifier(text: unknown): text is string {
 }
 
 /**
- * Adds parameters to a redirect URL, which stays as it is written. `$auth.redirect_urls` allows no URL with a query
- * or fragment.
+ * Appends a query to a URL that has no query and no fragment yet, such as those that `$auth.redirect_urls` allows. The
+ * URL itself stays exactly as it is written.
  */
 export function withQuery(redirectTo: string, parameters: Readonly<Record<string, string>>): string {
   return `${redirectTo}?${new URLSearchParams(parameters)}`;

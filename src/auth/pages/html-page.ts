@@ -3,8 +3,8 @@ import { escapeHtml } from "../../encoding/html.js";
 import { everyAnswer } from "../../http/respond.js";
 
 /**
- * A page of the server's own, such as the one for a new password. It has no scripts and no images, and loads nothing
- * from elsewhere.
+ * A page that the server itself offers, such as the one where a mailed link sets a new password. It has no scripts and
+ * no images, and loads nothing from elsewhere.
  */
 export interface HtmlPage {
   readonly title: string;
@@ -26,8 +26,8 @@ button{margin:1.25rem 0 0;padding:.625rem 1.25rem;font:inherit;font-weight:600;c
 let policy: string | undefined;
 
 /**
- * The Content-Security-Policy of the server's own pages: nothing but the page's style is loaded, forms go to this
- * server only, and no site may frame the page.
+ * The Content-Security-Policy of the pages that the server itself offers for mailed links: nothing is loaded, only the
+ * page's own style applies, forms go to this server only, and no site may frame the page.
  */
 async function makePolicy(): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(style));
@@ -36,8 +36,8 @@ async function makePolicy(): Promise<string> {
 }
 
 /**
- * Makes the response with a page of the server's own. The page's URL may hold a token, so the page must not be cached
- * and no other site may learn its URL.
+ * Makes the response with a page that the server itself offers for a mailed link. The page's URL may hold the link's
+ * token, so the page must not be cached and no other site may learn its URL.
  */
 export async function pageResponse({ title, main }: HtmlPage, status: number): Promise<Response> {
   policy ??= await makePolicy();

@@ -4,8 +4,8 @@ import type { LinkPurpose } from "../links.js";
 import type { HtmlPage } from "./html-page.js";
 
 /**
- * The purpose of one of the server's own pages for mailed links, by the last part of its path; null where there is no
- * such page.
+ * The purpose of the links that lead to one of the server's own pages, found by the last part of the page's path; null
+ * where there is no such page.
  */
 export function purposeOfPage(name: string): LinkPurpose | null {
   const purposes = Object.keys(hostedPages) as LinkPurpose[];
@@ -62,7 +62,7 @@ export function takesPassword(purpose: LinkPurpose): boolean {
   return wordings[purpose].takesPassword;
 }
 
-/** What the page that a mailed link leads to shows in its form. */
+/** What is needed to make the page that a mailed link leads to, with its form. */
 export interface FormPage {
   readonly purpose: LinkPurpose;
   readonly token: string;
@@ -72,8 +72,8 @@ export interface FormPage {
 }
 
 /**
- * The page that a mailed link leads to, with a form. The link is used up when the form is sent, not when the page is
- * opened.
+ * Makes the page that a mailed link leads to, with a form. The link is used up when the form is sent, not when the page
+ * is opened.
  */
 export function formPage({ purpose, token, passwordLengthMin, problem }: FormPage): HtmlPage {
   const { title, intro, button } = wordings[purpose];
@@ -97,8 +97,8 @@ function passwordField(lengthMin: number, invalid: boolean): string {
 }
 
 /**
- * The page that is shown after a mailed link was used. `onwardTo` is a URL that the project or the invitation chose,
- * never one of the request; null: the page leads nowhere.
+ * Makes the page that is shown after a mailed link was used. `onwardTo` is the URL of its link to continue; it comes
+ * from the project's files or the invitation, never from the request. Null: the page has no such link.
  */
 export function donePage(purpose: LinkPurpose, onwardTo: string | null): HtmlPage {
   const { doneTitle, done } = wordings[purpose];
@@ -107,7 +107,7 @@ export function donePage(purpose: LinkPurpose, onwardTo: string | null): HtmlPag
   return { title: doneTitle, main: `<p role="status">${escapeHtml(done)}</p>${onward}` };
 }
 
-/** The page that is shown for a link that cannot be used. `problem` is a sentence for people. */
+/** Makes the page that is shown for a link that cannot be used. `problem` is a sentence for people. */
 export function problemPage(problem: string): HtmlPage {
   return { title: "This did not work", main: problemText(problem) };
 }

@@ -10,8 +10,9 @@ import { ownerId } from "../store/users.js";
 import { deletionRefusal, lastAdmin, userDeletion } from "../user-deletion.js";
 
 /**
- * DELETE /auth/me: deletes the caller's own account with its sessions, and does to rows that refer to it what their
- * foreign keys say. It takes the password, or for an account without one a recent sign-in.
+ * DELETE /auth/me: deletes the caller's own account with its sessions. Rows that refer to the account are deleted or
+ * changed as their foreign keys say (`ON DELETE`). The body has to have the password, or where the account has none,
+ * the caller has to have signed in lately.
  */
 export async function deleteMe({
   request,

@@ -28,7 +28,9 @@ export async function resendVerification({
   return json({ data: { accepted: true } }, 202);
 }
 
-/** POST /auth/email-verification/confirm: confirms the address and signs its user in. */
+/**
+ * POST /auth/email-verification/confirm with the `token` of a mailed link: confirms the address and signs its user in.
+ */
 export async function confirmVerification({
   request,
   context,

@@ -11,9 +11,10 @@ import { ownerId } from "../store/users.js";
 import { useLink } from "../use-link.js";
 
 /**
- * POST /auth/email: mails a link to the new address that moves the account there, and a notice to the present address.
- * It takes the password, or for an account without one a recent sign-in. The answer and the statements are the same
- * whether or not somebody else has the new address.
+ * POST /auth/email: asks to change the caller's email address. A link that completes the change is mailed to the new
+ * address, and a notice to the present one. The body has to have the password, or where the account has none, the
+ * caller has to have signed in lately. The answer and the statements are the same whether or not somebody else has the
+ * new address.
  */
 export async function requestEmailChange({
   request,
@@ -40,8 +41,9 @@ export async function requestEmailChange({
 }
 
 /**
- * POST /auth/email/confirm: moves the account to the address that the link was mailed to. Every session ends but the
- * one that has asked for the change, and a mail tells the account's old address.
+ * POST /auth/email/confirm with the `token` of the mailed link: changes the account's email address to the one that the
+ * link was mailed to. Every session ends but the one that has asked for the change, and a mail to the old address says
+ * that it was changed.
  */
 export async function confirmEmailChange({
   request,

@@ -86,8 +86,8 @@ const isAdmin = (item: unknown): boolean => (item as { readonly role?: unknown }
 const fields = new Set(["id", "email", "role", "email_verified", "disabled", "password_hash"]);
 
 /**
- * Reads an imported user from an item of the body; a text that says what is wrong where it is not valid. Values are
- * never converted to another type.
+ * Reads an imported user from an item of the body. Returns a text that says what is wrong where the item is not valid.
+ * Values are never converted to another type.
  */
 function readUser(item: unknown, hasher: PasswordHasher): ImportedUser | string {
   if (typeof item !== "object" || item === null || Array.isArray(item)) return ": expected an object";

@@ -36,9 +36,9 @@ export async function invite(given: CallerRequest): Promise<Response | Refusal> 
 }
 
 /**
- * Invites a user by mail, for a caller who may. A user who has not accepted yet is mailed a new link that sets a
- * password, and older links become invalid. A user who has an account already is mailed only the URL that the
- * invitation leads to; their role and password stay.
+ * Invites a user by mail; whether the caller may do so was checked before. A user who has not accepted yet is mailed a
+ * new link that sets a password, and older links become invalid. A user who has an account already is mailed only the
+ * URL that the invitation leads to; their role and password stay.
  */
 export async function inviteUser({
   request,

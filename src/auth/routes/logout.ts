@@ -9,8 +9,8 @@ import { familyOf } from "../refresh-rotation.js";
 import { revokeByRefreshToken } from "../store/sessions.js";
 
 /**
- * POST /auth/logout: ends the session that a refresh token belongs to. The session's access tokens are refused from the
- * next request on.
+ * POST /auth/logout: ends the session that a refresh token belongs to. Requests with the session's access tokens are
+ * refused from then on.
  */
 export async function logout({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const { platform, config } = context;

@@ -9,8 +9,9 @@ import { flowSecrets, isCodeChallenge, newSecret, stateLifetimeMs } from "../oau
 import { insertState, purgeSignIns } from "../store/oauth.js";
 
 /**
- * POST /auth/oauth/authorize: begins a social sign-in. The application sends the person to the URL in the answer and
- * keeps the verifier of its `code_challenge` for the exchange.
+ * POST /auth/oauth/authorize: begins a social sign-in. The application sends the person to the URL in the answer. It
+ * also has to keep the verifier of the `code_challenge` that it has sent, because the later exchange for tokens needs
+ * it.
  */
 export async function authorize({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const { platform, providers } = context;
@@ -33,7 +34,8 @@ export async function authorize({ request, context }: AuthRequest): Promise<Resp
   });
   const hash = secrets.stateHash;
   await platform.database.batch([
-    // Each sign-in that begins adds one state and removes several that have expired, so that the table does not grow.
+    // Each sign-in that begins stores one state, and removes several that have expired, so that the table does not
+    // grow.
     ...purgeSignIns(now, purgedMax),
     insertState({ hash, provider, redirectTo, codeChallenge, now, expiresAtMs: now + stateLifetimeMs }),
   ]);
@@ -59,7 +61,7 @@ function readAuthorize(
     code_challenge_method: method,
   } = body;
   if (!isOAuthProvider(provider) || !providers.includes(provider)) return notOffered;
-  // The redirect URL is compared byte for byte (RFC 9700, section 2.1).
+  // The redirect URL has to equal one of the project's byte for byte (RFC 9700, section 2.1).
   if (typeof redirectTo !== "string" || !redirectUrls.includes(redirectTo))
     return badRequest("redirect_to: not one of the project's redirect URLs");
   if (method !== "S256") return badRequest("code_challenge_method: expected S256");

@@ -15,9 +15,10 @@ import { type FlowSecrets, flowSecrets, withQuery } from "../oauth/state.js";
 import { consumeState } from "../store/oauth.js";
 
 /**
- * GET or POST /auth/oauth/callback/{provider}: the sign-in provider sends the person back here. The state is used up
- * first, whatever follows. Without a state that is live the answer is 400, because the URL to return to is stored with
- * the state.
+ * GET or POST /auth/oauth/callback/{provider}: the sign-in provider sends the person back here. The state is marked as
+ * used before the provider is asked who has signed in, so it cannot be used again even if that fails. Where the state
+ * is unknown, used or expired, the answer is 400 and no redirect, because the application's URL is stored with the
+ * state.
  */
 export async function callback({ request, context, name }: AuthRequest): Promise<Response | Refusal> {
   if (!isOAuthProvider(name)) return new Refusal("not_found", "no such provider");
@@ -46,7 +47,7 @@ const unknownState = new Refusal(
   { facts: { event: "sign_in_failed" } },
 );
 
-/** How many bytes the form may have that Apple posts to the callback. */
+/** How many bytes the form may have that a browser posts from Apple to the callback. */
 const formBytesMax = 65_536;
 
 async function readParameters(request: Request, provider: Provider): Promise<URLSearchParams | Refusal> {

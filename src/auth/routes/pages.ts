@@ -9,8 +9,8 @@ import { donePage, formPage, problemPage, purposeOfPage, takesPassword } from ".
 import { useLink } from "../use-link.js";
 
 /**
- * GET /auth/pages/{verify-email, accept-invitation, reset-password, change-email}: the page of a mailed link where `$auth` names
- * none. Opening it does not use the link up.
+ * GET /auth/pages/{verify-email, accept-invitation, reset-password, change-email}: the server's own page for a mailed
+ * link, used where `$auth` names no page of the application. Opening it does not use the link up.
  */
 export async function showPage({ request, context, name }: AuthRequest): Promise<Response | Refusal> {
   const purpose = purposeOfPage(name);
@@ -28,8 +28,8 @@ const noSuchPage = new Refusal("not_found", "no such page");
 const incomplete = "The address is incomplete. Open the whole link of the mail.";
 
 /**
- * POST /auth/pages/{name}: takes the form of the page of a mailed link, which uses the link up. It opens no session, so
- * that a foreign page cannot sign anybody in with it.
+ * POST /auth/pages/{name}: takes the form of the server's own page for a mailed link, and uses the link up. It opens no
+ * session, so that a page of another site cannot sign anybody in by sending such a form.
  */
 export async function submitPage({
   request,
@@ -44,10 +44,12 @@ export async function submitPage({
   if (isRefusal(form)) return form;
   const token = form.get("token") ?? "";
   const password = takesPassword(purpose) ? (form.get("password") ?? "") : null;
-  // The application's URL is read before the link is used: if the storage fails here, the link stays usable.
+  // The application's URL is read before the link is used: if the storage fails while it is read, the link stays
+  // usable.
   const application = await applicationOf(context);
   const used = await useLink(context, { purpose, token, password, address });
-  // The invitation's `redirectTo` is not checked here, because it was checked when the invitation was created.
+  // The URL that the invitation leads to, `redirectTo`, is not checked any more: it was checked when the invitation was
+  // created.
   if (!isRefusal(used)) {
     const done = await pageResponse(donePage(purpose, used.redirectTo ?? application), 200);
     return tell(done, { principal: { kind: "user", id: used.userId } });
@@ -59,7 +61,10 @@ export async function submitPage({
   return pageResponse(formPage({ purpose, token, passwordLengthMin, problem }), used.status);
 }
 
-/** The URL of the application, to lead on to; null where the project's files name none or no schema is in force. */
+/**
+ * The URL of the application, at which the page offers to continue; null where svc.schema.yaml and svc.toml name none,
+ * or no schema can be served.
+ */
 async function applicationOf({ settings, config }: AuthContext): Promise<string | null> {
   const found = await settings();
   return isRefusal(found) ? null : applicationUrl(found, config.cors.allowed_origins);
@@ -67,7 +72,8 @@ async function applicationOf({ settings, config }: AuthContext): Promise<string 
 
 /**
  * Whether the form was sent by a page of this server. A page with `Referrer-Policy: no-referrer` sends its forms with
- * `Origin: null` (Fetch, "append a request Origin header"); then `Sec-Fetch-Site` tells, which no page can forge.
+ * `Origin: null` (Fetch, "append a request Origin header"). In that case the header `Sec-Fetch-Site` tells, which no
+ * page can forge.
  */
 function isOwnForm(request: Request, { publicBaseUrl, config }: AuthContext): boolean {
   const origin = request.headers.get("Origin");

@@ -28,8 +28,8 @@ export async function requestPasswordReset({
 }
 
 /**
- * POST /auth/password-reset/confirm: sets the new password and ends every session of the user. A disabled user stays
- * disabled.
+ * POST /auth/password-reset/confirm with the `token` of a mailed link and `password`: sets the new password and ends
+ * every session of the user. A disabled user stays disabled.
  */
 export async function confirmPasswordReset({
   request,

@@ -61,15 +61,15 @@ async function rotate(request: Request, context: AuthContext): Promise<Response 
       return same === null ? invalidRefreshToken : respond(context, verdict.facts, same);
     }
     case "reject":
-      // The statement before the last one ends the session if its token was used again too late. If that has changed a
-      // row, the reuse is logged.
+      // The last but one statement of the batch ends the session if its token was used again too late. If it has
+      // changed a row, the answer's line in the log says so.
       return results.at(-2)!.rowsWritten > 0 ? reused(context, facts) : invalidRefreshToken;
   }
 }
 
 /**
- * The refusal of a refresh token whose reuse has ended the session. The log says whose session it was, where the token
- * is still stored.
+ * The answer to a refresh token that was used again too late, which has ended its session. The log says whose session
+ * it was, if the token is still stored.
  */
 function reused(context: AuthContext, facts: TokenFacts | null): Response {
   const principal = facts && { principal: { kind: "user" as const, id: facts.user.id } };

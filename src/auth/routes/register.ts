@@ -14,16 +14,16 @@ import { insertRegistrationMail } from "../store/outbox.js";
 import { insertUser, type NewUser, userWithPassword } from "../store/users.js";
 
 /**
- * POST /auth/register: creates a user with the role `user`, whatever the body says, and a session. Where addresses have
- * to be confirmed, it sends a mail and opens no session.
+ * POST /auth/register: creates a user with the role `user`, whatever role the body asks for, and opens a session. Where
+ * addresses have to be confirmed, it opens no session but mails a link.
  */
 export async function register({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
   const body = await readEmailAndPassword(request);
   if (isRefusal(body)) return body;
   const turn: HashTurn = { address, isFor: "registration" };
-  // Whether the hasher has room for one more password is checked first, so that a flood of registrations costs the
-  // database nothing.
+  // Whether the password hasher has room for one more password is checked before the database is asked anything, so
+  // that a flood of registrations costs the database nothing.
   if (!platform.passwordHasher.hasRoomFor(turn)) throw new HasherBusyError("no registration would be hashed");
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;

@@ -32,8 +32,8 @@ type Handler<R> = (given: R) => Promise<Response | Refusal>;
 
 /**
  * Makes the routes under /auth (docs/reference/http.md#endpoints). `authenticated` is a middleware that finds the
- * caller in a round trip of its own, for routes that read a body and need the caller for it. `addressOf` gives the
- * client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`).
+ * caller in a round trip of its own, for endpoints with a body whose answer depends on the caller. `addressOf` returns
+ * the client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`).
  */
 export function authRoutes(
   context: AuthContext,
@@ -97,7 +97,10 @@ export function authRoutes(
   return routes;
 }
 
-/** The POST endpoints whose answer depends on the caller, who is found out before the handler runs. */
+/**
+ * The POST endpoints whose answer depends on the caller. The caller is found in a round trip of its own before the
+ * handler runs.
+ */
 const callersPosts: readonly (readonly [string, Handler<CallerRequest>])[] = [
   ["/password", changeOwnPassword],
   ["/email", requestEmailChange],
@@ -106,8 +109,9 @@ const callersPosts: readonly (readonly [string, Handler<CallerRequest>])[] = [
 ];
 
 /**
- * Makes the error handler of the routes under /auth, which answers every exception with 503 `auth_unavailable`, because
- * clients then keep their tokens. An exception that is neither failing storage nor a busy hasher is also logged.
+ * Makes the error handler of the routes under /auth. It answers every exception with 503 `auth_unavailable`, for which
+ * clients keep their tokens. An exception is also logged, unless it says that the storage fails or the password hasher
+ * is busy.
  */
 function unavailableFor(log: Log): (error: Error) => Response {
   return (error) => {

@@ -8,7 +8,7 @@ import { deleteEmailChangeOfSession } from "../store/email-change.js";
 import { instant } from "../store/instant.js";
 import { endSession, sessionsOf } from "../store/sessions.js";
 
-/** GET /auth/sessions: the caller's own sessions that have not ended, the one that was used last first. */
+/** GET /auth/sessions: lists the caller's own sessions that have not ended, the most recently used first. */
 export async function listSessions({
   context,
   caller,
@@ -41,8 +41,8 @@ function sessionOf([id, kind, createdAt, latestAt, expiresAt]: Result["rows"][nu
 const noSuchSession = new Refusal("not_found", "no such session");
 
 /**
- * DELETE /auth/sessions/{id}: ends a session of the caller's own, from the next request on, and cancels a change of the
- * address that it has asked for.
+ * DELETE /auth/sessions/{id}: ends a session of the caller's own, so that its next request is refused. If that session
+ * has asked to change the email address, the change is cancelled.
  */
 export async function endOwnSession({
   context,

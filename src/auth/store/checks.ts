@@ -2,11 +2,12 @@ import { type ResultValue, type Statement, statement } from "../../platform/data
 import { Memo, statementLengthMax } from "../../platform/memo.js";
 import { instant } from "./instant.js";
 
-// The columns of the checks of a caller have the names c0, c1 and so on, by which `insist` refers to them.
+// The statements that check callers name their columns c0, c1 and so on, because `insist` refers to them by these
+// names.
 const schemaVersion = "(SELECT max(version) FROM _schema) AS c0";
 
-// The checks' SQL texts are constants because caches look them up by their text: a string that is put together anew has
-// to be read as a whole before it can be found.
+// The SQL texts of the checks are constants, because caches look statements up by their text. With a text that is put
+// together anew for each request, the look-up would first have to read all of it.
 const schemaVersionSql = `SELECT ${schemaVersion}`;
 const sessionSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4 FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
@@ -19,43 +20,44 @@ const apiKeySql = `SELECT ${schemaVersion}, k.id AS c1, k.scopes AS c2 FROM (SEL
     LEFT JOIN _service_keys k ON k.hash = ? AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)`;
 
 /**
- * The check of an anonymous caller, which only reads the schema's version. Returns `[schema version]`, NULL where no
- * schema was applied yet.
+ * The statement that checks an anonymous caller, of whom there is nothing to check: it only reads the version of the
+ * schema in force. Returns `[schema version]`, NULL where no schema was applied yet.
  */
 export function schemaVersionCheck(): Statement {
   return statement(schemaVersionSql);
 }
 
 /**
- * The check of a user's session. Returns `[schema version, user id, email, role, email verified]`; the columns of the
- * user are NULL unless the session is not revoked, began after `since` (milliseconds since the epoch), and the user is
- * enabled.
+ * The statement that checks a user's session. Returns `[schema version, user id, email, role, email verified]`. The
+ * columns of the user are NULL unless the session is not revoked and began after `since` (milliseconds since the
+ * epoch), and the user is enabled.
  */
 export function sessionCheck(sessionId: string, since: number): Statement {
   return statement(sessionSql, sessionId, BigInt(since));
 }
 
 /**
- * The check of a session of the console, by the hash of its token. Returns `[schema version, user id, email, role, email
- * verified, session id, expires at, confirmed until]`; the columns of the user are NULL unless the session is not
- * revoked, ends after `now`, began after `since` (milliseconds since the epoch), and the user is an enabled
- * administrator.
+ * The statement that checks a session of the console, by the hash of its token. Returns `[schema version, user id,
+ * email, role, email verified, session id, expires at, confirmed until]`. The columns of the user are NULL unless the
+ * session is not revoked, ends after `now` and began after `since` (milliseconds since the epoch), and the user is an
+ * enabled administrator.
  */
 export function consoleCheck(tokenHash: string, now: number, since: number): Statement {
   return statement(consoleSql, tokenHash, BigInt(now), BigInt(since));
 }
 
 /**
- * The check of an API key. Returns `[schema version, key id, scopes]`; the columns of the key are NULL where it is
- * unknown, revoked or expired at `now` (milliseconds since the epoch).
+ * The statement that checks an API key. Returns `[schema version, key id, scopes]`; the columns of the key are NULL
+ * where it is unknown, revoked or expired at `now` (milliseconds since the epoch).
  */
 export function apiKeyCheck(hash: string, now: number): Statement {
   return statement(apiKeySql, hash, instant(now));
 }
 
 /**
- * Makes a check of a caller that also returns, behind its `length` columns, those of a user whose view is asked for:
- * `[id, email, role, email verified, disabled]`, NULL where there is no such user.
+ * Adds to the check of an administrator the look-up of the user as whom the administrator wants to see the data
+ * (`Svc-As`). Behind the `length` columns of the check, the statement returns `[id, email, role, email verified,
+ * disabled]` of that user, NULL where there is no such user.
  */
 export function besideUser(check: Statement, length: number, id: string): Statement {
   const columns = ["id", "email", "role", "email_verified", "disabled"];
@@ -67,8 +69,9 @@ export function besideUser(check: Statement, length: number, id: string): Statem
 }
 
 /**
- * Makes a check of a caller that also returns, behind its `length` columns, those of an API key whose view is asked
- * for: `[id, scopes, whether it is valid at `now`]`, NULL where there is no such key.
+ * Adds to the check of an administrator the look-up of the API key as which the administrator wants to see the data
+ * (`Svc-As`). Behind the `length` columns of the check, the statement returns `[id, scopes, good]` of that key, where
+ * `good` is 1 if it is valid at `now`; NULL where there is no such key.
  */
 export function besideKey(check: Statement, length: number, id: string, now: number): Statement {
   return statement(
@@ -85,9 +88,8 @@ const named = (columns: readonly string[], from: number) =>
   columns.map((column, i) => `o.${column} AS c${from + i}`).join();
 
 /**
- * A statement for the beginning of a batch that fails unless the check of a caller returns the expected row, so that
- * nothing of the batch is committed. It fails by reading invalid JSON, because a SELECT cannot raise an error by
- * itself.
+ * Makes a statement for the beginning of a batch, which undoes the batch unless the check of the caller returns the
+ * expected row. To fail, it reads invalid JSON, because a SELECT cannot raise an error by itself.
  */
 export function insist(check: Statement, expected: readonly ResultValue[]): Statement {
   const sql = insisting.get(check.sql, () => {
@@ -99,13 +101,15 @@ export function insist(check: Statement, expected: readonly ResultValue[]): Stat
   return { sql, params: [...expected, ...check.params] };
 }
 
-/** A cache of the SQL that `insist` makes, by the SQL of the check of a caller. There are few such checks. */
+/**
+ * A cache of the SQL that `insist` makes, by the SQL of the check that it was made for. There are few different checks.
+ */
 const insisting = new Memo<string>(16_384);
 
 /**
- * Joins a check of the caller and a statement that is marked as `single` into one statement, because a further
- * statement costs as much as looking up a row. The columns of the check come first. Where the `single` statement
- * returns no row, its columns are NULL.
+ * Joins the check of a caller and a statement that is marked as `single` (it returns at most one row) into one
+ * statement, because a further statement would cost as much as looking up a row. The columns of the check come first.
+ * The others are NULL where the `single` statement returns no row.
  */
 export function withCheck(check: Statement, { sql, params }: Statement): Statement {
   const text = textsAfter(check.sql).get(sql, () => `SELECT * FROM (${check.sql}) LEFT JOIN (${sql}) ON 1`);
@@ -113,15 +117,15 @@ export function withCheck(check: Statement, { sql, params }: Statement): Stateme
 }
 
 /**
- * How many statements `withValues` joins at most: the one that asks whether a request is new, and the one with a
- * write's probes.
+ * How many statements `withValues` joins at most. A write begins with two that can be joined: the one that asks whether
+ * the same request was answered before, and the one that looks up the rows which its rules ask about.
  */
 export const valuesMax = 2;
 
 /**
- * Joins the statement that `insist` has made with statements that are marked as `single: "value"` into one. Each of
- * them becomes a column, which is NULL where the statement returns no row: that is quicker than the join of
- * `withCheck`.
+ * Joins the statement that `insist` has made and statements that are marked as `single: "value"` into one. Each of
+ * those becomes a column, which is NULL where the statement returns no row. That is quicker than a join as `withCheck`
+ * makes it.
  */
 export function withValues(holds: Statement, values: readonly Statement[]): Statement {
   let sql = textsAfter(holds.sql).get("", () => `SELECT (${holds.sql}) AS holds`);
@@ -135,11 +139,11 @@ export function withValues(holds: Statement, values: readonly Statement[]): Stat
 }
 
 /**
- * A cache of the SQL of `withCheck` and `withValues`: by the SQL of the check, or what `insist` makes of it, and of what was
- * joined with that before, then by the SQL that is joined with all of it.
+ * The SQL that `withCheck` and `withValues` have made. The outer key is the SQL that something is added to: that of a
+ * check, or what was already joined with it. The inner key is the SQL of the statement that is added.
  */
 const joinedTexts = new Memo<Memo<string>>(65_536);
-/** How many bytes of cached SQL are kept for each text that others are joined with. */
+/** How many bytes of SQL are cached for each text that other statements are joined with. */
 const joinedBytesMax = 2_097_152;
 
 function textsAfter(sql: string): Memo<string> {

@@ -2,9 +2,9 @@ import type { SqlValue } from "../../platform/database.js";
 
 /**
  * A condition of fixed text, to be put into the WHERE of a statement, and the values of its parameters. This folder
- * holds the fixed SQL over the server's own tables, a named function for each statement. What a change of state depends
- * on is a condition inside its statement: nothing is read first and written afterwards on the strength of it. Times are
- * milliseconds since the epoch.
+ * holds all fixed SQL over the server's own tables, with a named function for each statement. Whether a statement may
+ * change something is a condition inside that statement: nothing is decided by an earlier read, which might be out of
+ * date. Times are milliseconds since the epoch.
  */
 export interface Condition {
   readonly sql: string;

@@ -9,13 +9,16 @@ export interface NewConsoleSession {
   readonly tokenHash: string;
   readonly now: number;
   readonly expiresAtMs: number;
-  /** Until when the session counts as confirmed by a password, so that it is not asked for again. */
+  /**
+   * Until when the session counts as confirmed by its user's password. Until then, nothing asks for the password again.
+   */
   readonly confirmedUntilMs: number;
 }
 
 /**
- * Opens a session of the console for the enabled administrator whom `holder` finds, a condition as `openSession` takes
- * it. The first of the statements returns `[id, email, role]` of the user, or no row where nobody was found.
+ * Makes the statements that open a session of the console for the enabled administrator whom `holder` finds, a
+ * condition on the columns of `_users AS u`. The first of them returns `[id, email, role]` of the administrator, or no
+ * row where nobody was found.
  */
 export function openConsoleSession(session: NewConsoleSession, holder: Condition): readonly Statement[] {
   return [
@@ -64,7 +67,10 @@ export function confirmConsoleSession(confirmation: Confirmation): Statement {
   );
 }
 
-/** Ends a session of the console. Returns its user's id; no row where the session is unknown or has ended already. */
+/**
+ * Ends the session of the console whose token has this hash. Returns its user's id; no row where there is no such
+ * session or it has ended already.
+ */
 export function revokeConsoleSession(tokenHash: string, now: number): Statement {
   return statement(
     `UPDATE _sessions SET revoked_at = ? WHERE token_hash = ? AND revoked_at IS NULL AND expires_at > ?

@@ -2,15 +2,15 @@ import { type Statement, statement } from "../../platform/database.js";
 import type { Condition } from "./condition.js";
 import { liveLinkCondition } from "./links.js";
 
-/** A new link that moves a user to another address, to be stored. Times are milliseconds since the epoch. */
+/** A new mailed link that changes its user's email address, to be stored. Times are milliseconds since the epoch. */
 export interface NewEmailChange {
   readonly id: string;
   /** The hash of the link's token. */
   readonly hash: string;
-  /** The id of the mail in the outbox that announces the link. Where that mail was not written, no link is stored. */
+  /** The id of the mail in the outbox that the link is sent with. If that mail was not written, no link is stored. */
   readonly mailId: string;
   readonly userId: string;
-  /** The session that asks for the change of address. It goes on when the link is used. */
+  /** The session that asks for the change of address. It is the only one that does not end when the link is used. */
   readonly sessionId: string;
   /** The address that the link moves the user to. */
   readonly email: string;
@@ -20,9 +20,9 @@ export interface NewEmailChange {
 }
 
 /**
- * Makes the statements that store a link which changes an address. They go into one batch behind the statement that
- * writes its mail. Older such links of the user are deleted, also where no link is stored, but not where `owner`
- * matches nobody.
+ * Makes the statements that store a link which changes its user's email address. They go into one batch behind the
+ * statement that writes the link's mail, and store no link where no mail was written. In both cases the user's older
+ * links of this kind are deleted. Where `owner` matches nobody, nothing is stored or deleted.
  */
 export function insertEmailChange(link: NewEmailChange, owner: Condition): readonly Statement[] {
   return [
@@ -52,7 +52,10 @@ export function insertEmailChange(link: NewEmailChange, owner: Condition): reado
 /** The use of a link that changes a user's address. */
 export interface EmailChangeUse {
   readonly hash: string;
-  /** A random id of this use of the link, by which the other statements of the batch find the link that it consumed. */
+  /**
+   * A random id of this use of the link. The link's row gets it, so that the other statements of the batch find the
+   * link that this request has used up.
+   */
   readonly usedBy: string;
   /** The id of the mail that tells the user's old address of the change. */
   readonly mailId: string;
@@ -60,11 +63,11 @@ export interface EmailChangeUse {
 }
 
 /**
- * Makes the statements that use a link which changes an address: they write a mail to the old address, move the user to
- * the new one and mark that as verified. The first returns `[redirect_to, user_id]`, or no row where the link is not
- * live or somebody else has the address meanwhile; then nothing is changed. All sessions end but the one that asked for
- * the change, and so do exchange codes and all other links, which were mailed to the old address. Identities at
- * providers stay.
+ * Makes the statements that use a link which changes an email address: they mail the old address, move the user to the
+ * new address, and mark that as verified. The first returns `[redirect_to, user_id]`. It returns no row where the link
+ * is not live or somebody else has taken the address meanwhile; then nothing is changed. All sessions end but the one
+ * that has asked for the change, and codes of social sign-ins are deleted. All other links are deleted, because they
+ * were mailed to the old address. Identities at sign-in providers stay.
  */
 export function changeEmail({ hash, usedBy, mailId, now }: EmailChangeUse): readonly Statement[] {
   const used = "FROM _links l WHERE l.hash = ? AND l.used_by = ?";
@@ -109,8 +112,9 @@ export function changeEmail({ hash, usedBy, mailId, now }: EmailChangeUse): read
 }
 
 /**
- * Deletes the unused link by which a session has asked for another address: of this user, or with null of the
- * session's. To be run where the session is ended on purpose.
+ * Deletes the link by which this session has asked for another email address of its user. With `userId` it does so only
+ * if the link is that user's; null allows whichever user the session belongs to. To be run where the session is ended
+ * on purpose.
  */
 export function deleteEmailChangeOfSession(sessionId: string, userId: string | null): Statement {
   return statement(
@@ -122,12 +126,12 @@ export function deleteEmailChangeOfSession(sessionId: string, userId: string | n
   );
 }
 
-/** Deletes the unused links by which any session of a user has asked for another address. */
+/** Deletes the links by which sessions of this user have asked for another email address. */
 export function deleteEmailChanges(userId: string): Statement {
   return statement("DELETE FROM _links WHERE user_id = ? AND purpose = 'email_change'", userId);
 }
 
-/** Deletes the unused links by which any session of anybody has asked for another address. */
+/** Deletes all links by which any session of any user has asked for another email address. */
 export function deleteEveryEmailChange(): Statement {
   return statement("DELETE FROM _links WHERE purpose = 'email_change'");
 }

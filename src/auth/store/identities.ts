@@ -2,7 +2,10 @@ import { type Statement, statement } from "../../platform/database.js";
 import { instant } from "./instant.js";
 import { invitedRole } from "./links.js";
 
-/** A person who has signed in at a provider and is to be signed in here. `provider` and `subject` are the identity. */
+/**
+ * A person who has signed in at a provider and is to be signed in to this server. `provider` and `subject` together are
+ * the person's identity.
+ */
 export interface IdentitySignIn {
   readonly provider: string;
   readonly subject: string;
@@ -10,11 +13,11 @@ export interface IdentitySignIn {
   readonly email: string | null;
   readonly emailKey: string | null;
   /**
-   * Whether the identity may be linked to an existing user with the address. If not, it is linked only to a user who is
-   * created for it.
+   * Whether the identity may be given to an existing user with the same email address. If not, only a user who is
+   * created for it can have it.
    */
   readonly mayLink: boolean;
-  /** Whether a user may be created where the address has none yet. */
+  /** Whether a user may be created if nobody has the address yet. */
   readonly mayRegister: boolean;
   /** The id for the user, if a new one is created. */
   readonly newUserId: string;
@@ -28,17 +31,17 @@ export interface IdentitySignIn {
 const unlinked = "NOT EXISTS (SELECT 1 FROM _identities WHERE provider = ? AND subject = ?)";
 
 /**
- * SQL: the user with an address that was never confirmed, whose account may therefore have been created by somebody
- * else than the owner of the address. Only while the identity has no user. Administrators are excepted, because an
- * operator who creates one by hand may have invented the address.
+ * SQL, a condition: the user with this address has never confirmed it, so somebody else than the address's owner may
+ * have created the account. It holds only while the identity at the provider has no user yet. It excepts
+ * administrators, because an operator who creates one by hand may have invented the address.
  */
 const unconfirmed = `email_key = ? AND email_verified = 0 AND disabled = 0 AND role <> 'admin' AND ${unlinked}`;
 
 /**
- * Finds, takes over or creates the user of an identity at a sign-in provider and stores an exchange code for that user,
- * in one batch. A known identity belongs to its user whatever its address is now. An unknown one is linked by its
- * address, where both the provider and this server have verified it. The last statement returns what `judgeSignIn`
- * needs.
+ * Makes the statements that find the user of an identity at a sign-in provider, or take over or create that user, and
+ * store an exchange code for the user, all in one batch. An identity that has a user keeps that user, whatever its
+ * address is now. An identity without a user is given to the user with the same address, if both the provider and this
+ * server have verified it. The last statement returns what `judgeSignIn` needs.
  */
 export function signInByIdentity(request: IdentitySignIn): readonly Statement[] {
   return [
@@ -89,8 +92,8 @@ function byAddress(request: IdentitySignIn, email: string, emailKey: string): re
 }
 
 /**
- * Gives an account whose address was never confirmed to the identity with that address: the sessions, codes, links and
- * the password that the account's creator knows become invalid.
+ * Gives an account whose address was never confirmed to the person who has signed in with that address at a provider.
+ * Whoever created the account loses it: its sessions end, and its codes, links and password are deleted.
  */
 function takeOver({ provider, subject, now }: IdentitySignIn, emailKey: string): readonly Statement[] {
   const account = [emailKey, provider, subject] as const;
@@ -117,8 +120,9 @@ function takeOver({ provider, subject, now }: IdentitySignIn, emailKey: string):
 }
 
 /**
- * Returns `[whether the exchange code was stored, whether the identity's user is disabled, whether the address's user
- * is disabled]`; the last two are NULL where there is no such user.
+ * The statement that tells the outcome of a social sign-in: `[whether the exchange code was stored, whether the
+ * identity's user is disabled, whether the address's user is disabled]`. The last two are NULL where there is no such
+ * user.
  */
 function signInFacts({ codeHash, provider, subject, emailKey }: IdentitySignIn): Statement {
   return statement(

@@ -9,15 +9,15 @@ export interface NewLink {
   readonly hash: string;
   readonly purpose: LinkPurpose;
   /**
-   * The id of the mail in the outbox that announces the link. Where that mail was not written, no link is stored and
-   * older ones stay valid.
+   * The id of the mail in the outbox that the link is sent with. If that mail was not written, no link is stored, and
+   * older links stay valid.
    */
   readonly mailId: string;
   readonly emailKey: string;
   /**
-   * The hash of a registration's password. It becomes the user's when the link is used, but only where the account is
-   * an unconfirmed registration: any other account has an owner, and a stranger must not set their password. Null: the
-   * new link takes over the hash that the link before it carries.
+   * The hash of the password that somebody has registered with. It becomes the user's password when the link is used,
+   * but only if the account is an unconfirmed registration: any other account has an owner, and a stranger must not set
+   * its password. Null: the new link takes over the hash that the link before it has.
    */
   readonly passwordHash: string | null;
   /** The role that the user gets when the link is used; null where the link changes no role. */
@@ -28,8 +28,8 @@ export interface NewLink {
 }
 
 /**
- * Makes the statements that store a mailed link. They go into one batch behind the statement that writes its mail.
- * Older links of the same user and purpose are deleted.
+ * Makes the statements that store a mailed link. They go into one batch behind the statement that writes the link's
+ * mail, and do nothing where no mail was written. Older links of the same user and purpose are deleted.
  */
 export function insertLink(link: NewLink): readonly Statement[] {
   return [
@@ -62,8 +62,9 @@ export function insertLink(link: NewLink): readonly Statement[] {
 }
 
 /**
- * Undoes an unconfirmed registration of somebody who is invited, because whoever registered may be another person: the
- * password and the verification links go. Goes into one batch behind `insertLink` of the invitation.
+ * Undoes the unconfirmed registration of somebody who is now invited, because another person may have registered with
+ * that address: the account's password and its verification links are deleted. Goes into one batch behind `insertLink`
+ * of the invitation.
  */
 export function forgetRegistration(invitationId: string): readonly Statement[] {
   const invitee = "(SELECT user_id FROM _links WHERE id = ?)";
@@ -81,9 +82,9 @@ export function forgetRegistration(invitationId: string): readonly Statement[] {
 }
 
 /**
- * Removes the passwords that the unused verification links of an unconfirmed registration carry, where somebody has
- * registered the address once more and no new link was stored because the limit of mails is reached: it is then unknown
- * whose password is the owner's. Goes into one batch behind `insertLink`.
+ * Removes the passwords that the unused verification links of an unconfirmed registration hold. It does so where
+ * somebody has registered the address once more, and no new link was stored because the limit of mails is reached: it
+ * is then unknown whose password is that of the address's owner. Goes into one batch behind `insertLink`.
  */
 export function disputePasswords(linkId: string, emailKey: string): Statement {
   return statement(
@@ -95,13 +96,13 @@ export function disputePasswords(linkId: string, emailKey: string): Statement {
   );
 }
 
-/** SQL: whether a row of `_links` is a link that can be used. Its parameter is the time. */
+/** SQL, a condition on a row of `_links`: the link can still be used. It has one parameter, the current time. */
 export const liveLinkCondition = `used_at IS NULL AND expires_at > ?
   AND EXISTS (SELECT 1 FROM _users u WHERE u.id = _links.user_id AND u.disabled = 0)`;
 
 /**
- * Returns `[id, email]`, of a link and its user, where the link can be used now; else no row. It is read before the new
- * password is hashed, which is costly.
+ * Returns `[id, email]` of the link with this hash and its user; no row where the link cannot be used now. It is run
+ * before a new password is hashed, which is costly.
  */
 export function liveLink(hash: string, purpose: LinkPurpose, now: number): Statement {
   return statement(
@@ -127,7 +128,10 @@ export interface LinkUse {
    * in from.
    */
   readonly addressKey: string;
-  /** A random id of this use of the link, by which the other statements of the batch find the link that it consumed. */
+  /**
+   * A random id of this use of the link. The link's row gets it, so that the other statements of the batch find the
+   * link that this request has used up.
+   */
   readonly usedBy: string;
   readonly now: number;
 }
@@ -135,7 +139,10 @@ export interface LinkUse {
 /** SQL: the id of the user whose link the request has used; NULL where it has used none. */
 const consumer = "(SELECT user_id FROM _links WHERE hash = ? AND used_by = ?)";
 
-/** The condition by which `openSession` finds the user whose link was used, in one batch behind `consumeLink`. */
+/**
+ * The condition by which `openSession` finds the user whose link was just used. It has to be in one batch behind the
+ * statements of `consumeLink`.
+ */
 export function userOfLink({ hash, usedBy }: LinkUse): Condition {
   return condition(`u.id = ${consumer}`, hash, usedBy);
 }
@@ -148,9 +155,10 @@ export const invitedRole = `(SELECT i.role FROM _links i WHERE i.user_id = _user
   AND i.used_at IS NULL AND i.expires_at > ? AND _users.email_verified = 0)`;
 
 /**
- * Makes the statements that use up a mailed link. The first returns `[redirect_to, user_id]`, or no row where the link
- * is not live. Sessions, exchange codes and known addresses of the user are ended, because somebody else may have had
- * the account until now, and all other links of the user are deleted. The client's address is then the only known one.
+ * Makes the statements that use up a mailed link and confirm its user's address. The first returns `[redirect_to,
+ * user_id]`, or no row where the link is not live. Somebody else may have had the account until now, so all sessions of
+ * the user end, and the user's codes of social sign-ins, known addresses and other links are deleted. After that, only
+ * the address of this client is a known one.
  */
 export function consumeLink({
   hash,
@@ -172,8 +180,8 @@ export function consumeLink({
       BigInt(now),
     ),
     statement(
-      // The password of the link, if it has one, replaces the user's. Otherwise the user's stays, except that of an
-      // unconfirmed registration: it is removed, because a stranger may have set it.
+      // If the link carries a password, it becomes the user's. Otherwise the user's password stays, unless the account
+      // is an unconfirmed registration: then it is removed, because a stranger may have set it.
       `UPDATE _users SET email_verified = 1, registration_unconfirmed = 0,
         password_hash = ifnull(l.password_hash, iif(registration_unconfirmed, NULL, _users.password_hash)),
         role = ifnull(ifnull(l.role, ${invitedRole}), _users.role)
@@ -201,8 +209,9 @@ export function consumeLink({
 }
 
 /**
- * Deletes the links and exchange codes of a user whose password was changed, because they could open a session. Goes
- * into one batch behind `changePassword`, and does nothing where that changed no password.
+ * Deletes the mailed links of a user whose password was changed and the codes of the user's social sign-ins, because
+ * each of them could open a session. Goes into one batch behind `changePassword`, and does nothing if that changed no
+ * password.
  */
 export function deleteOpeningsIfChanged(userId: string, passwordHash: string): readonly Statement[] {
   return ["_links", "_oauth_codes"].map((table) =>

@@ -8,7 +8,10 @@ export interface NewState {
   readonly hash: string;
   readonly provider: string;
   readonly redirectTo: string;
-  /** The challenge of the application's own PKCE (RFC 7636), which is checked at the exchange. */
+  /**
+   * The PKCE challenge (RFC 7636) that the application has sent. It is checked when the application exchanges its code
+   * for tokens.
+   */
   readonly codeChallenge: string;
   readonly now: number;
   readonly expiresAtMs: number;
@@ -29,8 +32,9 @@ export function insertState(state: NewState): Statement {
 }
 
 /**
- * Marks a social sign-in's state as used, whichever of the two hashes it was stored by. Returns `[hash, redirect_to,
- * code_challenge]`; no row where the state is unknown, used, expired or another provider's.
+ * Marks the state of a social sign-in as used. The state is found by either of the two hashes, as the server's secret
+ * may have changed since it was stored. Returns `[hash, redirect_to, code_challenge]`; no row where the state is
+ * unknown, used, expired or another provider's.
  */
 export function consumeState(hashes: Keyring<string>, provider: string, now: number): Statement {
   return statement(
@@ -59,8 +63,8 @@ export function purgeSignIns(now: number, rowsMax: number): readonly Statement[]
 }
 
 /**
- * Marks an exchange code of a social sign-in as used, whether or not the verifier that came with it is right. `hash` is
- * the code's.
+ * Marks an exchange code of a social sign-in as used, whether or not the PKCE verifier that came with it is right.
+ * `hash` is the hash of the code.
  */
 export function consumeCode(hash: string, now: number): Statement {
   return statement(
@@ -80,8 +84,9 @@ export interface PresentedCode {
 }
 
 /**
- * The condition by which `openSession` finds the user of an exchange code, in one batch directly behind `consumeCode`.
- * It matches nobody where the code was used or expired, or was made for another challenge.
+ * The condition by which `openSession` finds the user of an exchange code. It has to be in one batch directly behind
+ * `consumeCode`, because it asks for `changes() = 1`. It matches nobody where the code was used or expired, or was made
+ * for another challenge.
  */
 export function userOfCode({ hash, codeChallenge, now }: PresentedCode): Condition {
   return condition(
@@ -103,7 +108,7 @@ export function deleteEveryCode(): Statement {
   return statement("DELETE FROM _oauth_codes");
 }
 
-/** Returns `[id]`, the project's random id. */
+/** Reads the random id of the project, as `[id]`. */
 export function projectId(): Statement {
   return statement("SELECT id FROM _project");
 }

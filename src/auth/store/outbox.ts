@@ -4,10 +4,10 @@ import type { Condition } from "./condition.js";
 import { isPending } from "./users.js";
 
 /**
- * The kind of a mail, which decides what the mail says. `registration_attempt` tells the owner of an address that
- * somebody tried to register it, `email_change_attempt` that somebody with another account tried to move there. An
- * account's own address gets `email_change_notice` when another one was asked for, and `email_changed` when the account
- * has moved.
+ * The kind of a mail, which decides what the mail says. `registration_attempt` tells the owner of an account that
+ * somebody has tried to register its address, `email_change_attempt` that somebody with another account has tried to
+ * change to its address. The address of an account gets `email_change_notice` when a change to another one is asked
+ * for, and `email_changed` when that change is done.
  */
 export type MailKind =
   | LinkPurpose
@@ -19,15 +19,15 @@ export type MailKind =
 /** A mail that is to be written to the outbox. */
 export interface NewMail {
   readonly id: string;
-  /** The id of the link that the mail announces. It is not stored for users who get a mail without a link. */
+  /** The id of the link that the mail is to hold. It is stored only if the mail turns out to be one with a link. */
   readonly linkId: string;
   readonly emailKey: string;
   readonly now: number;
 }
 
 /**
- * Which users get a mail, and of which kind, as SQL over `_users`: `kind` is an expression, `withLink` and `recipients`
- * are conditions.
+ * Who gets a mail, as SQL on the columns of `_users`. `kind` is an expression for the kind of the mail. `withLink` and
+ * `recipients` are conditions: whether the mail has a link, and whether the user gets the mail at all.
  */
 interface MailRule {
   readonly kind: string;
@@ -37,8 +37,8 @@ interface MailRule {
 
 /**
  * Makes the statement that writes a mail to the outbox. It goes into one batch directly behind the statement that
- * counts the mail, and does nothing where that counted none because the limit is reached. For an address without an
- * account the same statement runs and writes nothing.
+ * counts the mail, and writes nothing where that has found the limit reached. It also writes nothing for an address
+ * without an account, but is run all the same, so that the time does not reveal it.
  */
 function insertMail(
   { id, linkId, emailKey, now }: NewMail,
@@ -61,8 +61,9 @@ function insertMail(
 const unconfirmedRegistration = "registration_unconfirmed = 1";
 
 /**
- * Writes the mail for a registration of an address that has an account: an unconfirmed one gets a link to confirm the
- * address. Any other account has an owner, who is told that somebody tried to register the address.
+ * Makes the statement that writes the mail for a registration. If the address belongs to an unconfirmed registration,
+ * the mail has a link to confirm the address. If it belongs to any other account, the mail tells the owner that
+ * somebody has tried to register the address.
  */
 export function insertRegistrationMail(mail: NewMail): Statement {
   const kind = `iif(${unconfirmedRegistration}, 'email_verification', 'registration_attempt')`;
@@ -70,37 +71,38 @@ export function insertRegistrationMail(mail: NewMail): Statement {
 }
 
 /**
- * Writes a mail with a new link to confirm the address. Where addresses need not be confirmed nobody is mailed, because
- * the link would vouch for an account that anybody may have created.
+ * Makes the statement that writes a mail with a new link to confirm the address. Where the project does not want
+ * addresses confirmed, nobody is mailed: the link would vouch for an account that anybody may have created.
  */
 export function insertVerificationMail(mail: NewMail, { required }: { required: boolean }): Statement {
   const recipients = required ? "email_verified = 0" : "false";
   return insertMail(mail, { kind: "'email_verification'", withLink: "true", recipients }, null);
 }
 
-/** Writes a mail with a link to reset the password. */
+/** Makes the statement that writes a mail with a link to set a new password. */
 export function insertPasswordResetMail(mail: NewMail): Statement {
   return insertMail(mail, { kind: "'password_reset'", withLink: "true", recipients: "true" }, null);
 }
 
 /**
- * Writes the mail of an invitation: with a link to accept it for a user who has not accepted yet, with `actionUrl`
- * alone for any other.
+ * Makes the statement that writes the mail of an invitation. A user who has not accepted yet gets a link to accept it;
+ * any other user gets only `actionUrl`.
  */
 export function insertInvitationMail(mail: NewMail, actionUrl: string | null): Statement {
   return insertMail(mail, { kind: "'invitation'", withLink: isPending, recipients: "true" }, actionUrl);
 }
 
-/** A mail with a link that moves a user to the address that the mail is sent to. */
+/** A mail to a new email address, with the link that makes it the address of a user's account. */
 export interface EmailChangeMail extends NewMail {
-  /** The new address as the user has given it. */
+  /** The new address, spelled as the user has given it. */
   readonly email: string;
 }
 
 /**
- * Writes a mail with a link to a user's new address. Where somebody else has that address, they get a mail without a
- * link. Nobody is mailed where `owner`, a condition on `_users AS u`, matches nobody. Goes directly behind the
- * statement that counts the mail.
+ * Makes the statement that writes a mail to the new address that a user has asked for, with the link that completes the
+ * change. If another account has that address, its owner gets a mail without a link. Nobody is mailed where `owner`, a
+ * condition on `_users AS u`, matches nobody. It goes into one batch directly behind the statement that counts the
+ * mail.
  */
 export function insertEmailChangeMail(
   { id, linkId, email, emailKey, now }: EmailChangeMail,
@@ -122,8 +124,8 @@ export function insertEmailChangeMail(
 }
 
 /**
- * Writes a mail to the present address of the user whom `owner` matches, which says that a change to another address
- * was asked for. Goes directly behind the statement that counts the mail, as `insertEmailChangeMail` does.
+ * Makes the statement that writes a notice to the present address of the user whom `owner` matches: a change to another
+ * address was asked for. It goes into one batch directly behind the statement that counts the mail.
  */
 export function insertEmailChangeNotice(id: string, owner: Condition, now: number): Statement {
   return statement(
@@ -136,7 +138,10 @@ export function insertEmailChangeNotice(id: string, owner: Condition, now: numbe
   );
 }
 
-/** Returns `[1]` where a mail is due. It is run before `claimMails`, because that takes the write lock. */
+/**
+ * Returns `[1]` where a mail is due. It is run before `claimMails`, which would take the write lock even where no mail
+ * is due.
+ */
 export function anyMailDue(now: number): Statement {
   return statement(
     "SELECT 1 FROM _outbox WHERE next_attempt_at <= ? AND leased_until <= ? LIMIT 1",
@@ -149,7 +154,10 @@ export function anyMailDue(now: number): Statement {
 export interface MailClaim {
   readonly now: number;
   readonly mailsMax: number;
-  /** The ids of mails that this process is sending, or has sent and not deleted yet; they are not claimed again. */
+  /**
+   * The ids of mails that this process is sending, or has sent and not deleted from the outbox yet. They are not
+   * claimed again.
+   */
   readonly except: readonly string[];
   /**
    * The pause in milliseconds before the second attempt to send a mail. It doubles with each attempt, up to
@@ -158,7 +166,8 @@ export interface MailClaim {
   readonly backoffMs: number;
   readonly backoffMsMax: number;
   /**
-   * For how many milliseconds no other process takes the claimed mails. Longer than any transport takes to send one.
+   * For how many milliseconds no other process may take the claimed mails. It is longer than any transport takes to
+   * send a mail.
    */
   readonly leaseMs: number;
 }
@@ -166,9 +175,9 @@ export interface MailClaim {
 const backoff = "min(?, ? << min(attempts, 30))";
 
 /**
- * Claims mails that are due, so that no other process takes them before the lease and the backoff have ended. Returns
- * `[id, kind, recipient, link_id, action_url, created_at, attempts, link's expires_at, link's redirect_to, link's
- * hash]`; the last three are NULL where the link is not live.
+ * Claims mails that are due, so that no other process takes them before the lease and the pause between attempts have
+ * ended. Returns `[id, kind, recipient, link_id, action_url, created_at, attempts, link's expires_at, link's
+ * redirect_to, link's hash]`; the last three are NULL where the mail has no link or the link can no longer be used.
  */
 export function claimMails({
   now,
@@ -200,8 +209,9 @@ export function claimMails({
 }
 
 /**
- * Lets other processes take a mail whose delivery has failed, once the pause before the next attempt is over. Does
- * nothing where the mail was claimed again since, which `attempts` tells. `error` says in words what went wrong.
+ * Gives back a claimed mail whose delivery has failed: any process may take it once the pause before the next attempt
+ * is over. Does nothing if the mail was claimed again since, which shows by another value of `attempts`. `error` says
+ * in words what went wrong.
  */
 export function releaseMail(id: string, attempts: number, error: string): Statement {
   return statement(
@@ -219,8 +229,8 @@ export function releaseMail(id: string, attempts: number, error: string): Statem
 export type MailEnd = "sent" | "failed" | "dropped";
 
 /**
- * Removes a mail from the outbox that has ended, and stores what became of it. `error` is that of the last attempt to
- * send it; null for none.
+ * Moves a mail that has ended from the outbox to `_past_mails`, with what became of it. `error` is that of the last
+ * attempt to send it; null for none.
  */
 export function endMail(id: string, end: MailEnd, now: number, error: string | null): readonly Statement[] {
   return [
@@ -243,7 +253,7 @@ export interface MailsAsked {
   readonly now: number;
   /** The state of the listed mails; null for mails in any state. */
   readonly state: "waiting" | MailEnd | null;
-  /** The time and the id of a mail behind which the list begins; null to begin with the newest one. */
+  /** The time and the id of the mail behind which the page begins; null to begin with the newest mail. */
   readonly after: readonly [createdAtMs: number, id: string] | null;
   readonly limit: number;
 }
@@ -251,9 +261,9 @@ export interface MailsAsked {
 const sharedColumns = "id, kind, recipient, link_id, action_url, created_at, attempts, last_error";
 
 /**
- * Lists mails that wait, and those that have ended lately, the newest first. Returns `[id, kind, recipient, link_id,
- * action_url, created_at, attempts, last_error, state, next_attempt_at, ended_at, link's hash, link's redirect_to]`; the
- * last two are NULL where the link is not live.
+ * Lists the mails that wait to be sent, and those that have ended lately, the newest first. Returns `[id, kind,
+ * recipient, link_id, action_url, created_at, attempts, last_error, state, next_attempt_at, ended_at, link's hash,
+ * link's redirect_to]`; the last two are NULL where the mail has no link or the link can no longer be used.
  */
 export function listMails({ now, state, after, limit }: MailsAsked): Statement {
   const isPast = state !== null && state !== "waiting";
@@ -284,8 +294,8 @@ export function listMails({ now, state, after, limit }: MailsAsked): Statement {
 }
 
 /**
- * Makes mails that wait for another attempt due now. To be run at the start of a process. Mails that another process
- * has claimed stay claimed.
+ * Makes mails due at once that wait for another attempt to send them. To be run at the start of a process. Mails that
+ * another process has claimed stay claimed.
  */
 export function makeMailsDue(now: number): Statement {
   return statement(

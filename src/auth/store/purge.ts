@@ -8,11 +8,11 @@ export interface PurgeLimits {
   readonly rowsMax: number;
   readonly graceMs: number;
   readonly accessTokenMs: number;
-  /** How long a session lasts from its beginning, however often its tokens were renewed. */
+  /** For how many milliseconds a session lasts from its beginning, however often its tokens were renewed. */
   readonly sessionMaxAgeMs: number;
   /**
-   * How many milliseconds expired links are kept: a new verification link still takes over the password that an expired
-   * one carries.
+   * For how many milliseconds mailed links are kept after they have expired: a new verification link still takes over
+   * the password that an expired one holds.
    */
   readonly linkKeepMs: number;
   /** For how many milliseconds after a mail has ended (sent, failed or dropped) its row in `_past_mails` is kept. */
@@ -20,14 +20,14 @@ export interface PurgeLimits {
 }
 
 /**
- * The statements that remove sessions, refresh tokens, mailed links, past mails and the setup link that have ended and are
- * not needed any more.
+ * Makes the statements that remove what has ended and is not needed any more: sessions, refresh tokens, mailed links,
+ * records of past mails, and the setup link.
  */
 export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
   const { now, rowsMax, graceMs, accessTokenMs, sessionMaxAgeMs, linkKeepMs, mailKeepMs } = limits;
   const max = BigInt(rowsMax);
-  // A session is kept until the access token that came with its last refresh token has expired, because an access token
-  // needs its session, and may expire later than the refresh token.
+  // A session is kept until the access token that came with its last refresh token has expired, too: an access token is
+  // valid only while its session is stored, and may expire later than the refresh token.
   const endedBefore = BigInt(now - accessTokenMs);
   return [
     statement(
@@ -36,8 +36,8 @@ export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
       BigInt(now - graceMs),
       max,
     ),
-    // Refresh tokens that release 0.1.0 has given out stay stored, without their successor: when they are used again,
-    // only their row tells which session they belong to.
+    // Refresh tokens that release 0.1.0 has given out are not deleted once used, only their successor is: if such a
+    // token is used again, nothing but its row tells which session it belongs to.
     statement(
       `UPDATE _refresh_tokens SET successor = NULL WHERE hash IN
       (SELECT hash FROM _refresh_tokens WHERE successor IS NOT NULL AND used_at < ? LIMIT ?)`,
@@ -53,7 +53,8 @@ export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
       BigInt(now - sessionMaxAgeMs),
       max,
     ),
-    // Sessions of the console that are over: only they have an end of their own (`expires_at`).
+    // Deletes sessions of the console that have ended. Only these have a time of their own at which they end
+    // (`expires_at`).
     statement(
       "DELETE FROM _sessions WHERE id IN (SELECT id FROM _sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)",
       BigInt(now),
@@ -89,7 +90,7 @@ export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
   ];
 }
 
-/** Removes counters of failed passwords, mails and requests whose time has ended. */
+/** Removes counters of failed passwords, mails and requests whose time is over. */
 export function purgeCounters(now: number, rowsMax: number): Statement {
   return statement(
     `DELETE FROM _throttle WHERE key IN

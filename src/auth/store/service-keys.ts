@@ -12,7 +12,7 @@ export interface NewServiceKey {
   readonly scopes: readonly string[];
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
-  /** Who creates the key: `principalOf` the caller, or `cli`. */
+  /** Who creates the key: the text that `principalOf` makes of the caller, or `cli` for the command line. */
   readonly createdBy: string;
 }
 

@@ -23,8 +23,8 @@ const endedAtOnceMax = 500;
 
 /**
  * Makes the statements that open a session for the enabled user whom `holder` finds, a condition on the columns of
- * `_users AS u` that matches one user at most. The first returns `[id, email, role]` of the user, or no row where no
- * user was found.
+ * `_users AS u` that matches at most one user. The first of them returns `[id, email, role]` of the user, or no row
+ * where nobody was found.
  */
 export function openSession(session: NewSession, holder: Condition): readonly Statement[] {
   return [
@@ -50,7 +50,10 @@ export function openSession(session: NewSession, holder: Condition): readonly St
   ];
 }
 
-/** Ends sessions of the user of a session that was just opened, where there are more than `sessionsMax`. */
+/**
+ * Ends sessions of a user who has more than `sessionsMax`, the longest unused ones first. The user is that of the
+ * session `openedId`, which was just opened and stays.
+ */
 export function endSurplusSessions(openedId: string): Statement {
   return statement(
     `DELETE FROM _sessions WHERE id IN (
@@ -69,30 +72,30 @@ export interface PresentedToken {
   readonly familyHash: string;
   readonly now: number;
   readonly graceMs: number;
-  /** How long a session lasts from its beginning, however often its tokens were renewed. */
+  /** For how many milliseconds a session lasts from its beginning, however often its tokens were renewed. */
   readonly sessionMaxAgeMs: number;
 }
 
 /** A refresh token that was presented, and the new token that is to replace it. */
 export interface Rotation extends PresentedToken {
   readonly successorHash: string;
-  /** The new refresh token, encrypted under a key that nobody can derive without the old one. */
+  /** The new refresh token, encrypted under a key that cannot be derived without the old token. */
   readonly sealedSuccessor: string;
   readonly successorExpiresAtMs: number;
 }
 
 /**
- * How many used refresh tokens of a session are kept within the grace window, so that nobody fills the database by
- * refreshing without a pause. Older ones are deleted early: presenting one of them ends the session, as after the
- * window.
+ * How many used refresh tokens of a session are kept while their grace window lasts, so that nobody fills the database
+ * by refreshing without a pause. Older ones are deleted earlier: if one of them is used again, the session ends, just
+ * as after the grace window.
  */
 const usedTokensMax = 100;
 
 /**
- * Makes the statements that mark a refresh token as used and store its successor. Where the token was used before and
- * its grace window has ended, they end its session instead; this is the one place that measures the window. The last
- * one returns what is then known of the token, for `judgeRotation` in `refresh-rotation.ts`; no row where the token is
- * not stored.
+ * Makes the statements that mark a refresh token as used and store its successor. If the token was used before and its
+ * grace window has ended, they end its session instead; whether the window has ended is decided by these statements
+ * alone. The last one returns what is then known of the token, for `judgeRotation` in `refresh-rotation.ts`; no row
+ * where the token is not stored.
  */
 export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
   const { hash, successorHash, graceMs, sessionMaxAgeMs } = rotation;
@@ -119,8 +122,8 @@ export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
       hash,
     ),
     statement(
-      // Sessions of release 0.1.0 were stored without the hash of a family (`familyOf`) and get it with their first
-      // refresh.
+      // Sessions of release 0.1.0 were stored without the hash of their family (the characters that all refresh tokens
+      // of a session share, `familyOf`). They get it with their first refresh.
       `UPDATE _sessions SET latest_at = t.created_at, family = ifnull(family, ?)
       FROM _refresh_tokens t WHERE t.hash = ? AND _sessions.id = t.session_id`,
       rotation.familyHash,
@@ -150,15 +153,16 @@ export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
 }
 
 /**
- * SQL: the current time, but never before the latest time that is stored for the session of token `t`, so that setting
- * the clock back does not open a grace window again that had closed.
+ * SQL: the current time, but never earlier than the latest time that is stored for the session of token `t`. So a grace
+ * window that has ended does not begin again when the clock is set back.
  */
 const familyTime = "max(?, (SELECT f.latest_at FROM _sessions f WHERE f.id = t.session_id))";
 
 /**
- * Ends the whole session of a token that is used again after its grace window (RFC 9700, section 4.14.2). Such a token
- * is stored as used, or is not stored any more and has the family of the session (`familyOf`). Tokens that release
- * 0.1.0 has given out and seen used have no family, and stay stored until they expire.
+ * Ends the whole session of a refresh token that is used again after its grace window (RFC 9700, section 4.14.2). Such
+ * a token is stored as used, or it is no longer stored but begins with the family of the session (`familyOf`). Tokens
+ * that release 0.1.0 has given out and seen used have no family; they stay stored until they expire, so that they are
+ * recognised.
  */
 function revokeReused({ hash, familyHash, now, graceMs }: PresentedToken): Statement {
   return statement(
@@ -210,7 +214,7 @@ export function revokeEverySession(now: number): Statement {
 
 /**
  * Ends every session of a user whose password was changed, and returns the id of each that was not ended before. Goes
- * into one batch behind `changePassword`, and does nothing where that changed no password.
+ * into one batch behind `changePassword`, and does nothing if that changed no password.
  */
 export function revokeSessionsIfChanged(userId: string, passwordHash: string, now: number): Statement {
   return statement(
@@ -232,8 +236,8 @@ const callersSession = "u.id = s.user_id AND s.id = ? AND s.revoked_at IS NULL";
 const caller = "u.id = ? AND u.disabled = 0";
 
 /**
- * A condition on `_users AS u` that matches the caller, as long as the session has not ended and the password's hash is
- * still the one that was checked.
+ * A condition on `_users AS u` that matches the caller's row, as long as the session is not revoked and the password's
+ * hash is still the one that was checked.
  */
 export function callerWithPassword({ id, sessionId }: SessionOfUser, passwordHash: string): Condition {
   return condition(
@@ -245,8 +249,8 @@ export function callerWithPassword({ id, sessionId }: SessionOfUser, passwordHas
 }
 
 /**
- * A condition on `_users AS u` that matches the caller, where the account has no password and the session has not ended
- * and began after `since` (milliseconds since the epoch).
+ * A condition on `_users AS u` that matches the caller's row, if the account has no password, and the session is not
+ * revoked and began after `since` (milliseconds since the epoch).
  */
 export function callerSignedInSince({ id, sessionId }: SessionOfUser, since: number): Condition {
   return condition(
@@ -258,14 +262,17 @@ export function callerSignedInSince({ id, sessionId }: SessionOfUser, since: num
   );
 }
 
-/** The time at which sessions are listed, and how long sessions and access tokens last. Times are milliseconds. */
+/**
+ * The current time, and how long sessions and access tokens last, from which it is computed which sessions have ended.
+ * Times are milliseconds.
+ */
 export interface SessionTimes {
   readonly now: number;
   readonly accessTokenMs: number;
   readonly sessionMaxAgeMs: number;
 }
 
-/** The user whose sessions are listed, and when. */
+/** Whose sessions are listed, and the times that decide which of them have ended. */
 export interface SessionsRequest extends SessionTimes {
   readonly userId: string;
 }
@@ -274,9 +281,9 @@ const newestToken = `SELECT t.expires_at FROM _refresh_tokens t WHERE t.session_
       ORDER BY t.generation DESC, t.expires_at DESC LIMIT 1`;
 
 /**
- * SQL: a SELECT of the sessions that were not revoked, to which conditions may be added. A session lasts until its
- * newest refresh token expires, or the access token that came with it where that lasts longer; one of the console has
- * an end of its own.
+ * SQL: a SELECT of the sessions that were not revoked, with the time at which each ends; more conditions may be added
+ * behind it. A session ends when its newest refresh token expires, or when the access token that came with it does if
+ * that is later. A session of the console has a stored time at which it ends. No session outlasts the maximum age.
  */
 const unended = `SELECT s.id, s.user_id, s.kind, s.created_at, s.latest_at,
         min(ifnull(s.expires_at, max(ifnull((${newestToken}), 0), s.latest_at + ?)), s.created_at + ?) AS expires_at
@@ -287,8 +294,8 @@ const unendedParams = ({ accessTokenMs, sessionMaxAgeMs }: SessionTimes) => [
 ];
 
 /**
- * Returns `[id, kind, created_at, latest_at, expires_at]` of the sessions of a user that have not ended, the one that was
- * used last first.
+ * Returns `[id, kind, created_at, latest_at, expires_at]` of the sessions of a user that have not ended, the most
+ * recently used first.
  */
 export function sessionsOf({ userId, ...times }: SessionsRequest): Statement {
   return statement(
@@ -300,18 +307,18 @@ export function sessionsOf({ userId, ...times }: SessionsRequest): Statement {
   );
 }
 
-/** Which page of the sessions of one user or of all users is listed. */
+/** Which page is asked for of the list of sessions, and whether of one user or of all. */
 export interface SessionsPage extends SessionTimes {
   /** The user whose sessions are listed; null for those of everybody. */
   readonly userId: string | null;
-  /** The time and the id of a session behind which the list begins; null to begin with the newest one. */
+  /** The time and the id of the session behind which the page begins; null to begin with the newest session. */
   readonly after: readonly [createdAtMs: number, id: string] | null;
   readonly limit: number;
 }
 
 /**
- * Returns `[id, user_id, kind, created_at, latest_at, expires_at]` of sessions that have not ended, the one that began last
- * first.
+ * Returns `[id, user_id, kind, created_at, latest_at, expires_at]` of sessions that have not ended, the most recently
+ * begun first.
  */
 export function sessionsPage({ userId, after, limit, ...times }: SessionsPage): Statement {
   const ofUser = userId === null ? "" : "AND s.user_id = ?";
@@ -328,8 +335,8 @@ export function sessionsPage({ userId, after, limit, ...times }: SessionsPage): 
 }
 
 /**
- * Ends one session: of this user, or with null of whichever user. Returns the user's id; no row where the session has
- * ended already, or is not this user's.
+ * Ends a session, if it is this user's; with null, whichever user it belongs to. Returns the user's id; no row where
+ * there is no such session, it was ended before, or it is another user's.
  */
 export function endSession(id: string, userId: string | null, now: number): Statement {
   return statement(

@@ -31,7 +31,10 @@ export function liveSetup(hash: string, now: number): Statement {
   return statement(`SELECT 1 AS live WHERE ${isLive} AND ${noAdmin}`, hash, BigInt(now));
 }
 
-/** The first administrator, who is made by a setup link. Times are milliseconds since the epoch. */
+/**
+ * The first administrator, whom a setup link makes, as `insertFirstAdmin` stores them. `now` is in milliseconds since
+ * the epoch.
+ */
 export interface FirstAdmin {
   readonly id: string;
   readonly email: string;
@@ -41,9 +44,9 @@ export interface FirstAdmin {
 }
 
 /**
- * Stores the first administrator, where the setup link with that hash is live and there is no administrator. The
- * address counts as verified, because whoever has the link operates the server. Nothing is stored where the address is
- * taken. Behind it in one batch, `openConsoleSession` finds the administrator by `firstAdmin`.
+ * Stores the first administrator, if the setup link with that hash is live, there is no administrator yet and the email
+ * address is free; otherwise stores nothing. The address counts as verified, because whoever has the link operates the
+ * server. The statements of `openConsoleSession` follow in the same batch, and sign the new administrator in.
  */
 export function insertFirstAdmin(setupHash: string, admin: FirstAdmin): Statement {
   return statement(
@@ -61,12 +64,15 @@ export function insertFirstAdmin(setupHash: string, admin: FirstAdmin): Statemen
   );
 }
 
-/** The condition by which `openConsoleSession` finds the administrator whom `insertFirstAdmin` has just stored. */
+/**
+ * A condition for `openConsoleSession` that matches the administrator whom `insertFirstAdmin` stored before it in the
+ * same batch. It matches nobody if none was stored.
+ */
 export function firstAdmin({ id }: FirstAdmin): Condition {
   return condition("u.id = ?", id);
 }
 
-/** Deletes the setup link once there is an administrator. */
+/** Deletes the setup link (which makes the first administrator) once there is an administrator. */
 export function endSetup(): Statement {
   return statement("DELETE FROM _setup WHERE EXISTS (SELECT 1 FROM _users WHERE role = 'admin')");
 }

@@ -1,31 +1,32 @@
 import type { Keyring } from "../../encoding/keyring.js";
 import { type SqlValue, type Statement, statement } from "../../platform/database.js";
 
-/** Something that is counted within a time (the window), and how often it may happen. */
+/** A limit: how often something may be counted under one key within a stretch of time (the window). */
 export interface Throttled {
-  /** The hash of the thing that is counted, such as a client address. */
+  /** The key of the counter: a hash of what is limited, such as a client address. */
   readonly key: string;
   readonly max: number;
-  /** How long the window is in which it is counted, in milliseconds. */
+  /** How long the window is, in milliseconds. */
   readonly windowMs: number;
 }
 
 /**
- * The limit of failed passwords of an account. The window in which they are counted grows by `windowMs` with each
- * failure, up to `windowMsMax`.
+ * The limit of failed passwords of one account. Its window is not fixed: it grows by `windowMs` with each failure, up
+ * to `windowMsMax`.
  */
 export interface ThrottledAccount extends Throttled {
   readonly windowMsMax: number;
   /**
-   * How long strangers (clients whose address the account has never signed in from) wait when the limit is first
-   * reached (`strangersMayTryAt`).
+   * How long after the window's start strangers (clients whose address the account has never signed in from) may try
+   * again once the limit is reached, in milliseconds. With each further failure the time more than doubles
+   * (`strangersMayTryAt`).
    */
   readonly backoffMs: number;
 }
 
 /**
- * An attempt to sign in with a password, which is counted three times: for the account and the client's address
- * together, for the address, and for the account. Times are milliseconds.
+ * An attempt to sign in with a password. It is counted three times: for the account and the client's address together,
+ * for the address, and for the account. `now` is in milliseconds since the epoch.
  */
 export interface ThrottledAttempts {
   readonly both: Throttled;
@@ -69,8 +70,8 @@ export function countAttempts(attempts: ThrottledAttempts): Statement {
 }
 
 /**
- * Returns `[key, started_at, ends_at, count]` of each counter whose limit refuses an attempt to sign in; Retry-After is
- * computed from these.
+ * Returns `[key, started_at, ends_at, count]` of each counter whose limit refuses an attempt to sign in. The header
+ * Retry-After is computed from these.
  */
 export function usedUp(attempts: ThrottledAttempts): Statement {
   return statement(
@@ -81,10 +82,11 @@ export function usedUp(attempts: ThrottledAttempts): Statement {
 
 const isReached = "key = ? AND started_at <= ? AND ends_at > ? AND count >= ?";
 /**
- * SQL: whether one of the three limits refuses an attempt to sign in. Past the limit of an account, strangers get one
- * more attempt after the backoff, one more after three times that, seven times, and so on. The limit does not hold for
- * an address that the account has signed in from before, so that strangers elsewhere cannot lock the owner out.
- * Attempts from such addresses go on being counted, so the shift is bounded.
+ * SQL: whether one of the three limits refuses an attempt to sign in. Once the limit of an account is reached,
+ * strangers (clients whose address the account has never signed in from) get one more attempt when `backoffMs` has
+ * passed since the window's start, one more after three times that, then after seven times, and so on. An address that
+ * the account has signed in from is not held to this limit, so that strangers cannot lock the owner out. Its attempts
+ * are counted all the same, so the count can become large; the exponent that is made of the count is bounded.
  */
 const isUsedUp = `(${isReached}) OR (${isReached}) OR (${isReached}
     AND ? - started_at < ? * ((1 << min(count - ? + 1, 32)) - 1) AND NOT EXISTS (
@@ -100,16 +102,16 @@ function usedUpParams(attempts: ThrottledAttempts): readonly SqlValue[] {
 const ended = "(ends_at <= ? OR started_at > ?)";
 const endedParams = (now: number) => [BigInt(now), BigInt(now)];
 /**
- * SQL of an upsert of a counter: raises it by one, or starts it anew where its window has ended. Each statement sets
- * `ends_at` itself.
+ * The assignments of an upsert that counts once more: the counter is raised by one, or starts anew where its window has
+ * ended. Each statement that uses them sets `ends_at` itself.
  */
 const countAgain = `count = CASE WHEN ${ended} THEN 1 ELSE count + 1 END,
   started_at = CASE WHEN ${ended} THEN excluded.started_at ELSE started_at END`;
 const countAgainParams = (now: number) => [...endedParams(now), ...endedParams(now)];
 
 /**
- * SQL, the end of an INSERT that counts something under one key: raises an existing counter where the limit allows it,
- * else changes nothing.
+ * The end of an INSERT that counts something under one key. An existing counter is raised if the limit allows it, or
+ * starts anew if its window has ended; otherwise nothing changes.
  */
 const countAgainWithin = `ON CONFLICT (key) DO UPDATE SET ${countAgain},
   ends_at = CASE WHEN ${ended} THEN excluded.ends_at ELSE ends_at END WHERE count < ? OR ${ended}`;
@@ -140,9 +142,12 @@ export function windowEnd(key: string): Statement {
   return statement("SELECT ends_at FROM _throttle WHERE key = ?", key);
 }
 
-/** A mail that is to be counted against the limit of mails to an address. */
+/** A mail that is to be counted against the limit of mails to one address. */
 export interface ThrottledMail extends Throttled {
-  /** The key under which the mail is counted instead of `key` where the address has no account. */
+  /**
+   * The key under which the mail is counted instead of `key` if the address has no account. So mails that were
+   * requested before the owner of the address registers do not count against the later account.
+   */
   readonly unknownKey: string;
   readonly emailKey: string;
 }
@@ -168,7 +173,8 @@ export function countMail(
 }
 
 /**
- * Takes back the count of an attempt to sign in that was not a failure. A counter that counts nothing else is deleted.
+ * Takes back the count of an attempt to sign in that did not fail. `keys` are its three counters. A counter that has
+ * counted nothing else is deleted.
  */
 export function forgiveAttempts(keys: readonly [string, string, string]): readonly Statement[] {
   return [
@@ -178,8 +184,9 @@ export function forgiveAttempts(keys: readonly [string, string, string]): readon
 }
 
 /**
- * While the server's secret is being changed: renames a counter from the key of the previous secret to that of the
- * current one. No statement where there is no previous secret. A counter that has the new key already is kept.
+ * While the server's secret is being changed: renames a counter from the key made with the previous secret to the key
+ * made with the current one. Makes no statement where there is no previous secret. A counter that is stored under the
+ * new key already stays as it is.
  */
 export function moveCounter({ current, previous }: Keyring<string>): readonly Statement[] {
   if (previous === null) return [];
@@ -187,8 +194,9 @@ export function moveCounter({ current, previous }: Keyring<string>): readonly St
 }
 
 /**
- * While the server's secret is being changed: replaces the hash of an address that an account is known to sign in from,
- * which was made with the previous secret, by that of the current one. No statement where there is no previous secret.
+ * While the server's secret is being changed: for a client address that an account has signed in from, replaces the
+ * hash made with the previous secret by the hash made with the current one. Makes no statement where there is no
+ * previous secret.
  */
 export function moveKnownAddress(
   emailKey: string,
@@ -206,7 +214,9 @@ export function moveKnownAddress(
   ];
 }
 
-/** How many client addresses of one user are remembered. One more takes the place of any other. */
+/**
+ * How many client addresses are remembered of one user. If there would be more, some are forgotten, but not the newest.
+ */
 const knownAddressesMax = 1_000;
 
 /** Remembers that the user has signed in from a client address. `address` is hashed. */
@@ -229,8 +239,8 @@ export function rememberAddress(userId: string, address: string): readonly State
 }
 
 /**
- * Forgets all client addresses of a user but this one, where the account now has this password hash, because its
- * password was changed from there. `address` is hashed.
+ * Forgets all client addresses of a user except `address` (hashed), if `hash` is now the user's password hash. The
+ * password was then just changed from that address.
  */
 export function knowOnlyAddressIfChanged(
   userId: string,

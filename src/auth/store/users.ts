@@ -21,7 +21,7 @@ export function userByEmail(emailKey: string): Statement {
   );
 }
 
-/** A user that is to be stored. */
+/** A user that `insertUser` is to store. */
 export interface NewUser {
   readonly id: string;
   readonly email: string;
@@ -35,7 +35,10 @@ export interface NewUser {
    */
   readonly registrationUnconfirmed: boolean;
   readonly createdAtMs: number;
-  /** Who creates the user: `principalOf` the caller, `cli`, or null for people who register themselves. */
+  /**
+   * Who creates the user: the text that `principalOf` makes of the caller, such as `user:<id>`; or `cli`; or null for
+   * people who register themselves.
+   */
   readonly createdBy: string | null;
 }
 
@@ -87,8 +90,8 @@ export function insertInvitedUser(user: InvitedUser): Statement {
 }
 
 /**
- * Stores who has invited a user, unless the user is an administrator. Goes into one batch behind `insertLink` of the
- * invitation, and does nothing where that stored no link.
+ * Stores in `created_by` who has invited a user, unless the user is an administrator. It has to follow `insertLink` of
+ * the invitation in the same batch, and does nothing if that stored no link.
  */
 export function setInviter(invitationId: string, principal: string): Statement {
   return statement(
@@ -100,8 +103,8 @@ export function setInviter(invitationId: string, principal: string): Statement {
 }
 
 /**
- * Returns `[email, role, whether the user has still to accept, disabled, whether the mail of that id was written]`, for
- * the answer to an invitation.
+ * Returns `[email, role, whether the user has yet to accept, disabled, whether the outbox holds the mail with this
+ * id]`, for the answer to an invitation.
  */
 export function invitee(emailKey: string, mailId: string): Statement {
   return statement(
@@ -137,7 +140,7 @@ export function importUsers(users: readonly ImportedUser[], now: number, created
   );
 }
 
-/** Returns `[id, email_key]` of the users that have one of the ids or addresses. */
+/** Returns `[id, email_key]` of the users that have one of the given ids or one of the given addresses. */
 export function usersAmong(ids: readonly string[], emailKeys: readonly string[]): Statement {
   return statement(
     `SELECT id, email_key FROM _users
@@ -160,12 +163,15 @@ export interface UserChange {
   readonly id: string;
   readonly disabled: boolean | null;
   readonly role: "user" | "admin" | null;
-  /** Who makes the change: `principalOf` the caller, or `cli`. */
+  /** Who makes the change: the text that `principalOf` makes of the caller, such as `user:<id>`, or `cli`. */
   readonly by: string;
   readonly now: number;
 }
 
-/** SQL: whether there is another enabled administrator who can sign in, by a password or a provider. */
+/**
+ * SQL: whether there is another administrator besides the user, who is enabled and can sign in by a password or a
+ * provider.
+ */
 const otherAdmin = `EXISTS (SELECT 1 FROM _users o WHERE o.id <> _users.id AND o.role = 'admin' AND o.disabled = 0
   AND (o.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM _identities i WHERE i.user_id = o.id)))`;
 
@@ -202,7 +208,8 @@ export function changeUser({ id, disabled, role, by, now }: UserChange): readonl
     ),
     statement(`DELETE FROM _oauth_codes WHERE user_id = ? AND ${isDisabled}`, id),
     statement(`DELETE FROM _links WHERE user_id = ? AND ${isDisabled}`, id),
-    // A role that an operator sets replaces the one that a pending invitation would grant.
+    // A role that an operator sets counts more than a pending invitation: the invitation then grants no role of its
+    // own.
     statement(
       `UPDATE _links SET role = NULL WHERE user_id = ? AND role <> ?
       AND EXISTS (SELECT 1 FROM _users u WHERE u.id = user_id AND u.role = ?)`,
@@ -233,7 +240,8 @@ export function ownerId(owner: Condition): Statement {
 }
 
 /**
- * The condition by which `openSession` finds a user, as long as the password's hash is still the one that was checked.
+ * A condition for `openSession` that matches a user as long as the stored password hash is still the one that was
+ * checked: no session is opened if the password was changed meanwhile.
  */
 export function userWithPassword(id: string, passwordHash: string): Condition {
   return condition("u.id = ? AND u.password_hash = ?", id, passwordHash);

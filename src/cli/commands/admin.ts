@@ -31,7 +31,10 @@ import {
 } from "../remote-server.js";
 import { readSecretLine } from "../standard-input.js";
 
-/** The `created_by` of users and API keys that a command creates in the local database. */
+/**
+ * The `created_by` of users and API keys that a command creates in the local database, and of users whom it makes
+ * administrators there.
+ */
 const createdBy = "cli";
 
 const createUser: Command = {
@@ -152,7 +155,10 @@ async function changeRemotely(server: RemoteServer, email: string, change: Chang
   return (changed as { user: User }).user;
 }
 
-/** The path under `/admin/api` of the user with an email address, which the running server is asked for. */
+/**
+ * Asks the running server for the user with an email address, and returns that user's path under `/admin/api`. Throws
+ * RefusedError where there is no such user.
+ */
 async function remotePathOf(server: RemoteServer, email: string): Promise<string> {
   const found = await server.call("GET", `/admin/api/users?where[email]=${encodeURIComponent(email)}`);
   const [user] = found as User[];
@@ -182,8 +188,8 @@ const revokeSessions: Command = {
 };
 
 /**
- * Ends the sessions of a user in the local database, or where `email` is null of everybody; returns how many were not
- * ended before.
+ * Ends the sessions of the user with this email address in the local database, or everybody's sessions where `email` is
+ * null. Returns how many sessions that ended.
  */
 function revokeHere(invocation: Invocation, email: string | null): Promise<number> {
   return locally(invocation, async (database) => {
@@ -323,8 +329,8 @@ async function revokeLocally(invocation: Invocation, id: string): Promise<void> 
 }
 
 /**
- * Signs in by an API key to the running server that `--url` names: in these commands `--email` names the user to be
- * changed, not the administrator who signs in. Null without `--url`.
+ * Signs in with an API key to the running server that `--url` names; returns null without `--url`. An administrator's
+ * password is no way to sign in for these commands, because their `--email` names the user whom the command is about.
  */
 async function remoteByKey(invocation: Invocation): Promise<RemoteServer | null> {
   if (invocation.text("url") !== undefined && !invocation.flag("key-stdin"))

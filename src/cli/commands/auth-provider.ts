@@ -128,7 +128,7 @@ function requiredKey({ environment }: Invocation): Uint8Array<ArrayBuffer> {
 
 /**
  * Reads and checks the file with a sign-in provider's credentials, and returns its text. Throws ProblemsError with
- * everything that is wrong with the file.
+ * everything that is wrong in the file, and UsageError where the file cannot be read.
  */
 async function readCredentials(invocation: Invocation, provider: OAuthProvider): Promise<string> {
   const file = invocation.text("credentials");
@@ -150,7 +150,8 @@ async function keyProblems(provider: OAuthProvider, text: string, file: string):
 }
 
 /**
- * The sign-in providers that svc.schema.yaml declares. The schema in force (the one last applied) may be an older one.
+ * The sign-in providers that svc.schema.yaml declares. That file may be newer than the schema in force, which is the
+ * one last applied.
  */
 function declaredIn({ schemaText }: ProjectDirectory): readonly OAuthProvider[] {
   return parseSchema(schemaText).schema?.auth.providers ?? [];

@@ -55,7 +55,8 @@ const check: Command = {
       if (problems.length === 0) console.log("no problems");
       if (lists.length > 0)
         console.log(`lists find the rows that a user may read:\n${lists.map(listLine).join("\n")}`);
-      // Nothing is printed about history where no table keeps any.
+      // Which tables clients can keep copies of is printed only if some table keeps history (a log of its changes),
+      // without which a table cannot be synced.
       if (syncs.some(({ keepsHistory }) => keepsHistory))
         console.log(`clients can keep copies of rows:\n${syncs.map(syncLine).join("\n")}`);
     }
@@ -73,7 +74,10 @@ interface Found {
   readonly syncs: readonly Synced[];
 }
 
-/** Whether clients can keep synced copies of a table's rows (docs/sync.md#which-tables), and if not, why. */
+/**
+ * Whether clients can keep synced copies of a table's rows (docs/sync.md#which-tables). `problem` says why not; it is
+ * null where they can.
+ */
 interface Synced {
   readonly table: string;
   readonly keepsHistory: boolean;
@@ -97,8 +101,8 @@ function listLine(listed: ListedBy): string {
 }
 
 /**
- * Finds what is wrong with the project. Where there are problems no warnings are returned, because warnings are looked
- * for only in files that can be parsed.
+ * Finds what is wrong with the project. If there are problems, only these are returned: where a file cannot be parsed,
+ * neither warnings nor the rest can be found.
  */
 async function found(directory: string, environment: NodeJS.ProcessEnv): Promise<Found> {
   try {
@@ -124,8 +128,9 @@ function asJson({ file, line, path, message }: Problem) {
 }
 
 /**
- * Finds the problems and warnings of files that can be parsed: what a server's start in this environment would refuse
- * or warn of, and what is valid but probably not intended. Also says how lists find their rows.
+ * Finds what a server's start in this environment would refuse or warn of, and what is valid but probably not intended.
+ * The project's files have been parsed before. Also returns how lists of each table find the rows that a user may read,
+ * and which tables clients can sync.
  */
 async function findingsOf(
   project: ProjectDirectory,
@@ -184,15 +189,16 @@ function databaseWarnings({ directory, config }: ProjectDirectory): Problem[] {
 
 /** What `svc check` learns from a database about a project. */
 interface Measured {
-  /** What the database tells of the tables, such as their indexes. */
+  /** What the database knows about the tables, such as their indexes. */
   readonly catalog: Catalog;
-  /** What keeps the project's operations from running on the database. */
+  /** The reasons why operations of the project (SQL that svc.schema.yaml declares) would not run on the database. */
   readonly problems: readonly Problem[];
 }
 
 /**
- * What a database says of the project: the embedded one, if this schema is in force there, because only that one knows
- * the collations of tables that were adopted (taken over as they were); otherwise a new, empty one.
+ * What a database says about the project. The embedded database is asked if this schema is in force there, because only
+ * it knows the collations of tables that were adopted (taken over as they were). Otherwise a new, empty database is
+ * asked.
  */
 async function measuredOf(
   project: ProjectDirectory,
@@ -223,14 +229,15 @@ async function measuredInForce(
       await database.close();
     }
   } catch {
-    // A database that cannot be read is no problem of this command: the server's start reports it.
+    // A database that cannot be read is not reported by `svc check`: the server's start reports it.
     return null;
   }
 }
 
 /**
- * What a new, empty database with the schema's tables says of the project. Virtual tables are left out, because the
- * schema file does not say how to make them; so are operations that name one, and triggers, which may name one.
+ * What a new, empty database with the schema's tables says about the project. Virtual tables are left out, because the
+ * schema file does not say how to make them. So are operations that name a virtual table, and all triggers, because
+ * they may name one.
  */
 async function measuredOfNew(schema: Schema): Promise<Measured> {
   const ordinary = [...schema.tables].filter(([, { virtual }]) => !virtual);
@@ -264,8 +271,8 @@ function unreachableTables({ rules }: Config, schema: Schema): Problem[] {
 }
 
 /**
- * The warnings about sign-in providers that a server's start would give, as far as files and the environment tell:
- * whether the key opens the sealed credentials is not tried.
+ * The warnings about sign-in providers that a server's start would give, as far as files and the environment tell.
+ * Whether the key in the environment opens the sealed credentials is not tried.
  */
 async function signInWarnings(
   { directory, config }: ProjectDirectory,

@@ -101,7 +101,7 @@ async function explainedLocally(project: ProjectDirectory, body: Body): Promise<
   if (isRefusal(question)) throw new UsageError(question.message);
   const { config, directory } = project;
   const file = databaseFile(config, directory);
-  // A missing database file is refused, because opening it would make one.
+  // A missing database file is refused, because opening it would create an empty database.
   if (file !== null && !existsSync(file)) throw new RefusedError(`there is no database at ${file} yet`);
   return withDatabase(project, async (database) => {
     const log = new StderrLog(config.log, systemClock);
@@ -109,7 +109,7 @@ async function explainedLocally(project: ProjectDirectory, body: Body): Promise<
     const version = found!.rows[0]![0] as number | null;
     const live = unlessRefused(await createProjectSource(config, database, log).current(version));
     const platform = { clock: systemClock, random: systemRandom, log };
-    // Long work of a command has no deadline to speak of: an hour.
+    // A statement of `svc explain` that takes long is stopped only after an hour.
     const longWork = () => ({ principal: "cli", isKey: false, withinMs: 3_600_000 });
     return unlessRefused(await explain(question, { database, platform, config, project: live, longWork }));
   });

@@ -40,8 +40,8 @@ const exportProject: Command = {
     // be in memory.
     const contents = await leavingNothing(dirname(out), async (stage, undo, held) => {
       for (const name of textEntries) copyFileSync(join(directory, name), join(stage, name));
-      // The copies are what is checked and archived, so somebody who saves the project's files meanwhile does not
-      // change the result.
+      // The copies, not the project's files, are checked and archived, so somebody who saves those files meanwhile does
+      // not change the result.
       const database = databaseFile(readProject(stage, directory).config, directory);
       if (database === null)
         throw new RefusedError("database.url names a libSQL server: see turso db export, or its GET /dump");
@@ -68,9 +68,9 @@ const exportProject: Command = {
 };
 
 /**
- * Why the database's `path` may not be what it seems, as a message: it is not a file, or a volume may not be mounted,
- * and an archive without a database would look complete. Null where the database is there, or has just not been made
- * yet.
+ * Why the database at `path` may be missing by mistake, as a message: something else is at the path, or a volume may
+ * not be mounted. An archive that was made then would look complete without the database. Null where the database is
+ * there, or has simply not been made yet.
  */
 function unseenProblem(path: string, directory: string): string | null {
   if (existsSync(path)) return statSync(path).isFile() ? null : `${path} is not a file, so it is no database`;
@@ -83,7 +83,8 @@ function unseenProblem(path: string, directory: string): string | null {
 
 /** Why the archive must not be written to `out`, as a message; null where it may. */
 function outProblem(out: string, force: boolean, directory: string, database: string): string | null {
-  // The database's real path matters because SQLite keeps its files beside a symbolic link's target.
+  // The database's real path is looked at too, because SQLite keeps the files of a database beside the target of a
+  // symbolic link.
   const real = existsSync(database) ? realpathSync(database) : database;
   const texts = textEntries.map((name) => join(directory, name));
   const own = [...texts, ...filesOfDatabase(database), ...filesOfDatabase(real), lockOfDatabase(real)];
@@ -97,8 +98,8 @@ function outProblem(out: string, force: boolean, directory: string, database: st
 }
 
 /**
- * A text that is the same for every path to a file: device and inode, or where no file exists those of its directory
- * and its name.
+ * A text that is the same for all paths to one file: the device and inode of the file. Where no file exists yet, it is
+ * made of the device and inode of the directory, and the file's name.
  */
 function identity(path: string): string {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });

@@ -49,7 +49,10 @@ async function eraseIn(database: Database, table: string, key: string): Promise<
 const elsewhere =
   "Copies of the database, such as backups, still hold it, and so may space in the file that was free before: VACUUM rewrites the file.";
 
-/** What `svc history erase` prints for each place where what was erased may still be read. */
+/**
+ * The note that `svc history erase` prints about where the erased values may still be read. `free`: the database's file
+ * is overwritten already; `log`: another program has the database open; `server`: the database is on a libSQL server.
+ */
 const remnants = {
   free: `it is overwritten in the database's file. ${elsewhere}`,
   log: `it is overwritten in the database's file as soon as the server or the other program that has the database open lets go of it: stop that one, and its -wal file goes with it. ${elsewhere}`,

@@ -10,8 +10,8 @@ import { type Command, RefusedError } from "../command.js";
 import { leavingNothing, makeDirectory, nearestName, place } from "../unfinished.js";
 
 /**
- * `svc import`: makes a directory the project of an archive, if it has none yet. It imports all of the archive or
- * nothing.
+ * `svc import`: unpacks the archive of a project into a directory that holds no project yet. It imports all of the
+ * archive or nothing.
  */
 const importProject: Command = {
   name: "import",
@@ -35,8 +35,8 @@ const importProject: Command = {
       const database = databaseFile(project.config, directory);
       const unpacked = join(stage, databaseEntry);
       makeDirectory(directory, undo);
-      // Files that SQLite keeps beside a database must not be there: it would take an earlier database's WAL or journal
-      // for one of the new file, and write its contents into it.
+      // No files that SQLite keeps beside a database may be there already: SQLite would take the WAL or journal of an
+      // earlier database for one of the new file, and write its contents into that file.
       if (database !== null) refusePresent(filesOfDatabase(database));
       else if (existsSync(unpacked))
         throw new RefusedError("database.url names a server: data.db has no place there");
@@ -54,8 +54,8 @@ const importProject: Command = {
 };
 
 /**
- * Throws RefusedError where the archive's svc.toml names places outside of the project: an archive must not make the
- * server write or read there.
+ * Throws RefusedError where the archive's svc.toml names places outside of the project's directory: an archive must not
+ * make the server write or read there.
  */
 function refuseOutside({ config }: ProjectDirectory, directory: string): void {
   const places = {

@@ -57,11 +57,17 @@ function bodyOf(text: string): Readonly<Record<string, unknown>> {
 interface Asked {
   readonly name: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** The email address of the user who calls the operation, or `anonymous`; undefined for a call by an API key. */
+  /**
+   * The email address of the user as whom the operation is called, or `anonymous`. Undefined: it is called as by an API
+   * key with the scope of the operation.
+   */
   readonly as: string | undefined;
 }
 
-/** Runs an operation and returns the JSON text that it answers with. Throws RefusedError. */
+/**
+ * Runs an operation and returns the JSON text that it answers with. Throws RefusedError where there is no such
+ * operation or user, or where the call is refused.
+ */
 async function answerOf(database: Database, config: Config, { name, body, as }: Asked): Promise<string> {
   const log = new StderrLog(config.log, systemClock);
   const [found] = await database.query([schemaVersionCheck()]);

@@ -98,8 +98,8 @@ function printOutcome(outcome: ApplyOutcome): ExitCode {
   if (outcome.outcome === "applied") {
     for (const { description } of outcome.steps) console.log(description);
     console.log(`version ${outcome.version} is in force: ${outcome.hash}`);
-    // The note about running servers is left out for the first version of a schema: before it, no server has rules of
-    // tables in force.
+    // The note that running servers do not know the rules of new tables is left out for the first version of a schema:
+    // before that version, no server has rules of tables in force.
     if (outcome.version > 1 && outcome.steps.some(({ kind }) => kind === "create_table"))
       console.error("note: a server that runs reads the rules of new tables when it starts again");
     return 0;

@@ -17,7 +17,7 @@ const serveCommand: Command = {
   ],
   positionals: [],
   run: async ({ directory, text, environment }) => {
-    // The listeners for signals come first, so that no signal during the start is missed.
+    // The listeners for signals are set up first, so that no signal during the start is missed.
     const stopping = stopSignal();
     const project = readProject(directory);
     const { server } = project.config;

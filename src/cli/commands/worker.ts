@@ -39,8 +39,8 @@ const workerBuild: Command = {
 };
 
 /**
- * The directory that `[assets]` of wrangler.toml names, with what Cloudflare serves of the console. It is outside of
- * the Worker's own directory, where HTML would become a module.
+ * The directory that `[assets]` of wrangler.toml names: the files of the console which Cloudflare serves itself. It is
+ * outside of the directory of the Worker's main file, where wrangler would take HTML for a module.
  */
 const workerAssets = join(builtDirectory, "worker/assets");
 
@@ -102,7 +102,7 @@ const workerBootstrap: Command = {
   },
 };
 
-/** Wraps a database so that `statements` gets all statements that write to it. */
+/** Wraps a database so that all statements that are written through it are also added to `statements`. */
 function recording(scratch: Database): { readonly database: Database; readonly statements: Statement[] } {
   const statements: Statement[] = [];
   const database: Database = {
@@ -124,7 +124,7 @@ function recording(scratch: Database): { readonly database: Database; readonly s
   return { database, statements };
 }
 
-/** JavaScript source of a value that consists of plain data and maps. */
+/** The JavaScript source of a value that consists of plain data and maps. */
 function sourceOf(value: unknown): string {
   if (value instanceof Map) return `new Map(${sourceOf([...value])})`;
   if (Array.isArray(value)) return `[${value.map(sourceOf).join()}]`;

@@ -1,9 +1,9 @@
 import type { SvcError } from "../error.js";
 
-/** The tables to follow, by their names, as `docs/sync.md` has them. */
+/** The tables to follow, by their names, each with which of its rows and columns are followed (`docs/sync.md`). */
 export type FollowedTables = Readonly<Record<string, object>>;
 
-/** A change of a row (`docs/sync.md`). */
+/** A change of a row, as the server tells it (`docs/sync.md`). */
 export interface Change {
   readonly table: string;
   /** What has become of the row. `remove`: it is deleted, or the caller may not see it any more. */
@@ -14,26 +14,30 @@ export interface Change {
   readonly row?: Readonly<Record<string, unknown>>;
 }
 
-/** The changes that lead from one whole state of followed rows to the next. */
+/** The changes that lead from one consistent state of followed rows to the next. */
 export interface Step {
   readonly changes: readonly Change[];
-  /** Whether the changes are all rows that there are, and replace what was known before. */
+  /** Whether the changes are all rows that there are. They then replace what was known before. */
   readonly isReset: boolean;
-  /** Where to go on from after these changes; null for a state that the server has not told, as after signing out. */
+  /**
+   * The checkpoint from which to go on after these changes. Null for a state that the server has not told, such as the
+   * empty one after signing out.
+   */
   readonly checkpoint: string | null;
   /**
-   * The last mutation of each client of the caller that is in this state (`docs/sync.md#push`), by the clients' names.
+   * For each client of the caller that has pushed mutations lately, by its name: the id of its last mutation that is
+   * part of this state (`docs/sync.md#push`). Absent where the server does not say.
    */
   readonly clients?: Clients;
 }
 
-/** By the names of clients that push, the id of the last of their mutations that is in a state. */
+/** For each client that pushes mutations, by its name: the id of its last mutation that is part of a state of rows. */
 export type Clients = Readonly<Record<string, number>>;
 
 /**
- * How up to date the rows are that are shown. `live`: they are what the server has; `reconnecting`: as of the last time
- * that the server was reached; `signed_out`: the session is over, and nothing is shown until somebody signs in;
- * `refused`: the server has refused, for the reason in `error`, and is not asked again.
+ * How up to date the rows are that are shown. `live`: they are what the server has; `reconnecting`: they are as of the
+ * last time that the server was reached; `signed_out`: the session is over, and nothing is shown until somebody signs
+ * in; `refused`: the server has refused, for the reason in `error`, and is not asked again.
  */
 export interface LiveState {
   readonly status: "live" | "reconnecting" | "signed_out" | "refused";

@@ -1,16 +1,18 @@
-/** An event of a stream (docs/sync.md#live). */
+/** An event of the server's stream of changes (docs/sync.md#live). */
 export interface StreamEvent {
   /** The event's name; null for a comment. */
   readonly event: string | null;
   readonly data: unknown;
-  /** The checkpoint that the event leads to; null where it leads to no whole state. */
+  /**
+   * The checkpoint after the event; null where there is none, as in the middle of a change that takes several events.
+   */
   readonly id: string | null;
 }
 
 /**
- * Makes a function that takes the text of a stream in pieces of any size and calls `seen` for each event. It reads what
- * this server writes of https://html.spec.whatwg.org/multipage/server-sent-events.html: lines that end with LF, data of
- * one line, and comments.
+ * Makes a function that takes the text of a stream in pieces of any size, and calls `seen` for each event in it. It
+ * reads only the part of https://html.spec.whatwg.org/multipage/server-sent-events.html that this server writes: lines
+ * that end with LF, data of one line, and comments.
  */
 export function eventReader(seen: (event: StreamEvent) => void): (text: string) => void {
   let rest = "";

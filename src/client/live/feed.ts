@@ -3,49 +3,55 @@ import type { Channel } from "../surroundings.js";
 import type { Change, Clients, FollowedTables, Follower, LiveState, Step } from "./changes.js";
 import { follow, type Line } from "./follow.js";
 
-/** What a `Feed`, a copy of rows that is kept up to date, works with. */
+/** What a `Feed` (a copy of rows that is kept up to date) needs to work. */
 export interface FeedOptions extends Line {
   readonly sessions: Sessions;
-  /** The beginning of the names of locks and channels that tabs share; null where the tabs share no session. */
+  /**
+   * The beginning of the names of the locks and channels that tabs share; null where the tabs do not share the session.
+   */
   readonly sharedName: string | null;
 }
 
 /**
- * A message between tabs: what the tab that leads (follows the server) tells the others, or what one of these asks it
- * for.
+ * A message between tabs. One tab leads: it follows the server and tells the other tabs what it learns. Another tab
+ * asks it for all rows.
  */
 type Message =
   | { readonly asks: true }
   | {
       readonly leader: number;
-      /** The number of the last step that this leader has told. */
+      /** The number of the last step (changes of followed rows) that this leader has told the other tabs. */
       readonly count: number;
       readonly state: LiveState;
       readonly step: Step | null;
     };
 
-/** After so many milliseconds without a message of the tab that leads, a tab asks the server itself. */
+/**
+ * After so many milliseconds without a message from the tab that leads (follows the server for all tabs), a tab follows
+ * the server itself.
+ */
 const silenceMs = 90_000;
 const beginning: LiveState = { status: "reconnecting", error: null };
 const nothing: Step = { changes: [], isReset: true, checkpoint: null };
 
 /**
- * A copy of the rows that the signed-in user sees of some tables, for everybody in this page who follows the same. The
- * tabs of an origin share one stream: the one that holds a lock (Web Locks) follows the server and tells the others, by a
- * BroadcastChannel; when it is closed, the next one gets the lock and goes on from the same checkpoint.
+ * A copy of the rows that the signed-in user sees of some tables. Everybody in this page who follows the same tables
+ * shares one feed, and the tabs of an origin share one stream of the server. The tab that holds a lock (Web Locks)
+ * follows the server and tells the other tabs, by a BroadcastChannel. When it is closed, the next tab gets the lock and
+ * goes on from the same checkpoint.
  */
 export class Feed {
   readonly #options: FeedOptions;
   readonly #tables: FollowedTables;
   readonly #followers = new Set<Follower>();
-  /** The rows of the feed by table and key, each as the change that brought it. */
+  /** The rows of the feed, by table and key. Each is held as the change that has brought it last. */
   readonly #rows = new Map<string, Change>();
   #checkpoint: string | null = null;
   #clients: Clients = {};
   #state = beginning;
   #end = () => {};
 
-  /** `ended` is called when nobody follows the feed any more. */
+  /** `ended` is called when the feed has lost its last follower. */
   constructor(
     options: FeedOptions,
     tables: FollowedTables,
@@ -55,19 +61,24 @@ export class Feed {
     this.#tables = tables;
   }
 
-  /** The rows of the feed, each as the change that brought it. */
+  /** The rows of the feed. Each is given as the change that has brought it last. */
   get rows(): Iterable<Change> {
     return this.#rows.values();
   }
 
-  /** The last mutation of each client of the user that is in the rows of the feed, by the clients' names. */
+  /**
+   * For each client that pushes mutations of the user, by its name: the id of its last mutation that is part of the
+   * feed's rows.
+   */
   get clients(): Clients {
     return this.#clients;
   }
 
-  /** Tells the follower all rows, and then each change. Returns a function that ends this. */
+  /**
+   * Calls the follower with all rows once they are known, and then with each change. Returns a function that ends this.
+   */
   subscribe(follower: Follower): () => void {
-    // Each subscription gets a function of its own, as the same follower may subscribe twice.
+    // Each subscription gets a function of its own, because the same follower may subscribe twice.
     const entry: Follower = (state, step) =>
       queueMicrotask(() => this.#followers.has(entry) && follower(state, step));
     this.#followers.add(entry);
@@ -107,7 +118,7 @@ export class Feed {
   }
 
   async #run(user: string | null, signal: AbortSignal): Promise<void> {
-    // Rows that another user saw, who was signed in before, are not shown any more.
+    // Rows that were told for another user, who was signed in before, are not shown any more.
     if (this.#checkpoint !== null) this.#tell(beginning, nothing);
     const { sharedName, surroundings } = this.#options;
     const { locks } = surroundings;
@@ -116,7 +127,8 @@ export class Feed {
     if (channel === null) return this.#lead(null, signal);
     const waiting = new AbortController();
     const stopListening = this.#listen(channel, () => {
-      // A tab that the browser has suspended keeps the lock without a word: this tab follows the server by itself.
+      // The tab that leads has been silent for too long: the browser may have suspended it, and it keeps the lock. This
+      // tab follows the server by itself.
       waiting.abort();
       channel.close();
       void this.#lead(null, signal);
@@ -140,7 +152,7 @@ export class Feed {
     }
   }
 
-  /** Follows the server, and tells the other tabs what it says. */
+  /** Follows the server, and tells the other tabs what the server says. */
   async #lead(channel: Channel | null, signal: AbortSignal): Promise<void> {
     const leader = this.#options.surroundings.random();
     let count = 0;
@@ -163,7 +175,10 @@ export class Feed {
     await follow(this.#options, this.#tables, this.#checkpoint, told, signal);
   }
 
-  /** Takes what the tab that leads (follows the server) says, until the function that is returned is called. */
+  /**
+   * Takes the messages of the tab that leads (follows the server for all tabs), until the function that is returned is
+   * called. Calls `onSilence` if none comes for too long.
+   */
   #listen(channel: Channel, onSilence: () => void): () => void {
     const { after } = this.#options.surroundings;
     let leader: number | undefined;
@@ -177,7 +192,7 @@ export class Feed {
       cancel = after(silenceMs, onSilence);
       const isKnown = said.leader === leader && said.count === count;
       const isNext = said.leader === leader && said.count === count + 1;
-      // The step is known here already: another tab has asked the leader for all rows.
+      // This tab knows the step already. It was told again because another tab has asked the leader for all rows.
       if (isKnown && said.step !== null) return;
       if (!(said.step === null ? isKnown : isNext || said.step.isReset)) return ask();
       ({ leader, count } = said);
@@ -189,8 +204,8 @@ export class Feed {
 }
 
 /**
- * Runs `run` with the id of the user who is signed in, null for nobody, and anew, after the signal of the run before was
- * aborted, whenever somebody signs in or out. Returns a function that ends this.
+ * Calls `run` with the id of the signed-in user, or null where nobody is signed in. Whenever somebody signs in or out,
+ * the signal of the last call is aborted and `run` is called anew. Returns a function that ends this.
  */
 export function eachSession(
   sessions: Sessions,

@@ -7,20 +7,26 @@ import { eventReader } from "./event-reader.js";
 /** A page of `POST /api/_svc/pull` (`docs/sync.md`). */
 export interface Pulled {
   readonly checkpoint: string;
-  /** Whether further pages follow that lead to the same moment. */
+  /** Whether further pages follow, which together with this one lead to one moment. */
   readonly more: boolean;
-  /** Why this is the first page of all rows, told anew; null where it is not (`docs/sync.md#resets`). */
+  /**
+   * The reason why the server begins again with all rows, of which this is the first page; null where it does not
+   * (`docs/sync.md#resets`).
+   */
   readonly reset: string | null;
   readonly changes: readonly Change[];
-  /** The last mutation of each client of the caller that is in this state, as in a `Step`. */
+  /**
+   * For each client of the caller that has pushed mutations lately, by its name: the id of its last mutation that is
+   * part of this state (`docs/sync.md#push`). Absent where the server does not say.
+   */
   readonly clients?: Clients;
 }
 
-/** How calls for changes are sent to the server. */
+/** The functions by which calls for changes are sent to the server. */
 export interface Line {
-  /** Sends a call that may be repeated after a failure. */
+  /** Sends a call, and sends it again after a failure that may pass. */
   readonly read: Send;
-  /** Sends a call once, without trying again. */
+  /** Sends a call. If no answer comes, the call is not sent again. */
   readonly send: Send;
   readonly surroundings: Surroundings;
 }
@@ -31,9 +37,9 @@ const backoffMsMax = 30_000;
 const live: LiveState = { status: "live", error: null };
 
 /**
- * Follows tables from a checkpoint, null for everything there is, until the signal is aborted, the session is over or
- * the server refuses. The connection is made anew, after growing pauses, whenever it ends. `follower` is also told of
- * each comment that the server sends every 15 s, as a state without a step.
+ * Follows tables from a checkpoint, or from null, which asks for all rows, until the signal is aborted, the session is
+ * over or the server refuses. Whenever the connection ends, a new one is made after a pause, which grows with each
+ * failure. The server also sends a comment every 15 s, of which `follower` is told as a state without a step.
  */
 export async function follow(
   { read, send, surroundings }: Line,
@@ -43,8 +49,8 @@ export async function follow(
   signal: AbortSignal,
 ): Promise<void> {
   let checkpoint = from;
-  // The last page so far, while all rows are being asked for page by page. It is kept if the connection is cut between
-  // two pages.
+  // While all rows are being asked for page by page: the last page so far. It is kept if the connection is cut between
+  // two pages, so that the next page is asked for afterwards.
   let page: Pick<Pulled, "checkpoint" | "more"> | null = null;
   let collected: Change[] = [];
   const add = (changes: readonly Change[]) => {
@@ -70,7 +76,8 @@ export async function follow(
       if (event === "reset") {
         isReset = true;
         collected = [];
-        // If the connection is cut before all rows were told anew, they are asked for again.
+        // The server now tells all rows anew. If the connection is cut before it is done, there is no checkpoint to go
+        // on from, and they are asked for again.
         checkpoint = null;
       }
       if (event !== "change") return;

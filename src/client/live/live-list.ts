@@ -12,9 +12,9 @@ export interface Shown {
 }
 
 /**
- * Calls `listener` with the rows of a feed of one table, in the order of `sort` and at most `limit` of them: once they
- * are known, and whenever the rows, their overlays (what an outbox has not sent yet) or the state changes. Returns a
- * function that ends this.
+ * Calls `listener` with the rows of a feed of one table, in the order of `sort` and at most `limit` of them. It does so
+ * once the rows are known, and whenever the rows, the feed's state or the overlays (such as what an outbox has not sent
+ * yet) change. Returns a function that ends this.
  */
 export function liveList(
   feed: Feed,

@@ -1,9 +1,10 @@
 import type { Change } from "./changes.js";
 
 /**
- * A function that compares two rows as a list of the server does: by the columns of `sort` (`-` before one is for
- * descending order), then by the key. Null comes first, and texts are in the order of their code points. A value that the
- * server has not given yet comes last, as numbers and times that it counts up do.
+ * Makes a function that compares two rows as a list of the server does: by the columns of `sort` (`-` before a column
+ * is for descending order), then by the key. Null comes before all other values, and texts are in the order of their
+ * code points. A value that only the server will set, and that is not known yet, counts as the greatest: most are
+ * numbers or times that the server counts up.
  */
 export function orderOf(sort: readonly string[]): (a: Change, b: Change) => number {
   const terms = sort.map((term) => ({ column: term.replace(/^-/, ""), sign: term.startsWith("-") ? -1 : 1 }));
@@ -20,13 +21,16 @@ export function orderOf(sort: readonly string[]): (a: Change, b: Change) => numb
   };
 }
 
-/** Compares two values of a column as the server does; negative, zero or positive as in `Array.sort`. */
+/**
+ * Compares two values of a column as the server does. The result is negative, zero or positive, as `Array.sort` wants
+ * it.
+ */
 export function compare(a: unknown, b: unknown): number {
   if (a === b) return 0;
   if (a === undefined || b === undefined) return a === undefined ? 1 : -1;
   if (a === null || b === null) return a === null ? -1 : 1;
   if (typeof a === "string" && typeof b === "string")
-    // Integers beyond ±(2^53−1) are texts of their digits.
+    // The server sends integers beyond ±(2^53−1) as texts of their digits. They are compared as numbers.
     return bigInteger.test(a) && bigInteger.test(b)
       ? Math.sign(Number(BigInt(a) - BigInt(b)))
       : compareTexts(a, b);
@@ -36,8 +40,8 @@ export function compare(a: unknown, b: unknown): number {
 const bigInteger = /^-?\d{16,19}$/;
 
 /**
- * Compares texts by their code points. UTF-16 units are in that order, but for surrogates, which stand for the last
- * code points.
+ * Compares texts by their code points. Comparing UTF-16 units gives the same order except for surrogates: these stand
+ * for the code points beyond U+FFFF, so they have to come after all other units.
  */
 function compareTexts(a: string, b: string): number {
   const place = (code: number) => (code < 0xd800 ? code : code < 0xe000 ? code + 0x2000 : code - 0x800);

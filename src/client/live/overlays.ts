@@ -1,7 +1,8 @@
 import type { Change, Clients } from "./changes.js";
 
 /**
- * Which rows of a table a list has, and which of their columns: `where`, `filter` and `select` as in `docs/sync.md`.
+ * Which rows of a table a list has, and which of their columns. `where`, `filter` and `select` are those of
+ * `docs/sync.md`.
  */
 export interface Terms {
   readonly where?: Readonly<Record<string, unknown>>;
@@ -10,8 +11,9 @@ export interface Terms {
 }
 
 /**
- * Makes, of the rows of a live list, those rows with what the server has not told of yet. `clients` has the last
- * mutation of each client that is in the rows already.
+ * A function that changes what live lists show: it takes the rows of a list, and returns them with what the server has
+ * not told of yet. `clients` says, for each client that pushes mutations, which is its last mutation that is part of
+ * the rows already.
  */
 export type Overlay = (
   table: string,
@@ -21,7 +23,8 @@ export type Overlay = (
 ) => readonly Change[];
 
 /**
- * The overlays of a client: what is shown over the rows of its live lists, such as what its outboxes have not sent yet.
+ * The overlays of a client. Each puts something over the rows of the client's live lists, such as what an outbox has
+ * not sent yet.
  */
 export class Overlays {
   readonly #overlays = new Set<Overlay>();
@@ -30,7 +33,7 @@ export class Overlays {
   over: Overlay = (table, terms, rows, clients) =>
     [...this.#overlays].reduce((found, overlay) => overlay(table, terms, found, clients), rows);
 
-  /** Adds an overlay to all live lists of the client, until the function that is returned is called. */
+  /** Adds an overlay to all live lists of the client. Returns a function that removes it. */
   add(overlay: Overlay): () => void {
     this.#overlays.add(overlay);
     return () => {
@@ -39,7 +42,9 @@ export class Overlays {
     };
   }
 
-  /** To be called when an overlay makes something else than before of the same rows. */
+  /**
+   * To be called when an overlay would now return something else for the same rows. The live lists are then made anew.
+   */
   changed(): void {
     for (const listener of this.#listeners) listener();
   }

@@ -1,54 +1,55 @@
 import type { PushedOperation } from "../operations.js";
 
-/** A mutation that waits to be sent, or for the server's answer. */
+/** A mutation (writes that become one transaction) that waits in an outbox to be sent, or for the server's answer. */
 export interface Queued {
-  /** The mutation's name, which no other one in the outbox has. */
+  /** A name that the outbox gives to the mutation. No other mutation in the outbox has it. */
   readonly name: string;
   /**
-   * The mutation's number for the server; null before it is sent for the first time. Mutations with numbers come first
-   * in the queue.
+   * The number by which the server knows the mutation; null before it is sent for the first time. Mutations with
+   * numbers come first in the queue.
    */
   readonly id: number | null;
   readonly operations: readonly PushedOperation[];
 }
 
-/** What an outbox keeps of one user's mutations that are not done yet. */
+/** What an outbox stores of one user: the mutations that are not done yet, and how they are numbered. */
 export interface Kept {
-  /** The name of the client for the server, which counts mutations for each name. */
+  /** The name under which the mutations are pushed. The server counts mutations separately for each such name. */
   readonly client: string;
-  /** The last number that was given to a mutation. */
+  /** The highest number that was given to a mutation under this client name; 0 if none was. */
   readonly lastId: number;
   readonly queue: readonly Queued[];
 }
 
-/** What an outbox keeps of a user who has sent nothing yet. */
+/** What an outbox stores for a user who has sent nothing yet. */
 export function nothingKept(client: string): Kept {
   return { client, lastId: 0, queue: [] };
 }
 
-/** What the outbox keeps, with further mutations at the end of its queue. */
+/** Returns what the outbox stores, with further mutations added at the end of its queue. */
 export function withQueued(kept: Kept, ...queued: readonly Queued[]): Kept {
   return { ...kept, queue: [...kept.queue, ...queued] };
 }
 
 /**
- * Whether an entry of the queue is this mutation under the number that it had: another tab may have replaced it
- * meanwhile.
+ * Makes a function that says whether an entry of the queue is still this mutation with this number. It is not where
+ * another tab has replaced it meanwhile.
  */
 const isStill =
   ({ name, id }: Queued) =>
   (each: Queued) =>
     each.name === name && each.id === id;
 
-/** What the outbox keeps, without a mutation that is done or given up. */
+/** Returns what the outbox stores, without a mutation that is done or given up. */
 export function withoutQueued(kept: Kept, queued: Queued): Kept {
   const isGone = isStill(queued);
   return { ...kept, queue: kept.queue.filter((each) => !isGone(each)) };
 }
 
 /**
- * What the outbox keeps, where a mutation gets other operations, and for that another number later on. It then comes
- * after those that have numbers, as they may have been done already.
+ * Returns what the outbox stores, with other operations for a mutation. The mutation loses its number, because the
+ * server has recorded that number as refused, and gets another one when it is sent. In the queue it comes after the
+ * mutations that have numbers, because the server may have done those already.
  */
 export function replaced(kept: Kept, queued: Queued, operations: Queued["operations"]): Kept {
   if (!kept.queue.some(isStill(queued))) return kept;
@@ -57,12 +58,12 @@ export function replaced(kept: Kept, queued: Queued, operations: Queued["operati
   return { ...kept, queue: queue.toSpliced(at, 0, { name: queued.name, id: null, operations }) };
 }
 
-/** How many operations one push takes at most on every target (`docs/sync.md#push`). */
+/** How many operations one push takes at most, whether the server runs on Node or as a Worker (`docs/sync.md#push`). */
 const operationsMax = 200;
 
 /**
- * Gives numbers to the first mutations of the queue, at most `max` of them, which are to be sent now. The numbers of
- * one push have to follow on one another.
+ * Chooses the mutations that the next push sends, at most `max` of them from the front of the queue, and gives numbers
+ * to those that have none. The numbers of one push are consecutive.
  */
 export function numbered(
   kept: Kept,
@@ -83,8 +84,8 @@ export function numbered(
 }
 
 /**
- * The same mutations under another name of the client, for which the server counts from 1. Nothing changes where
- * another tab has changed the name already.
+ * Returns the same mutations for a push under another client name, for which the server counts from 1, so all lose
+ * their numbers. Nothing changes where another tab has changed the name already.
  */
 export function renamed(kept: Kept, from: string, client: string): Kept {
   if (kept.client !== from) return kept;

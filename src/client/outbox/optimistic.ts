@@ -5,26 +5,29 @@ import { passes } from "./passes.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A mutation whose effect on rows the server has not told live lists of. */
+/** A mutation whose effect on rows the server may not have told live lists of yet. */
 export interface Untold {
   readonly operations: readonly PushedOperation[];
-  /** Since when the mutation is on its way to the server, as `seen` of `withUntold` counts; null where it is not. */
+  /**
+   * Since when the mutation is on its way to the server, on the scale of the argument `seen` of `withUntold`; null
+   * where it is not.
+   */
   readonly sentAt: number | null;
-  /** What the server has answered to the mutation; null before it has. */
+  /** What the server has answered to the mutation; null before it has answered. */
   readonly answer: {
-    /** What each operation answers with; null for what the caller may not read. */
+    /** For each operation of the mutation, what it returns; null for what the caller may not read. */
     readonly rows: readonly (Fields | null)[];
-    /** When the answer came, as `seen` of `withUntold` counts. */
+    /** When the answer came, on the scale of the argument `seen` of `withUntold`. */
     readonly at: number;
   } | null;
 }
 
 /**
- * The rows of a list with the mutations that the server has not told of, applied in their order: with rows that are
- * created and pass the filters, with what is changed, and without rows that are deleted. Such rows have `_pending`.
- * `seen` says since when a row is what it is: a mutation that was answered before is in it already. Where a row comes
- * that has the values of one that is being created, it is taken for that one: lists may be told of it before the push
- * is answered.
+ * Applies mutations that the server may not have told of yet to the rows of a live list, in their order: created rows
+ * that pass the list's filters are added, updated rows are changed, and deleted rows are removed. Rows of a mutation
+ * that is not answered yet get `_pending`. `seen` says since when a row is as it is, so that an answered mutation is
+ * not applied to a row that was told after the answer. Live lists may be told of a created row before its push is
+ * answered. So as long as the key of a created row is unknown, a row that is told with the same values is taken for it.
  */
 export function withUntold(
   table: string,
@@ -44,7 +47,7 @@ export function withUntold(
       if (operation.op === "create") {
         const values = answered ?? resolved(operation.values, operations);
         const known = columns?.every((column) => column in values) ? columns : null;
-        // As long as the key of a new row is not known, the row gets one that no other row has.
+        // Where the key of a new row is not known yet, the row gets a key that no other row has.
         const key = known === null ? { "": `${i}.${j}` } : picked(values, known);
         const row = { ...values, ...mark };
         const told =
@@ -62,7 +65,7 @@ export function withUntold(
       const changes = operation.op === "delete" ? {} : (answered ?? resolved(operation.set, operations));
       const row = { ...before.row, ...changes, ...mark };
       const isIn = passes(row, terms);
-      // Where columns decide which the list's rows do not have, the updated row stays in the list.
+      // If the filters depend on columns that the rows here do not have, the updated row stays in the list.
       if (operation.op === "update" && (isIn === true || isIn === undefined))
         found.set(name, { ...before, row: selected(row, terms) });
       else found.delete(name);
@@ -70,7 +73,10 @@ export function withUntold(
   return [...found.values()];
 }
 
-/** The columns of the table's key, as far as its rows or mutations tell them; null where they do not. */
+/**
+ * The names of the columns of the table's primary key, taken from a row or from a mutation; null where neither shows
+ * them.
+ */
 function keyColumns(
   table: string,
   rows: readonly Change[],
@@ -82,14 +88,17 @@ function keyColumns(
   return key === undefined ? null : Object.keys(key);
 }
 
-/** A text that stands for a row of a table by its key. */
+/** A text that identifies a row of a table by its key. It does not depend on the order of the key's columns. */
 const nameOf = (key: Fields): string =>
   JSON.stringify(Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 const picked = (fields: Fields, columns: readonly string[]): Fields =>
   Object.fromEntries(columns.filter((column) => column in fields).map((column) => [column, fields[column]]));
 
-/** Whether a row has those of the values whose columns it has. It has to have at least one of these columns. */
+/**
+ * Whether a row equals the given values, compared in those columns which the row has here. It is false where it has
+ * none of them.
+ */
 function hasValues(row: Fields, values: Fields): boolean {
   const columns = Object.keys(values).filter((column) => column in row);
   const text = (fields: Fields) => JSON.stringify(columns.map((column) => fields[column]));
@@ -100,8 +109,8 @@ const selected = (row: Fields, { select }: Terms): Fields =>
   select === undefined ? row : picked(row, [...select, "_pending"]);
 
 /**
- * Values with each reference to an earlier operation (`$ref`) replaced by the value there. Those that only the server
- * knows are left out.
+ * Replaces each reference to an earlier operation (`$ref`) in the values of an operation by the value that it refers
+ * to. A column is left out if only the server knows its value.
  */
 function resolved(values: Fields, operations: readonly PushedOperation[]): Fields {
   return Object.fromEntries(

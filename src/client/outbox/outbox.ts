@@ -20,39 +20,40 @@ import {
 import { type Untold, withUntold } from "./optimistic.js";
 import { defaultOutboxStorage, type OutboxStorage } from "./storage.js";
 
-/** A mutation that the server has not answered. */
+/** A mutation (writes that become one transaction) that the server has not answered. */
 export interface PendingMutation<Tables = Record<never, never>> {
-  /** The mutation's name, which no other one in the outbox has. */
+  /** A name that the outbox gives to the mutation. No other mutation in the outbox has it. */
   readonly name: string;
   readonly operations: readonly PushedOperation<Tables>[];
 }
 
-/** A mutation that the server refuses, and why. It stays refused. */
+/** A mutation that the server has refused for good, and why. */
 export interface Refused<Tables = Record<never, never>> {
   readonly mutation: PendingMutation<Tables>;
-  /** The operation that is refused; null where the whole mutation is malformed. */
+  /** The operation of the mutation that is refused; null where the whole mutation is malformed. */
   readonly operation: PushedOperation<Tables> | null;
   readonly error: NonNullable<MutationResult["error"]>;
 }
 
-/** A mutation that the server refuses because a row is not what its `base` says. */
+/** A mutation that the server has refused because a row does not hold what the mutation's `base` says. */
 export interface Conflict<Tables = Record<never, never>> extends Refused<Tables> {
-  /** The columns of `base` that hold something else. */
+  /** The columns in which the row holds something else than `base` says. */
   readonly fields: readonly string[];
-  /** The row as it is now; null where the user may not read it. */
+  /** The row in conflict as it is on the server now; null where the user may not read it. */
   readonly current: Readonly<Record<string, unknown>> | null;
 }
 
 /**
- * What a handler wants done with a mutation that has a conflict: give it up (`discard`), or send other operations
- * instead.
+ * What the handler `onConflict` decides about a mutation that has a conflict: to give it up (`discard`), or to send
+ * these operations instead.
  */
 export type Resolution<Tables = Record<never, never>> = "discard" | readonly PushedOperation<Tables>[];
 
 /**
- * How far an outbox has come. `sent`: nothing is left; `sending`: a push is under way; `waiting`: the server could not
- * be reached, or a handler has failed, and the outbox tries again after a pause; `signed_out`: it goes on once the user
- * signs in again; `refused`: the server has refused the push itself, and the outbox tries again with the next mutation.
+ * How far an outbox has come. `sent`: nothing is left to send; `sending`: a push is under way; `waiting`: the server
+ * could not be reached, or a handler has failed, and the outbox tries again after a pause; `signed_out`: the outbox
+ * goes on once the user signs in again; `refused`: the server has refused the push as a whole, and the outbox tries
+ * again when the next mutation is made.
  */
 export interface OutboxState {
   readonly status: "sent" | "sending" | "waiting" | "signed_out" | "refused";
@@ -61,13 +62,13 @@ export interface OutboxState {
 
 /** Options of `createOutbox` (`docs/guides/client.md#the-outbox`). */
 export interface OutboxOptions<Tables = Record<never, never>> {
-  /** The outbox's name, which tells it from other outboxes of the same origin. */
+  /** The outbox's name, which distinguishes it from other outboxes of the same origin. */
   readonly name?: string;
-  /** Decides what becomes of a mutation with a conflict; without this handler, the mutation is discarded. */
+  /** Decides what becomes of a mutation that has a conflict. Without this handler, such a mutation is discarded. */
   readonly onConflict?: (conflict: Conflict<Tables>) => Resolution<Tables> | Promise<Resolution<Tables>>;
-  /** A handler that is told of a mutation that the server refuses for another reason than a conflict. */
+  /** A handler that is called with each mutation that the server refuses for another reason than a conflict. */
   readonly onRejected?: (refused: Refused<Tables>) => void | Promise<void>;
-  /** Where mutations are kept; by default IndexedDB, or memory where there is none. */
+  /** Where mutations are stored: by default in IndexedDB, or in memory where there is none. */
   readonly storage?: OutboxStorage;
 }
 
@@ -81,15 +82,18 @@ type KeyOf<T extends TableTypes> = unknown extends T["key"]
   ? Readonly<Record<string, unknown>>
   : Extract<T["key"], object>;
 
-/** A function that is told the pending mutations and the state when either has changed. */
+/** A function that is called with the pending mutations and the outbox's state when either has changed. */
 type Listener<Tables> = (pending: readonly PendingMutation<Tables>[], state: OutboxState) => void;
 
 const mutationsMax = 100;
 const backoffMs = 500;
 const backoffMsMax = 30_000;
-/** For how many milliseconds a row that was written is shown as the server has answered, if no list tells of it. */
+/**
+ * For how many milliseconds after its answer a mutation that is done is still shown over live lists, if the server does
+ * not tell the lists of it.
+ */
 const untoldMs = 15_000;
-/** What stands in the place of a user's id for a client that has an API key. */
+/** The text that is used instead of a user's id if the client has an API key. */
 const keyUser = "key";
 
 /** Keeps mutations until the server has done them, and sends them in their order (`docs/guides/client.md#the-outbox`). */
@@ -100,22 +104,25 @@ export class Outbox<Tables = Record<never, never>> {
   readonly #listeners = new Set<{ readonly listener: Listener<Tables> }>();
   readonly #settled = new Map<string, (result: MutationResult) => void>();
   readonly #end: () => void;
-  /** The id of the user who is signed in, null for nobody; undefined before that is known. */
+  /** The id of the user who is signed in, or null where nobody is; undefined before that is known. */
   #user: string | null | undefined;
-  /** The stored mutations of the user, as far as this page knows. */
+  /** The stored mutations of the user that are not done yet, as far as this page knows. */
   #queue: readonly Queued[] = [];
-  /** The name of the client under which the mutations are sent. */
+  /** The name under which the mutations are pushed, by which the server counts them. */
   #client = "";
-  /** Mutations that are about to be stored. */
+  /** Mutations that are being stored at the moment. */
   #adding: readonly Queued[] = [];
-  /** Mutations that the server has done, and that live lists may not have been told of. */
+  /** Mutations that the server has done, but may not have told live lists of yet. */
   #done: readonly (Untold & { readonly client: string; readonly id: number })[] = [];
   #state: OutboxState = { status: "sent", error: null };
   #channel: Channel | null = null;
   #wake = () => {};
-  /** Counts what is sent and answered, to tell rows that came before from those that came after. */
+  /**
+   * A counter of pushes and answers. It orders them and the rows that live lists are told: a row has the count of the
+   * moment when it was seen first.
+   */
   #count = 0;
-  /** The names of the mutations that are on their way to the server, and since when. */
+  /** The names of the mutations that are on their way to the server, and the count at which they were sent. */
   #sent: { readonly names: ReadonlySet<string>; readonly at: number } = { names: new Set(), at: 0 };
   readonly #seen = new WeakMap<Change, number>();
 
@@ -145,7 +152,9 @@ export class Outbox<Tables = Record<never, never>> {
     };
   }
 
-  /** The mutations of the signed-in user that the server has not answered, in their order. */
+  /**
+   * The mutations of the signed-in user that the server has not answered, in the order in which they are to be sent.
+   */
   get pending(): readonly PendingMutation<Tables>[] {
     return this.#pending.map(({ name, operations }) => ({ name, operations }) as PendingMutation<Tables>);
   }
@@ -160,8 +169,8 @@ export class Outbox<Tables = Record<never, never>> {
   }
 
   /**
-   * Changes a row by a mutation of its own. Where a column of `base` holds something else by now, that is a conflict.
-   * Resolves as `mutate` does.
+   * Changes a row by a mutation of its own. If a column holds something else on the server by then than `base` says,
+   * that is a conflict. Resolves as `mutate` does.
    */
   update<N extends Name<Tables>>(
     table: N,
@@ -173,8 +182,8 @@ export class Outbox<Tables = Record<never, never>> {
   }
 
   /**
-   * Deletes a row by a mutation of its own. Where a column of `base` holds something else by now, that is a conflict.
-   * Resolves as `mutate` does.
+   * Deletes a row by a mutation of its own. If a column holds something else on the server by then than `base` says,
+   * that is a conflict. Resolves as `mutate` does.
    */
   delete<N extends Name<Tables>>(
     table: N,
@@ -185,16 +194,16 @@ export class Outbox<Tables = Record<never, never>> {
   }
 
   /**
-   * Keeps operations that are to be one transaction as a mutation, and sends them when that is possible. Resolves once
-   * they are stored on this device. Rejects with SvcError `unauthorized` where nobody is signed in, and with the
-   * storage's error.
+   * Stores operations that are to be one transaction as a mutation, and sends it when that is possible. Resolves once
+   * it is stored on this device. Rejects with SvcError `unauthorized` where nobody is signed in, and with the storage's
+   * error where it cannot be stored.
    */
   async mutate(operations: readonly PushedOperation<Tables>[]): Promise<Sending> {
     const { surroundings } = this.#parts;
     const user = this.#user === undefined ? await this.#whoIsThere() : this.#user;
     if (user === null)
       throw new SvcError(401, "unauthorized", "sign in first: a mutation belongs to who makes it");
-    // The operations are copied, as the caller may change what was given.
+    // The operations are copied, because the caller may change the given objects later.
     const copy = JSON.parse(JSON.stringify(operations)) as Queued["operations"];
     const queued: Queued = { name: surroundings.unique(), id: null, operations: copy };
     const settled = new Promise<MutationResult>((resolve) => this.#settled.set(queued.name, resolve));
@@ -237,13 +246,13 @@ export class Outbox<Tables = Record<never, never>> {
     return () => this.#listeners.delete(entry);
   }
 
-  /** Ends sending. What was not sent is kept. */
+  /** Ends sending. What was not sent stays stored, and is no longer shown in live lists by this outbox. */
   close(): void {
     this.#end();
   }
 
   get #pending(): readonly Queued[] {
-    // A mutation that has just been stored may be in the queue and in `#adding`.
+    // A mutation that has just been stored may be both in the queue and in `#adding`. It is to be listed once.
     const adding = this.#adding.filter(({ name }) => !this.#queue.some((each) => each.name === name));
     return [...this.#queue, ...adding];
   }
@@ -267,7 +276,9 @@ export class Outbox<Tables = Record<never, never>> {
     return JSON.stringify([this.#parts.url, user, this.#options.name ?? ""]);
   }
 
-  /** Changes what is stored of a user's mutations, and takes it over here if the user is still signed in. */
+  /**
+   * Changes what is stored of a user's mutations. If that user is still signed in, this page goes on with the result.
+   */
   async #change(user: string, act: (kept: Kept) => Kept): Promise<void> {
     const { surroundings } = this.#parts;
     let after: Kept | undefined;
@@ -278,7 +289,7 @@ export class Outbox<Tables = Record<never, never>> {
     if (user === this.#user) ({ queue: this.#queue, client: this.#client } = after!);
   }
 
-  /** Sends what the outbox has of a user's mutations, until the signal is aborted. */
+  /** Sends the stored mutations of a user, and those that are added later, until the signal is aborted. */
   async #run(user: string | null, signal: AbortSignal): Promise<void> {
     const { surroundings, storage } = this.#parts;
     this.#user = user;
@@ -324,10 +335,10 @@ export class Outbox<Tables = Record<never, never>> {
     });
   }
 
-  /** Takes what other tabs say: what the server has answered to mutations, or that there are new ones. */
+  /** Listens to other tabs, which say what the server has answered to a mutation, or that there are new ones. */
   #listen(name: string, user: string, signal: AbortSignal): void {
     const { storage, surroundings } = this.#parts;
-    // Only a storage that tabs share has other tabs to listen to.
+    // There are other tabs to listen to only if the client's storage is one that tabs share.
     const channel = storage.subscribe === undefined ? null : surroundings.channel(name);
     this.#channel = channel;
     signal.addEventListener("abort", () => channel?.close());
@@ -340,7 +351,7 @@ export class Outbox<Tables = Record<never, never>> {
     });
   }
 
-  /** Sends the user's mutations until none is left. */
+  /** Pushes the user's mutations until none is left or the signal is aborted. */
   async #send(user: string, signal: AbortSignal): Promise<void> {
     const { push, hasKey, surroundings } = this.#parts;
     for (let max = mutationsMax; !signal.aborted; ) {
@@ -366,7 +377,8 @@ export class Outbox<Tables = Record<never, never>> {
         const { status, code, message, columns, expected } = error;
         const isGap = expected !== null;
         if (!isGap && !isOfOne(error)) throw error;
-        // One mutation of the push is refused as it stands. Sent one by one, it turns out which.
+        // The server has refused the push because of one of its mutations. They are now sent one by one, to find out
+        // which.
         if (!isGap && sent.length > 1) max = 1;
         else {
           const [queued] = sent;
@@ -374,9 +386,10 @@ export class Outbox<Tables = Record<never, never>> {
             const result = { id: queued!.id, status: "rejected", error: { code, message, columns } } as const;
             await this.#take(user, client, queued!, result, signal);
           }
-          // The numbers are begun anew under another name. Either the server does not know any more what it has
-          // acknowledged, as after it was restored from a copy; or it knows another mutation by this number, as where
-          // this device's storage was copied; or the mutation was malformed, and its number was not used.
+          // The mutations are numbered anew under another client name. There are three reasons. The server may not know
+          // any more what it has acknowledged, as after it was restored from a copy. It may know another mutation by
+          // this number, as where this device's storage was copied. Or the mutation was malformed, and its number was
+          // not used.
           await this.#change(user, (kept) => renamed(kept, client, surroundings.unique()));
         }
       }
@@ -388,7 +401,10 @@ export class Outbox<Tables = Record<never, never>> {
     }
   }
 
-  /** Takes what the server answers to a mutation: calls the handlers, and removes or replaces the mutation. */
+  /**
+   * Deals with the server's answer to a mutation: calls the handlers, and removes the mutation from the queue or
+   * replaces it.
+   */
   async #take(
     user: string,
     client: string,
@@ -431,7 +447,7 @@ export class Outbox<Tables = Record<never, never>> {
     this.#settled.delete(name);
   }
 
-  /** Shows what the server has done in live lists, until it tells them of it. */
+  /** Goes on showing in live lists what a mutation has done, until the server tells the lists of it. */
   #keepDone(operations: Queued["operations"], client: string, { id, rows = [] }: MutationResult): void {
     const done = { client, id, operations, sentAt: null, answer: { rows, at: ++this.#count } };
     this.#done = [...this.#done, done];
@@ -442,14 +458,17 @@ export class Outbox<Tables = Record<never, never>> {
   }
 }
 
-/** A mutation that is stored on this device. */
+/** A mutation that an outbox has stored on this device and is to send, as `mutate` returns it. */
 export interface Sending {
   readonly name: string;
-  /** Resolves with what has become of the mutation, if this page learns it. It does not reject. */
+  /** Resolves with what has become of the mutation. It does so only if this page learns that, and it never rejects. */
   readonly settled: Promise<MutationResult>;
 }
 
-/** What a handler of the outbox returns. A failure of the handler becomes an error that is not one of the server. */
+/**
+ * Calls a handler of the outbox's options and returns what it returns. An error of the handler is wrapped in another,
+ * so that it is not taken for one of the server.
+ */
 async function handled<T>(handler: () => T): Promise<Awaited<T>> {
   try {
     return await handler();

@@ -2,8 +2,8 @@ import { compare } from "../live/order.js";
 import type { Terms } from "../live/overlays.js";
 
 /**
- * Whether a row passes filters: null where the result is SQL's NULL, and undefined where it depends on a column that
- * the row does not have here.
+ * Whether a row passes filters. Null where the result is SQL's NULL; undefined where it depends on a column that the
+ * row does not have on this device.
  */
 export type Passes = boolean | null | undefined;
 
@@ -30,7 +30,10 @@ function group(row: Row, terms: object): Passes {
 
 const not = (value: Passes): Passes => (typeof value === "boolean" ? !value : value);
 
-/** The AND of conditions. One that is not known here (undefined) outranks NULL: it might be false. */
+/**
+ * The AND of conditions. A condition whose result is not known on this device (undefined) prevails over one that is
+ * NULL, because it might be false.
+ */
 function all(values: readonly Passes[]): Passes {
   if (values.includes(false)) return false;
   if (values.includes(undefined)) return undefined;
@@ -71,5 +74,5 @@ function compares(value: unknown, operator: string, operand: unknown): Passes {
   }
 }
 
-/** Lower case as by SQLite's `lower`, which changes the letters of ASCII alone. */
+/** Makes a text lower case as SQLite's `lower` does, which changes only the letters of ASCII. */
 const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());

@@ -3,8 +3,8 @@ import type { Kept } from "./kept.js";
 /** Where outboxes keep the mutations that they have to send. */
 export interface OutboxStorage {
   /**
-   * Replaces what is kept under a name, undefined where nothing is, by what `act` makes of it, as one transaction among
-   * all tabs. Resolves once the result is stored.
+   * Calls `act` with what is stored under a name (undefined where nothing is), and stores what it returns in its place.
+   * Both are one transaction, which no other tab can interrupt. Resolves once the result is stored.
    */
   change(name: string, act: (kept: Kept | undefined) => Kept): Promise<void>;
 }
@@ -66,7 +66,8 @@ function indexedDBStorage(factory: Factory): OutboxStorage {
       request.onerror = () => reject(request.error);
       request.onsuccess = () => {
         const connection = request.result;
-        // The connection ends where the database is deleted or the browser closes it. Then it is opened anew.
+        // The connection ends where the browser closes it or the database is to be deleted. The next change opens a new
+        // one.
         connection.onclose = () => {
           opened = null;
         };

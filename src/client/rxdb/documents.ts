@@ -1,28 +1,32 @@
 import type { RxCollection, WithDeleted } from "rxdb";
 import type { Step } from "../live/changes.js";
 
-/** The members of a row, of a row's key or of a document, by name. */
+/** The members of a row, of a row's key or of a document, by their names. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Matches the members that RxDB adds to documents. */
+/** Matches the names of the members that RxDB adds to documents. */
 const ofRxDB = /^_(meta|rev|attachments|deleted)$/;
 
-/** Turns rows into documents of an RxDB collection, and its documents into rows. */
+/** Turns rows of the server into documents of an RxDB collection, and documents into rows. */
 export class Documents<Row> {
-  /** The keys of rows that RxDB was given and may not have stored yet, as documents, by the documents' ids. */
+  /**
+   * The keys of rows that were given to RxDB, which may not have stored them yet. Each key is in the form of a
+   * document, under the document's id.
+   */
   readonly #given = new Map<string, Fields>();
-  /** Whether the key, where it is one column, is a number; null before a row has shown that. */
+  /** Whether the table's key, if it is one column, holds numbers; null until a row has shown that. */
   #hasNumber: boolean | null = null;
 
-  /** `select` has the columns of rows that documents have; undefined for all. */
+  /** `select` names the columns of rows that documents have; undefined stands for all columns. */
   constructor(
     private readonly collection: RxCollection<Row>,
     private readonly select: readonly string[] | undefined,
   ) {}
 
   /**
-   * The documents that RxDB is to store for changes: the rows, and as deleted what is known here of rows that are
-   * removed. `isReset`: the changes are all rows that there are, and whatever else is here is deleted.
+   * Makes the documents that RxDB is to store for changes from the server. A changed row becomes a document. For a
+   * removed row, what this device has of it becomes a deleted document. `isReset`: the changes are all rows that there
+   * are, and whatever else this device has is deleted.
    */
   async of({ changes, isReset }: Pick<Step, "changes" | "isReset">): Promise<WithDeleted<Row>[]> {
     const rows = changes.filter(({ op }) => op !== "remove").map(({ row }) => this.documentOf(row!));
@@ -49,7 +53,7 @@ export class Documents<Row> {
     return documents.map((document) => document.toJSON() as Fields);
   }
 
-  /** Makes a document of a row, or of a row's key. */
+  /** Makes a document from a row, or from the key of a row. */
   documentOf(row: Fields): Fields {
     const { schema } = this.collection;
     const isShown = (column: string) =>
@@ -58,7 +62,7 @@ export class Documents<Row> {
     const value = fields[schema.primaryPath];
     if (value !== undefined) this.#hasNumber = typeof value === "number";
     const document = value === undefined ? fields : { ...fields, [schema.primaryPath]: String(value) };
-    // For a key of several columns RxDB makes the text that is the document's primary key.
+    // If the key has several columns, RxDB makes one text of them, which is the document's primary key.
     return { ...document, [schema.primaryPath]: schema.getPrimaryOfDocumentData(document as never) };
   }
 
@@ -66,14 +70,14 @@ export class Documents<Row> {
     return (document as Fields)[this.collection.schema.primaryPath] as string;
   }
 
-  /** The key of the row that a document stands for. */
+  /** The key of the row for which a document stands, by its columns. */
   keyOf(document: Fields): Fields {
     return Object.fromEntries(this.#keyColumns.map((column) => [column, this.columnsOf(document)[column]]));
   }
 
   /**
-   * The columns of the row that a document stands for: its members without those that RxDB adds, and a key that is a
-   * number as one.
+   * The columns of the row for which a document stands: the document's members without those that RxDB adds. If the
+   * row's key is a number, the text in the document is made a number again.
    */
   columnsOf(document: Fields): Fields {
     const { primaryPath } = this.collection.schema;
@@ -91,7 +95,7 @@ export class Documents<Row> {
   }
 }
 
-/** A document that RxDB has stored, as a deleted one and without what RxDB adds. */
+/** Makes a deleted document of a document that RxDB has stored, without the members that RxDB adds. */
 function asDeleted(document: Fields): Fields {
   return {
     ...Object.fromEntries(Object.entries(document).filter(([name]) => !ofRxDB.test(name))),

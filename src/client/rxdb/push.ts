@@ -4,33 +4,37 @@ import { SvcError } from "../error.js";
 import type { MutationResult, PushedOperation } from "../operations.js";
 import type { Documents, Fields } from "./documents.js";
 
-/** What documents are pushed to, and under which name. */
+/** Where documents are pushed to, and what the name is made of under which they are pushed. */
 export interface PushOptions<Row> {
   readonly client: Pick<Client<never>, "push"> & { readonly table: unknown };
   readonly collection: RxCollection<Row>;
   readonly documents: Documents<Row>;
   readonly table: string;
   readonly replicationIdentifier: string;
-  /** Is told of a row that the server refuses and whose change is therefore taken back. */
+  /**
+   * Called with the error if the server refuses the write of a row for good. The change is then taken back in the
+   * collection.
+   */
   readonly onRejected: (error: SvcError) => void;
 }
 
 const mutationsMax = 100;
-/** A number that no client has reached: for it, the server answers with the number that is next. */
+/** An id of a mutation that no client has reached. The server refuses it, and says in the refusal which id is next. */
 const unknownNext = Number.MAX_SAFE_INTEGER - mutationsMax;
-/** How often a push tries to find out which number is next for its mutations. */
+/** How many requests a push makes at most to find out which id is next for its mutations. */
 const attemptsMax = 5;
 
 /**
- * Makes RxDB's push handler for a table: each document becomes a mutation of its own (`docs/sync.md#push`). The handler
- * returns, as RxDB wants it, the documents as the server has them where that is not what RxDB takes them to be.
+ * Makes RxDB's push handler for a table. Each document becomes a mutation of its own (`docs/sync.md#push`). As RxDB
+ * wants it, the handler returns the documents that were not taken, each as the server has it.
  */
 export function pushHandler<Row>(
   options: PushOptions<Row>,
 ): (rows: RxReplicationWriteToMasterRow<Row>[]) => Promise<WithDeleted<Row>[]> {
   const { documents, table, client, onRejected } = options;
   const send = numberedSend(options);
-  // Columns that the server sets to another value than it is sent, such as times: a client cannot know what they hold.
+  // Columns that the server sets to another value than it was sent, such as times. The client cannot know in advance
+  // what they will hold.
   const setByServer = new Set<string>();
   const rowOf = async (document: Fields): Promise<Fields | null> => {
     try {
@@ -68,7 +72,7 @@ export function pushHandler<Row>(
   };
 }
 
-/** The write that brings the server's row to what a document says; null where none is needed. */
+/** The write that gives the server's row the values of a document; null where nothing has changed. */
 function operationOf<Row>(
   { assumedMasterState, newDocumentState }: RxReplicationWriteToMasterRow<Row>,
   table: string,
@@ -81,8 +85,8 @@ function operationOf<Row>(
   const values = documents.columnsOf(document);
   const isThere = before !== undefined && before._deleted !== true;
   const assumed = isThere ? documents.columnsOf(before) : {};
-  // What columns held before, as `base` of the write. Columns that the server sets, and objects, are left out: only
-  // RxDB compares these.
+  // What the columns held before, as `base` of the write. Columns that the server sets are left out, and so are
+  // objects: the server does not compare them with what it has stored.
   const baseOf = (columns: readonly string[]) => {
     const known = columns.filter(
       (column) => !(column in key) && !setByServer.has(column) && Object(assumed[column]) !== assumed[column],
@@ -90,7 +94,8 @@ function operationOf<Row>(
     const base = Object.fromEntries(known.map((column) => [column, assumed[column]]));
     return known.length > 0 ? { base } : {};
   };
-  // A document that is deleted before the server has told of its row may have one there, so it is deleted in any case.
+  // The document may be deleted before this device has learnt that the server has its row. So the row is deleted on the
+  // server in any case.
   if (document._deleted === true) return { op: "delete", table, key, ...baseOf(Object.keys(assumed)) };
   if (!isThere) return { op: "create", table, values };
   const columns = [...new Set([...Object.keys(values), ...Object.keys(assumed)])];
@@ -102,7 +107,10 @@ function operationOf<Row>(
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
 
-/** Makes a function that pushes operations, each as a mutation. Their numbers follow on those of the calls before. */
+/**
+ * Makes a function that pushes operations, each as a mutation of its own. The ids of the mutations go on from call to
+ * call.
+ */
 function numberedSend<Row>({
   client,
   collection,
@@ -126,7 +134,8 @@ function numberedSend<Row>({
       } catch (error) {
         const { expected, status } = error as Partial<SvcError>;
         next = expected ?? null;
-        // Another tab may have used the number, so the push is tried again with the next one.
+        // The id may be used already, for example by another tab. The push is tried again with the id that the server
+        // expects.
         if ((next === null && status !== 422) || ++attempts === attemptsMax) throw error;
       }
     }
@@ -135,8 +144,8 @@ function numberedSend<Row>({
 }
 
 /**
- * The name under which a collection pushes its mutations. It is always the same on one device: the server keeps only a
- * bounded number of names.
+ * The name under which a collection pushes its mutations. It stays the same on one device, because the server keeps
+ * only a bounded number of such names.
  */
 async function nameOf<Row>({ database, name }: RxCollection<Row>, identifier: string): Promise<string> {
   const hash = await database.hashFunction(JSON.stringify([await database.storageToken, name, identifier]));

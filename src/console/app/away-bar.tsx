@@ -2,7 +2,10 @@ import { Button } from "../parts/button.js";
 import { isAway, lookOnce } from "../server/console-fetch.js";
 import { texts } from "../texts.js";
 
-/** Says that the server cannot be reached, as long as that is so. What is on the page stays. */
+/**
+ * A bar at the top of the console which says that the server cannot be reached, as long as that is so. The rest of the
+ * page stays as it is.
+ */
 export function AwayBar() {
   if (!isAway.value) return null;
   return (

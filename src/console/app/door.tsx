@@ -2,7 +2,10 @@ import type { ComponentChildren } from "preact";
 import { texts } from "../texts.js";
 import { Logo } from "./logo.js";
 
-/** What stands before the console for those who are not signed in. */
+/**
+ * The page of somebody who is not signed in: a card with the console's name, in which the form for signing in or
+ * setting up is shown.
+ */
 export function Door({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
   return (
     <main class="door">

@@ -1,13 +1,18 @@
 import { signal } from "@preact/signals";
 
-/** Where the console is: the screen, what of it is open, and further parameters, all in the address behind `#`. */
+/**
+ * What the fragment of the console's address (the part after `#`) says: which screen is open, what is open in the
+ * screen, and parameters such as filters.
+ */
 export interface Route {
   readonly screen: string;
   readonly rest: readonly string[];
   readonly parameters: URLSearchParams;
 }
 
-/** The route of an address's fragment: `#/data/messages?sort=-id`. */
+/**
+ * Reads the route from the fragment of an address, such as `#/data/messages?sort=-id`. Without a screen it is `data`.
+ */
 export function routeOf(fragment: string): Route {
   const [path = "", query = ""] = fragment.replace(/^#\/?/, "").split(/\?(.*)/s);
   const [screen = "", ...rest] = path.split("/").map(decoded);
@@ -22,14 +27,14 @@ function decoded(text: string): string {
   }
 }
 
-/** Where the console is now. */
+/** The route of the page's address as it is now. It changes whenever the address does. */
 export const route = signal<Route>(routeOf(location.hash));
 
 addEventListener("hashchange", () => {
   route.value = routeOf(location.hash);
 });
 
-/** The address of a screen. */
+/** The address, from `#` on, of a screen with what is open in it and its parameters. */
 export function hrefOf(
   screen: string,
   rest: readonly string[] = [],
@@ -39,7 +44,10 @@ export function hrefOf(
   return `#/${[screen, ...rest].map(encodeURIComponent).join("/")}${query === "" ? "" : `?${query}`}`;
 }
 
-/** Goes to an address, in the place of the one that is there where going back should not come to it. */
+/**
+ * Opens the address of a screen. With `isReplacing` it takes the place of the current address in the browser's history,
+ * so that the Back button does not return to that one.
+ */
 export function go(href: string, isReplacing = false): void {
   if (!isReplacing) {
     location.hash = href;

@@ -2,7 +2,10 @@ import type { ComponentType } from "preact";
 import type { IconName } from "../parts/icon.js";
 import { texts } from "../texts.js";
 
-/** A screen in the navigation. Its code is loaded when it is opened. */
+/**
+ * An entry of the console's navigation, which leads to a screen. The screen's code is loaded when the screen is opened
+ * for the first time.
+ */
 export interface ScreenEntry {
   readonly name: string;
   readonly title: string;
@@ -10,7 +13,7 @@ export interface ScreenEntry {
   readonly load: () => Promise<{ readonly default: ComponentType }>;
 }
 
-/** The screens in groups, as the navigation shows them. */
+/** All screens of the console, in the groups in which the navigation shows them. */
 export const screenGroups: readonly {
   readonly title: string;
   readonly screens: readonly ScreenEntry[];
@@ -78,7 +81,7 @@ export const screenGroups: readonly {
   },
 ];
 
-/** The screen of a name; the first one where there is none of it. */
+/** The screen with this name; the first screen of the navigation where there is none with the name. */
 export function screenNamed(name: string): ScreenEntry {
   const all = screenGroups.flatMap(({ screens }) => screens);
   return all.find((entry) => entry.name === name) ?? all[0]!;

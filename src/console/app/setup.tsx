@@ -6,14 +6,17 @@ import { texts } from "../texts.js";
 import { Door } from "./door.js";
 import { go, hrefOf } from "./route.js";
 
-/** Makes the first administrator, who came by the link that the server has printed. */
+/**
+ * The form with which the first administrator sets a password. It is shown to somebody who has opened the setup link,
+ * with its token, that the server has printed.
+ */
 export function Setup({ token }: { readonly token: string }) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const submit = async () => {
     if (email === "" || password === "") throw new Error(texts.setup.bothNeeded);
     await setUp(token, email, password);
-    // The token is used up, and is not to stay in the history of the browser.
+    // The token is used up now. The address with it is replaced, so that it does not stay in the browser's history.
     go(hrefOf("data"), true);
   };
   return (

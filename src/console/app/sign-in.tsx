@@ -5,7 +5,10 @@ import { signIn } from "../server/session.js";
 import { texts } from "../texts.js";
 import { Door } from "./door.js";
 
-/** Signs an administrator in. The screen that they wanted stays in the address. */
+/**
+ * The form with which an administrator signs in. The address still names the screen that they wanted, so it opens
+ * afterwards.
+ */
 export function SignIn() {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");

@@ -8,14 +8,20 @@ import { CallerPicker } from "./caller-picker.js";
 
 interface CallerButtonProps {
   readonly as: As | null;
-  /** What stands there where nobody is chosen. */
+  /** The text on the button where no caller is chosen. */
   readonly none: string;
-  /** What the caller is chosen for: the title of the choice, and for screen readers the button's. */
+  /**
+   * What the caller is chosen for. It is the title of the dialog in which one is chosen, and part of what screen
+   * readers say for the button.
+   */
   readonly title: string;
   readonly onChange: (as: As) => void;
 }
 
-/** Shows through whose eyes one looks, and lets one choose another. */
+/**
+ * A button that names the caller as whom the administrator views data (a user, an API key or nobody), and opens a
+ * dialog to choose another.
+ */
 export function CallerButton({ as, none, title, onChange }: CallerButtonProps) {
   const [isOpen, setOpen] = useState(false);
   const label = useCallerLabel(as);
@@ -39,7 +45,10 @@ export function CallerButton({ as, none, title, onChange }: CallerButtonProps) {
   );
 }
 
-/** How people call a caller: of a user who is known by id alone, the email. */
+/**
+ * The name under which a caller is shown. Where only the id of a user is known, as from an address, the user's email is
+ * loaded.
+ */
 function useCallerLabel(as: As | null): string | null {
   const isUnnamed = as?.kind === "user" && as.label === as.id;
   const found = useLoaded(

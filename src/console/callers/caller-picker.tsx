@@ -16,7 +16,10 @@ interface PickerProps {
   readonly onClose: () => void;
 }
 
-/** Lets the administrator choose through whose eyes to look: a user, nobody, or a key. */
+/**
+ * A dialog in which the administrator chooses as whom to view data: as a user, as nobody (a caller who is not signed
+ * in), or as an API key.
+ */
 export function CallerPicker({ title, onPick, onClose }: PickerProps) {
   const [text, setText] = useState("");
   const found = useLoaded((signal) => callersLike(text, signal), [text]);

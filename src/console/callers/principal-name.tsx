@@ -2,7 +2,10 @@ import { hrefOf } from "../app/route.js";
 
 const idLengthMax = 8;
 
-/** A caller such as `user:52be74df…`, shortened, with the whole where the pointer rests on it. Users lead to their page. */
+/**
+ * Shows a caller such as `user:52be74df…` with a shortened id; the tooltip has the whole. A user is a link to their
+ * page.
+ */
 export function PrincipalName({
   value,
   none,

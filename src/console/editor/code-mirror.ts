@@ -14,15 +14,18 @@ import {
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
-/** Something to say about a line, from 1; null for the whole text. */
+/**
+ * A message about the text in an editor. `line` is the line to mark, from 1; null where the message is about the whole
+ * text.
+ */
 export interface EditorMark {
   readonly line: number | null;
   readonly message: string;
 }
 
-/** An editor of code in a shadow root. */
+/** A CodeMirror editor that runs in a shadow root. */
 export interface CodeEditor {
-  /** Replaces the text, unless it is the same. */
+  /** Replaces the whole text of the editor, without a call of `onChange`. Does nothing where the text is the same. */
   setText(text: string): void;
   setMarks(marks: readonly EditorMark[]): void;
   focus(): void;
@@ -30,7 +33,11 @@ export interface CodeEditor {
 }
 
 interface EditorOptions {
-  /** In a shadow root, styles are adopted style sheets, which the page's policy allows; elsewhere they would be elements. */
+  /**
+   * The shadow root that holds the editor. In a shadow root CodeMirror sets its styles by adopted style sheets, which
+   * the page's Content-Security-Policy allows. Outside of one it would insert `<style>` elements, which the policy
+   * forbids.
+   */
   readonly root: ShadowRoot;
   readonly label: string;
   readonly language: "yaml" | "json";
@@ -41,7 +48,7 @@ interface EditorOptions {
 
 const theme = EditorView.theme({
   "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--surface)", fontSize: "0.8125rem" },
-  // The element around the editor shows the focus.
+  // The editor has no outline of its own: the element around it shows when it has the focus.
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55", overflow: "auto" },
   ".cm-content": { caretColor: "var(--text)", padding: "0.6rem 0" },
@@ -71,8 +78,8 @@ const colours = HighlightStyle.define([
 ]);
 
 /**
- * Where typing replaces a selection, browsers keep its looks by an inline style, which the page's policy blocks and reports.
- * So the editor replaces it itself.
+ * When typing replaces a selection, browsers keep the look of the replaced text by an inline style. The page's
+ * Content-Security-Policy blocks that, and the browser reports it. So the editor replaces the selection itself.
  */
 const typedOverSelection = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
@@ -87,7 +94,7 @@ const typedOverSelection = EditorView.domEventHandlers({
   },
 });
 
-/** Opens an editor in a shadow root, in the place of one that was there. */
+/** Opens an editor in a shadow root. It replaces whatever was in there, such as an earlier editor. */
 export function createEditor(options: EditorOptions): CodeEditor {
   const { root, label, language, text, isReadOnly, onChange } = options;
   const state = EditorState.create({

@@ -6,17 +6,23 @@ import type { CodeEditor, EditorMark } from "./code-mirror.js";
 interface EditorProps {
   readonly label: string;
   readonly language: "yaml" | "json";
-  /** The text at first. A different one later replaces what is there. */
+  /**
+   * The text with which the editor opens. When this property changes later, the new text replaces the one in the
+   * editor.
+   */
   readonly text: string;
   readonly marks?: readonly EditorMark[];
   readonly isReadOnly?: boolean;
-  /** Whether typing goes to it when it opens. */
+  /** Whether the editor gets the keyboard focus when it opens. */
   readonly isFocused?: boolean;
   readonly class?: string;
   readonly onChange: (text: string) => void;
 }
 
-/** A text editor, whose code is loaded when the first one opens. Tab leaves it; Escape is left to what is around it. */
+/**
+ * A text editor, whose code is loaded when the first one opens. Tab moves the focus out of it, and Escape is handled by
+ * what is around it, such as a dialog.
+ */
 export function Editor({
   label,
   language,
@@ -57,7 +63,8 @@ export function Editor({
       editor.current = null;
     };
   }, [language, isReadOnly]);
-  // At once: an effect of the next frame would put back an older text, and with it lose what was typed since.
+  // This is a layout effect, which runs at once. An ordinary effect would run a frame later, and replace what was typed
+  // in between by the older text.
   useLayoutEffect(() => editor.current?.setText(text), [text, state]);
   useEffect(() => editor.current?.setMarks(marks), [JSON.stringify(marks), state]);
   return (

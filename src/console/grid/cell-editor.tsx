@@ -12,7 +12,7 @@ interface CellEditorProps {
   readonly onCancel: () => void;
 }
 
-/** A field in the place of a cell. Enter saves, Escape leaves it as it was. */
+/** A field in the place of a grid's cell, in which its value is changed. Enter saves the change, Escape drops it. */
 export function CellEditor({ column, value, typed, onSave, onCancel }: CellEditorProps) {
   const { type, not_null: isNeeded, name } = column;
   const [text, setText] = useState(typed ?? (value === null ? "" : editText(type, value)));

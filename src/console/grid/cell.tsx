@@ -11,7 +11,7 @@ interface ValueProps {
   readonly value: unknown;
 }
 
-/** A value of a column as a cell shows it, in one element, as a grid has very many of them. */
+/** Shows the value of a column in a cell. It makes a single element, because a grid has very many cells. */
 export function Value({ column, value, class: own = "" }: ValueProps & { readonly class?: string }) {
   if (value === undefined) return null;
   if (value === null) return <span class={`null ${own}`}>NULL</span>;
@@ -26,7 +26,7 @@ export function Value({ column, value, class: own = "" }: ValueProps & { readonl
   return <Text value={cellText(column.type, value)} class={own || undefined} title={time?.toISOString()} />;
 }
 
-/** A link to the row that a value refers to. */
+/** A link to the row that a cell's value refers to, by a foreign key; nothing where there is none. */
 export function ReferenceLink({
   column,
   value,

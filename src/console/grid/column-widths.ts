@@ -1,6 +1,6 @@
 import type { Column, ColumnType } from "../server/shapes.js";
 
-/** Widths of columns in rem, by what is usual for their types. */
+/** The usual widths of columns by their type, in rem. */
 const widthOfType: Record<ColumnType, number> = {
   integer: 7,
   real: 7,
@@ -10,19 +10,27 @@ const widthOfType: Record<ColumnType, number> = {
   blob: 7,
 };
 
-/** Of the name, and of the type in smaller letters beside it. */
+/**
+ * Average widths of a character in a column's heading, in rem: of the name, and of the type, which stands beside it in
+ * smaller letters.
+ */
 const characterWidth = { name: 0.53, type: 0.42 };
 const around = 2.6;
 
-/** How wide a column is at first, in rem: what its type needs, or its name. */
+/**
+ * The width of a column when the grid opens, in rem: what the values of its type need, or what the heading needs,
+ * whichever is more, up to 24.
+ */
 export function columnWidth({ name, type, references }: Column): number {
   const forName = name.length * characterWidth.name + type.length * characterWidth.type + around;
-  // Of a key that leads elsewhere the beginning is enough.
+  // A column that refers to another table holds keys, of which the beginning is enough to recognise them.
   const forValue = references === null ? widthOfType[type] : 10;
   return Math.min(24, Math.max(forValue, forName));
 }
 
-/** Where columns begin, in pixels, and where the last one ends. */
+/**
+ * The pixels at which the columns begin, given their widths in pixels. The last element is where the last column ends.
+ */
 export function columnOffsets(widths: readonly number[]): readonly number[] {
   const offsets = [0];
   for (const width of widths) offsets.push(offsets.at(-1)! + width);

@@ -1,18 +1,21 @@
-/** The active cell: row -1 is the head, column -1 the selection. */
+/**
+ * The position of a cell in the grid. Row -1 is the row of headings, column -1 the column of checkboxes by which rows
+ * are selected.
+ */
 export interface Cell {
   readonly row: number;
   readonly column: number;
 }
 
-/** How far keys can lead. */
+/** The size of a grid, in which keys move the active cell. */
 export interface GridSize {
   readonly rows: number;
   readonly columns: number;
-  /** How many rows are seen at once. */
+  /** How many rows PageUp and PageDown move: about as many as are in view. */
   readonly page: number;
 }
 
-/** Where a key leads from a cell; null where it leads nowhere. */
+/** The cell to which a key moves from the given one; null for a key that does not move. */
 export function movedBy(key: string, isControl: boolean, { row, column }: Cell, size: GridSize): Cell | null {
   const [lastRow, lastColumn] = [size.rows - 1, size.columns - 1];
   const at = (toRow: number, toColumn: number): Cell => ({

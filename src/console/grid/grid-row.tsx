@@ -5,11 +5,14 @@ import { ReferenceLink, Value } from "./cell.js";
 import { CellEditor } from "./cell-editor.js";
 import type { VisibleRange } from "./visible-range.js";
 
-/** A change of a cell that is being typed. */
+/** The cell whose value is being edited in place. */
 export interface Editing {
   readonly row: number;
   readonly column: number;
-  /** What was typed first, where typing began the change. */
+  /**
+   * The character with which the user began to type over the cell; null where the editing was begun otherwise, as by
+   * Enter.
+   */
   readonly typed: string | null;
 }
 
@@ -24,7 +27,10 @@ export interface GridRowProps {
   readonly range: VisibleRange;
   readonly isSelected: boolean;
   readonly isSelectable: boolean;
-  /** The column of the active cell, -1 for that of the selection; null where it is in another row. */
+  /**
+   * The column of the active cell if it is in this row, -1 if that is the column of checkboxes; null if the active cell
+   * is in another row.
+   */
   readonly active: number | null;
   readonly editing: Editing | null;
   readonly onSave: (value: unknown) => Promise<void>;
@@ -33,7 +39,10 @@ export interface GridRowProps {
 
 const handlers: readonly (keyof GridRowProps)[] = ["onSave", "onCancel"];
 
-/** A row of the grid. It is drawn again only where something of it has changed. */
+/**
+ * A row of the grid. It is rendered again only where one of its properties other than the handlers has changed, because
+ * a grid renders many rows while it is scrolled.
+ */
 export class GridRow extends Component<GridRowProps> {
   override shouldComponentUpdate(next: GridRowProps): boolean {
     const names = Object.keys(next) as (keyof GridRowProps)[];

@@ -12,7 +12,7 @@ export interface GridProps {
   readonly label: string;
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];
-  /** How many rows there are, also those that are not loaded; null where that is not known. */
+  /** How many rows the list has, with those that are not loaded yet; null where that is not known. */
   readonly total: number | null;
   readonly sort: readonly string[];
   readonly selected: ReadonlySet<number>;
@@ -20,22 +20,28 @@ export interface GridProps {
   readonly isEditable: (column: Column) => boolean;
   readonly onSort: (column: string, isAdded: boolean) => void;
   readonly onSelect: (rows: ReadonlySet<number>) => void;
-  /** Opens a row as a whole; at a column where that is to be changed. */
+  /**
+   * Called to show a row beside the grid with all its columns. `column` is the column that the user wants to edit
+   * there; null for none.
+   */
   readonly onOpen: (row: number, column: string | null) => void;
   readonly onSave: (row: number, column: Column, value: unknown) => Promise<void>;
-  /** The end of the loaded rows is near. */
+  /** Called when the user has scrolled near the end of the rows that are loaded, so that more are loaded. */
   readonly onEnd: () => void;
 }
 
-/** Widths and heights in rem. */
+/**
+ * Measures of the grid. The height of a row and the width of the column of checkboxes are in rem. The others count
+ * rows: how many are rendered beyond those in view, and how near to the end more rows are loaded.
+ */
 const rowHeight = 2;
 const selectWidth = 3.5;
 const overscan = 4;
 const nearEndRows = 60;
 
 /**
- * Rows and columns of which only those that are seen are drawn. It is one stop for the Tab key: arrows move the active cell,
- * Enter or typing changes it, Space selects its row, and Shift+Enter opens the row.
+ * A grid of a table's rows, which renders only the rows and columns in view. For the Tab key it is a single stop: arrow
+ * keys move the active cell, Enter or typing edits it, Space selects its row, and Shift+Enter opens the row.
  */
 export function Grid(props: GridProps) {
   const { label, columns, rows, total, sort, selected, isSelectable, onSort, onSelect, onOpen, onSave } =
@@ -245,7 +251,10 @@ export function Grid(props: GridProps) {
 
 const lineLengthMax = 400;
 
-/** Whether a value is not for one line in a cell. */
+/**
+ * Whether a value is too large, or of the wrong type, to be edited in a cell's single line. Such a value is edited
+ * beside the grid.
+ */
 function isLarge({ type }: Column, value: unknown): boolean {
   if (isPreview(value) || type === "json" || type === "blob") return true;
   return typeof value === "string" && (value.length > lineLengthMax || value.includes("\n"));
@@ -268,12 +277,15 @@ async function copyCell({ name }: Column, row: Row | undefined): Promise<void> {
   await navigator.clipboard.writeText(isText ? value : JSON.stringify(value ?? null)).catch(() => {});
 }
 
-/** The size of a rem in pixels, which a person may have chosen. */
+/** The size of 1 rem in pixels. Users can set another font size in their browser, so it is not always 16. */
 function useRem(): number {
   return useMemo(() => Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16, []);
 }
 
-/** The same object as long as what it holds is the same. */
+/**
+ * Returns the same object as in earlier renderings as long as its content is equal, so that rows which get it as a
+ * property are not rendered again.
+ */
 function useStable<T extends object>(value: T): T {
   const kept = useRef(value);
   if (JSON.stringify(kept.current) !== JSON.stringify(value)) kept.current = value;

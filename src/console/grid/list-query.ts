@@ -1,7 +1,7 @@
 import type { Column, ColumnType } from "../server/shapes.js";
 import { parseValue } from "./value.js";
 
-/** The comparisons that a filter can be made of. */
+/** The operators that a condition of the grid's filter can have, as the server's filters name them. */
 export const operators = [
   "eq",
   "ne",
@@ -16,22 +16,22 @@ export const operators = [
   "is_null",
 ] as const;
 
-/** One of them. */
+/** The name of an operator that a condition of the grid's filter can have. */
 export type Operator = (typeof operators)[number];
 
-/** A condition of a list, with its value as it was typed. */
+/** A condition that the rows have to meet. `value` is the text as the user typed it, not yet of the column's type. */
 export interface Condition {
   readonly column: string;
   readonly operator: Operator;
   readonly value: string;
 }
 
-/** What of a table is shown, and in which order. */
+/** What the grid shows of a table: the conditions of the filter, the order, and the search. */
 export interface GridQuery {
   readonly conditions: readonly Condition[];
   /**
-   * The columns to sort by, the first one foremost: `column` ascending, `-column` descending. An empty list stands for
-   * the order of the key.
+   * The columns to sort by, the most important one first: `column` for ascending order, `-column` for descending. Where
+   * it is empty, rows are in the order of the primary key.
    */
   readonly sort: readonly string[];
   readonly search: string;
@@ -47,12 +47,12 @@ const operatorsOfType: Record<ColumnType, readonly Operator[]> = {
   blob: ["is_null"],
 };
 
-/** The operators that the server takes for columns of a type. */
+/** The operators that the server accepts in filters on columns of this type. */
 export function operatorsOf(type: ColumnType): readonly Operator[] {
   return operatorsOfType[type];
 }
 
-/** The query as the parameters of an address. */
+/** The grid's query, as the query parameters of an address of the console. */
 export function queryParameters({ conditions, sort, search }: GridQuery): URLSearchParams {
   const parameters = new URLSearchParams();
   for (const { column, operator, value } of conditions)
@@ -62,7 +62,9 @@ export function queryParameters({ conditions, sort, search }: GridQuery): URLSea
   return parameters;
 }
 
-/** The query that an address holds. What is not understood is left out. */
+/**
+ * The grid's query, from the query parameters of an address of the console. Parameters that are malformed are left out.
+ */
 export function queryOf(parameters: URLSearchParams): GridQuery {
   const conditions = parameters.getAll("f").flatMap((text): Condition[] => {
     const [, column, operator, value] = /^(\w+)\.(\w+)\.(.*)$/s.exec(text) ?? [];
@@ -73,7 +75,10 @@ export function queryOf(parameters: URLSearchParams): GridQuery {
   return { conditions, sort, search: parameters.get("search") ?? "" };
 }
 
-/** A condition as the client takes it, or the column whose value is none of its type. */
+/**
+ * The filter for the client's list call, from the conditions; or the first condition that names no column of the table,
+ * or whose text is not a value of its column's type.
+ */
 export function filterOf(
   conditions: readonly Condition[],
   columns: readonly Column[],
@@ -86,7 +91,8 @@ export function filterOf(
     if (operand === undefined) return { wrong: condition };
     groups.push({ [column]: { [operator]: operand } });
   }
-  // As a group each, because the same comparison may come twice.
+  // Each condition is a group of its own, because two of them may have the same column and operator, which one object
+  // cannot hold.
   return { filter: groups.length === 0 ? {} : { $and: groups } };
 }
 
@@ -101,12 +107,15 @@ function operandOf(type: ColumnType, operator: Operator, typed: string): unknown
   return values.includes(undefined) ? undefined : values;
 }
 
-/** The column that a term of a sort names. */
+/** The name of the column that a term of `sort` names, without the `-` of descending order. */
 export function sortedColumn(term: string): string {
   return term.replace(/^-/, "");
 }
 
-/** The order after somebody has chosen a column: ascending, then descending, then none. With `isAdded` beside the others. */
+/**
+ * The order after the user has clicked the heading of a column: ascending first, then descending, then none. With
+ * `isAdded` (Shift is held) the order by the other columns stays, and otherwise it is dropped.
+ */
 export function sortedBy(sort: readonly string[], column: string, isAdded: boolean): readonly string[] {
   const others = isAdded ? sort.filter((term) => sortedColumn(term) !== column) : [];
   if (sort.includes(column)) return [...others, `-${column}`];

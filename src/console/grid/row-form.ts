@@ -1,21 +1,30 @@
 import type { Column, Row } from "../server/shapes.js";
 import { editText, isPreview, parseValue, type ValueProblem } from "./value.js";
 
-/** What a field of a row's form holds. `kept`: what the row has, or in a new row the default. */
+/**
+ * What the form for a row writes to a column: with `kept` nothing, so that the column stays as it is or, in a new row,
+ * gets its default; with `null` NULL; with `value` what was typed.
+ */
 export type FieldState =
   | { readonly mode: "kept" }
   | { readonly mode: "null" }
   | { readonly mode: "value"; readonly text: string };
 
-/** The fields of a form, by the names of their columns. */
+/** The states of a form's fields by the names of their columns. A column without one is `kept`. */
 export type FieldStates = Readonly<Record<string, FieldState>>;
 
-/** The columns that a form changes, or the columns whose texts are no values of their types. */
+/**
+ * The values that a form writes, by column; or, where a text is not a value of its column's type, the problems, by
+ * column.
+ */
 export type FormValues =
   | { readonly values: Row }
   | { readonly problems: Readonly<Record<string, ValueProblem>> };
 
-/** What a form sends: what was typed, in the columns' types. What is as it was in `row` is left out. */
+/**
+ * Reads what a form writes from the states of its fields, as values of the columns' types. A value that the column has
+ * in `row` already is left out. `row` is null in the form for a new row.
+ */
 export function formValues(columns: readonly Column[], states: FieldStates, row: Row | null): FormValues {
   const values: Record<string, unknown> = {};
   const problems: Record<string, ValueProblem> = {};
@@ -30,12 +39,17 @@ export function formValues(columns: readonly Column[], states: FieldStates, row:
   return Object.keys(problems).length > 0 ? { problems } : { values };
 }
 
-/** The text of a field before anybody has changed it. */
+/**
+ * The text with which a column's field begins. Empty for NULL, and for a value of which only the beginning is loaded.
+ */
 export function textAtFirst({ type }: Column, value: unknown): string {
   return value === null || value === undefined || isPreview(value) ? "" : editText(type, value);
 }
 
-/** What a new row gets in a column that is left out, for people; null where it is nothing. */
+/**
+ * The default of a column as the form for a new row shows it: SQL, or a value as JSON. Null where the column has no
+ * default.
+ */
 export function defaultText({ default: otherwise }: Column): string | null {
   if (otherwise === null) return null;
   return "sql" in otherwise ? otherwise.sql : JSON.stringify(otherwise.value);

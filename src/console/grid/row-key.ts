@@ -1,17 +1,20 @@
 import type { Row, TableShape } from "../server/shapes.js";
 
-/** The key of a row as an object of its columns; null where the table has none, or the row does not have all of it. */
+/**
+ * The primary key of a row, as an object of its columns; null where the table has no primary key, or the row lacks a
+ * value of it.
+ */
 export function keyOf({ primary_key: names }: Pick<TableShape, "primary_key">, row: Row): Row | null {
   if (names.length === 0 || names.some((name) => row[name] === undefined || row[name] === null)) return null;
   return Object.fromEntries(names.map((name) => [name, row[name]]));
 }
 
-/** A key as one text, equal for equal keys. */
+/** The key of a row as one text, by which keys are compared: it is equal for equal keys. */
 export function keyText(key: Row): string {
   return JSON.stringify(Object.values(key));
 }
 
-/** A key for people: `7`, or `lobby · 7f3a`. */
+/** The key of a row as people are shown it: `7`, or `lobby · 7f3a` for one of two columns. */
 export function keyLabel(key: Row): string {
   return Object.values(key).map(String).join(" · ");
 }

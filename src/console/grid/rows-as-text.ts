@@ -1,8 +1,9 @@
 import type { Row } from "../server/shapes.js";
 
 /**
- * Rows as CSV (RFC 4180). NULL is empty, JSON is as in JSON. A text that a spreadsheet would take for a formula gets an
- * apostrophe before it, because anybody who may write a row could otherwise run one on the computer of whoever opens the file.
+ * Writes rows as CSV (RFC 4180). NULL becomes an empty field, and a JSON value its JSON text. A text that a spreadsheet
+ * would take for a formula gets an apostrophe in front of it. Otherwise anybody who may write a row could run a formula
+ * on the computer of whoever opens the file.
  */
 export function csvOf(columns: readonly string[], rows: readonly Row[]): string {
   const lines = [columns.map(quoted), ...rows.map((row) => columns.map((name) => field(row[name])))];
@@ -19,11 +20,11 @@ function field(value: unknown): string {
 const isNumber = (text: string) => /^-?\d+(\.\d+)?$/.test(text);
 
 function quoted(text: string): string {
-  // An empty text is told from NULL by its quotes.
+  // An empty text is written as two quotes, which tells it from NULL, an empty field.
   return text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Rows as JSON, one row a line. */
+/** Writes rows as a JSON array, each row on a line of its own. */
 export function jsonOf(rows: readonly Row[]): string {
   return rows.length === 0 ? "[]\n" : `[\n${rows.map((row) => JSON.stringify(row)).join(",\n")}\n]\n`;
 }

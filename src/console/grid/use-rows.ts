@@ -7,7 +7,7 @@ import type { Row, TableShape } from "../server/shapes.js";
 import { tableOf } from "../server/tables.js";
 import { filterOf, type GridQuery, sortedColumn } from "./list-query.js";
 
-/** The rows of a table that are loaded so far. */
+/** The rows of a table that the grid has loaded so far, and how loading them goes on. */
 export interface LoadedRows {
   readonly rows: readonly Row[];
   readonly total: number | null;
@@ -15,7 +15,7 @@ export interface LoadedRows {
   readonly isBusy: boolean;
   readonly hasMore: boolean;
   readonly error: unknown;
-  /** Loads the next page, unless one is on its way. */
+  /** Loads the next page of rows, unless a page is being loaded or there is no further one. */
   readonly more: () => void;
   readonly reload: () => void;
   readonly setRows: (change: (rows: readonly Row[]) => readonly Row[]) => void;
@@ -31,7 +31,10 @@ const nothing = {
   error: null as unknown,
 };
 
-/** The list that a query of the grid asks for; the condition whose value is none of its column's type. */
+/**
+ * The list that the grid's query asks the server for. If a condition names no column of the table, or its text is not a
+ * value of its column's type, the condition as `wrong` instead.
+ */
 export function listOf({ conditions, sort, search }: GridQuery, table: TableShape) {
   const found = filterOf(conditions, table.columns);
   if ("wrong" in found) return found;
@@ -39,7 +42,11 @@ export function listOf({ conditions, sort, search }: GridQuery, table: TableShap
   return { list: { filter: found.filter, sort: known, ...(search !== "" && { search }) } };
 }
 
-/** Loads rows page by page, each by the cursor of the one before. Begins anew where the query or the caller changes. */
+/**
+ * Loads the rows of a table page by page, each page by the cursor that came with the one before. Starts again from the
+ * first page when the table, the query or the caller as whom they are viewed changes, and when the server can be
+ * reached again.
+ */
 export function useRows(table: TableShape, query: GridQuery, as: As | null): LoadedRows {
   const [state, setState] = useState(nothing);
   const [count, setCount] = useState(0);
@@ -80,7 +87,8 @@ export function useRows(table: TableShape, query: GridQuery, as: As | null): Loa
             error: null,
           }));
           isBusy = false;
-          // Pages may be empty where the server has examined many rows that do not match.
+          // A page may be empty although more pages follow, where none of the many rows that the server has examined
+          // for it match. Then the next page is loaded at once.
           if (page.data.length === 0 && cursor !== undefined) next.current();
         })
         .catch((error: unknown) => {

@@ -1,22 +1,28 @@
 import type { Column, ColumnType } from "../server/shapes.js";
 
-/** The beginning of a value that is too long for a list, as the server sends it for the header `Svc-Preview`. */
+/**
+ * What the server sends in the place of a long value, because the request has the header `Svc-Preview`: the value's
+ * beginning, and the size of the whole in bytes.
+ */
 export interface Preview {
   readonly $preview: string;
   readonly bytes: number;
 }
 
-/** Whether a value is the beginning of a longer one. */
+/** Whether a value is a `Preview`: the server has sent only the beginning of a longer value. */
 export function isPreview(value: unknown): value is Preview {
   if (typeof value !== "object" || value === null) return false;
   const { $preview, bytes } = value as Partial<Preview>;
   return typeof $preview === "string" && typeof bytes === "number" && Object.keys(value).length === 2;
 }
 
-/** How many characters of a value a cell shows. */
+/** How many characters of a value a cell shows at most. */
 const cellLengthMax = 300;
 
-/** A value as a cell of a grid shows it. NULL is not its business. */
+/**
+ * The text that a grid's cell shows for a value: the beginning of a long one, and of a blob its size. NULL is not for
+ * this function: the cell shows it differently.
+ */
 export function cellText(type: ColumnType, value: unknown): string {
   if (isPreview(value)) return type === "blob" ? sizeText(value.bytes) : `${value.$preview}…`;
   if (type === "blob") return typeof value === "string" ? sizeText(bytesOfBase64(value)) : String(value);
@@ -24,23 +30,26 @@ export function cellText(type: ColumnType, value: unknown): string {
   return text.length > cellLengthMax ? `${text.slice(0, cellLengthMax)}…` : text;
 }
 
-/** A value as a field has it to be edited; `indent` are the spaces by which JSON is indented. */
+/** The text by which a value is edited in a field. `indent` is the number of spaces by which JSON is indented. */
 export function editText(type: ColumnType, value: unknown, indent = 2): string {
   if (type === "json") return JSON.stringify(value, null, indent);
   return String(value);
 }
 
-/** A value that was read from a text, or what is wrong with the text. */
+/** The value that was read from a text that somebody has typed, or what is wrong with the text. */
 export type Parsed = { readonly value: unknown } | { readonly problem: ValueProblem };
 
-/** What is wrong with a text that is none of its type. */
+/**
+ * Why a text is not a value of its column's type. It names what the text should have been; `integer_range` is for an
+ * integer that does not fit into 64 bits.
+ */
 export type ValueProblem = "integer" | "integer_range" | "real" | "boolean" | "json" | "base64";
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 
 /**
- * Reads a value of a column's type from what somebody has typed, as the server's JSON has it: an integer beyond ±(2^53−1)
- * is a decimal string.
+ * Reads a value of a column's type from the text that somebody has typed. The value is as the server's JSON has it: an
+ * integer beyond ±(2^53−1) is a decimal string.
  */
 export function parseValue(type: ColumnType, typed: string): Parsed {
   const text = typed.trim();
@@ -73,20 +82,23 @@ export function parseValue(type: ColumnType, typed: string): Parsed {
   }
 }
 
-/** How many bytes a base64 text stands for. */
+/** How many bytes a base64 text with padding encodes. */
 export function bytesOfBase64(text: string): number {
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
   return (text.length / 4) * 3 - padding;
 }
 
-/** A number of bytes for people: `1.2 KB`. */
+/** A size in bytes as people are shown it: `1.2 KB`. */
 export function sizeText(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
   const [unit, factor] = bytes < 1024 ** 2 ? ["KB", 1024] : ["MB", 1024 ** 2];
   return `${(bytes / (factor as number)).toFixed(1)} ${unit}`;
 }
 
-/** The time that a column which the server manages holds; null for every other value. */
+/**
+ * The time in a column `managed: created_at` or `managed: updated_at`, which holds unix seconds or text. Null for every
+ * other column, and where the value is not a time.
+ */
 export function managedTime({ managed, type }: Column, value: unknown): Date | null {
   if (managed !== "created_at" && managed !== "updated_at") return null;
   const time = type === "integer" ? new Date(Number(value) * 1000) : new Date(String(value));

@@ -1,10 +1,13 @@
-/** Which of the items that lie one behind the other are drawn: from `first` up to, and without, `end`. */
+/** Which rows or columns of a grid are rendered: those from index `first` to before index `end`. */
 export interface VisibleRange {
   readonly first: number;
   readonly end: number;
 }
 
-/** What of `count` items of one size is to be drawn where `length` pixels from `start` are seen, with some more around it. */
+/**
+ * The rows of a grid to render when the `length` pixels from `start` are in view. There are `count` rows of `size`
+ * pixels each. `overscan` is how many rows are rendered beyond those in view, at either end.
+ */
 export function visibleRows(
   count: number,
   size: number,
@@ -17,7 +20,10 @@ export function visibleRows(
   return { first: Math.min(first, Math.max(0, end)), end: Math.max(0, end) };
 }
 
-/** The same of items that begin at `offsets`, which has one more entry, for their end. */
+/**
+ * The columns of a grid to render when the `length` pixels from `start` are in view, and one more on either side.
+ * `offsets` are the pixels at which the columns begin, and, as the last element, where the last column ends.
+ */
 export function visibleColumns(offsets: readonly number[], start: number, length: number): VisibleRange {
   const count = offsets.length - 1;
   let first = 0;
@@ -27,7 +33,10 @@ export function visibleColumns(offsets: readonly number[], start: number, length
   return { first: Math.max(0, first - 1), end: Math.min(count, end + 1) };
 }
 
-/** Where to scroll to so that an item is seen; `start` where it is. */
+/**
+ * The scroll position at which an item from pixel `begin` to pixel `end` is in view. Now the `length` pixels from
+ * `start` are in view; `start` is returned where they have the item in them already.
+ */
 export function scrolledTo(begin: number, end: number, start: number, length: number): number {
   if (begin < start) return begin;
   return end > start + length ? end - length : start;

@@ -5,7 +5,7 @@ interface BadgeProps {
   readonly children: ComponentChildren;
 }
 
-/** A word about the state of something. */
+/** A small coloured label that says in which state something is. */
 export function Badge({ kind = "plain", children }: BadgeProps) {
   return <span class={`badge ${kind}`}>{children}</span>;
 }

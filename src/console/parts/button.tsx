@@ -6,7 +6,7 @@ import { tellFailure } from "./toasts.js";
 interface ButtonProps {
   readonly children?: ComponentChildren;
   readonly icon?: IconName;
-  /** What it does, where no text of its own says so. */
+  /** What the button does, for screen readers and as a tooltip. Needed where the button shows only an icon. */
   readonly label?: string;
   readonly kind?: "plain" | "main" | "danger" | "quiet";
   readonly isSmall?: boolean;
@@ -14,7 +14,10 @@ interface ButtonProps {
   readonly isPressed?: boolean;
   readonly isExpanded?: boolean;
   readonly class?: string;
-  /** Where it returns a promise, the button waits for it, and a failure is told in a corner of the page. */
+  /**
+   * Called when the button is pressed. If it returns a promise, the button cannot be pressed again until the promise is
+   * settled. If it fails, a message in a corner of the page says why.
+   */
   readonly onPress: (event: MouseEvent) => unknown;
 }
 

@@ -8,13 +8,16 @@ interface Question {
   readonly text: ComponentChildren;
   readonly action: string;
   readonly isDangerous?: boolean;
-  /** Is done when the person has agreed. The window stays open and says why where it fails. */
+  /**
+   * The action, which is carried out when the person has agreed. The dialog closes when it has succeeded; where it
+   * fails, the dialog stays open and says why.
+   */
   readonly act: () => Promise<unknown>;
 }
 
 const question = signal<Question | null>(null);
 
-/** Asks before something is done that cannot be taken back easily. */
+/** Opens a dialog that asks the person to agree before an action is carried out that cannot easily be undone. */
 export function confirm(asked: Question): void {
   question.value = asked;
 }

@@ -10,7 +10,10 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-/** A window over the page. The browser keeps the focus in it, closes it by Escape and gives the focus back. */
+/**
+ * A modal dialog over the page, by the browser's `<dialog>`. It keeps the keyboard focus inside, is closed by Escape,
+ * and then gives the focus back to the element that had it before.
+ */
 export function Dialog({ title, children, kind = "middle", onClose }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();

@@ -4,11 +4,11 @@ import { useId } from "preact/hooks";
 interface FieldProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
-  /** Gives the element that is labelled; its id has to be the one that is given. */
+  /** Renders the control to which the label belongs. The control has to have the id that is given. */
   readonly children: (id: string) => ComponentChildren;
 }
 
-/** A labelled field, with a line that explains it. */
+/** A control with its label above it, and optionally a hint below that explains it. */
 export function Field({ label, hint, children }: FieldProps) {
   const id = useId();
   return (

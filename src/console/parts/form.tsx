@@ -10,11 +10,11 @@ interface FormProps {
   readonly isDangerous?: boolean;
   readonly isDisabled?: boolean;
   readonly onCancel?: () => void;
-  /** Does what the form is for. What it throws is shown above the button. */
+  /** Called when the form is submitted. If it fails, its error is shown above the buttons. */
   readonly onSubmit: () => Promise<unknown>;
 }
 
-/** Fields with a button, which waits while the server is asked. */
+/** Fields with a button that submits them. While `onSubmit` is running, the form cannot be submitted again. */
 export function Form({ children, action, isDangerous, isDisabled, onCancel, onSubmit }: FormProps) {
   const [failure, setFailure] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** A column of a list: its title, and what stands in it. */
+/** A column of a list: its title, and in `of` what it shows of an item. */
 export interface ListColumn<T> {
   readonly title: string;
   readonly isNumber?: boolean;
@@ -15,7 +15,7 @@ interface ListProps<T> {
   readonly idOf: (item: T) => string;
 }
 
-/** Items of which each has a few facts. */
+/** A table with a row for each item and a column for each fact about the items. */
 export function List<T>({ label, columns, items, idOf }: ListProps<T>) {
   return (
     <section class="list-frame" aria-label={label} tabIndex={0}>

@@ -10,7 +10,10 @@ interface MenuProps {
   readonly children: (close: () => void) => ComponentChildren;
 }
 
-/** A button that opens a small panel under it, which a click elsewhere or Escape closes. */
+/**
+ * A button that opens a small panel below it. The panel is closed by a click elsewhere, when the focus leaves it, or by
+ * Escape.
+ */
 export function Menu({ text, icon, label, children }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);

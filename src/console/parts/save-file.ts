@@ -1,4 +1,4 @@
-/** Gives the person a file to keep. */
+/** Has the browser download a text as a file with this name and media type. */
 export function saveFile(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement("a");

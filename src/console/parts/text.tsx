@@ -7,8 +7,8 @@ interface TextProps {
 }
 
 /**
- * A text of somebody else's, isolated from what stands around it: its direction reaches nowhere, and characters that cannot
- * be seen are shown as marks.
+ * Shows a text that somebody else has written. It cannot change what stands around it: its writing direction is
+ * isolated (`<bdi>`), and characters that cannot be seen are shown as marks.
  */
 export function Text({ value, class: own, title }: TextProps) {
   return (

@@ -16,18 +16,24 @@ const toasts = signal<readonly Toast[]>([]);
 let count = 0;
 const shownMs = 8000;
 
-/** Tells something in a corner of the page for a few seconds, with an action such as undoing it. */
+/**
+ * Shows a message in a corner of the page for a few seconds. `action` is a button in the message, such as one that
+ * undoes what was done.
+ */
 export function tell(text: string, action?: Toast["action"]): void {
   add({ text, isFailure: false, ...(action && { action }) });
 }
 
-/** Tells why something failed. What the person has called off is no failure. */
+/**
+ * Shows in a corner of the page why something failed. A request that was aborted is not reported, because it was given
+ * up on purpose.
+ */
 export function tellFailure(error: unknown): void {
   if (error instanceof SvcError && error.code === "aborted") return;
   add({ text: messageOf(error), isFailure: true });
 }
 
-/** What is to be said of an error. */
+/** The message that people are shown for an error. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof SvcError)) return error instanceof Error ? error.message : String(error);
   if (error.code === "network_error" || error.code === "timeout") return texts.app.unreachable;
@@ -49,7 +55,8 @@ function dismiss(id: number): void {
 
 export function Toasts() {
   const panel = useRef<HTMLDivElement>(null);
-  // Shown anew each time, to stand before a window that has opened meanwhile.
+  // The popover is hidden and shown again for each new message, so that it lies above a dialog that was opened
+  // meanwhile.
   useEffect(() => {
     panel.current?.hidePopover();
     if (toasts.value.length > 0) panel.current?.showPopover();

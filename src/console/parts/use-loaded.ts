@@ -3,7 +3,10 @@ import { SvcError } from "../../client/index.js";
 import { returns } from "../server/console-fetch.js";
 import { session } from "../server/session-state.js";
 
-/** Something that is loaded from the server. While it is loaded anew, what was there stays. */
+/**
+ * The state of something that is loaded from the server. While it is loaded again, `value` remains what was loaded
+ * before.
+ */
 export interface Loaded<T> {
   readonly value: T | null;
   readonly error: unknown;
@@ -11,13 +14,16 @@ export interface Loaded<T> {
   readonly reload: () => void;
 }
 
-/** Loads something when a screen opens, when one of `keys` changes, and when the server or the session has come back. */
+/**
+ * Loads something from the server: first when the component appears, and again when one of `keys` changes, when the
+ * server can be reached again, and when another user has signed in.
+ */
 export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, keys: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<Omit<Loaded<T>, "reload">>({ value: null, error: null, isBusy: true });
   const [count, setCount] = useState(0);
   const name = JSON.stringify(keys);
   const loadedName = useRef(name);
-  // What was loaded for other keys is not shown as if it were for these.
+  // What was loaded for other keys is dropped when loading for new keys begins, so that it is not shown in their place.
   const isOther = loadedName.current !== name;
   useEffect(() => {
     const controller = new AbortController();
@@ -33,7 +39,10 @@ export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, keys: re
   return { ...state, reload: () => setCount((before) => before + 1) };
 }
 
-/** Whether the error is that nobody is signed in, which the whole page shows by itself. */
+/**
+ * Whether a request failed because nobody is signed in. Such an error is not shown by itself, because the whole page
+ * then becomes the form for signing in.
+ */
 export function isSignedOut(error: unknown): boolean {
   return error instanceof SvcError && error.status === 401;
 }

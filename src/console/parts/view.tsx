@@ -10,7 +10,10 @@ interface ViewProps<T> {
   readonly children: (value: T) => ComponentChildren;
 }
 
-/** What was loaded; before that a sign that it comes, or why it did not. */
+/**
+ * Shows what was loaded. Before it is there, shows a placeholder; if loading fails, the reason and a button to try
+ * again.
+ */
 export function View<T>({ of, children }: ViewProps<T>) {
   const { value, error, reload } = of;
   if (value === null && error === null) return <Loading />;
@@ -51,7 +54,7 @@ interface EmptyProps {
   readonly children?: ComponentChildren;
 }
 
-/** What stands where nothing is, with what could be done about it. */
+/** Shown where a list or a screen has nothing to show: a title, and what the user can do about it. */
 export function Empty({ icon, title, children }: EmptyProps) {
   return (
     <div class="empty">

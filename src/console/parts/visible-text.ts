@@ -1,14 +1,21 @@
-/** A piece of a text as it is shown: as it is, or a mark that stands for a character which would not be seen. */
+/**
+ * A piece of a text that is shown: either a part of the text itself, or a mark in the place of a character that cannot
+ * be seen.
+ */
 export interface TextPiece {
   readonly text: string;
   readonly isMark: boolean;
 }
 
-// Control characters, marks that turn the direction of what follows, and characters without width.
+// Matches the characters that cannot be seen, such as control characters, marks that change the writing direction of
+// what follows, and characters without width.
 const unseen =
   /[\p{Cc}\p{Zl}\p{Zp}\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
 
-/** Cuts a text into what can be seen and marks for what cannot, so that no content passes for something else. */
+/**
+ * Cuts a text into parts that are shown as they are, and marks for characters that cannot be seen. So two texts that
+ * differ only in such characters do not look the same.
+ */
 export function visiblePieces(text: string): readonly TextPiece[] {
   const pieces: TextPiece[] = [];
   let from = 0;

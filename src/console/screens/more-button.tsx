@@ -2,7 +2,7 @@ import { Button } from "../parts/button.js";
 import { texts } from "../texts.js";
 import type { PagedList } from "./use-list.js";
 
-/** Under a list: how much of it is shown, and what loads more. */
+/** Stands below a list: says how many of its items are shown, and has a button that loads the next page. */
 export function MoreButton<T>({ of }: { readonly of: PagedList<T> }) {
   const shown = of.value?.length ?? 0;
   return (

@@ -3,16 +3,19 @@ import { type Loaded, useLoaded } from "../parts/use-loaded.js";
 import { askWhole } from "../server/ask.js";
 import type { Listed } from "../server/shapes.js";
 
-/** A list of the server's own, of which more pages can be loaded. */
+/** A list from the server's administration API, such as users or keys, of which further pages can be loaded. */
 export interface PagedList<T> extends Loaded<readonly T[]> {
   readonly total: number | null;
-  /** Loads the next page; null where there is none. */
+  /** Loads the next page and adds it to the list; null where there is no further page. */
   readonly more: (() => Promise<void>) | null;
 }
 
 const pageSize = "100";
 
-/** Loads a list under /admin/api with the given parameters of lists. */
+/**
+ * Loads the first page of a list at a path under /admin/api. `parameters` are those of the query, such as filters and
+ * the order.
+ */
 export function useList<T>(path: string, parameters: Readonly<Record<string, string>>): PagedList<T> {
   const first = useLoaded(
     async (signal) => {

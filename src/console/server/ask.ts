@@ -1,19 +1,22 @@
 import { SvcError } from "../../client/index.js";
 import { consoleFetch } from "./console-fetch.js";
 
-/** An answer of the server with what it says beside the data. */
+/** The body of a successful answer of the server: `data`, and in `meta` what the server says about it. */
 export interface Answer<Data, Meta = unknown> {
   readonly data: Data;
   readonly meta?: Meta;
 }
 
-/** What a request may have beside its method and path. */
+/** Options of a request: a signal that aborts it, and further headers. */
 export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends a request to a path under /admin/api and returns the answer's data. Throws SvcError for everything but a success. */
+/**
+ * Sends a request to a path under /admin/api and returns the member `data` of the answer. Throws SvcError for
+ * everything but a success.
+ */
 export async function ask<Data>(
   method: string,
   path: string,
@@ -23,7 +26,10 @@ export async function ask<Data>(
   return (await askWhole<Data>(method, path, body, options)).data;
 }
 
-/** As `ask`, with `meta`. A body that is a text is sent as YAML. A path that begins with `//` is one of the whole server's. */
+/**
+ * Sends a request as `ask` does, but returns the whole answer, with `meta`. A body that is a string is sent as YAML,
+ * any other as JSON. A path that begins with `//` is not under /admin/api but at the root of the server.
+ */
 export async function askWhole<Data, Meta = unknown>(
   method: string,
   path: string,

@@ -2,15 +2,18 @@ import { signal } from "@preact/signals";
 import { askPassword } from "./password-request.js";
 import { session } from "./session-state.js";
 
-/** Whether the server could not be reached the last time. */
+/** Whether the server could not be reached by the last request. */
 export const isAway = signal(false);
-/** Counts how often the server has come back, so that what failed meanwhile is loaded again. */
+/**
+ * The number of times that the server could be reached again after it could not. Whoever depends on it loads again what
+ * has failed meanwhile.
+ */
 export const returns = signal(0);
 
 const lookEveryMs = 2000;
 let looking = false;
 
-/** Asks until the server answers. */
+/** While the server cannot be reached, asks every two seconds whether it can. */
 async function lookForServer(): Promise<void> {
   if (looking) return;
   looking = true;
@@ -21,13 +24,16 @@ async function lookForServer(): Promise<void> {
   looking = false;
 }
 
-/** Asks whether the server is there again. What stands before one that is not answers with 5xx. */
+/**
+ * Asks once whether the server can be reached again. An answer with a status of 5xx does not count: a proxy gives it
+ * where the server behind it is down.
+ */
 export async function lookOnce(): Promise<void> {
   const answer = await fetch("/admin/api/session", { cache: "no-store" }).catch(() => null);
   if (answer !== null && answer.status < 500) cameBack();
 }
 
-/** The server has been reached. */
+/** Notes that the server has answered, so that the bar which says that it cannot be reached goes away. */
 function cameBack(): void {
   if (!isAway.value) return;
   isAway.value = false;
@@ -35,9 +41,10 @@ function cameBack(): void {
 }
 
 /**
- * `fetch` for every request of the console. It goes with the session's cookie to this origin alone. Where the server asks for
- * the password again, the person is asked and the request is repeated; where it knows no session, the console is signed out;
- * where it is not there, the bar at the top says so.
+ * The `fetch` that all requests of the console go through. It sends the session's cookie, and only to the console's own
+ * origin. If the server demands the password again (403 `password_needed`), the administrator is asked for it and the
+ * request is repeated. If it answers 401, the console shows the form for signing in. If the server cannot be reached, a
+ * bar at the top says so.
  */
 export const consoleFetch: typeof fetch = async (input, init = {}) => {
   const own: RequestInit = { ...init, credentials: "same-origin", mode: "same-origin", redirect: "error" };
@@ -52,7 +59,8 @@ export const consoleFetch: typeof fetch = async (input, init = {}) => {
     throw error;
   }
   cameBack();
-  // What somebody else would be refused says nothing about this session.
+  // An answer with the header `Svc-As` was given as another caller would get it. Its 401 is about that caller, and says
+  // nothing about the administrator's own session.
   const isOwn = !response.headers.has("Svc-As");
   if (response.status === 401 && isOwn && session.value) session.value = null;
   if (response.status !== 403 || !(await asksPassword(response.clone()))) return response;

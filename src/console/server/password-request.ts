@@ -1,11 +1,17 @@
 import { signal } from "@preact/signals";
 
-/** Somebody has to give their password before an action goes on; `answer` says whether they did. */
+/**
+ * The request to the administrator to give their password again before an action goes on; null where there is none.
+ * `answer` is called with whether they gave it.
+ */
 export const passwordRequest = signal<{ readonly answer: (isGiven: boolean) => void } | null>(null);
 
 let asking: Promise<boolean> | null = null;
 
-/** Asks the person for their password. Actions that wait at the same time share one question. */
+/**
+ * Asks the administrator for their password by a dialog, and resolves with whether they gave it. Actions that ask at
+ * the same time share one dialog.
+ */
 export function askPassword(): Promise<boolean> {
   asking ??= new Promise<boolean>((resolve) => {
     passwordRequest.value = { answer: resolve };

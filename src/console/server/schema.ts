@@ -2,17 +2,20 @@ import { signal } from "@preact/signals";
 import { ask } from "./ask.js";
 import type { SchemaShape } from "./shapes.js";
 
-/** The schema in force, once it is known. Screens share it, and load it anew after a change. */
+/**
+ * The schema in force; null before it is loaded. All screens share it, and it is loaded again after a change of the
+ * schema.
+ */
 export const schema = signal<SchemaShape | null>(null);
 
-/** Loads the schema in force. */
+/** Loads the schema in force from the server, for all screens. */
 export async function loadSchema(abort?: AbortSignal): Promise<SchemaShape> {
   const found = await ask<SchemaShape>("GET", "/schema", undefined, { signal: abort });
   schema.value = found;
   return found;
 }
 
-/** The schema that is known, or else the server's. */
+/** The schema if it is loaded already, or else loads it. */
 export function knownSchema(abort?: AbortSignal): Promise<SchemaShape> {
   return schema.value === null ? loadSchema(abort) : Promise.resolve(schema.value);
 }

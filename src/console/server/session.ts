@@ -2,7 +2,7 @@ import { SvcError } from "../../client/index.js";
 import { ask } from "./ask.js";
 import { type Session, session } from "./session-state.js";
 
-/** Asks the server who is signed in. */
+/** Asks the server who is signed in, and keeps the answer in `session`. */
 export async function loadSession(): Promise<void> {
   try {
     session.value = await ask<Session>("GET", "/session");
@@ -12,22 +12,30 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** Signs in with an administrator's password. The browser keeps the session's cookie, which no script can read. */
+/**
+ * Signs in with an administrator's email and password. The server sets the session's cookie, which the browser keeps
+ * and no script can read.
+ */
 export async function signIn(email: string, password: string): Promise<void> {
   session.value = await ask<Session>("POST", "/session", { email, password });
 }
 
-/** Makes the first administrator, with the token of the link that the server has printed. */
+/**
+ * Creates the first administrator, and signs them in. `token` is from the link that the server has printed at its
+ * start.
+ */
 export async function setUp(token: string, email: string, password: string): Promise<void> {
   session.value = await ask<Session>("POST", "/setup", { token, email, password });
 }
 
-/** Gives the password again, which some actions ask for. */
+/**
+ * Confirms the session with the administrator's password, because the server wants it confirmed before some actions.
+ */
 export async function confirmPassword(password: string): Promise<void> {
   session.value = await ask<Session>("POST", "/session/confirm", { password });
 }
 
-/** Ends the session of the console. */
+/** Signs the administrator out: ends the session on the server, too. */
 export async function signOut(): Promise<void> {
   await ask("DELETE", "/session");
   session.value = null;

@@ -1,10 +1,10 @@
-/** A row, by the names of its columns. */
+/** A row of a table: its values by the names of the columns. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** The types of columns. */
+/** The type of a column, as the schema names it. */
 export type ColumnType = "integer" | "real" | "text" | "boolean" | "json" | "blob";
 
-/** A column of a table. */
+/** A column of a table, as `GET /admin/api/schema` answers it. */
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;
@@ -20,17 +20,17 @@ export interface Column {
   readonly generated: boolean;
 }
 
-/** A rule as it is written, and where. */
+/** The text of a rule in svc.toml, and the line and column where it begins. */
 export interface RuleText {
   readonly text: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** What rules stand for. */
+/** The kinds of actions on a table, each of which has a rule of its own. */
 export type Action = "read" | "create" | "update" | "delete" | "history";
 
-/** A table of the schema in force, as `GET /admin/api/schema` has it. */
+/** A table of the schema in force, as `GET /admin/api/schema` answers it. */
 export interface TableShape {
   readonly name: string;
   readonly kind: "table" | "virtual";
@@ -52,7 +52,7 @@ export interface TableShape {
   >;
 }
 
-/** The schema in force. */
+/** The schema in force, as `GET /admin/api/schema` answers it. `file_text` is the schema file; null for none. */
 export interface SchemaShape {
   readonly hash: string;
   readonly version: number;
@@ -62,7 +62,7 @@ export interface SchemaShape {
   readonly conditions: readonly (RuleText & { readonly name: string })[];
 }
 
-/** A user, as lists have them. */
+/** A user, as `GET /admin/api/users` lists them. */
 export interface User {
   readonly id: string;
   readonly email: string;
@@ -73,7 +73,7 @@ export interface User {
   readonly created_by?: string | null;
 }
 
-/** A key of the API, without its secret. */
+/** An API key, as the server lists it: without its secret. */
 export interface Key {
   readonly id: string;
   readonly name: string;
@@ -84,7 +84,10 @@ export interface Key {
   readonly revoked_at: string | null;
 }
 
-/** One of the last requests that this process has answered. */
+/**
+ * A request that the server has answered lately, as `GET /admin/api/requests` lists it. Only those that the same
+ * process has answered are there.
+ */
 export interface Asked {
   readonly id: string;
   readonly at: string;
@@ -99,7 +102,10 @@ export interface Asked {
   readonly rule: string | null;
 }
 
-/** A mail, with its link where mails are not really sent. */
+/**
+ * A mail that the server has sent or is to send. `link` is the link in the mail, which is only shown where mails are
+ * not really sent, as in development.
+ */
 export interface Mail {
   readonly id: string;
   readonly purpose: string;
@@ -112,7 +118,7 @@ export interface Mail {
   readonly link?: string | null;
 }
 
-/** A session of a user that has not ended. */
+/** A session of a user that is still valid. */
 export interface SessionRow {
   readonly id: string;
   readonly user_id: string;
@@ -122,7 +128,10 @@ export interface SessionRow {
   readonly expires_at: string;
 }
 
-/** What requests have cost, by a day, a table or a caller. */
+/**
+ * What the requests of a day, of a table or of a caller have cost together. `key` names the day, the table or the
+ * caller.
+ */
 export interface UsageSum {
   readonly key: string;
   readonly requests: number;
@@ -132,15 +141,17 @@ export interface UsageSum {
   readonly unknown_reads: number;
 }
 
-/** A time of which receipts are missing. */
+/** A time for which receipts (the records of what requests cost) are missing, so that the sums are too low. */
 export interface UsageGap {
   readonly at: string;
   readonly reason: string;
   readonly attempts_max: number;
 }
 
-/** A step of a change of the schema, with what it would lose. */
-/** What a change of the schema would do. */
+/**
+ * A step by which the database gets from one schema to another. `hazards` says what the step would lose, or why it is
+ * impossible.
+ */
 export interface PlannedStep {
   readonly kind: string;
   readonly description: string;
@@ -153,13 +164,20 @@ export interface PlannedStep {
   }[];
 }
 
+/**
+ * The plan of a change of the schema: the steps from the schema in force, whose hash is `base`, to the new one, whose
+ * hash is `hash`.
+ */
 export interface Plan {
   readonly base: string;
   readonly hash: string;
   readonly steps: readonly PlannedStep[];
 }
 
-/** An operation of the project. */
+/**
+ * A named operation of the project, as `GET /admin/api/operations` lists it: its parameters, its rule `allow` and its
+ * SQL.
+ */
 export interface OperationShape {
   readonly name: string;
   readonly params: readonly {
@@ -177,23 +195,26 @@ export interface OperationShape {
   readonly problems: readonly string[];
 }
 
-/** What a term of a rule comes out as. */
+/** A term of a rule, or a named condition in it, with its value for the call that is explained. */
 export interface Term {
   readonly kind: "term" | "condition";
   readonly text: string;
-  /** Null where it is not in svc.toml, as for a rule that is missing. */
+  /**
+   * The line of svc.toml in which the term begins, from 1. Null where it is not in the file, as for a rule that is
+   * missing there.
+   */
   readonly line: number | null;
   readonly column: number | null;
-  /** In which text of svc.toml it is written: `rules.messages.update`, or `conditions.member(room)`. */
+  /** The text of svc.toml in which the term is written: `rules.messages.update`, or `conditions.member(room)`. */
   readonly path: string;
   readonly row?: "before" | "after";
   readonly truth: boolean | null;
   readonly unfinished?: true;
-  /** Of a list: of how many rows it is TRUE, FALSE and NULL. */
+  /** For a list: the numbers of rows for which the term is TRUE, FALSE and NULL. */
   readonly counts?: { readonly true: number; readonly false: number; readonly null: number };
 }
 
-/** The answer to why somebody may, or may not, do something. */
+/** Why a call is allowed or refused, as `POST /admin/api/explain` answers it. */
 export interface Explanation {
   readonly allowed: boolean | null;
   readonly reason: string;
@@ -214,7 +235,7 @@ export interface Explanation {
   readonly sql: string | null;
   readonly plan: readonly { readonly detail: string; readonly index: string | null }[];
   readonly way: string | null;
-  /** Indexes that would help. */
+  /** Indexes that would help the call, each with the columns that it has to begin with. */
   readonly indexes: readonly { readonly table: string; readonly columns: readonly string[] }[];
   readonly rows_read: number | null;
   readonly ms: number;
@@ -227,7 +248,9 @@ export interface Explanation {
   };
 }
 
-/** A list of the server's own with its page's meta. */
+/**
+ * A page of a list of the administration API, such as of users: its items, the total, and the cursor of the next page.
+ */
 export interface Listed<T> {
   readonly data: readonly T[];
   readonly meta: { readonly total: number | null; readonly next_cursor?: string };

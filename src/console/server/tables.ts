@@ -3,24 +3,27 @@ import { type As, asHeader } from "./as.js";
 import { consoleFetch } from "./console-fetch.js";
 import type { Row } from "./shapes.js";
 
-/** How much of a long text a list has of it, in bytes. */
+/** How many bytes of a long value the console loads for its lists. */
 const previewBytes = 200;
 
-/** The header by which long values come as their beginnings. */
+/** The header that asks the server for only the beginnings of long values. */
 export const previewHeader = { "Svc-Preview": String(previewBytes) };
 
-/** How the tables are read. */
+/** As whom the console reads tables, and whether long values are cut. */
 export interface Seen {
-  /** Through whose eyes; null for the administrator's own, past all rules. */
+  /** The caller as whom the rows are viewed. With null they are the administrator's, to whom the rules do not apply. */
   readonly as: As | null;
-  /** Long values come as their beginnings. */
+  /** Whether only the beginnings of long values are loaded. */
   readonly isPreviewed?: boolean;
 }
 
-/** A table as the console has it: all that is known of its rows, the schema says. */
+/**
+ * The client's access to a table, in the console. Its types say nothing about the columns, which the console knows only
+ * from the schema that it has loaded.
+ */
 export type AnyTable = Table<{ row: Row; create: Row; update: Row; key: unknown }>;
 
-/** A client of the tables under /admin/api/data. */
+/** Makes a client whose requests for tables go to /admin/api/data. */
 export function clientOf({ as, isPreviewed = false }: Seen): Client<Record<never, never>> {
   const headers = {
     ...(as !== null && { "Svc-As": asHeader(as) }),
@@ -29,7 +32,7 @@ export function clientOf({ as, isPreviewed = false }: Seen): Client<Record<never
   return createClient({
     url: location.origin,
     tablesPath: "/admin/api/data",
-    // The session is a cookie, and nothing of it is stored where a script could read it.
+    // The session is a cookie that the browser keeps. So the client stores nothing where another script could read it.
     storage: memoryStorage(),
     fetch: (input, init) => {
       const own = Object.entries(init?.headers ?? {});
@@ -38,7 +41,7 @@ export function clientOf({ as, isPreviewed = false }: Seen): Client<Record<never
   });
 }
 
-/** One table, past all rules or through somebody's eyes. */
+/** The client's access to one table, past all rules or as the caller `as`. */
 export function tableOf(name: string, seen: Seen = { as: null }): AnyTable {
   return clientOf(seen).table<Row>(name) as unknown as AnyTable;
 }

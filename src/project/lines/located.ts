@@ -15,7 +15,7 @@ export function located(
   return byLine(withOwnLines(problems, text, placesIn));
 }
 
-/** Problems of one file, those of the first line first. */
+/** Sorts problems of one file by their lines; those without a line come first. */
 export function byLine(problems: readonly Problem[]): readonly Problem[] {
   return problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
 }
@@ -25,7 +25,8 @@ function withOwnLines(
   text: string,
   placesIn: (text: string) => Place,
 ): readonly Problem[] {
-  // Mistakes of syntax come with their lines, and a file that has any cannot be parsed to find the places of keys.
+  // If all problems have lines already, they are mistakes of syntax. A file with such mistakes cannot be parsed to find
+  // the places of keys.
   if (problems.every(({ line }) => line !== undefined)) return problems;
   const root = placesIn(text);
   const starts = lineStarts(text);

@@ -2,8 +2,8 @@ import { parse } from "smol-toml";
 import type { Place } from "./place.js";
 
 /**
- * Where the parts of a TOML text begin, as a tree of `Place`; smol-toml, which has accepted the text, gives no
- * positions. Each key, table and element of a list is a part.
+ * Finds where the parts of a TOML text begin, as a tree of `Place`, because the parser smol-toml gives no positions.
+ * The text has to be one that smol-toml accepts. Each key, table and element of a list is a part.
  */
 export function tomlPlaces(text: string): TomlPlace {
   return new Scanner(text).document();
@@ -11,7 +11,10 @@ export function tomlPlaces(text: string): TomlPlace {
 
 /** A part of a TOML text: a key's value, a table or an element of a list, with its place. */
 export class TomlPlace implements Place {
-  /** Where the part's value begins and ends, its quotes included, if it is a string; null for any other value. */
+  /**
+   * If the part's value is a string: where it begins and ends in the text, its quotes included. Null for any other
+   * value.
+   */
   string: { readonly from: number; readonly to: number } | null = null;
   readonly #parts = new Map<string, TomlPlace>();
   #elements = 0;
@@ -24,8 +27,9 @@ export class TomlPlace implements Place {
   }
 
   /**
-   * The part called `step`. If there is none yet, it is made with this offset; `named` sets the final one later,
-   * because a table such as `auth` may first occur within `[auth.throttle]`.
+   * Returns the part called `step`, and makes it with this offset if there is none. The offset may be preliminary: a
+   * table such as `auth` may first occur in the header `[auth.throttle]`. Where the part is then written by itself,
+   * `named` sets the final offset.
    */
   madePart(step: string, offset: number): TomlPlace {
     const part = this.#parts.get(step) ?? new TomlPlace(offset);
@@ -45,8 +49,8 @@ export class TomlPlace implements Place {
   }
 }
 
-// Each of the patterns below repeats a single class of characters: a repeated alternative such as `(a|b)*` takes stack
-// for every round, which a long file could use up.
+// Each pattern of this scanner repeats a single class of characters. A repeated alternative such as `(a|b)*` would take
+// stack for every round, which a long file could use up.
 const whitespace = /[ \t\r\n]+/y;
 const comment = /#[^\n]*/y;
 const spaces = /[ \t]*/y;
@@ -93,7 +97,10 @@ class Scanner {
     this.#value(place);
   }
 
-  /** Reads a dotted key within `table` and returns the part for its last step. Every step gets the offset `at`. */
+  /**
+   * Reads a dotted key such as `a.b.c` within `table`, and returns the part for its last step. `at` is where the key
+   * begins; parts that are made for its steps get this offset.
+   */
   #key(table: TomlPlace, at: number): TomlPlace {
     let place = table;
     do {
@@ -132,7 +139,7 @@ class Scanner {
     while (this.#take(whitespace) !== "" || this.#take(comment) !== "");
   }
 
-  /** Reads a string of TOML, with its quotes; empty where none begins here. */
+  /** Reads a string of TOML, with its quotes. Returns the empty text where no string begins at the current offset. */
   #quoted(): string {
     const from = this.#offset;
     const quotes = this.#take(openingQuotes);

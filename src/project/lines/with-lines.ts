@@ -5,7 +5,7 @@ import { yamlPlaces } from "./yaml-places.js";
 
 /**
  * Adds line numbers to problems and sorts them: files in the order of their first problem, problems of a file by line
- * (`located`). `texts` holds the files by name; problems of other files stay as they are.
+ * (`located`). `texts` holds the texts of files by name; problems of other files get no line numbers.
  */
 export function withLines(
   problems: readonly Problem[],

@@ -11,8 +11,9 @@ import { type Hazard, impossible, impossibleIfAny, type Step } from "./steps.js"
 import { tableDifferences } from "./table-differences.js";
 
 /**
- * The step that adopts a table, which exists in the database but not in the schema in force: the table is taken into
- * the schema as the file declares it. Where the two differ, the step is impossible.
+ * The step of a plan that adopts a table: the table exists in the database but not in the schema in force, and
+ * svc.schema.yaml now declares it. It is taken into the schema as it is, without any SQL. Where it differs from its
+ * declaration, the step is impossible.
  */
 export function adoptStep(declared: Table, source: PhysicalTable, physical: Physical): Step {
   const model = tableModel(source, physical, typeDeclaredFor(declared, source));
@@ -39,8 +40,8 @@ function adoptHazards(declared: Table, source: PhysicalTable, model: TableModel 
     ...unversioned,
     ...[...declared.columns.values()].flatMap((column) => {
       const stored = source.columns.find(({ name }) => name === column.name)!;
-      // In a STRICT table SQLite has checked every value against the column's type, but it does not know the types
-      // boolean and json.
+      // In a STRICT table SQLite has checked the values of a column, unless it is declared ANY. Values of the types
+      // boolean and json, which SQLite does not know, have to be checked by a query in any case.
       const isVouchedFor = !isLoose(source, stored) && column.type !== "boolean" && column.type !== "json";
       return isVouchedFor ? [] : valueHazards(declared, column);
     }),
@@ -48,8 +49,8 @@ function adoptHazards(declared: Table, source: PhysicalTable, model: TableModel 
 }
 
 /**
- * The hazard that rows of an adopted table have no version, though every row needs one. A plan does not change rows of
- * a table that it takes over as it is.
+ * The hazard that makes adopting a table impossible while rows of it have NULL as their version. Each row needs a
+ * version, and a plan does not change rows of a table that it takes over as it is.
  */
 function versionHazard({ name: table }: Table, { name }: Column): Hazard {
   return impossibleIfAny(
@@ -63,14 +64,19 @@ function valueHazards(table: Table, column: Column): Hazard[] {
   return [impossibleIfAny(`${table.name}.${column.name} holds values that are not ${column.type}`, count)];
 }
 
-/** How a table in the database differs from the one that the file declares, as messages; empty where it does not. */
+/**
+ * Messages about how a table in the database differs from its declaration in svc.schema.yaml; empty where it does not.
+ */
 function adoptDifferences(declared: Table, source: PhysicalTable, model: TableModel | null): string[] {
   if (source.kind === "shadow") return ["it is a shadow table of a virtual table"];
   if (model === null) return ["it has no column whose name the file can say"];
   return tableDifferences(model.table, declared);
 }
 
-/** Gives each column of the database the type that the file declares, where the column can hold it. */
+/**
+ * Makes a function that gives the type of a column of the database: the type that svc.schema.yaml declares, where the
+ * column can hold such values, or else the usual one for the column's SQL type.
+ */
 function typeDeclaredFor(declared: Table, source: PhysicalTable): TypeOf {
   return (column) => {
     const wanted = declared.columns.get(column.name)?.type;

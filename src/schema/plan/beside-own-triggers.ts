@@ -3,10 +3,11 @@ import { dropTrigger } from "./ddl.js";
 import type { Step } from "./steps.js";
 
 /**
- * Surrounds the steps of a plan with steps that drop the server's own triggers first and create them again afterwards,
- * so that changes of rows by the plan do not fire these triggers. They are created after all other triggers, because
- * SQLite runs the trigger that was created last first. Renames follow at the end, because SQLite applies them to
- * triggers too. Triggers of tables that are dropped (`gone`) are not created again.
+ * Wraps the steps `changes` of a plan: the server's own triggers are dropped before them and created again after them,
+ * so that rows which the plan changes do not fire these triggers. They are created after the triggers that a rebuild of
+ * tables creates again, because SQLite runs the trigger that was created last first. The steps `renames` come at the
+ * end, because SQLite applies renames to triggers too. Triggers of tables that the plan drops (`gone`) are not created
+ * again.
  */
 export function besideOwnTriggers(
   triggers: readonly PhysicalTrigger[],

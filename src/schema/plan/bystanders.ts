@@ -9,7 +9,7 @@ import {
 import { dropTrigger, dropView } from "./ddl.js";
 
 /**
- * Views and triggers that have to be dropped and created again when tables are rebuilt, because they mention the
+ * Views and triggers that are dropped before tables are rebuilt, and created again afterwards, because they mention the
  * tables.
  */
 export interface Bystanders {
@@ -18,8 +18,8 @@ export interface Bystanders {
 }
 
 /**
- * The views that mention one of the tables, directly or through another view, and the triggers that mention or belong
- * to one of the tables or views.
+ * Finds the views that mention one of the tables, directly or through another view, and the triggers that mention one
+ * of these tables and views or belong to it.
  */
 export function bystanders(physical: Physical, tables: readonly string[]): Bystanders {
   const names = [...tables];
@@ -37,8 +37,8 @@ export function bystanders(physical: Physical, tables: readonly string[]): Bysta
 }
 
 /**
- * The statements that drop views and triggers before `tables` are rebuilt. Triggers of a table or view that is dropped
- * need none, because they go with it.
+ * The DROP statements for views and triggers, to be run before `tables` are rebuilt. A trigger of a table or view that
+ * is dropped itself needs no statement, because SQLite drops the trigger with it.
  */
 export function dropBystanders({ views, triggers }: Bystanders, tables: readonly PhysicalTable[]): string[] {
   const going = [...tables, ...views];
@@ -50,7 +50,7 @@ export function dropBystanders({ views, triggers }: Bystanders, tables: readonly
   ];
 }
 
-/** The statements that create views and triggers again as they were after a rebuild of tables, views first. */
+/** The statements that create views and triggers again, as they were, after tables were rebuilt. Views come first. */
 export function restoreBystanders({ views, triggers }: Bystanders): string[] {
   return [...views, ...triggers].map(({ sql }) => sql);
 }

@@ -17,8 +17,8 @@ import { destructive, type Hazard, impossible, impossibleIfAny, type Step } from
 import type { TableChange } from "./table-change.js";
 
 /**
- * The steps that change a table which stays in the schema. They use the table's names in the schema in force, because
- * renames come last.
+ * The steps of a plan that change a table which stays in the schema. They name the table and its columns as the schema
+ * in force does, because renames come last in a plan.
  */
 export function changeSteps(change: TableChange, physical: Physical, rowsOf: RowsOf): Step[] {
   if (change.current.virtual || change.target.virtual) return virtualSteps(change);
@@ -29,8 +29,8 @@ export function changeSteps(change: TableChange, physical: Physical, rowsOf: Row
 }
 
 /**
- * The steps for a virtual table: its columns cannot be changed, because its module defines them. The types that the
- * file declares for them may change without a step.
+ * The steps for a virtual table. Its columns are defined by its module, so adding or dropping columns is one impossible
+ * step. Other types for its columns need no step.
  */
 function virtualSteps({ current, target, added, dropped }: TableChange): Step[] {
   const same = current.virtual && target.virtual && added.length === 0 && dropped.length === 0;
@@ -94,8 +94,9 @@ function hazardsOf(change: TableChange, physical: Physical, rowsOf: RowsOf): Haz
 }
 
 /**
- * The steps that create indexes. An index whose name contains a name that is renamed is dropped before and created
- * again, except where a rebuild of the index's table has dropped it already.
+ * The steps that create a table's indexes. The name of an index contains the names of its table and columns. So where
+ * one of these is renamed, the index is dropped and created again under the new name. It need not be dropped where the
+ * table is rebuilt, because the rebuild drops all its indexes.
  */
 function indexSteps(change: TableChange): Step[] {
   const { current, rebuild, indexes } = change;
@@ -118,7 +119,7 @@ function indexSteps(change: TableChange): Step[] {
   ];
 }
 
-/** The hazard of a new unique index: rows that are in the table may not be unique. */
+/** The hazard of a new unique index: present rows of the table may have the same values in its columns. */
 function newIndexHazards(shape: IndexShape, { current, target }: TableChange): Hazard[] {
   if (!shape.unique) return [];
   const columns = shape.columns.map(({ name }) => name);
@@ -131,8 +132,8 @@ function newIndexHazards(shape: IndexShape, { current, target }: TableChange): H
 }
 
 /**
- * The steps that drop indexes. They come before all other changes, because a column cannot be dropped while an index
- * covers it.
+ * The steps that drop indexes of a table. They come before all other changes, because SQLite does not drop a column
+ * while an index covers it.
  */
 export function dropIndexSteps({ current, indexes }: TableChange): Step[] {
   const drop = (name: string, hazards: readonly Hazard[]): Step => ({
@@ -150,8 +151,9 @@ export function dropIndexSteps({ current, indexes }: TableChange): Step[] {
 }
 
 /**
- * Two steps that rebuild several tables together, for databases whose foreign keys stay on (D1). New tables are
- * created between the two. All hazards belong to the first step.
+ * Two steps that rebuild several tables together, for databases whose foreign keys cannot be switched off (D1): the
+ * first sets the tables aside, the second brings them back. The plan creates new tables between the two. All hazards
+ * belong to the first step.
  */
 export function rebuildTogetherSteps(
   names: readonly string[],

@@ -11,14 +11,14 @@ import { destructive, destructiveIfAny, type Hazard, impossible, impossibleIfAny
 import type { TableChange } from "./table-change.js";
 
 /**
- * Gives the FROM term for the rows of the table that a reference names, as they are after the plan; null for a table
- * that will be new and so empty.
+ * Gives SQL to stand behind FROM for the rows that the table of a reference will have after the plan; null where it
+ * will have none, because the plan creates the table.
  */
 export type RowsOf = (reference: Reference) => string | null;
 
 /**
- * The hazards (reasons why a step may not be safe) of adding a column: constraints that the rows which are there would
- * not meet.
+ * The hazards (reasons why a step may not be safe) of adding a column: constraints of the column that present rows of
+ * the table would break.
  */
 export function addedColumnHazards(
   column: Column,
@@ -27,7 +27,8 @@ export function addedColumnHazards(
 ): Hazard[] {
   const image = imageAfter(current, target);
   const hazards: Hazard[] = [];
-  // SQLite numbers the rows where the added column is the integer primary key.
+  // Where the added column becomes the integer primary key, SQLite itself gives each row a number, so no value is
+  // missing.
   const numbered = target.primaryKey.join() === column.name && column.type === "integer";
   if (column.notNull && column.default === null && !numbered)
     hazards.push(
@@ -42,7 +43,7 @@ export function addedColumnHazards(
   return hazards;
 }
 
-/** The hazards of a dropped column: its values are lost, and views and triggers that use it prevent the drop. */
+/** The hazards of dropping a column: its values are lost, and views and triggers that use it prevent the drop. */
 export function droppedColumnHazards(column: Column, { current }: TableChange, physical: Physical): Hazard[] {
   const count = countRows(quoteName(current.name), `${quoteName(column.name)} IS NOT NULL`);
   return [
@@ -53,7 +54,7 @@ export function droppedColumnHazards(column: Column, { current }: TableChange, p
   ];
 }
 
-/** The hazards of a changed column: values that do not convert, and constraints that rows would not meet. */
+/** The hazards of changing a column: values that cannot be converted, and constraints that present rows would break. */
 export function alteredColumnHazards(
   before: Column,
   after: Column,
@@ -98,15 +99,18 @@ function typeHazards(before: Column, after: Column, { current, physical }: Table
   ];
 }
 
-/** The hazard of converting a column that may hold any type: it may have values that the conversion does not expect. */
+/**
+ * The hazard of converting a column that may hold values of any type: some of its values may not be of the type that it
+ * was declared with, which the conversion does not provide for.
+ */
 function misfitHazards(column: Column, table: Table): Hazard[] {
   const count = countRows(quoteName(table.name), misfit(quoteName(column.name), column.type));
   return [destructiveIfAny(`${at(table, column)} holds values that are not ${column.type}`, count)];
 }
 
 /**
- * The hazard of an ANY column, which may hold any value, that gets another type: how many values would change because
- * their storage class is not that of the new type.
+ * The hazard of giving another type to a column that is declared ANY. An ANY column may hold any value, so the values
+ * are counted whose storage class the conversion changes.
  */
 function reshaped(before: Column, after: Column, table: Table, { value }: Conversion): Hazard {
   const count = countRows(quoteName(table.name), `typeof(${value}) <> typeof(${quoteName(before.name)})`);

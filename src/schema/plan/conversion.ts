@@ -1,14 +1,14 @@
 import { type ColumnType, exactIntegerMax } from "../../sqlite/column-type.js";
 
 /**
- * How the values of a column are converted to another type. Values and conditions are SQL over the column's quoted
- * name.
+ * How the values of a column are converted to another type. `value` and `keeps` are SQL expressions that contain the
+ * column's quoted name.
  */
 export interface Conversion {
   readonly value: string;
   /**
-   * A condition that is TRUE for values, other than NULL, that keep their meaning when converted; null where every
-   * value does.
+   * A condition that is TRUE for each value, other than NULL, that keeps its meaning when it is converted. Null where
+   * every value keeps its meaning.
    */
   readonly keeps: string | null;
   /** What becomes of the values that do not keep their meaning: NULL, or a rounded number. */
@@ -20,8 +20,8 @@ export interface Conversion {
 }
 
 /**
- * The conversion of a column between two types; null where there is none. `blob` converts to nothing, and only text and
- * JSON convert to it, as their UTF-8 bytes.
+ * The conversion of a column from one type to another; null where a plan cannot convert it. A blob converts to no other
+ * type. Only text and json convert to blob, as their UTF-8 bytes.
  */
 export function conversion(column: string, from: ColumnType, to: ColumnType): Conversion | null {
   const make = conversions[from][to];
@@ -109,8 +109,9 @@ const conversions: Record<ColumnType, Partial<Record<ColumnType, Make>>> = {
 };
 
 /**
- * An SQL condition that is TRUE for values of a column, other than NULL, that are not of the column's type. Only
- * columns that may hold any type have such values.
+ * An SQL condition that is TRUE for values of a column, other than NULL, that are not of the column's type. A column of
+ * a STRICT table can have such values only if it is declared ANY, or its type is boolean or json, which SQLite does not
+ * check.
  */
 export function misfit(column: string, type: ColumnType): string {
   return misfits[type](column, `typeof(${column})`);

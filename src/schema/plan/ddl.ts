@@ -5,21 +5,24 @@ import { quoteName, quoteText } from "../../sqlite/sql-tokens.js";
 import { type IndexShape, indexName } from "../index-shape.js";
 
 /**
- * All DDL, the statements that create and change tables, indexes and triggers, is built in this file. The owner's
- * expressions stand in parentheses, after `fragmentProblem` has accepted them.
+ * This file builds the statements that create and change the tables, indexes and triggers of svc.schema.yaml.
+ * Expressions that the project's owner wrote are put in parentheses; `fragmentProblem` has accepted them before.
  */
 
-/** Physical properties of a table that a rebuild keeps, though the schema's model does not have them. */
+/** Properties of a table in the database that a rebuild keeps, although svc.schema.yaml does not express them. */
 export interface Keepsakes {
-  /** Declared types of columns by name. They decide the columns' affinity where the table is not STRICT. */
+  /**
+   * The SQL types with which columns are declared, by column name. They decide the columns' affinity where the table is
+   * not STRICT.
+   */
   readonly declaredTypes: ReadonlyMap<string, string>;
-  /** Collations of columns by name. */
+  /** The collations of columns, by column name; columns with the collation BINARY are left out. */
   readonly collations: ReadonlyMap<string, string>;
   readonly withoutRowid: boolean;
   readonly autoincrement: boolean;
 }
 
-/** The `Keepsakes` of a new table, which has no properties to keep. */
+/** The `Keepsakes` of a new table, which has no earlier properties to keep. */
 export const nothingKept: Keepsakes = {
   declaredTypes: new Map(),
   collations: new Map(),
@@ -55,7 +58,7 @@ export function inlineKey(table: Table, kept: Keepsakes): string | null {
   return declaredType(column, kept).toUpperCase() === "INTEGER" ? first : null;
 }
 
-/** The ALTER TABLE statement that adds a column. `table` is the table as it is to be, which has the column. */
+/** The ALTER TABLE statement that adds a column. `table` is the table as it will be, with the new column. */
 export function addColumn(table: Table, column: Column): string {
   return `ALTER TABLE ${quoteName(table.name)} ADD COLUMN ${columnDefinition(column, table, nothingKept)}`;
 }
@@ -87,7 +90,7 @@ function declaredType(column: Column, kept: Keepsakes): string {
   return kept.declaredTypes.get(column.name) ?? storageTypes[column.type];
 }
 
-/** A column's default as SQL, for DEFAULT and for a value in a SELECT. */
+/** A column's default as SQL, to be used behind DEFAULT or as a value in a SELECT. */
 export function defaultSql(value: ColumnDefault): string {
   if (value.kind === "sql") return `(${value.sql})`;
   switch (typeof value.value) {
@@ -109,7 +112,10 @@ function actionSql(action: OnDelete): string {
   return action.replace("_", " ").toUpperCase();
 }
 
-/** CREATE INDEX. `name` differs from the usual one where the table or a column is about to be renamed. */
+/**
+ * The CREATE INDEX statement. `name` differs from the default where the table or a column of the index is about to be
+ * renamed: then it is made of the new names.
+ */
 export function createIndex(
   table: string,
   index: IndexShape,
@@ -136,7 +142,10 @@ export function dropView(name: string): string {
   return `DROP VIEW ${quoteName(name)}`;
 }
 
-/** CREATE TRIGGER, for a trigger that the file declares. `text` is what follows the name, as the file has it. */
+/**
+ * The CREATE TRIGGER statement for a trigger that svc.schema.yaml declares. `text` is the trigger's text in
+ * svc.schema.yaml: all that follows its name.
+ */
 export function createTrigger(name: string, text: string): string {
   return `CREATE TRIGGER ${quoteName(name)} ${text.trim()}`;
 }

@@ -3,10 +3,10 @@ import { type Physical, sameName } from "../physical.js";
 
 /** A trigger or view that a change of a table may break. */
 export interface Dependent {
-  /** The kind and name of the trigger or view, for a person. */
+  /** The word `trigger` or `view` with the name, for messages to a person. */
   readonly what: string;
   readonly sql: string;
-  /** The table or view that a trigger belongs to; null where the dependent is a view. */
+  /** The table or view that the trigger belongs to; null for a view. */
   readonly of: string | null;
 }
 

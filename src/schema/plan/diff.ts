@@ -27,8 +27,8 @@ import { versionSteps } from "./version-steps.js";
 export interface Diff {
   readonly steps: readonly Step[];
   /**
-   * Tables that are in the database already and become part of the schema as they are. Whether their texts are UTF-8
-   * has not been checked yet.
+   * Tables that are in the database already and become part of the schema as they are. The caller still has to check
+   * that their texts are UTF-8.
    */
   readonly adopted: readonly Table[];
   readonly problems: readonly Problem[];
@@ -36,16 +36,20 @@ export interface Diff {
 
 /** Properties of the database, beside its physical schema, that a plan depends on. */
 export interface DiffOptions {
-  /** Whether the database carries out foreign key actions even while it migrates, as D1 does. */
+  /**
+   * Whether foreign keys stay on while a schema change runs, so that dropping a table carries out actions such as ON
+   * DELETE CASCADE. That is so on D1.
+   */
   readonly foreignKeysStayOn?: boolean;
-  /** The server's own triggers on the owner's tables, which `Physical` does not contain. */
+  /** The server's own triggers on the owner's tables. They are not among the triggers of `Physical`. */
   readonly ownTriggers?: readonly PhysicalTrigger[];
 }
 
 /**
- * Computes the steps from the schema in force and the physical schema (what is in the database) to the proposed schema.
- * Tables are compared, changed and rebuilt under the names that are in force. Renames come last, so that SQLite
- * rewrites everything that mentions the old names: triggers, views, foreign keys, indexes.
+ * Computes the steps that lead from the schema in force (`current`) and from what is in the database (`found`) to the
+ * proposed schema. Tables are compared, changed and rebuilt under their names in the schema in force. Renames come
+ * after that, so that SQLite itself changes the old names wherever they are mentioned: in triggers, views, foreign keys
+ * and indexes.
  */
 export function diff(
   current: Schema | null,
@@ -113,7 +117,10 @@ export function diff(
   };
 }
 
-/** The names, in lower case, of the tables and views of the database that none of the given schemas has. */
+/**
+ * The names, in lower case, of tables and views in the database that none of the given schemas declares. Triggers of
+ * svc.schema.yaml must not mention them.
+ */
 function othersThan(schemas: readonly Schema[], { tables, views }: Physical): ReadonlySet<string> {
   const declared = new Set(
     schemas.flatMap((schema) => [...schema.tables.keys()].map((name) => name.toLowerCase())),
@@ -137,7 +144,7 @@ function droppedTables(before: Schema, proposed: Schema, renames: Renames): Tabl
   return [...before.tables.values()].filter(({ name }) => !kept.has(name));
 }
 
-/** Compares each table that is in the schema in force and in the proposed one with what the proposal says of it. */
+/** Compares each table that both the schema in force and the proposed one have, with renames taken into account. */
 function comparisonsOf(
   before: Schema,
   proposed: Schema,
@@ -154,8 +161,8 @@ function comparisonsOf(
 }
 
 /**
- * The names, in the database, of the tables to be rebuilt and of all that refer to them. Where foreign keys stay on,
- * they are rebuilt together.
+ * The names, in the database, of the tables that need a rebuild and of all tables that refer to them by foreign keys.
+ * Where foreign keys cannot be switched off, all of these are rebuilt together.
  */
 function withDescendants(rebuilt: readonly TableComparison[], physical: Physical): string[] {
   const names = rebuilt
@@ -165,8 +172,8 @@ function withDescendants(rebuilt: readonly TableComparison[], physical: Physical
 }
 
 /**
- * Whether a table has columns added or dropped and is among those that are rebuilt together (`together`): then its new
- * CREATE TABLE includes these changes.
+ * Whether a table is set aside and created again with others (`together`) and has columns added or dropped as well.
+ * Then it counts as rebuilt: its new CREATE TABLE includes these changes, so that no ALTER TABLE is needed.
  */
 function takesColumnsAtOnce(
   { current, added, dropped }: TableComparison,
@@ -179,7 +186,10 @@ function isAmong(names: readonly string[], name: string): boolean {
   return names.some((each) => sameName(each, name));
 }
 
-/** The steps for tables that stay or are new. `creation` are the steps that create the new tables. */
+/**
+ * The steps of a plan for tables that stay in the schema and for new ones. `creation` are the steps that create the new
+ * ones.
+ */
 function stepsOfChanges(
   changes: readonly TableChange[],
   together: readonly string[],

@@ -1,7 +1,7 @@
 import type { Plan } from "./plan.js";
 import type { PlannedStep } from "./steps.js";
 
-/** The plan as SQL for a person: the hash of the schema in force, then each step under a comment. */
+/** The plan as SQL for a person to read: the hash of the schema in force, then each step with a comment above it. */
 export function formatPlan(plan: Plan): string {
   return `${[header(plan), ...plan.steps.map(formatStep)].join("\n\n")}\n`;
 }

@@ -11,23 +11,29 @@ import type { Renames } from "./renames.js";
 import { destructiveIfAny, type Step } from "./steps.js";
 import type { TableChange } from "./table-change.js";
 
-/** The steps for the log of changes, and the server's own triggers that these steps leave in place. */
+/**
+ * The steps of a plan for the log of changes (the entries that triggers write for tables that keep history), and the
+ * server's own triggers that these steps leave in place.
+ */
 export interface HistorySteps {
-  /** Steps that drop triggers of the log. They come before all other steps of the plan. */
+  /**
+   * Steps that drop triggers of the log of changes, and the history of tables that no longer keep any. They come before
+   * all other steps of the plan.
+   */
   readonly dropped: readonly Step[];
   /**
-   * Steps that create triggers of the log. They come after all other steps, renames too: SQLite runs the trigger that
-   * was created last first, and the log's have to run before any others.
+   * Steps that create triggers of the log of changes. They come after all other steps of the plan, also after renames:
+   * SQLite runs the trigger that was created last first, and the log's triggers have to run before all others.
    */
   readonly created: readonly Step[];
   readonly staying: readonly PhysicalTrigger[];
 }
 
 /**
- * The steps that bring the log's triggers to what the proposed schema says. Triggers whose statements would be other
- * ones, or whose table is rebuilt, are made anew. Entries of the log stay, under the new names, where a table keeps its
- * history and its key. `preceded` are the tables that get other triggers in this plan: the log's triggers on them are
- * made anew, too, as they have to be the newest.
+ * The steps that make the triggers of the log of changes match the proposed schema. A table's triggers are created anew
+ * where their SQL would differ, or where the table is rebuilt. They are also created anew for the tables of `preceded`,
+ * which get other triggers in this plan, because the log's triggers have to be the newest. A table that keeps its
+ * history and its primary key also keeps its log entries, under the new names.
  */
 export function historySteps(
   before: Schema,
@@ -72,7 +78,8 @@ export function historySteps(
           kind: "drop_history",
           description: `drop the history of ${name}`,
           statements: [...forgotten(name), `DELETE FROM _history WHERE tbl = ${quoteText(name)}`],
-          // A table that is dropped needs no hazard here: the step that drops it says that its rows are lost.
+          // A table that the plan drops needs no hazard for its history: the step that drops the table already says
+          // that its rows are lost.
           hazards: stays(name)
             ? [destructiveIfAny(`the history of ${name} is dropped`, countEntries(name))]
             : [],
@@ -122,26 +129,31 @@ const forgotten = (table: string) => [
 const countEntries = (table: string) =>
   `SELECT count(*) AS entries FROM _changes WHERE tbl = ${quoteText(table)}`;
 
-/** SQL for the version of the schema that is being applied: its row is inserted before the steps are carried out. */
+/**
+ * SQL for the version of the schema that is being applied. The row of this version is inserted into `_schema` before
+ * the steps of the plan run.
+ */
 const appliedVersion = "(SELECT max(version) FROM _schema)";
 const appliedAt = "(SELECT applied_at FROM _schema ORDER BY version DESC LIMIT 1)";
 
-/** SQL that begins the history of a table: from here on its log is whole. */
+/**
+ * SQL that begins the history of a table: the log of changes is complete for this table from the newest log entry on.
+ */
 function begun(table: string): string {
   return `INSERT OR REPLACE INTO _history (tbl, generation, floor, floor_at) VALUES (${quoteText(table)}, ${appliedVersion}, ${newestEntry}, ${appliedAt})`;
 }
 
 /**
- * SQL that gives the history of a table a new generation. Clients that have rows of the table from before then fetch
- * them anew.
+ * SQL that gives the history of a table a new generation number. A client that has synced rows of the table before then
+ * fetches all of them again.
  */
 function touched(table: string): string {
   return `UPDATE _history SET generation = ${appliedVersion} WHERE tbl = ${quoteText(table)}`;
 }
 
 /**
- * SQL that brings the log's entries of a table to the names that the table and its columns have from now on. Where the
- * key changes, the entries are deleted instead.
+ * SQL that changes a table's entries in the log of changes to the new names of the table and its columns, and takes
+ * dropped columns out of them. Where the primary key changes, the entries are deleted instead.
  */
 function carriedOver(
   table: Table,
@@ -160,13 +172,16 @@ function carriedOver(
     ...renamed,
     ...dropped.map(({ name }) => images(`json_remove(old, ${pathOf(name)})`)),
     ...[...(renames.columns.get(table.name) ?? [])].map(([name, from]) =>
-      // The operator `->` gives the JSON text of the value itself, so that no digit of a number is lost.
+      // The operator `->` gives the value as JSON text, so that no digit of a number is lost.
       images(`json_remove(json_set(old, ${pathOf(name)}, old -> ${pathOf(from)}), ${pathOf(from)})`),
     ),
   ];
 }
 
-/** What the log has to know of a table after the plan. `change` is undefined where the table is new or adopted. */
+/**
+ * What the triggers of the log of changes need to know of a table as it will be after the plan. `change` is undefined
+ * where the table is new or adopted.
+ */
 function loggedOf(table: Table, change: TableChange | undefined, physical: Physical): LoggedTable {
   const source = change?.physical ?? physicalTable(physical, table.name);
   const isMade = change?.rebuild || source === undefined;

@@ -5,8 +5,8 @@ import { conversion } from "./conversion.js";
 import { defaultSql } from "./ddl.js";
 
 /**
- * A FROM term for the rows that a table will have after the change, computed from its present rows. Whether rows meet
- * new constraints is checked with it.
+ * SQL to stand behind FROM for the rows that a table will have after its change, computed from its present rows. With
+ * it, a plan counts the rows that would break new constraints.
  */
 export function imageAfter(current: Table, target: Table): string {
   const columns = [...target.columns.values()].map(
@@ -15,7 +15,9 @@ export function imageAfter(current: Table, target: Table): string {
   return `(SELECT ${columns.join(", ")} FROM ${quoteName(current.name)})`;
 }
 
-/** An SQL expression for a column's value after the change of its table, over the table as it is before. */
+/**
+ * An SQL expression, over the table as it is before its change, for the value that a column will have after the change.
+ */
 export function valueAfter(column: Column, current: Table): string {
   const before = current.columns.get(column.name);
   if (before === undefined) return column.default === null ? "NULL" : defaultSql(column.default);

@@ -3,13 +3,15 @@ import { declaredIndexes, type IndexShape, indexName, indexSignature } from "../
 import type { PhysicalIndex } from "../physical.js";
 import type { TableComparison } from "./table-comparison.js";
 
-/** What happens to the indexes of a table that stays in the schema, those behind `unique` included. */
+/** What a plan does to the indexes of a table that stays in the schema. The indexes of `unique` are included. */
 export interface IndexChange {
-  /** Indexes made by CREATE INDEX that the file no longer declares. */
+  /** Indexes made by CREATE INDEX that are dropped, because svc.schema.yaml no longer declares them. */
   readonly dropped: readonly PhysicalIndex[];
-  /** Indexes that were never in the file and cover a column that is dropped. */
+  /**
+   * Indexes that svc.schema.yaml has never declared, and that are dropped because they cover a column which is dropped.
+   */
   readonly lost: readonly PhysicalIndex[];
-  /** Indexes made by CREATE INDEX that stay as they are, with their names. */
+  /** Indexes made by CREATE INDEX that stay as they are, names included. */
   readonly kept: readonly PhysicalIndex[];
   /** Indexes that are created again under another name, because their present name contains a name that is renamed. */
   readonly stale: readonly PhysicalIndex[];
@@ -18,16 +20,19 @@ export interface IndexChange {
 
 /** An index that the plan makes. */
 export interface CreatedIndex {
-  /** The index's name in the database, made of the names that its table and columns will have. */
+  /**
+   * The name that the index gets in the database. It contains the names that its table and columns will have after
+   * renames.
+   */
   readonly name: string;
   readonly shape: IndexShape;
-  /** Whether the plan adds the index. False for one that was there and is only created again. */
+  /** Whether the table did not have the index before. False for an index that is only created again. */
   readonly isNew: boolean;
 }
 
 /**
- * Decides what happens to each index of a table. With `rebuild` the table is created anew, and its unique constraints
- * with it.
+ * Decides what happens to each index of a table. With `rebuild` the table is created anew without its UNIQUE
+ * constraints, so a unique index is created for each of them that is still declared.
  */
 export function indexChange(
   { target, named, physical, signatures, unwanted, dropped: droppedColumns }: TableComparison,

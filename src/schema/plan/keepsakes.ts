@@ -3,7 +3,8 @@ import type { Keepsakes } from "./ddl.js";
 import type { TableComparison } from "./table-comparison.js";
 
 /**
- * The properties of a table in the database that stay when it is rebuilt, though the schema's model does not have them.
+ * The properties of a table in the database that stay when it is rebuilt, although svc.schema.yaml does not express
+ * them.
  */
 export function keepsakes({ current, target, physical, keyChanged }: TableComparison): Keepsakes {
   const same = physical.columns.filter(
@@ -27,9 +28,10 @@ export function keepsakes({ current, target, physical, keyChanged }: TableCompar
 }
 
 /**
- * The declared type that a column keeps when its table is rebuilt; null where it gets the declared type of its type in
- * the file. In a STRICT table only ANY is kept. In other tables ANY would convert values; a column without a declared
- * type does not, so there ANY becomes empty.
+ * The SQL type with which a column stays declared when its table is rebuilt; null where it gets the usual one for its
+ * type in svc.schema.yaml. In a STRICT table only ANY is kept, where SQLite converts no values. In a table that is not
+ * STRICT, SQLite would convert the values of a column declared ANY, but not those of a column without a declared type.
+ * So there ANY becomes the empty text.
  */
 function keptDeclaration(
   { declaredType }: PhysicalColumn,

@@ -29,12 +29,12 @@ export function needsRebuild({
 }
 
 /**
- * Whether ALTER TABLE can add the column: a default has to be constant, and a column with a foreign key may not have
- * one (SQLite, "ALTER TABLE ADD COLUMN").
+ * Whether ALTER TABLE can add the column: its default has to be constant, and a column with a foreign key may not have
+ * a default (SQLite, "ALTER TABLE ADD COLUMN").
  */
 function isAddable(column: Column, strict: boolean): boolean {
-  // Where the table has rows, SQLite 3.45 mistakes the default of a NOT NULL real column in a STRICT table for NULL, if
-  // it is a fraction.
+  // SQLite 3.45 has a fault: where a STRICT table has rows, it takes a fractional default of a new NOT NULL real column
+  // for NULL. So a STRICT table is rebuilt for each such column, whatever its default is.
   if (strict && column.type === "real" && column.notNull) return false;
   if (column.references !== null && column.default !== null) return false;
   return column.default === null || column.default.kind === "literal" || isConstant(column.default.sql);
@@ -49,8 +49,8 @@ function isConstant(sql: string): boolean {
 }
 
 /**
- * Whether ALTER TABLE can drop the column: nothing else of the table may mention it (SQLite, "ALTER TABLE DROP
- * COLUMN"). Indexes do not count, because they are dropped before.
+ * Whether ALTER TABLE can drop the column: nothing else in the table's CREATE statement may mention it (SQLite, "ALTER
+ * TABLE DROP COLUMN"). Indexes made by CREATE INDEX do not count, because the plan drops them before.
  */
 function isDroppable(name: string, physical: PhysicalTable): boolean {
   const ddl = ddlOf(physical);

@@ -13,11 +13,11 @@ import { type DiffOptions, diff } from "./diff.js";
 import { assess, countQueries, type PlannedStep, type Step } from "./steps.js";
 import { triedRenames } from "./tried-renames.js";
 
-/** A change of the database from the schema in force to a proposal. */
+/** The planned change of the database from the schema in force to a proposed schema. */
 export interface Plan {
-  /** The hash of the schema in force, `none` without one. `applyChange` takes it as its `base`. */
+  /** The hash of the schema in force; `none` where no schema was ever applied. `applyChange` takes it as its `base`. */
   readonly base: string;
-  /** The version of the schema in force, 0 without one. */
+  /** The version of the schema in force; 0 where no schema was ever applied. */
   readonly baseVersion: number;
   readonly text: string;
   /** SHA-256 of the proposed schema's text, in hex. */
@@ -81,8 +81,8 @@ export async function planChange(
 }
 
 /**
- * Problems of adopted tables (in the database before, now taken into the schema) that have texts which are not UTF-8,
- * as the server cannot read them.
+ * Problems of adopted tables (in the database before, now taken into the schema) with texts that are not UTF-8: the
+ * server cannot read such texts.
  */
 async function unreadableTexts(
   database: Database,
@@ -101,7 +101,10 @@ async function unreadableTexts(
   return problems;
 }
 
-/** Problems of the owner's SQL expressions that this SQLite cannot evaluate. */
+/**
+ * Problems of SQL expressions in svc.schema.yaml that this SQLite cannot evaluate. They are found by running a query
+ * with each expression.
+ */
 async function unusableExpressions(database: Database, schema: Schema): Promise<readonly Problem[]> {
   const probes = fragmentProbes(schema);
   if ((await errorOf(database, probes)) === null) return [];

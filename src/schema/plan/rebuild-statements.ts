@@ -9,9 +9,10 @@ import { keepsakes } from "./keepsakes.js";
 import type { TableChange } from "./table-change.js";
 
 /**
- * The statements that rebuild a table (SQLite, "Making Other Kinds Of Table Schema Changes"): a new table gets the
- * rows under a temporary name, and then the old table's name. Foreign keys of other tables refer to it by that name
- * and stay as they are. Triggers, views and indexes of the table, or that mention it, are created again as they were.
+ * The statements that rebuild a table (SQLite, "Making Other Kinds Of Table Schema Changes"): a new table is created
+ * under a temporary name and gets the rows, the old table is dropped, and the new one takes its name. Foreign keys of
+ * other tables refer to the table by its name and so stay valid. The table's indexes, and the triggers and views that
+ * mention it, are created again as they were.
  */
 export function rebuildStatements(change: TableChange, physical: Physical): string[] {
   const { current, target } = change;
@@ -59,7 +60,10 @@ function copyRows({ current, target, physical }: TableChange, kept: Keepsakes, t
   return `INSERT INTO ${quoteName(temporary)} (${names.join(", ")}) SELECT ${values.join(", ")} FROM ${quoteName(current.name)}${order}`;
 }
 
-/** Copies a table's AUTOINCREMENT counter, which guarantees that the number of a deleted row is never given again. */
+/**
+ * Statements that copy a table's AUTOINCREMENT counter to its successor, so that the number of a deleted row is never
+ * given again.
+ */
 function keepSequence(table: string, temporary: string): string[] {
   return [
     `DELETE FROM sqlite_sequence WHERE name = ${quoteText(temporary)}`,

@@ -5,17 +5,17 @@ import { withRenamedColumns } from "../../sqlite/fragment.js";
 import type { ColumnName, TableName } from "../../sqlite/names.js";
 import { sameName } from "../physical.js";
 
-/** The renames that a plan carries out. Keys are new names, values old ones. */
+/** The renames that a plan carries out, as maps from the new names to the old ones. */
 export interface Renames {
   readonly tables: ReadonlyMap<string, TableName>;
-  /** The renames of columns, by the table's new name. */
+  /** For each table, by its new name, the renames of its columns. */
   readonly columns: ReadonlyMap<string, ReadonlyMap<string, ColumnName>>;
 }
 
 /**
- * Finds the renames that a proposed schema asks for: those by `renamed_from` whose old name is in force and not in the
- * proposal, and whose new name is not in force. Any other `renamed_from` is ignored, as one whose rename was carried
- * out before.
+ * Finds the renames that a proposed schema asks for by `renamed_from`. A `renamed_from` counts if the schema in force
+ * has the old name and not the new one, and the proposed schema does not have the old one. Any other is ignored: its
+ * rename was carried out earlier.
  */
 export function findRenames(current: Schema, proposed: Schema): Renames {
   const tables = new Map<string, TableName>();
@@ -48,8 +48,8 @@ function renamed<T extends { name: string; renamedFrom: string | null }>(
 }
 
 /**
- * Problems of names in a proposed schema: two renames from the same name, and names that differ only in case from one
- * in force.
+ * Problems of names in a proposed schema: two items that are renamed from the same name, and a name that differs from
+ * one in force only in upper and lower case, without a `renamed_from`.
  */
 export function renameProblems(current: Schema, proposed: Schema, renames: Renames): Problem[] {
   const problems = namesProblems(current.tables, proposed.tables, renames.tables, "");
@@ -85,7 +85,10 @@ function namesProblems(
   return problems;
 }
 
-/** The proposed schema with all names as they are in force, so that it can be compared with the schema in force. */
+/**
+ * The proposed schema with renamed tables and columns under their names in the schema in force, so that the two schemas
+ * can be compared.
+ */
 export function inOldNames(proposed: Schema, renames: Renames): Schema {
   const tables = [...proposed.tables.values()].map((table) => tableInOldNames(table, renames));
   return { ...proposed, tables: new Map(tables.map((table) => [table.name, table])) };

@@ -3,8 +3,9 @@ import { canonicalFragment, sameFragment } from "../../sqlite/fragment.js";
 import { defaultSql } from "./ddl.js";
 
 /**
- * Whether two columns of the same name have the same definition in the database. `renamedFrom` does not count, and
- * `managed` only where a column becomes the version of its rows: each row needs one then.
+ * Whether two columns of the same name have the same definition in the database. `renamedFrom` is ignored. `managed`
+ * matters only where one of the columns is the version of its rows and the other is not, because each row needs a
+ * version then.
  */
 export function sameColumn(a: Column, b: Column): boolean {
   return (
@@ -22,7 +23,7 @@ export function sameDefault(a: Column, b: Column): boolean {
   return canonicalDefault(a) === canonicalDefault(b);
 }
 
-/** A column's default as a text for comparing; null for none, which DEFAULT NULL is too. */
+/** A column's default as a text for comparing. Null where it has none, or DEFAULT NULL, which has the same effect. */
 function canonicalDefault({ default: value }: Column): string | null {
   const text = value === null ? "null" : canonicalFragment(defaultSql(value));
   return text === "null" ? null : text;

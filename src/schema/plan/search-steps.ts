@@ -21,25 +21,25 @@ import { keepsakes } from "./keepsakes.js";
 import type { Step } from "./steps.js";
 import type { TableChange } from "./table-change.js";
 
-/** The steps for full-text indexes, and the server's own triggers that these steps leave in place. */
+/** The steps of a plan for full-text indexes, and the server's own triggers that these steps leave in place. */
 export interface SearchSteps {
   /**
-   * Steps that drop full-text indexes. They come before all other steps: neither columns nor tables are changed under
-   * an index.
+   * Steps that drop full-text indexes. They come before the other steps of the plan, because neither columns nor tables
+   * are changed while a full-text index depends on them.
    */
   readonly dropped: readonly Step[];
   /**
-   * Steps that create full-text indexes. They come after all other steps, renames too, and fill the indexes from the
-   * rows as these are then.
+   * Steps that create full-text indexes. They come after all changes and renames of tables, and fill the indexes from
+   * the rows as they are then.
    */
   readonly created: readonly Step[];
   readonly staying: readonly PhysicalTrigger[];
 }
 
 /**
- * The steps that bring the full-text indexes of the database to what the proposed schema says. An index whose
- * statements would be other ones, or whose table is rebuilt, is dropped and made anew. `changes` are those of the
- * tables that stay.
+ * The steps that make the full-text indexes of the database match the proposed schema. An index is dropped and created
+ * anew where its SQL would differ, or where its table is rebuilt. `changes` are the changes of the tables that stay in
+ * the schema.
  */
 export function searchSteps(
   proposed: Schema,
@@ -86,7 +86,7 @@ export function searchSteps(
   };
 }
 
-/** Whether the database has a full-text index that was made by exactly these statements. */
+/** Whether the database has the tables and triggers of a full-text index, made by exactly the statements given here. */
 function isThere(
   { tables, triggers }: SearchIndex,
   physical: Physical,
@@ -101,7 +101,7 @@ function isThere(
 }
 
 /**
- * What the statements for a table's full-text index depend on, with the key that the table will have after the plan.
+ * What the SQL of a table's full-text index depends on, with the primary key that the table will have after the plan.
  * `change` is undefined where the table is new or adopted.
  */
 function searchedOf(table: Table, change: TableChange | undefined, physical: Physical): Searched {
@@ -138,7 +138,8 @@ function searchedOf(table: Table, change: TableChange | undefined, physical: Phy
 }
 
 /**
- * The affinity of a column in the database. ANY in a STRICT table converts no values, as BLOB affinity does elsewhere.
+ * The affinity of a column in the database. A column declared ANY in a STRICT table converts no values, so it counts as
+ * one with BLOB affinity.
  */
 function affinityOf({ columns, strict }: PhysicalTable, column: string): Affinity {
   const declared = columns.find(({ name }) => name === column)?.declaredType ?? "";

@@ -41,7 +41,7 @@ export interface Hazard {
    * plan. Null where nothing is counted.
    */
   readonly count: string | null;
-  /** Whether there is no hazard where `count` gives zero. */
+  /** Whether the hazard is left out where the query `count` returns zero. */
   readonly onlyIfCounted: boolean;
 }
 
@@ -53,8 +53,8 @@ export interface AssessedHazard {
 }
 
 /**
- * A step after the rows and values that its hazards concern were counted. Hazards that vanish at a count of zero are
- * left out then.
+ * A step of a plan after the queries of its hazards have run. Hazards that are left out at a count of zero
+ * (`onlyIfCounted`) are gone where zero was counted.
  */
 export interface PlannedStep {
   readonly kind: StepKind;

@@ -4,29 +4,35 @@ import type { PhysicalIndex, PhysicalTable } from "../physical.js";
 import { sameColumn } from "./same-column.js";
 
 /**
- * How a table of the schema in force (`current`) differs from the proposed one (`target`). Everything but `named` uses
- * the names in force, `target` too, because renames are carried out last.
+ * How a table of the schema in force (`current`) differs from the proposed one (`target`). All names in it, those in
+ * `target` too, are the names in force, because renames are carried out last. Only `named` has the new names.
  */
 export interface TableComparison {
   readonly current: Table;
   readonly target: Table;
-  /** The proposed table, as `target`, but under the names that the table and its columns will have. */
+  /**
+   * The proposed table under the names that it and its columns will have. `target` is the same table under the old
+   * names.
+   */
   readonly named: Table;
   readonly physical: PhysicalTable;
-  /** For each index of the table a text that tells what it does (`indexSignatures`). */
+  /**
+   * For each index that the table has in the database its signature (`indexSignatures`), a text that is equal for
+   * indexes with the same effect.
+   */
   readonly signatures: ReadonlyMap<PhysicalIndex, string>;
   readonly added: readonly Column[];
   readonly dropped: readonly Column[];
   readonly altered: readonly { readonly before: Column; readonly after: Column }[];
   readonly keyChanged: boolean;
   readonly strictChanged: boolean;
-  /** Indexes and unique constraints that the file declared before and no longer does. */
+  /** Indexes and unique constraints in the database that svc.schema.yaml declared before and no longer does. */
   readonly unwanted: readonly PhysicalIndex[];
 }
 
 /**
- * Compares a table with the proposed one. `target` has the names in force, `named` is the same under the names that it
- * will have.
+ * Compares a table of the schema in force (`current`) with the proposed one, which is given under its names in force
+ * (`target`) and under its new names (`named`).
  */
 export function compareTables(
   current: Table,
@@ -53,7 +59,10 @@ export function compareTables(
   };
 }
 
-/** The indexes and unique constraints of the database that `current` declares and `target` does not. */
+/**
+ * The indexes and unique constraints in the database that the schema in force (`current`) declares for the table and
+ * the proposed one (`target`) does not.
+ */
 function unwantedIndexes(
   current: Table,
   target: Table,

@@ -39,8 +39,9 @@ function newTableIndexSteps(table: Table): Step[] {
 }
 
 /**
- * The step that drops a table. It is impossible while something that stays depends on the table. `together` names
- * tables that the plan drops already, to rebuild them together; such a table is not dropped again.
+ * The step that drops a table. It is impossible while something that the plan does not drop depends on the table.
+ * `together` names tables that the plan has dropped already to rebuild them together; for such a table the step has no
+ * statement.
  */
 export function dropTableStep(
   table: Table,
@@ -104,14 +105,18 @@ function renameTableStep(from: string, to: string, physical: Physical): Step {
   };
 }
 
-/** Renames in case alone take two steps, because SQLite finds the new name taken by the old one. */
+/**
+ * A rename that changes only upper and lower case takes two statements, with a temporary name between them, because
+ * SQLite takes the new name to be in use by the old one.
+ */
 function renameStatements(from: string, to: string, rename: (from: string, to: string) => string): string[] {
   const between = `_rename_${to}`;
   return sameName(from, to) ? [rename(from, between), rename(between, to)] : [rename(from, to)];
 }
 
 /**
- * The table or view of the database that a new table name would collide with, as a phrase; null where there is none.
+ * The table or view in the database that already has the new name of a table, as a phrase for messages; null where
+ * there is none.
  */
 function takenBy(name: string, physical: Physical): string | null {
   if (physical.views.some((view) => sameName(view.name, name))) return `view ${name}`;

@@ -6,22 +6,24 @@ import { dropTrigger } from "./ddl.js";
 import type { Step } from "./steps.js";
 
 /**
- * The steps for the triggers that keep versions of rows, and the server's own triggers that these steps leave in place.
+ * The steps of a plan for the triggers that give rows their versions, and the server's own triggers that these steps
+ * leave in place.
  */
 export interface VersionSteps {
-  /** Steps that drop triggers of versions. They come before all other steps of the plan. */
+  /** Steps that drop triggers which give rows their versions. They come before the changes of tables. */
   readonly dropped: readonly Step[];
   /**
-   * Steps that create triggers of versions. They come after all others, renames too, but before those of the log's
-   * triggers: SQLite runs the trigger made last first, and the log's have to run first.
+   * Steps that create triggers which give rows their versions. They come after renames, and before the steps that
+   * create the triggers of the log of changes: SQLite runs the trigger that was created last first, and the log's
+   * triggers have to run first.
    */
   readonly created: readonly Step[];
-  /** The tables for which `created` has a step. */
+  /** The names of the tables for which `created` has a step. */
   readonly tables: ReadonlySet<string>;
   readonly staying: readonly PhysicalTrigger[];
 }
 
-/** The steps that bring the triggers which keep versions of rows to what the proposed schema says. */
+/** The steps that make the triggers which give rows their versions match the proposed schema. */
 export function versionSteps(proposed: Schema, ownTriggers: readonly PhysicalTrigger[]): VersionSteps {
   const wanted = [...proposed.tables.values()].flatMap((table) => {
     const version = versionColumn(table);

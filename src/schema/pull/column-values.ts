@@ -3,7 +3,10 @@ import { type ColumnValues, exactIntegerMax } from "../../sqlite/column-type.js"
 import { quoteName } from "../../sqlite/sql-tokens.js";
 import type { PhysicalTable } from "../physical.js";
 
-/** Counts the values of a table's columns by kind, in one pass over the table. The result is by column name. */
+/**
+ * Counts how many values of each kind (integers, texts, JSON texts and so on) each of the given columns of a table
+ * holds, in one pass over the table. The result is by column name.
+ */
 export async function columnValues(
   database: Database,
   table: PhysicalTable,
@@ -21,7 +24,8 @@ export async function columnValues(
 
 function conditions(column: string): string[] {
   const is = (type: string) => `typeof(${column}) = '${type}'`;
-  // COLLATE BINARY, because the column may have a collation that this engine lacks.
+  // The column may have a collation that this database engine does not have. COLLATE BINARY is used in its place,
+  // because comparing would fail otherwise.
   const binary = `(${column} COLLATE BINARY)`;
   return [
     is("integer"),

@@ -20,7 +20,7 @@ import { findUnsupported, limitsOf, type Unsupported } from "../unsupported.js";
 import { countInvalidTexts, schemaIsUtf8, storesUtf8 } from "../utf8.js";
 import { columnValues } from "./column-values.js";
 
-/** A database as svc.schema.yaml can express it. */
+/** A database as svc.schema.yaml can express it, with notes on what it cannot express. */
 export interface Introspection {
   readonly schema: Schema;
   readonly notes: PullNotes;
@@ -28,19 +28,25 @@ export interface Introspection {
 
 /** Notes for a person on what a pulled svc.schema.yaml does not show. */
 export interface PullNotes {
-  /** Views and tables that are not in the file, the tables each with the reason. */
+  /** Views and tables that are not in svc.schema.yaml, the tables each with the reason. */
   readonly leftOut: readonly string[];
-  /** What the database has and the file cannot express, by table. */
+  /** What the database has and svc.schema.yaml cannot express, by table. */
   readonly kept: readonly string[];
   /** Choices of types that a person may want to check. */
   readonly choices: readonly string[];
-  /** Columns that do not accept every value of their type through the server. */
+  /** Columns for which the server does not accept every value of their type. */
   readonly narrowed: readonly string[];
-  /** What cannot be done with tables because functions, collations or other tables are missing. */
+  /**
+   * What this database engine cannot do with tables, because it lacks functions or collations, or because other tables
+   * are missing.
+   */
   readonly limited: readonly string[];
 }
 
-/** Reads an existing database (docs/guides/existing-database.md). Throws where its schema itself is not UTF-8. */
+/**
+ * Describes an existing database as svc.schema.yaml can express it (docs/guides/existing-database.md). Throws where
+ * names or statements in the database's own schema are not UTF-8.
+ */
 export async function introspect(database: Database): Promise<Introspection> {
   const utf8 = await storesUtf8(database);
   if (utf8 && !(await schemaIsUtf8(database)))
@@ -79,8 +85,8 @@ export async function introspect(database: Database): Promise<Introspection> {
 }
 
 /**
- * Why a table is left out of the file without a look at its columns: it cannot be read, or it refers to a table that is
- * left out for such a reason. Null where neither is so.
+ * Why a table is left out of svc.schema.yaml before its columns are looked at: this database engine cannot read it, or
+ * one of its foreign keys leads to a table that is left out for the same reason. Null where neither is so.
  */
 function unreadable(
   table: PhysicalTable,
@@ -148,8 +154,8 @@ async function introspectTable(
 }
 
 /**
- * A note for a person where a column does not accept texts that its declared type turns into numbers
- * (docs/guides/existing-database.md); null for other columns.
+ * A note for a person on a column whose SQL type makes SQLite turn texts that read as numbers into numbers, so that the
+ * column does not accept all texts (docs/guides/existing-database.md). Null for other columns.
  */
 function numericTextNote({ strict }: PhysicalTable, { declaredType }: PhysicalColumn, type: ColumnType) {
   if (strict || !makesNumbers(affinity(declaredType))) return null;
@@ -159,8 +165,8 @@ function numericTextNote({ strict }: PhysicalTable, { declaredType }: PhysicalCo
 }
 
 /**
- * Leaves references out of pulled tables that lead to tables or columns which the file does not have, or which are not
- * unique there.
+ * Removes those references from pulled tables that svc.schema.yaml cannot have: references to a table or a column that
+ * is not in the file, to a column that is not unique, or to a column of another type.
  */
 function withSoundReferences(models: readonly TableModel[]): TableModel[] {
   const tables = new Map<string, Table>(models.map(({ table }) => [table.name, table]));

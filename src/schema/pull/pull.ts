@@ -12,8 +12,8 @@ export interface Pulled {
 }
 
 /**
- * Writes svc.schema.yaml for a database that already has tables (docs/guides/existing-database.md). The database
- * stays as it is. Throws ProblemsError where the file would not be valid.
+ * Makes the text of svc.schema.yaml for a database that already has tables (docs/guides/existing-database.md). The
+ * database stays as it is. Throws ProblemsError where the text would not be valid.
  */
 export async function pullSchema(database: Database): Promise<Pulled> {
   const { schema, notes } = await introspect(database);

@@ -1,13 +1,16 @@
 import type { Column, ColumnDefault, Index, Reference, Schema, Table } from "../../project/model.js";
 
-/** The tables of a schema as the text of svc.schema.yaml, laid out as a person would write it, below `comments`. */
+/**
+ * The text of svc.schema.yaml for the tables of a schema, laid out as a person would write it. `comments` stand at its
+ * top, as comments of YAML.
+ */
 export function schemaYaml(schema: Schema, comments: readonly string[] = []): string {
   const head = comments.flatMap((comment) => comment.split(/\r\n|[\r\n\u0085\u2028\u2029]/)).map(commentLine);
   const tables = [...schema.tables.values()].map((table) => tableText(table, schema));
   return [...(head.length > 0 ? [`${head.join("\n")}\n`] : []), ...tables].join("\n");
 }
 
-/** A line of comment in YAML, which allows no control characters in it. */
+/** A line of text as a comment of YAML. Control characters, which YAML does not allow, become question marks. */
 function commentLine(comment: string): string {
   return `# ${comment}`.trimEnd().replaceAll(/[\p{Cc}\ufeff\ufffe\uffff]/gu, "?");
 }
@@ -42,7 +45,10 @@ function triggersText({ triggers }: Table): string | null {
   return lines.length === 0 ? null : `\n${lines.join("\n")}`;
 }
 
-/** For how long a table keeps history, as `history:` says it; null for none. */
+/**
+ * How long a table keeps history, as `history:` in svc.schema.yaml takes it, such as `30d` or `forever`; null where the
+ * table keeps none.
+ */
 export function historyText(days: number | null): string | null {
   if (days === null) return null;
   return days === Number.POSITIVE_INFINITY ? "forever" : `${days}d`;
@@ -76,7 +82,10 @@ function defaultText(value: ColumnDefault): string {
   return typeof value.value === "string" ? scalar(value.value) : String(value.value);
 }
 
-/** The value of `references:` of a column. The parent's column is left out where it is the parent's key. */
+/**
+ * The value of a column's `references:` in svc.schema.yaml. The parent's column is left out where it is the parent's
+ * primary key.
+ */
 function referenceText({ table, column, onDelete }: Reference, schema: Schema): string {
   const usual = table === "$users" ? "id" : schema.tables.get(table)?.primaryKey.join();
   return map([

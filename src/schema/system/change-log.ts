@@ -1,8 +1,9 @@
 /**
- * Release 0.2.0: the log of changes (docs/change-log.md). `_changes` has no constraint, because a row that breaks one is
- * left out in silence where the statement that made the change says OR IGNORE. Its newest entry is never deleted, so that
- * no number is used twice. `_transactions.seq` is the newest entry of a transaction, NULL while it is open. `_history` says
- * of each table that keeps history from which entry on its log is whole.
+ * Migration of release 0.2.0: the tables of the log of changes (docs/change-log.md). `_changes` has no constraints:
+ * where a statement says OR IGNORE, SQLite would silently leave out a log entry that breaks one. The newest entry is
+ * never deleted, so that no number is used twice. `_transactions.seq` is the number of a transaction's newest entry,
+ * NULL while the transaction is open. `_history` says for each table that keeps history from which entry on its log is
+ * complete.
  */
 export const changeLog: readonly string[] = [
   `CREATE TABLE _changes (

@@ -1,7 +1,8 @@
 /**
- * Release 0.2.0: a counter of the throttle knows when it ends, because those of accounts last longer the more they have
- * counted. Counters that were there before end after the window that 0.1.0 has for failed passwords, five minutes, so that
- * none that was over keeps anybody out; an address may thereby get its mails of one hour a second time.
+ * Migration of release 0.2.0: a row of `_throttle`, which counts attempts, now has the time at which it ends, because
+ * counters of accounts last the longer the more they have counted. Counters from before end five minutes after their
+ * start, the time for which 0.1.0 counted failed passwords, so that none which was already over locks anybody out.
+ * Counters of mails lasted an hour, so an address may get the mails of that hour a second time.
  */
 export const countersThatEnd: readonly string[] = [
   "ALTER TABLE _throttle ADD COLUMN ends_at INTEGER NOT NULL DEFAULT 0",

@@ -1,7 +1,8 @@
 /**
- * Release 0.2.0: a link may change a user's address. It then holds the new address, and the session that asked for it.
- * The table is made anew, because a CHECK cannot be changed; no table refers to it. What it holds waits in another table
- * meanwhile, as renaming a table fails where one of the owner's views is broken.
+ * Migration of release 0.2.0: a link that is mailed may change a user's address. Its row then holds the new address,
+ * and the session that asked for the change. `_links` is created anew, because SQLite cannot change a CHECK; no table
+ * refers to it. Its rows are kept in another table meanwhile: renaming the new table instead would fail where one of
+ * the owner's views is broken.
  */
 export const emailChanges: readonly string[] = [
   "CREATE TABLE _links_kept AS SELECT * FROM _links ORDER BY rowid",

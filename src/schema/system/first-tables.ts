@@ -1,8 +1,8 @@
 /**
  * The server's own tables as release 0.1.0 created them. That release recorded no migrations, so the tables may exist
- * already: hence `IF NOT EXISTS`. They are never exposed through /api. Times are milliseconds since the epoch, or ISO
- * 8601 text in UTC where they are shown; hashes and sealed values are base64url. Later releases change them by
- * migrations of their own.
+ * already: hence `IF NOT EXISTS`. The tables are never exposed through /api. Times are milliseconds since the epoch, or
+ * ISO 8601 text in UTC where they are shown; hashes and sealed (encrypted) values are base64url. Later releases change
+ * the tables by migrations of their own.
  */
 export const firstTables: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS _schema (
@@ -136,8 +136,8 @@ export const firstTables: readonly string[] = [
   ) STRICT`,
   "CREATE INDEX IF NOT EXISTS _outbox_next_attempt_at ON _outbox (next_attempt_at)",
 
-  // Each row of `_usage_entries` holds many receipts as a JSON array of `receiptValues`, because a row for each receipt
-  // would cost many times as much.
+  // Each row of `_usage_entries` holds the receipts (counts of what a request has read and written) of many requests,
+  // as a JSON array of `receiptValues`, because a row for each receipt would cost many times as much.
   `CREATE TABLE IF NOT EXISTS _usage_entries (
     day TEXT NOT NULL,
     id TEXT NOT NULL,

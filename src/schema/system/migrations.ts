@@ -14,9 +14,9 @@ export interface SystemMigration {
   /**
    * The SQL statements of the migration in order. They run in one transaction with the other migrations that are due.
    * Foreign keys are enforced, and on D1 cannot be switched off, so a table that others refer to must not be dropped
-   * and created again. To change the CHECK of a column, add a new column, copy the values, and give it the old one's
-   * name (`ALTER TABLE … ADD COLUMN`, `UPDATE`, `DROP COLUMN`, `RENAME COLUMN`). Indexes on the column are dropped
-   * before, and made again.
+   * and created again. To change the CHECK of a column, a migration adds a new column, copies the values, and gives it
+   * the old one's name (`ALTER TABLE … ADD COLUMN`, `UPDATE`, `DROP COLUMN`, `RENAME COLUMN`). It drops indexes on the
+   * column before that, and creates them again afterwards.
    */
   readonly statements: readonly string[];
 }

@@ -1,6 +1,6 @@
 /**
- * Statements by which release 0.2.0 migrates the database: it stores for a while what became of mails
- * (`src/auth/purge.ts`), and why a waiting mail could not be delivered.
+ * Migration of release 0.2.0: the server keeps for a while what became of each mail (`_past_mails`; `src/auth/purge.ts`
+ * deletes the old rows), and why a mail that still waits could not be delivered (`_outbox.last_error`).
  */
 export const pastMails: readonly string[] = [
   "ALTER TABLE _outbox ADD COLUMN last_error TEXT",

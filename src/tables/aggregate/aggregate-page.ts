@@ -21,7 +21,7 @@ export interface AggregatePage {
   readonly data: string;
   readonly rowsReturned: number;
   readonly limit: number;
-  /** How many groups the earlier pages had. */
+  /** How many groups the pages before this one had in all. */
   readonly offset: number;
   /** How many groups there were when the first page was read; null where the request asks not to count them. */
   readonly total: number | null;
@@ -43,8 +43,8 @@ export async function aggregatePage(
   let bound = attempt("best");
   let report = await readReport(bound, source, execution);
   if (report.examined > source.scanLimit) {
-    // Where an index leads to too many rows, ways (index walks that begin with the caller or a filter's value) may lead
-    // to fewer, and the other way round, so the other is tried.
+    // Candidate rows come from one index, or from ways (index walks that begin with a known value, such as the caller's
+    // id). Where one of the two leads to too many rows, the other may lead to fewer, so it is tried.
     const { ways } = bound.aggregate.plan.rows.path;
     const other = attempt(ways === null ? "ways" : "search");
     if (ways !== null || other.aggregate.plan.rows.path.ways !== null) {
@@ -63,9 +63,9 @@ export async function aggregatePage(
 }
 
 /**
- * Runs an aggregate's statement and adds the rows that it read to the tally. Where long reads run in a thread, the
- * aggregate is first tried in the event loop with low limits: if it does not reach them, the result is the same as with
- * the whole ones.
+ * Runs an aggregate's statement and adds the rows that it read to the request's count. Where the database runs long
+ * reads in a thread, the aggregate is first tried in the event loop with low limits. If it stays below them, the result
+ * is the same as with the full limits.
  */
 async function readReport(
   { aggregate, values }: BoundAggregate,
@@ -104,27 +104,32 @@ function isCutOff(
   return examined > scanLimit || (rows === null && found > 0);
 }
 
-/** What the single row of `aggregateStatement` says. */
+/** What the single row contains that the statement of `aggregateStatement` returns. */
 interface AggregateReport {
   readonly rows: readonly (readonly unknown[])[] | null;
   /** How many groups were found for the page: at most one more than its limit. */
   readonly found: number;
   readonly lastKey: string | null;
   /**
-   * How many candidates (rows offered by the index or ways) were read, together with the rows that led to them; more
-   * than the scan limit where that was reached.
+   * How many candidates (rows that the index or the ways offer) were read, together with the rows that led to them.
+   * More than the scan limit where that was reached.
    */
   readonly examined: number;
   readonly total: number;
-  /** For each column in `fitted`, how many of its values are not numbers. */
+  /**
+   * For each column that `fitted` gives, how many rows have a value there that is not a number of the column's type.
+   */
   readonly misfits: readonly number[];
   /**
-   * `rows_read` of the answer: the candidates (rows offered by the index or ways), those whose text was measured
-   * before, the rows that led to them, and those that the rule's `exists` looked up
+   * The `rows_read` of the answer: the candidates (rows that the index or the ways offer), the rows whose text was
+   * measured beforehand, the rows that led to the candidates, and the rows that the rule's `exists` looked up
    * (`docs/reference/metering.md#what-is-counted`).
    */
   readonly rowsRead: number;
-  /** Whether the text that `contains` filters search is within their budget; null where there are no such filters. */
+  /**
+   * Whether the text that `contains` filters would search is within the budget for such searches; null where there are
+   * no such filters.
+   */
   readonly searched: { readonly fits: boolean } | null;
 }
 
@@ -186,7 +191,10 @@ function pageOf(report: AggregateReport, request: AggregateRequest, state: Curso
 const emptyResult = ({ compute }: AggregateRequest["results"][number]) =>
   compute === "count" || compute === "count_distinct" ? 0 : null;
 
-/** A group as the answer shows it, made from its values in the form in which the statement writes them. */
+/**
+ * The object by which the answer shows a group. `values` are the group's values and results in the form in which the
+ * statement returns them.
+ */
 function groupObject(values: readonly unknown[], { groups, results }: AggregateRequest): object {
   return Object.fromEntries([
     ...groups.map(({ name, type }, i) => [name, finished(values[i], type)] as const),
@@ -214,7 +222,10 @@ function finished(value: unknown, type: string): unknown {
   return type === "blob" && typeof value === "string" ? toBase64(fromHex(value)) : value;
 }
 
-/** A sum of integers as the answer shows it: a number where that is exact, else its decimal digits. */
+/**
+ * A sum of integers as the answer shows it: a number where a JavaScript number is exact, or else its decimal digits as
+ * text.
+ */
 function integerOf(value: unknown): number | string | null {
   if (value === null) return null;
   const [high, low] = value as [string, number];

@@ -6,7 +6,10 @@ import { isExpansion } from "../expansion/asked.js";
 import { columnOf } from "../list/filters.js";
 import { type Incomparable, type ListRequest, parseListRequest } from "../list/list-request.js";
 
-/** What an aggregate asks for, with columns instead of names and typed values (`docs/reference/http.md#aggregates`). */
+/**
+ * A parsed aggregate request (`docs/reference/http.md#aggregates`): the names in it were resolved to columns, and its
+ * values converted to the types of their columns.
+ */
 export interface AggregateRequest extends Pick<ListRequest, "filters" | "filterValues" | "limit" | "counts"> {
   /**
    * The columns to group by: rows with the same values in these columns are one group. Without columns all rows are one
@@ -14,7 +17,10 @@ export interface AggregateRequest extends Pick<ListRequest, "filters" | "filterV
    */
   readonly groups: readonly Column[];
   readonly results: readonly AggregateResult[];
-  /** The order of the groups: what was asked for, followed by the other group columns, ascending. */
+  /**
+   * The order of the groups in the answer: first the terms of `sort`, then the group columns that it does not name,
+   * ascending.
+   */
   readonly order: readonly AggregateOrderTerm[];
 }
 
@@ -27,12 +33,18 @@ export interface AggregateResult {
   readonly column: Column | null;
 }
 
-/** The functions of an aggregate, each named as the parameter that asks for it. */
+/**
+ * The functions that can be computed of a group's rows. Each has the name of the query parameter that asks for it, as
+ * in `sum=cents`.
+ */
 export type AggregateFunction = "count" | "count_distinct" | "sum" | "avg" | "min" | "max";
 
-/** A group column or a result that groups are ordered by. */
+/** One term of the order of groups: the group column or the result that they are ordered by. */
 export interface AggregateOrderTerm {
-  /** The position, from 0, among all group columns and, after them, all results. */
+  /**
+   * Which column or result the term orders by: its position, from 0, in the list of all group columns followed by all
+   * results.
+   */
   readonly at: number;
   readonly descending: boolean;
 }
@@ -43,10 +55,13 @@ const resultsMax = 16;
 const comparable: readonly ColumnType[] = ["integer", "real", "text", "boolean", "blob"];
 const numeric: readonly ColumnType[] = ["integer", "real"];
 
-/** Whether a parameter is one of lists that an aggregate does not take, because it is about single rows. */
+/**
+ * Whether a parameter belongs to lists alone, so that an aggregate refuses it: `select`, `offset`, `search` and those
+ * of `expand`.
+ */
 const isOfRows = (name: string) => ["select", "offset", "search"].includes(name) || isExpansion(name);
 
-/** For each aggregate function, the types of columns that it takes. */
+/** For each aggregate function, the types of the columns that it can be applied to. */
 const takes: Readonly<Record<AggregateFunction, readonly ColumnType[]>> = {
   count: [...comparable, "json"],
   count_distinct: comparable,
@@ -59,8 +74,8 @@ const takes: Readonly<Record<AggregateFunction, readonly ColumnType[]>> = {
 const isFunction = (name: string): name is AggregateFunction => Object.hasOwn(takes, name);
 
 /**
- * Parses the parameters of an aggregate. Columns that the caller may not read are not in `readable` and are refused in
- * the same words as columns that do not exist.
+ * Parses the query parameters of an aggregate request. `readable` has only the columns that the caller may read: any
+ * other name gets the same refusal, whether such a column exists or not.
  */
 export function parseAggregateRequest(
   parameters: readonly QueryParameter[],
@@ -148,8 +163,9 @@ function notComparable(parameter: string, { name }: Column, incomparable: Incomp
 }
 
 /**
- * Parses the order of an aggregate's groups. `text` is that of `sort`, null where it is not given; `names` are those of
- * the group columns and, after them, of the results.
+ * Parses the order of an aggregate's groups. `text` is the value of the parameter `sort`, null where it is not given.
+ * `names` has what groups can be ordered by: the names of the `groupCount` group columns, followed by those of the
+ * results. Group columns that `sort` does not name are added at the end, ascending.
  */
 function parseOrder(
   text: string | null,

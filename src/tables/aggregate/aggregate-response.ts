@@ -10,8 +10,8 @@ import { type AggregateRequest, parseAggregateRequest } from "./aggregate-reques
 import type { AggregateSource } from "./prepare-aggregate.js";
 
 /**
- * Answers an aggregate with `{ data, meta: { limit, offset, total, next_cursor?, … } }`. `succeed` records the receipt
- * and returns the members that metering adds to `meta`.
+ * Answers an aggregate request with `{ data, meta: { limit, offset, total, next_cursor?, … } }`. `succeed` records the
+ * receipt (what the request cost) and returns the members that metering adds to `meta`.
  */
 export async function aggregateResponse(
   request: Request,
@@ -41,13 +41,13 @@ export async function aggregateResponse(
 
 interface Asked {
   readonly aggregate: AggregateRequest;
-  /** How far the pages have come before this one: where the page of groups begins. */
+  /** Where this page of groups begins: at the first group, or behind the last group of the page before. */
   readonly state: CursorState;
 }
 
 /**
- * The aggregate that a request asks for: the one that its cursor holds, which then has to be the only parameter, or
- * else the one that its parameters describe.
+ * Finds the aggregate that a request asks for, and where its page begins. A `cursor`, which has to be the only
+ * parameter, holds both; else the parameters describe the aggregate, and the page is the first.
  */
 async function aggregateAsked(
   request: Request,
@@ -70,7 +70,8 @@ async function aggregateAsked(
   const state = cursor === undefined ? first : await openCursor(cipher, cursor, binding, nowMs);
   if (isRefusal(state)) return state;
   const incomparable = catalog.unsupported.columns.get(table.name) ?? new Map<string, string>();
-  // The cursor's parameters are those of a query string, because an aggregate takes no body.
+  // The cursors of lists may hold the members of a JSON body, but those of aggregates only query parameters, because an
+  // aggregate takes no body.
   const asked = state.parameters as readonly QueryParameter[];
   const aggregate = parseAggregateRequest(asked, readable, incomparable);
   return isRefusal(aggregate) ? aggregate : { aggregate, state };

@@ -20,35 +20,41 @@ import { pageValues } from "../sql/list.js";
 import { predicate } from "../sql/predicate.js";
 import type { AggregateRequest } from "./aggregate-request.js";
 
-/** What aggregates of one caller and one table have in common; `ListSource` is the same for lists. */
+/**
+ * What all aggregates use that one caller requests of one table: the caller's access, the scan limit and the aggregates
+ * that were prepared before. `ListSource` is the counterpart for lists.
+ */
 export type AggregateSource = Omit<ListSource, "prepared" | "metered" | "tables"> & {
   readonly prepared: Memo<PreparedAggregate | null>;
 };
 
-/** The plan and the statements of an aggregate. Requests that differ only in values share them. */
+/** The plan and the SQL statements of an aggregate, without values. Requests that differ only in values share them. */
 export interface PreparedAggregate {
   readonly plan: AggregatePlan;
   readonly whole: Counted<Sql>;
   /**
-   * The aggregate with limits so low that it takes some milliseconds at most; null where it may take longer even so.
+   * The aggregate with limits so low that it takes some milliseconds at most, to be tried in the event loop. Null where
+   * it may take longer even so.
    */
   readonly brief: { readonly plan: AggregatePlan; readonly page: Counted<Sql> } | null;
   /**
-   * Whether the limits of `brief` were too low for the last request. They are then taken to be too low for the next one
-   * too, whatever its values.
+   * Whether requests are computed without trying `brief` first. Set when a request has reached the limits of `brief`
+   * and no index or way narrows its rows down, because requests with other values would then reach them, too. Cleared
+   * when a request turns out to examine few rows.
    */
   isLong: boolean;
 }
 
-/** A prepared aggregate together with the values of one request. */
+/** A prepared aggregate together with the values of one request, which fill the placeholders of its statement. */
 export interface BoundAggregate {
   readonly aggregate: PreparedAggregate;
   readonly values: readonly SlotValues[];
 }
 
 /**
- * Plans a page of groups and makes its statement. Requests of the same shape share both, unless the values of their
- * filters decide a part of the rule. `callerValues` are `auth.id`, `auth.email` and `now()`.
+ * Plans a page of groups and makes its SQL statement, or takes both from an earlier request that differs only in
+ * values. They cannot be shared where the values of the filters decide a part of the read rule. `callerValues` has the
+ * values of `auth.id`, `auth.email`, `auth.email_verified` and `now()`.
  */
 export function prepareAggregate(
   request: AggregateRequest,
@@ -93,7 +99,10 @@ export function prepareAggregate(
   };
 }
 
-/** The plan for reading all rows in any order: an aggregate examines all of them, so it has no use for their order. */
+/**
+ * Returns the plan without its order: an aggregate examines all rows, so it does not matter in which order they are
+ * read.
+ */
 function unordered(plan: ListPlan): ListPlan {
   return { ...plan, path: { ...plan.path, ordered: false } };
 }
@@ -115,11 +124,15 @@ function briefOf(plan: AggregatePlan): PreparedAggregate["brief"] {
     },
   };
   const page = aggregateStatement(brief);
-  // There is no brief aggregate where an `exists` of the rule may have to read a whole table for each row.
+  // No brief aggregate where it is not known how many rows an `exists` of the rule looks up: it may have to read a
+  // whole table for each row.
   return page.exact ? { plan: brief, page } : null;
 }
 
-/** A text that is the same for aggregates that differ only in values, by which prepared ones are kept. */
+/**
+ * The shape of an aggregate request as text: requests that differ only in values have the same. Prepared aggregates are
+ * kept by it.
+ */
 function shapeOf({ groups, results, order }: AggregateRequest, filters: readonly Expression[]): string {
   return [
     groups.map(({ name }) => name).join(),

@@ -3,21 +3,22 @@ import { badRequest, type Refusal } from "../../http/refusal.js";
 import { type Sent, SentJson, SentText } from "../list/sent.js";
 
 /**
- * The expansions (related rows) that a list request asks for by `expand` (`docs/reference/http.md#expand`): the options
- * of each path, by the path and by the option's name. Which tables and columns they mean is found out later.
+ * The expansions (related rows) that a list request asks for by `expand` (`docs/reference/http.md#expand`), as they
+ * were sent: the names in them are not resolved to tables and columns yet. A map from each path to its options, which
+ * are a map from the option's name to its value.
  */
 export type AskedExpansions = Map<string, Map<string, Sent>>;
 
 const options: readonly string[] = ["limit", "sort", "select", "count"];
 
-/** Whether a parameter or a member with this name is about `expand`. */
+/** Whether the name of a parameter or of a member of the body belongs to `expand`. */
 export function isExpansion(name: string): boolean {
   return name === "expand" || name.startsWith("expand[");
 }
 
 /**
- * Adds what a parameter `expand=…` or `expand[…][…]` of a query string asks for. A refusal where it is neither, or
- * names a path twice.
+ * Adds what a parameter `expand=…` or `expand[…][…]` of a query string asks for. Returns a refusal where the parameter
+ * is neither, or names a path twice.
  */
 export function addQueryExpansion(asked: AskedExpansions, parameter: string, text: string): Refusal | null {
   if (parameter === "expand") return addPaths(asked, text.split(","));

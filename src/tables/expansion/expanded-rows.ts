@@ -5,15 +5,18 @@ import { type Expansion, type ExpansionStep, firstSteps, stepsIn } from "./expan
 
 /** What a list's statement has found for one step (a reference that `expand` follows). */
 export interface ExpandedStep {
-  /** The step's rows as text, with the keys of each; empty for none. */
+  /**
+   * The rows that were found, as text: each is its JSON followed by a line break and the JSON array of its keys
+   * (`rowAndKeys`), with `rowSeparator` between rows. Empty for none.
+   */
   readonly rows: string;
   /** How many rows were examined for the step. */
   readonly candidates: number;
-  /** How many rows the step has looked up for an `exists`. */
+  /** How many rows were looked up for every `exists` in the read rule of the step's table. */
   readonly probed: number;
   /**
-   * How many rows each value leads to, as a JSON array of arrays `[value, number of rows]`; empty where they were not
-   * counted.
+   * How many rows each value of `from` leads to, as a JSON array of arrays `[value, number of rows]`; empty where they
+   * were not counted.
    */
   readonly counted: string;
 }
@@ -30,15 +33,16 @@ export function expandedSteps(columns: readonly (string | null)[]): readonly Exp
 }
 
 /**
- * How many characters the rows of a page may have with their expansions: a row that several others refer to is written
- * for each of them.
+ * How many characters the rows of a page may have with their expansions. A row that several others refer to is written
+ * once for each of them, so the text may be much longer than what the database has returned.
  */
 const expandedCharactersMax = 33_554_432;
 
 /**
- * The rows of a page with `_expand` and `_count`, in JSON with commas between them; null where they are too long.
- * `rows` are the page's rows with their keys; `found` has what was found for each step of the expansions, in the order
- * of `stepsIn`. The text of each row is taken as it is, so that numbers in JSON columns keep their digits.
+ * The rows of a page with `_expand` and `_count`, in JSON with commas between them; null where they are longer than
+ * `expandedCharactersMax`. `rows` is the text of the page's rows with their keys; `found` has what was found for each
+ * step of the expansions, in the order of `stepsIn`. The JSON of each row is copied as text, so that numbers in JSON
+ * columns keep their digits.
  */
 export function expandedRows(
   rows: string,
@@ -72,7 +76,8 @@ function shown(rows: readonly ParsedRow[], isBackward: boolean): string {
 }
 
 /**
- * A row as JSON and the keys that its text ends with (`rowAndKeys`), each as JSON text; null for a key that is NULL.
+ * A row as JSON text, and its keys: the values that lead from it to related rows, each as JSON text, null for NULL.
+ * `rowAndKeys` makes the SQL that returns both as one text.
  */
 interface ParsedRow {
   readonly text: string;
@@ -91,7 +96,10 @@ function keyText(key: unknown): string | null {
   return key === null ? null : JSON.stringify(key);
 }
 
-/** What was found for a step, by the key that leads to it. The rows' own keys lead to the steps inside. */
+/**
+ * What was found for a step: rows, and their counts, by the key of the row before, which leads to them. The keys of the
+ * found rows lead on to the steps inside of this one.
+ */
 interface FoundRows {
   readonly rows: ReadonlyMap<string, readonly ParsedRow[]>;
   readonly counts: ReadonlyMap<string, number>;
@@ -119,7 +127,7 @@ interface Result {
 
 const nothing: Result = { rows: [], count: 0 };
 
-/** Collects what the steps of one expansion have found for a row. */
+/** Follows the steps of one expansion from a row of the page. Returns the rows at their end, and how many there are. */
 function resultOf(
   { steps }: Expansion,
   row: ParsedRow,

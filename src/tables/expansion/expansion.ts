@@ -9,7 +9,10 @@ import type { OrderTerm } from "../list/order.js";
 export interface Expansion {
   /** The path as the request names it, which is its key in `_expand` and `_count`. */
   readonly path: string;
-  /** Whether the path ends with rows that refer to the row before them, of which there may be any number. */
+  /**
+   * Whether the last reference of the path is followed backward, to the rows that refer to the row before them, of
+   * which there may be any number.
+   */
   readonly isBackward: boolean;
   readonly counts: boolean;
   /**
@@ -19,7 +22,7 @@ export interface Expansion {
   readonly steps: readonly ExpansionStep[] | null;
 }
 
-/** A reference that is followed from a row to rows of another table, or of the same one. */
+/** One reference that an expansion follows from a row to rows of another table, or of the same one. */
 export interface ExpansionStep {
   /** The column of the row from which the step leads on. Its value equals that of `to` in the rows that are found. */
   readonly from: Column;
@@ -29,7 +32,10 @@ export interface ExpansionStep {
   readonly index: CatalogIndex | null;
   /** The columns of the found rows that are shown; none where the path only leads through these rows. */
   output: readonly Column[];
-  /** How many and which rows a step backward shows; null for a step forward, which leads to one row at most. */
+  /**
+   * How many and which rows are shown of a step backward, which leads to all rows that refer to the row before. Null
+   * for a step forward, which leads to one row at most.
+   */
   readonly rows: BackwardRows | null;
   /** The steps that lead on from the rows that this one finds. */
   readonly inner: ExpansionStep[];
@@ -39,7 +45,10 @@ export interface ExpansionStep {
 export interface BackwardRows {
   readonly limit: number;
   readonly order: readonly OrderTerm[];
-  /** The columns by which a chosen row is found again to be read. */
+  /**
+   * The columns that identify a row. Rows are first chosen by these columns alone, and then found again by them to read
+   * what is shown.
+   */
   readonly rowKey: readonly ColumnName[];
   readonly counts: boolean;
   /**
@@ -58,7 +67,7 @@ export interface ReadableTables {
   find(name: string): ReadableTable | Refusal | null;
 }
 
-/** A table as a caller may read it, for expansions. */
+/** A table that expansions may lead to, as the caller may read it. */
 export interface ReadableTable {
   /** How the caller may read the table; null where the caller may read none of its rows. */
   readonly access: ReadAccess | null;
@@ -71,7 +80,7 @@ export function stepsIn(steps: readonly ExpansionStep[]): readonly ExpansionStep
   return steps.flatMap((step) => [step, ...stepsIn(step.inner)]);
 }
 
-/** The steps that the paths of `expand` begin with, each once. */
+/** The steps with which the paths of `expand` begin. A step that several paths begin with is there once. */
 export function firstSteps(expansions: readonly Expansion[]): readonly ExpansionStep[] {
   return [...new Set(expansions.flatMap(({ steps }) => steps?.slice(0, 1) ?? []))];
 }

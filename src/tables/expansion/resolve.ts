@@ -14,14 +14,13 @@ const stepsMax = 3;
 const expansionsMax = 10;
 const innerLimitDefault = 10;
 const innerLimitMax = 100;
-/** How many rows the backward expansions of a page may have together. */
+/** How many rows the backward expansions of a page may show: the list's limit times the sum of their own limits. */
 const innerRowsMax = 10_000;
 
 /**
- * Finds the expansions that a request asks for, with tables and columns instead of names
- * (`docs/reference/http.md#expand`). `limit` is that of the list. Columns that the caller may not read are refused in
- * the same words as columns that do not exist. Where the caller may read no row of a table, its expansions find
- * nothing.
+ * Resolves the expansions that a request asks for to tables and columns (`docs/reference/http.md#expand`). `limit` is
+ * that of the list. A column that the caller may not read gets the same refusal as one that does not exist. Where the
+ * caller may read no row of a table, expansions that pass the table find nothing.
  */
 export function resolveExpansions(
   asked: AskedExpansions,
@@ -44,8 +43,8 @@ export function resolveExpansions(
 }
 
 /**
- * Makes the expansion of one path. `known` has the steps of earlier paths, by the part of the path that leads to each,
- * so that they are shared.
+ * Makes the expansion of one path. `known` has the steps that earlier paths have made, by the part of the path that
+ * leads to each: paths that begin alike share these steps.
  */
 function expansionOf(
   path: string,
@@ -78,7 +77,7 @@ function expansionOf(
 
 /** A reference of the schema that a path of `expand` follows, in one direction or the other. */
 interface FoundReference {
-  /** The part of the path that leads to this reference. */
+  /** The part of the path up to this reference and including it. */
   readonly path: string;
   readonly isBackward: boolean;
   readonly from: Column;
@@ -88,7 +87,10 @@ interface FoundReference {
   readonly readable: ReadonlyMap<string, Column>;
 }
 
-/** The references that a path of `expand` names, one or more. */
+/**
+ * Finds the references that a path of `expand` names, one or more; a refusal where the path names none that the caller
+ * may follow.
+ */
 function referencesOf(
   path: string,
   access: ReadAccess,
@@ -158,7 +160,7 @@ function backwardTo(
 
 const unknownColumn = (name: string) => badRequest(`unknown column ${quoted(name)}`);
 
-/** What the options of a path say about the rows to show. */
+/** The options of a path, parsed: how many and which rows to show at its end, and which of their columns. */
 interface Shown {
   readonly limit: number;
   readonly sort: readonly SortTerm[];
@@ -185,7 +187,10 @@ function shownBy(
   return { limit, counts, ...sort, select: select.select ?? null };
 }
 
-/** The step that follows a reference. A refusal where no index finds its rows. */
+/**
+ * Makes the step that follows a reference. Returns a refusal where one of its columns cannot be compared, or where no
+ * index finds its rows.
+ */
 function stepOf(
   { path, isBackward, from, to, before, access }: FoundReference,
   { limit, sort, counts }: Shown,
@@ -209,8 +214,8 @@ function stepOf(
   const rowKey = rowKeyOf(table, physical);
   const isServed = served.length === 1 && rowKey !== null && comparesAlike(from, before!, to, access!);
   if (!isServed) return badRequest(`expand: ${path}: no index serves ${table.name}.${to.name}`);
-  // Rows can be walked in their order only if no column of the order can be NULL, because a place in the order is
-  // compared by `<` and `=`.
+  // Rows can be read one after the other in their order (`isLazy`) only if no column of the order can be NULL, because
+  // a row's place in the order is compared by `<` and `=`.
   const isWalked = rowKey.length === 1 && order.length > 0 && order.every(({ nullable }) => !nullable);
   const isLazy = ordered && !counts && isWalked;
   const rows: BackwardRows | null = isBackward ? { limit, order, rowKey, counts, isLazy } : null;
@@ -218,7 +223,7 @@ function stepOf(
 }
 
 /**
- * Whether the values of two columns are equal in one table exactly where they are in the other. In tables that other
+ * Whether values of the two columns that are equal in one column are equal in the other, too. In tables that other
  * programs made, the two ends of a reference can be of different types or collations.
  */
 function comparesAlike(a: Column, { catalog, table }: ReadAccess, b: Column, there: ReadAccess): boolean {

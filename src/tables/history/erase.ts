@@ -38,8 +38,8 @@ const nothingToErase = new Refusal(
 );
 
 /**
- * The primary key that a text names: as a JSON object of its columns, or as the value of its only column in the form
- * that a row's path has.
+ * Parses the text that names a primary key: a JSON object of the key's columns, or, where the key has one column, its
+ * value in the form that it has in the path of a row.
  */
 export function erasedKey(table: Table, text: string): ReadonlyMap<string, SqlValue> | Refusal {
   const { primaryKey } = table;

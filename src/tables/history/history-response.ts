@@ -24,7 +24,8 @@ export async function historyResponse(request: PastRequest): Promise<Response | 
   const { access, caller, scanLimit, moments, execution, succeed } = request;
   const { table, catalog } = access;
   /**
-   * The request, and where its page begins: the number of an entry of the log, before which this page's entries are.
+   * What the request asks for, and where its page begins: the number of an entry of the log. The page has the entries
+   * before that one.
    */
   const begun = await pastAsked<number>(request);
   if (isRefusal(begun)) return begun;
@@ -79,7 +80,7 @@ export async function historyResponse(request: PastRequest): Promise<Response | 
   return jsonText(`{"data":[${versions.join()}],"meta":{${members.filter(Boolean).join()}}}`);
 }
 
-/** A version of a row as JSON text for the answer. */
+/** Writes a version of a row as JSON text for the answer, from a row of the result of `versionsStatement`. */
 async function versionOf(
   [seq, at, kind, id, key, op, changed, row]: readonly ResultValue[],
   { table, readable }: Access,
@@ -136,8 +137,8 @@ async function versionsAsked(
 }
 
 /**
- * The numbers of the log's entries after and before which the answered entries lie. Where the request names a time, its
- * entry is looked up.
+ * Finds between which entries of the log the answered ones lie: those after the number `since` and before the number
+ * `before`. Where the request names a time, the last entry up to that time is looked up.
  */
 async function entriesBetween(
   since: AskedMoment | null,
@@ -149,13 +150,14 @@ async function entriesBetween(
   const asked = times.map((atMs) => momentStatement(table.name, atMs ?? 0));
   const found: readonly LogState[] = times.every((atMs) => atMs === null)
     ? []
-    : // Entries that other programs made are gone through, however many they are.
+    : // Looking up a time may take long: entries that other programs made are read one by one.
       (await read(execution, asked, "long")).map(logState);
   const entry = (moment: AskedMoment | null, i: number): number | null =>
     moment === null ? null : moment.kind === "seq" ? moment.seq : found[i]!.found;
   const first = entry(since, 0);
   return {
-    // A number as `since` includes the entry with that number; a time includes only what came after it.
+    // Where the request's `since` is the number of an entry, the answer includes that entry. Where it is a time, the
+    // answer has only what came after it.
     since: first === null ? 0 : since!.kind === "seq" ? first - 1 : first,
     before: (entry(until, 1) ?? Number.MAX_SAFE_INTEGER - 1) + 1,
   };

@@ -17,9 +17,11 @@ export type AskedMoment =
  * they are sealed (encrypted), because they tell how much happens in other tables.
  */
 export interface Moments {
-  /** The number of an entry as JSON for the answer. */
+  /** Writes the number of an entry as JSON for the answer. */
   written(seq: number): Promise<string>;
-  /** The moment that a text of a request names; null where it names none. */
+  /**
+   * Reads the text by which a request names a moment; null where the text is neither a time nor the number of an entry.
+   */
   read(text: string): Promise<AskedMoment | null>;
 }
 
@@ -36,7 +38,7 @@ export function momentsOf(caller: Actor, { cipher, random }: Cursors): Moments {
     written: async (seq) =>
       isOpen
         ? String(seq)
-        : // Always as long, so that its length tells nothing of the number.
+        : // Every number is padded to 16 digits, so that the length of the sealed text tells nothing of it.
           JSON.stringify(await cipher.seal(String(seq).padStart(16, "0"), associated, random.bytes(12))),
     read: async (text) => {
       const atMs = parseInstant(text);
@@ -47,14 +49,14 @@ export function momentsOf(caller: Actor, { cipher, random }: Cursors): Moments {
   };
 }
 
-/** How far back the log of a table reaches, and where in it a moment is. */
+/** How far back the log of changes reaches for a table, and which entry was found for a time. */
 export interface LogState {
-  /** The number of the first entry from which on the table's state is known. */
+  /** The number of the entry from which on the table's state is known. */
   readonly floor: number;
   readonly floorAtMs: number;
-  /** The number of the newest entry of all tables. */
+  /** The number of the newest entry of the log, of whichever table it is. */
   readonly newest: number;
-  /** The number of the last entry at or before the time that was asked for. */
+  /** The number of the log's last entry at or before the time that was asked for. */
   readonly found: number;
 }
 
@@ -78,5 +80,5 @@ export function entryAt(moment: AskedMoment, state: LogState, nowMs: number): nu
 }
 
 const inFuture = badRequest("at: this is in the future");
-/** The refusal of a moment of which the log of changes has nothing. */
+/** The refusal of a moment for which the log of changes has nothing any more, or had nothing yet. */
 export const gone = new Refusal("gone", "history of that time is not kept any more, or was not kept yet");

@@ -16,20 +16,23 @@ export interface PastRequest {
   readonly scanLimit: number;
   readonly moments: Moments;
   readonly execution: Execution;
-  /** Cursors that open for this kind of answer alone. */
+  /** Cursors that are bound to one kind of answer, such as `history`, and open for no other kind. */
   readonly cursors: BoundCursors;
   readonly succeed: Attempt["succeed"];
 }
 
-/** What a request about the past asks for, and where its page begins; `place` is null on the first page. */
+/**
+ * What a request about the past asks for by its parameters, and where its page begins: `place` is null for the first
+ * page.
+ */
 export interface PastAsked<Place> {
   readonly parameters: readonly QueryParameter[];
   readonly place: Place | null;
 }
 
 /**
- * What a request about the past asks for: what its cursor holds, which then has to be the only parameter, or else its
- * parameters.
+ * Finds out what a request about the past asks for, and where its page begins. A `cursor`, which has to be the only
+ * parameter, holds both; else the request has its own parameters, and the page is the first.
  */
 export async function pastAsked<Place>({
   parameters,
@@ -42,7 +45,7 @@ export async function pastAsked<Place>({
   return openSealed<PastAsked<Place>>(cipher, cursor, binding, nowMs);
 }
 
-/** The cursor of the next page as a member of `meta`, as JSON text; empty where `next` is null. */
+/** The cursor of the next page as the member `next_cursor` of `meta`, in JSON; an empty text where `next` is null. */
 export async function nextCursor<Place>(
   next: PastAsked<Place> | null,
   { cursors: { cipher, random, binding }, execution: { nowMs } }: PastRequest,

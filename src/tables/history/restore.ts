@@ -15,21 +15,21 @@ import { fromJson } from "../values.js";
 import type { Moments } from "./moments.js";
 import { ruleOfPast } from "./rule-of-past.js";
 
-/** What is needed to write a version of a row back. */
+/** What `restore` needs to write an earlier version of a row back. */
 export interface Restoring {
   /** What the caller may do with the history of the table. */
   readonly past: Access;
   readonly caller: Actor;
-  /** What the caller may do with the table now, by an action. */
+  /** Decides what the caller may now do with the table by an action, such as `update`. */
   readonly accessFor: (action: RuleAction) => Access | Refusal;
   readonly statements: Omit<RowTarget, "access">;
   readonly moments: Moments;
 }
 
 /**
- * Writes a version of a row back, as an update or, where the row is gone, as a create. Only the columns that the caller
- * may both read and write are written (`docs/reference/http.md#restore`). Returns the row as JSON text, as a write
- * does.
+ * Writes an earlier version of a row back: as an update or, where the row was deleted, as a create. Only the columns
+ * that the caller may both read and write are written (`docs/reference/http.md#restore`). Returns the row as JSON text,
+ * as a write does.
  */
 export async function restore(
   body: Body,
@@ -55,7 +55,8 @@ export async function restore(
   const chosen = (access: Access) =>
     new Map([...values].filter(([column]) => isReadable(column) && access.mayWrite(column)));
   const target = (access: Access): RowTarget => ({ ...statements, access: withoutValues(access) });
-  // An API key that may not read finds out by its write whether the row is there.
+  // For an API key that may not read, no statement looks for the row first: the update itself shows whether the row is
+  // there.
   const found = isRefusal(reading) ? null : await getRow({ ...statements, access: reading }, execution, key);
   if (found !== notFound) {
     const access = accessFor("update");
@@ -81,8 +82,8 @@ const notWhole = new Refusal("forbidden", "the row has values in columns that yo
 const isDeletion = badRequest("seq: the row was deleted then; name an entry before that");
 
 /**
- * The access for the write that restores a row, changed so that an API key without the read scope is not shown values
- * that it has never sent.
+ * The access for the write that restores a row. A write returns to an API key without the read scope the columns that
+ * were written. This access prevents that, because the key has never sent the values of an earlier version.
  */
 function withoutValues(access: Access): Access {
   return access.writeOnlyKey
@@ -96,7 +97,10 @@ async function entryOf(sent: unknown, moments: Moments): Promise<number | null> 
   return moment?.kind === "seq" ? moment.seq : null;
 }
 
-/** The row after an entry of the log, in JSON; a refusal where there is none that the caller may see. */
+/**
+ * The row as it was after an entry of the log. Returns a refusal where there is no such version that the caller may
+ * see, or where the entry is the deletion of the row.
+ */
 async function versionAt(
   seq: number,
   key: RowValues,

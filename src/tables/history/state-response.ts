@@ -16,7 +16,8 @@ import { nextCursor, type PastRequest, pastAsked } from "./past-request.js";
 import { ruleOfPast } from "./rule-of-past.js";
 
 /**
- * Where a page of a table's past state begins: the entry of the log, and the text of the key that was examined last.
+ * Where a page of a table's past state begins. `seq` is the number of the log's entry whose state is answered, `after`
+ * the text of the key that the page before has examined last.
  */
 interface Place {
   readonly seq: number;
@@ -47,7 +48,8 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
   if (seq === undefined) {
     const isTime = moment.kind === "time";
     const question = momentStatement(table.name, isTime ? moment.atMs : 0);
-    // Looking a time up may take long: entries that other programs made are gone through, however many they are.
+    // Looking up a time may take long: entries of the log that other programs made are read one by one, however many
+    // they are.
     const [found] = await read(execution, [question], isTime ? "long" : "short");
     const entry = entryAt(moment, logState(found!), nowMs);
     if (isRefusal(entry)) return entry;
@@ -73,7 +75,8 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
     ["moment", BigInt(seq)],
     ["after", asked.place?.after ?? ""],
   ]);
-  // The state of the log is read after the page: if the moment is still known then, it was known for the page, too.
+  // The state of the log is read after the page, because old entries may be deleted meanwhile: if the moment is still
+  // known after the page, it was known while the page was read.
   const values = [place, execution.values, list.filterValues];
   const [page, state] = await read(
     execution,
@@ -106,7 +109,8 @@ const tooLarge = badRequest("a row is too large for an answer: select fewer colu
 type PartOfList = Pick<ListRequest, "filters" | "filterValues" | "select" | "limit">;
 
 /**
- * Parses filters, `select` and `limit`, which mean here what they mean in lists. Other parameters of lists are refused.
+ * Parses the filters, `select` and `limit` of a request for a past state. They mean the same as in lists. The other
+ * parameters of lists are refused.
  */
 function listOf(parameters: readonly QueryParameter[], access: Access): PartOfList | Refusal {
   const { readable, catalog, table } = access;

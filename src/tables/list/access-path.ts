@@ -6,8 +6,8 @@ import type { OrderTerm } from "./order.js";
 import type { Way, Ways } from "./ways.js";
 
 /**
- * The conditions that a row has to pass to be in a list. The choice of an index considers equalities, null tests, lists
- * and ranges of the filters, but only equalities of the rule.
+ * The conditions that a row has to pass to be in a list. Of the filters, the choice of an index considers equalities,
+ * null tests, lists of values (`in`) and ranges; of the rule only equalities.
  */
 export interface Conditions {
   /** The conditions that the caller's filters set. */
@@ -17,8 +17,8 @@ export interface Conditions {
 }
 
 /**
- * By which index the rows of a list are found, and which conditions that index takes care of (they are served). Rows
- * that pass the served conditions are called candidates.
+ * How the rows of a list are found: by which index or ways, and which of the conditions are thereby taken care of (they
+ * are served). Rows that pass the served conditions are called candidates.
  */
 export interface AccessPath {
   /**
@@ -37,13 +37,16 @@ export interface AccessPath {
   readonly steered: boolean;
   /** The conditions that the index serves: SQLite seeks the rows for which they are TRUE. */
   readonly served: readonly Expression[];
-  /** The conditions that the index does not serve. Each candidate is tested by them. */
+  /** The conditions that the index does not serve. Each candidate (row that the path offers) is tested by them. */
   readonly rest: readonly Expression[];
-  /** Whether candidates come in the order asked for, so that a page need not examine all of them. */
+  /**
+   * Whether candidates (rows that the path offers) come in the order asked for, so that a page need not examine all of
+   * them.
+   */
   readonly ordered: boolean;
   /**
-   * The order that was asked for, without the columns that have one value in all candidates because a condition says
-   * what they equal.
+   * The order that was asked for, without the columns that have one value in all candidates (rows that the path
+   * offers), because a condition says what they equal.
    */
   readonly order: readonly OrderTerm[];
 }
@@ -82,9 +85,10 @@ function namesGiven(condition: Expression): boolean {
 }
 
 /**
- * The path of a list by ways (index walks from a known value). Each way searches the table by the index that serves
- * most of the filters' equalities beside the way's column, and yields the order if there is such an index. `order` is
- * the whole order: a column that has one value in the rows of one way may have another in those of another.
+ * The path of a list by ways (index walks from a known value). Each way searches the listed table by an index that
+ * begins with the way's column: by one that yields the order if there is one, and among several by the one that serves
+ * most of the filters' equalities. `order` is the whole order: a column that has one value in all rows of a way may
+ * have another value in the rows of the next way.
  */
 export function pathByWays(
   table: Table,
@@ -102,8 +106,9 @@ export function pathByWays(
     steered: true,
     served: [],
     rest: [...filters.filter((filter) => !isServed(filter)), ...rest],
-    // Rows of several ways are merged by comparing their places in the order, which SQL cannot do by one comparison
-    // where there are NULLs, and rows are found again by one column.
+    // Rows of several ways are merged by comparing their places in the order. SQL cannot do this by one comparison
+    // where there are NULLs. And rows are found again by a key of one column. So the order is yielded only where no
+    // column of it can be NULL, and one column identifies a row.
     ordered:
       ends.every(({ ordered }) => ordered) &&
       order.every(({ nullable }) => !nullable) &&
@@ -187,13 +192,15 @@ export function chooseAccessPath(
 }
 
 /**
- * The table itself or an index of it, which can be read in the order of `columns`. These end with the key that SQLite
- * appends to an index.
+ * The table itself or one of its indexes, which SQLite can read in the order of `columns`. At the end of an index's
+ * columns comes the rowid or primary key, which SQLite appends.
  */
 interface Walk {
   readonly index: CatalogIndex | null;
   readonly columns: readonly { readonly name: string; readonly descending: boolean }[];
-  /** How many of `columns`, from the first on, SQLite can seek rows by: all but those that it appends to an index. */
+  /**
+   * How many of `columns`, counted from the first, SQLite can seek rows by: all but those that it appends to an index.
+   */
   readonly seekable: number;
 }
 
@@ -299,8 +306,8 @@ function all({ filters, rule }: Conditions): readonly Expression[] {
 }
 
 /**
- * The condition by which a column has one value in all rows of the list, `column = value` or `column IS NULL`;
- * undefined where there is none.
+ * The condition by which a column has the same value in all rows of the list: `column = value` or `column IS NULL`.
+ * Undefined where there is none.
  */
 function heldConstant({ filters, rule }: Conditions, column: string): Expression | undefined {
   return (
@@ -336,8 +343,8 @@ function isMembership(condition: Expression, column: string): boolean {
 }
 
 /**
- * The column of the row that a condition sets a lower (`>`, `>=`) or an upper bound (`<`, `<=`) to. Null where it sets
- * none.
+ * The column of the row that a condition bounds, and from which side: from `below` by `>` or `>=`, from `above` by `<`
+ * or `<=`. Null where the condition sets no bound.
  */
 export function boundOf(
   condition: Expression,

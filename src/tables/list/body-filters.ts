@@ -7,9 +7,9 @@ import { SentJson } from "./sent.js";
 type Readable = ReadonlyMap<string, Column>;
 
 /**
- * Reads the members `filter` and `where` of a JSON body into groups of filters
- * (`docs/reference/http.md#lists-as-json`). Returns a refusal where the member is neither of them, or says the same as
- * the other one.
+ * Adds the filters of a member `filter` or `where` of a JSON body to a group of filters
+ * (`docs/reference/http.md#lists-as-json`). Returns a refusal where the member has another name, or compares a column
+ * by an operator for which the group has a comparison already.
  */
 export function addBodyFilters(
   root: Group,
@@ -32,7 +32,10 @@ function addGroup(group: Group, place: string, value: unknown, readable: Readabl
   });
 }
 
-/** Adds the groups of filters under a word: `$not` has one group, `$or` and `$and` have an array of groups. */
+/**
+ * Adds the groups of filters that a JSON body has under a word to a group: `$not` has one group under it, `$or` and
+ * `$and` have an array of groups.
+ */
 function addInner(group: Group, word: GroupWord, value: unknown, readable: Readable): Refusal | null {
   const all: readonly unknown[] | null = word === "$not" ? [value] : Array.isArray(value) ? value : null;
   if (all === null || all.length === 0) return badRequest(`${word}: expected an array of groups`);
@@ -54,7 +57,10 @@ function addComparisons(group: Group, name: string, value: unknown, readable: Re
   return refusal ?? (isEmpty ? badRequest(`${quoted(name)}: expected an operator`) : null);
 }
 
-/** Calls `add` with each member of an object until it refuses one. A refusal where the value is no object, which names `expected`. */
+/**
+ * Calls `add` with each member of an object until it refuses one, and returns that refusal. Returns a refusal that
+ * names `expected` where the value is no object.
+ */
 function eachMember(
   place: string,
   value: unknown,

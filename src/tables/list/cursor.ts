@@ -9,19 +9,30 @@ export interface CursorState {
   readonly window: WireWindow;
   /** How many rows of the list come before the page that the cursor leads to. */
   readonly offset: number;
-  /** How many rows of the list have been counted up to this page: the `meta.total` of the pages before it. */
+  /**
+   * How many rows of the list were counted for the pages before the one that the cursor leads to: their `meta.total`.
+   */
   readonly total: number;
   readonly choice: PathChoice;
-  /** The names of the columns that the list is ordered by. The keys in `window` hold their values, in this order. */
+  /**
+   * The names of the columns that the list is ordered by. The keys in `window` are places in this order, and hold a
+   * value for each of these columns.
+   */
   readonly order: readonly string[];
 }
 
-/** The `Window` of a `ListPlan`, with its keys as JSON text that `keyValue` in `tables/sql/wire.ts` wrote. */
+/**
+ * A `Window` of a `ListPlan` as a cursor carries it. Its keys are JSON text that `keyValue` in `tables/sql/wire.ts`
+ * wrote.
+ */
 export interface WireWindow {
   readonly after: string | null;
   readonly upTo: string | null;
   readonly counted: boolean;
-  /** How many rows at the beginning of the window are left out, for `offset`. */
+  /**
+   * How many rows at the beginning of the window (the part of the list that is counted as one) are left out, for
+   * `offset`.
+   */
   readonly skip: number;
 }
 
@@ -36,9 +47,9 @@ export interface CursorBinding {
 export const cursorLifetimeMs = 3_600_000;
 
 /**
- * Encrypts what a cursor holds as text. The binding is the associated data of the encryption, so the cursor opens only
- * for the same caller, table and version of the schema (`docs/reference/http.md#cursors`). `now` is in milliseconds,
- * `iv` is 12 random bytes.
+ * Encrypts the state that a cursor holds, and returns the text of the cursor. The binding is the associated data of the
+ * encryption, so the cursor opens only for the same caller, table and version of the schema
+ * (`docs/reference/http.md#cursors`). `now` is in milliseconds, `iv` is 12 random bytes.
  */
 export async function sealCursor<State extends object>(
   cipher: Cipher,
@@ -66,7 +77,10 @@ export async function openSealed<State extends object>(
   return now < expiresAtMs ? (state as unknown as State) : invalid;
 }
 
-/** Decrypts the cursor of a list or of an aggregate, as `openSealed` does. */
+/**
+ * Decrypts the cursor of a list or of an aggregate; a refusal where the text is malformed, expired or bound to
+ * something else.
+ */
 export async function openCursor(
   cipher: Cipher,
   text: string,
@@ -74,13 +88,14 @@ export async function openCursor(
   now: number,
 ): Promise<CursorState | Refusal> {
   const state = await openSealed<CursorState>(cipher, text, binding, now);
-  // Cursors of version 0.1 have no `choice`: they were made for lists that were never read by ways.
+  // Cursors that version 0.1 of the server made have no `choice`. Their lists were read by an index or the table, never
+  // by ways (index walks from a known value), so for them the choice is `search`.
   return isRefusal(state) ? state : { ...state, choice: state.choice ?? "search" };
 }
 
 /**
- * The cursor among the parameters of a request, which then has to be the only one; undefined where there is none. In a
- * body it may be a value of any type.
+ * The value of the parameter `cursor` of a request; undefined where the request has none. Returns a refusal where other
+ * parameters come with the cursor. In a JSON body the value may be of any type.
  */
 export function loneCursor<T>(
   parameters: readonly (readonly [name: string, value: T])[],

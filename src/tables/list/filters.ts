@@ -12,7 +12,10 @@ export interface ParsedFilters {
   readonly filters: readonly Expression[];
   /** The values that filters compare with, by the placeholder names that stand for them in `filters`. */
   readonly filterValues: ReadonlyMap<string, SqlValue>;
-  /** The columns that the filters compare by the column's collation, which this database may lack. */
+  /**
+   * The columns that the filters compare by their collation. This database may lack that collation, so it has to be
+   * checked.
+   */
   readonly compared: readonly Column[];
 }
 
@@ -21,13 +24,13 @@ const inValuesMax = 1000;
 const groupsMax = 5;
 
 /**
- * A group of filters: comparisons and inner groups that all have to hold. The readers of query strings and of bodies
- * fill it.
+ * A group of filters: comparisons and inner groups that all have to hold. It is filled while a query string or a JSON
+ * body is read.
  */
 export interface Group {
   /** How many other groups this one is nested in. */
   readonly depth: number;
-  /** The comparisons of the group, by column and operator, as each combination may occur once in a group. */
+  /** The comparisons of the group, by column and operator: a group may compare a column by an operator only once. */
   readonly filters: Map<string, Filter>;
   /** The groups under `$or`, by their index in the request. At least one has to hold. */
   readonly or: Map<number, Group>;
@@ -46,7 +49,10 @@ export const newGroup = (depth = 0): Group => ({
   not: null,
 });
 
-/** The words under which filters have a group. `$or` and `$and` take an index, `$not` takes none. */
+/**
+ * The words that stand for groups inside of a group of filters. Several groups may be under `$or` and `$and`, each with
+ * an index; one is under `$not`.
+ */
 export type GroupWord = "$or" | "$and" | "$not";
 
 /** Whether a name in a filter is a word that has a group under it. */
@@ -91,9 +97,9 @@ export function addFilter(
 }
 
 /**
- * Makes the filters of a group and those inside of it (`docs/reference/http.md#groups`). Refuses groups without
- * comparisons, indexes that leave one out, and more than `filtersMax` comparisons in all, of which an `in` is one,
- * however many values it has.
+ * Makes the conditions of a group of filters and of the groups inside of it (`docs/reference/http.md#groups`). Returns
+ * a refusal where an inner group is empty, where the indexes of groups leave one out, or where there are more than
+ * `filtersMax` comparisons in all. An `in` counts as one comparison, however many values it has.
  */
 export function filtersOf(root: Group, filtersMax: number): ParsedFilters | Refusal {
   const refusal = gapIn(root);
@@ -118,7 +124,8 @@ export function columnOf(name: string, readable: ReadonlyMap<string, Column>): C
 }
 
 /**
- * One comparison of a filter. `condition` makes its condition, given the name for `value`, which is null for `is_null`.
+ * One comparison of a filter. `condition` makes the condition for SQL, in which `value` is named by a placeholder. For
+ * `is_null`, `value` is null and the placeholder is not used.
  */
 interface Filter {
   readonly operator: string;
@@ -164,8 +171,8 @@ function filtersIn(group: Group): readonly Filter[] {
 const nameOf = (i: number) => `filter.${i}`;
 
 /**
- * The conditions of a group of filters, all of which have to hold. Those of its `$and` are among them, so that indexes
- * can serve them.
+ * The conditions of a group of filters, all of which have to hold. The conditions of the groups under its `$and` are
+ * listed among them one by one, so that indexes can serve them.
  */
 function conditionsOf(group: Group, names: ReadonlyMap<Filter, string>): readonly Expression[] {
   const whole = (inner: Group) => allOf(conditionsOf(inner, names));
@@ -189,7 +196,7 @@ function allOf(terms: readonly Expression[]): Expression {
   return terms.length === 1 ? terms[0]! : { kind: "and", terms };
 }
 
-/** The operators of filters that compare bytes or NULL, and so do not use the collation of the column. */
+/** The operators of filters that do not need the collation of the column: they compare bytes, or only test for NULL. */
 const comparesNothing: ReadonlySet<string> = new Set(["is_null", "contains", "icontains", "starts_with"]);
 
 function parseFilter(
@@ -267,7 +274,7 @@ function membership(operator: "in" | "not_in", column: Column, sent: Sent): Filt
   return { operator, column, value: `[${values.map(itemText).join(",")}]`, condition };
 }
 
-/** An item of an `in` filter as JSON from which SQLite reads the same value. */
+/** Writes an item of an `in` filter as JSON from which SQLite reads the same value. */
 function itemText(value: SqlValue): string {
   if (typeof value === "bigint") return String(value);
   return typeof value === "number" ? realText(value) : JSON.stringify(value);

@@ -23,12 +23,11 @@ import {
 } from "./prepare-list.js";
 
 /**
- * Reads one page of a list: the first, or the one that a cursor leads to. Where the best path turns out not to serve
- * the first page, another one is tried (`docs/reference/http.md#the-scan-limit`): ways (index walks from a known
- * value), where an index was searched by a value of the request and offers more rows than the scan limit; an index or
- * the table, where ways lead to more rows than that; or a path that yields the order, as many rows at a time as the
- * limit allows, where more rows would have to be sorted than the limit, or for a page that begins too deep. If none of
- * them serves the page, the request is refused.
+ * Reads one page of a list: the first, or the one that a cursor leads to. Where the best path does not serve the first
+ * page, other paths are tried (`docs/reference/http.md#the-scan-limit`): ways (index walks from a known value), where
+ * an index or the table offers more rows than the scan limit; an index or the table, where ways lead to more rows than
+ * that; and a path that yields the order and so needs no sort, where there are too many rows to sort, or where the page
+ * begins too deep in the list for a sort. If none of them serves the page, the request is refused.
  */
 export async function listPage(
   request: ExpandedRequest,
@@ -52,7 +51,8 @@ export async function listPage(
     const other = attempt(choice);
     if (isRefusal(other) || !isServing(choice, other.plan)) continue;
     const next = await other.read();
-    // Where the ways lead to too many rows as well, a page of the part of the list that was found is better than none.
+    // Where the ways lead to too many rows as well, the answer before is kept: a page of a part of the list is better
+    // than none.
     if (choice === "ways" && isUnserved(next)) continue;
     answer = next;
     if (choice === "search") plan = other.plan;
@@ -63,7 +63,7 @@ export async function listPage(
 const otherChoices = ["ways", "search", "ordered"] as const;
 type OtherChoice = (typeof otherChoices)[number];
 
-/** Whether another path is to be tried after the answer that a plan's path has given. */
+/** Whether a path of the given kind is to be tried after `answer`, which the path of the given plan has led to. */
 function isWanted(
   choice: OtherChoice,
   { path, among }: ListPlan,
@@ -101,7 +101,7 @@ export interface ListPage {
   readonly candidates: number | null;
 }
 
-/** The state in which the first page of a list begins. */
+/** The state for the first page of a list, in the form in which cursors hold the state for later pages. */
 export function firstState(parameters: ListParameters, request: ListRequest): CursorState {
   return {
     parameters,
@@ -138,8 +138,9 @@ const sortedPlacesMax = 10_000;
 
 /**
  * Reads a page by the path of the list, and adds the rows that it read to the tally, also where they turn out to be too
- * many to sort or to search, so that there is no page. Where long reads run in a thread, a short page is first tried in
- * the event loop with low limits: most pages do not reach them, and are then the same as with the whole ones.
+ * many to sort or to search, so that there is no page. Where the database runs long reads in a thread, a short page is
+ * first tried in the event loop with low limits. Most pages do not reach the low limits, and are the same as with the
+ * full ones.
  */
 async function readPage(
   { list, values }: BoundList,
@@ -177,7 +178,7 @@ async function readPage(
   return answerOf(report, plan, request, state, end);
 }
 
-/** How many rows a page may have to be tried in the event loop; `briefSkipMax` is how many rows its offset may skip. */
+/** Up to which `limit` a page is tried in the event loop. `briefSkipMax` is up to which offset. */
 const briefPageMax = 200;
 const briefSkipMax = 2_000;
 
@@ -191,8 +192,8 @@ function mayBeBrief(
 }
 
 /**
- * Whether a page that was tried with low limits has reached one of them, so that with the whole limits it could be
- * another one.
+ * Whether a page that was tried with low limits has reached one of them. With the full limits, another page may then be
+ * the answer.
  */
 function isCutOff(brief: ListPlan, whole: ListPlan, { limit }: ListRequest, report: PageReport): boolean {
   const { rows, found, counted, examined } = report;
@@ -249,8 +250,8 @@ function answerOf(
 }
 
 /**
- * The page that a report of the statement describes, with the rows in `data`. `upTo` is the key at which its window
- * ends, null where the window reaches the table's end.
+ * Makes the page from the report of its statement, with the rows in `data`. `upTo` is the key at which the page's
+ * window ends; null where the window reaches the table's end.
  */
 function pageOf(
   data: string,
@@ -290,8 +291,8 @@ function pageOf(
  */
 function choiceAfter({ choice }: CursorState, { path, among }: ListPlan): PathChoice {
   if (choice !== "best") return choice;
-  // A search whose rows are looked for among those of an index has the same order by any path, and takes this one
-  // again.
+  // A full-text search that looks for its rows among those of an index has the same order whatever the path. Its next
+  // page chooses the path anew, and gets the same one.
   if (among !== null && among.path.ways === null) return "best";
   return path.ways === null && among === null ? "search" : "ways";
 }
@@ -334,7 +335,7 @@ export function tooMuchToSearch({ searches }: Pick<ListPlan, "searches">): Refus
   );
 }
 
-/** What the single row of `listStatement`'s result says. */
+/** What the single row of the result of `listStatement` says about a page. */
 interface PageReport {
   readonly rows: string | null;
   /** How many rows of the list were found for the page: at most one more than its limit. */
@@ -349,9 +350,12 @@ interface PageReport {
   } | null;
   readonly examined: { readonly candidates: number; readonly probed: number } | null;
   readonly gateVisits: number;
-  /** How many rows the ways have found on their way to the listed table. */
+  /** How many rows the ways (index walks from a known value) have found on their way to the listed table. */
   readonly links: number;
-  /** The candidates whose text was measured, and whether it may be searched; null where nothing was measured. */
+  /**
+   * What was measured for `contains` filters before any text was searched: how many candidates (rows that the path
+   * offers) would be searched, and whether the search is within its budget (`fits`). Null where nothing was measured.
+   */
   readonly searched: { readonly candidates: number; readonly fits: boolean } | null;
   /** What was found for each step of the expansions, in the order of `stepsIn`. */
   readonly expanded: readonly ExpandedStep[];
@@ -365,8 +369,8 @@ function reportOf(
 ): PageReport {
   const [found, rows, lastKey, counted, examined, gateVisits, searched, ...expanded] = row as PageReportRow;
   const [candidates, authorized = candidates, probed = 0, toTheEnd] = numbers(counted);
-  // Where every candidate is in the list, the page has examined those up to the row after it, or else all that were
-  // counted.
+  // Where every candidate is in the list, the statement does not say how many were examined. They are those up to the
+  // row after the page, or, where no row comes after the page, all that were counted.
   const reached = found > limit ? skip + limit + 1 : Math.min(candidates ?? 0, scanLimit);
   const [measured, fits] = numbers(searched);
   const [visits = 0, links = 0] = numbers(gateVisits);
@@ -405,20 +409,23 @@ function numbers(value: string | number | null): readonly number[] {
   return value === null ? [] : [value];
 }
 
-/** Refuses a list that no path serves. */
+/** Refuses a list whose rows no path can find within the limits. `why` says which limit that is. */
 function unserved(plan: ListPlan, access: ListAccess, why: Unserved): Refusal {
   return why === "too_many_by_ways" ? moreThanBefore : unservedSort(plan, access, why);
 }
 
-/** The refusal of a page after the first whose list would now have to be read in another way. */
+/**
+ * The refusal of a later page of a list that is read by ways (index walks from a known value): since the first page,
+ * the ways have come to lead to more rows than the scan limit.
+ */
 const moreThanBefore = new Refusal(
   "invalid_cursor",
   "since the cursor was made, the rows that lead to this list have become too many",
 );
 
 /**
- * Refuses a list that would have to sort more candidates than the scan limit, or for a page that begins too deep. The
- * message names an index that would help.
+ * Refuses a list that has to be sorted where there are more candidates (rows that the path offers) than the scan limit,
+ * or where the page begins too deep in the list. The message names an index that would help.
  */
 function unservedSort(
   { path, scanLimit, match }: ListPlan,
@@ -436,8 +443,8 @@ function unservedSort(
     ...held.map((name) => ({ name, descending: false })),
     ...path.order.map(({ column: { name }, descending }) => ({ name, descending })),
   ];
-  // The message leaves out columns that the caller may not read, and a rowid, which a schema file cannot name in an
-  // index.
+  // The message, which names an index that would help, leaves out columns that the caller may not read, and a rowid,
+  // which a schema file cannot name in an index.
   const named = columns.filter(({ name }) => readable.has(name));
   const help = named.length === 0 ? "a narrower filter" : `an index on [${named.map(indexTerm).join(", ")}]`;
   return badRequest(
@@ -452,9 +459,10 @@ function indexTerm({ name, descending }: { readonly name: string; readonly desce
 }
 
 /**
- * `rows_read` of the answer: the candidates (rows that the path offers) whose text was measured, those that were
- * examined for the count and for the page, and the rows that the rule's `exists` looked up
- * (`docs/reference/metering.md#what-is-counted`). Where there were too many to sort, no page was read.
+ * `rows_read` of the answer (`docs/reference/metering.md#what-is-counted`): the candidates (rows that the path offers)
+ * whose text was measured, those that were examined for the count and for the page, the rows that ways have passed, and
+ * those that were examined for expansions; with all of them the rows that every `exists` looked up. `isTooMany` says
+ * that there were too many rows, so that no page was read.
  */
 function rowsRead(plan: ListPlan, report: PageReport, isTooMany: boolean): number {
   const { counted, examined, searched, gateVisits, links } = report;
@@ -463,7 +471,8 @@ function rowsRead(plan: ListPlan, report: PageReport, isTooMany: boolean): numbe
   const expanded = report.expanded.reduce((sum, step) => sum + step.candidates + step.probed, 0);
   const once = gateVisits + links + (searched?.candidates ?? 0) + expanded;
   if (isTooMany) return pass(plan.path.ordered ? counted : examined) + once;
-  // Where candidates have to be sorted, every page first counts all of them and then reads them again.
+  // Where candidates (rows that the path offers) have to be sorted, every page first counts all of them and then reads
+  // them again.
   if (!plan.path.ordered) return 2 * pass(examined) + once;
   return (plan.window.counted ? 0 : pass(counted)) + pass(examined) + once;
 }
@@ -480,7 +489,10 @@ function mayEndInTable(plan: ListPlan, limit: number, { found, counted, examined
     : (examined?.candidates ?? 0) >= scanLimit;
 }
 
-/** The key of the last candidate of the window; null where the window reaches the end of the table. */
+/**
+ * Finds the key (place in the order) of the last candidate of the window, which is the part of the list that is counted
+ * as one; null where the window reaches the end of the table.
+ */
 async function endOfWindow(
   plan: ListPlan,
   values: BoundList["values"],
@@ -501,7 +513,10 @@ function isUnconditional({ path }: ListPlan): boolean {
   return path.rest.length === 0 && path.served.length === 0 && path.ways === null;
 }
 
-/** The window of the next page: the rest of this window, or what comes after it; null where nothing is left. */
+/**
+ * The window (the part of the list that is counted as one) of the next page: the rest of this page's window, or the one
+ * after it; null where nothing is left.
+ */
 function windowAfter(
   { skip }: WireWindow,
   plan: ListPlan,

@@ -36,17 +36,20 @@ export interface ListPlan {
   readonly output: readonly Column[];
   readonly scanLimit: number;
   /**
-   * How large a table may be, in rowids, for all of its rows to be counted; in a larger one as many as the scan limit
-   * are. Only for a page that is tried in the event loop; null for other pages.
+   * How large a table may be, as its first and last rowid show, for all of its rows to be counted. In a larger table
+   * the count ends at `scanLimit`. Null for pages that are not tried in the event loop: for these other bounds apply.
    */
   readonly briefTableMax: number | null;
-  /** Whether the statement reports how many rows it has examined. */
+  /** Whether requests are metered. If so, the statement always reports how many rows it has examined. */
   readonly metered: boolean;
   /** Texts, JSON and blobs of more bytes are shown by their beginning alone; null where all values are shown whole. */
   readonly preview: number | null;
   readonly window: Window;
   readonly choice: PathChoice;
-  /** How candidates are counted in groups of equal ones; null where they are counted one by one. */
+  /**
+   * How candidates (rows that the path offers) are counted in groups of equal ones; null where they are counted one by
+   * one.
+   */
   readonly grouping: Grouping | null;
   /** The steps (followed references) that the expansions of each row begin with. */
   readonly expansions: readonly ExpansionStep[];
@@ -54,11 +57,15 @@ export interface ListPlan {
    * The `contains` and `icontains` filters, with the text that they search for: how much they search is measured first.
    */
   readonly searches: readonly TextSearch[];
-  /** The full-text search that finds the candidates; null where they come from an index, the table or ways. */
+  /**
+   * The full-text search that finds the candidates (rows to test); null where they come from an index, the table or
+   * ways.
+   */
   readonly match: Match | null;
   /**
-   * The plan for the rows, by an index or ways, among which a full-text search looks for its own where many rows match.
-   * Null where these would be all rows.
+   * The plan that finds the list's rows without the full-text search, by an index or ways. Where many rows match the
+   * search, only those are looked for that are among the rows of this plan. Null where these would be all rows of the
+   * table.
    */
   readonly among: ListPlan | null;
 }
@@ -66,15 +73,15 @@ export interface ListPlan {
 /**
  * Which paths of a list are considered. `best`: all of them. `ways`: those by ways (index walks from a known value), if
  * there are any. `search`: those by an index or the table, because the ways lead to more rows than the scan limit.
- * `ordered`: of these only those that yield the order, if there are any, because the best path offers too many rows to
- * sort.
+ * `ordered`: those by an index or the table that yield the order, if there are any, because the best path offers too
+ * many rows to sort.
  */
 export type PathChoice = "best" | "ways" | "search" | "ordered";
 
 /**
- * An index that begins with all columns that the conditions test. Candidates with the same values in these columns are
- * neighbours in the index and are tested together (`docs/reference/metering.md#what-is-counted`, "Rows judged
- * together").
+ * An index that begins with all columns that the conditions test. Candidates (rows to test) that have the same values
+ * in these columns are neighbours in the index and are tested together (`docs/reference/metering.md#what-is-counted`,
+ * "Rows judged together").
  */
 export interface Grouping {
   readonly index: CatalogIndex;
@@ -82,15 +89,15 @@ export interface Grouping {
 }
 
 /**
- * The part of a list that is examined and counted as one: at most `scanLimit` candidates after the key `after`. Its
- * first page counts it. Later pages of the same window begin at the last key of the page before (keyset pagination) and
- * do not count again.
+ * The part of a list that is examined and counted as one: at most `scanLimit` candidates (rows that the path offers)
+ * after the key `after`. Its first page counts it. Later pages of the same window begin at the last key of the page
+ * before (keyset pagination) and do not count again.
  */
 export interface Window {
   readonly after: Key | null;
   /**
-   * The key of the window's last candidate, where an earlier page has counted the window and it ends before the table
-   * does; else null.
+   * The key of the last candidate (row that the path offers) of the window, where an earlier page has counted the
+   * window and it ends before the table does; else null.
    */
   readonly upTo: Key | null;
   /** Whether the window need not be counted: an earlier page has done so, or the request asks not to count. */
@@ -98,9 +105,9 @@ export interface Window {
 }
 
 /**
- * Plans how a page of a list is read. `sort` is null where the order of the rows does not matter. `rule` is what
- * `ruleBeside` or `openRuleBeside` returned. The plan may be kept for other requests, so nothing in `context` may
- * belong to this request alone.
+ * Plans how a page of a list is read. `sort` is null where the order of the rows does not matter. `rule` is the read
+ * rule, as `ruleBeside` or `openRuleBeside` returned it. The plan may be kept for other requests, so nothing in
+ * `context` may belong to this request alone.
  */
 export function planList(
   table: Table,
@@ -184,12 +191,18 @@ function pathByFilters(
   return pathByWays(table, physical, others, ways, order);
 }
 
-/** Whether the only way is a column of the row that equals a value: an index serves that as well. */
+/**
+ * Whether there is one way alone, and it begins at a column of the listed table itself, which equals a value. Then an
+ * index finds the same rows, and no way is needed.
+ */
 function isAlone({ ways }: Ways): boolean {
   return ways.length === 1 && ways[0]!.hops.length === 0;
 }
 
-/** A `contains` filter: a column and the text, given when the statement is sent, that is searched for in it. */
+/**
+ * A `contains` or `icontains` filter: a column, and the text that is searched for in it, which is given when the
+ * statement is sent.
+ */
 export interface TextSearch {
   readonly column: ColumnName;
   readonly text: Given;
@@ -201,7 +214,10 @@ function searchOf(node: Expression): readonly TextSearch[] {
     : [];
 }
 
-/** How the first window over a whole table can be counted in groups of equal rows; null where it cannot. */
+/**
+ * Decides whether the first window of a list that reads a whole table can be counted in groups of equal rows, and by
+ * which index; null where it cannot.
+ */
 function groupingOf(
   { ways, steered, ordered, served, rest }: AccessPath,
   { after, upTo, counted }: Window,
@@ -210,8 +226,8 @@ function groupingOf(
   const isWhole = ways === null && steered && ordered && served.length === 0 && rest.length > 0;
   if (!isWhole || after !== null || upTo !== null || counted || !physical?.rowid) return null;
   const judged = columnsJudged(rest);
-  // All tested columns must be exact: in others, values that GROUP BY takes to be equal can differ, as `a` and `A` do
-  // where the collation is NOCASE.
+  // Values of the tested columns that are equal have to be identical. Otherwise GROUP BY would put rows together for
+  // which the conditions may have different results, such as those with `a` and `A` where the collation is NOCASE.
   if (![...judged].every((column) => physical.exactColumns.has(column))) return null;
   const index = physical.indexes.find(
     ({ columns, unique }) =>
@@ -228,17 +244,17 @@ export function columnsJudged(conditions: readonly Expression[]): ReadonlySet<Co
 }
 
 /**
- * The read rule, with each column that a filter holds equal to a value replaced by that value. An `exists` that thereby
- * no longer depends on the row is then looked up once, not for every row. The values are given when the statement is
- * sent, so requests that differ only in them share the SQL. Null where such a value would decide a part of the rule by
- * itself.
+ * The read rule, in which each column that a filter holds equal to a value is replaced by the placeholder of that
+ * value. An `exists` that thereby no longer depends on the row is looked up once for the list, not for every row. The
+ * values are given when the statement is sent, so requests that differ only in them share the SQL. Null where they
+ * cannot share it, because such a value would decide a part of the rule by itself, or might be taken for a number.
  */
 export function openRuleBeside(
   { filters, filterValues }: Filtered,
   { table, rule, catalog }: ListedAccess,
 ): Expression | null {
-  // A value that reads as a number cannot stay open: inside an `exists` it may be compared with a column of another
-  // table that holds numbers where texts are expected.
+  // A placeholder cannot stand for a value that reads as a number: an `exists` may compare the value with a column of
+  // another table that holds numbers where texts are expected, and SQLite may then take the text for a number.
   const isTakenForNumber =
     catalog.hasMixedTexts && [...filterValues.values()].some((value) => readsAsNumber(String(value)));
   const known = equalities(filters, filterValues, catalog.tables.get(table.name));
@@ -270,14 +286,17 @@ export function ruleBeside(
 type Filtered = Pick<ListRequest, "filters" | "filterValues">;
 type ListedAccess = Pick<Access, "table" | "rule" | "catalog">;
 
-/** A filter's value as a literal of a rule. It is never a blob, because rules cannot compare blobs. */
+/**
+ * A value of a filter or of the caller as a literal of a rule. It is never a blob, because rules cannot compare blobs.
+ */
 function literalOf(value: SqlValue | boolean): Literal {
   return { kind: "literal", value: value as Literal["value"] };
 }
 
 /**
- * The columns that filters hold equal to a value. Leaves out columns in which different values can be equal: where the
- * collation is NOCASE, a filter for `A` also finds `a`, for which the rule may have another outcome.
+ * The columns that filters hold equal to a value, each with the placeholder of the value. Leaves out columns in which
+ * different values can be equal: where the collation is NOCASE, a filter for `A` also finds `a`, for which the rule may
+ * have another outcome.
  */
 function equalities(
   filters: readonly Expression[],

@@ -21,7 +21,10 @@ export type ListParameters = readonly QueryParameter[] | ListBody;
 /** The JSON body of a list (`docs/reference/http.md#lists-as-json`). */
 export type ListBody = Readonly<Record<string, unknown>>;
 
-/** What a list request asks for, with columns instead of names and typed values (`docs/reference/http.md#lists`). */
+/**
+ * A parsed list request (`docs/reference/http.md#lists`): the names in it were resolved to columns, and its values
+ * converted to the types of their columns.
+ */
 export interface ListRequest {
   /** The conditions that a row has to pass, all of them. They hold placeholder names; `filterValues` has the values. */
   readonly filters: readonly Expression[];
@@ -39,7 +42,7 @@ export interface ListRequest {
   readonly search: string | null;
 }
 
-/** A column that a list is sorted by, of the parameter `sort`. */
+/** One term of the parameter `sort`: a column that the list is sorted by, and the direction. */
 export interface SortTerm {
   readonly column: Column;
   readonly descending: boolean;
@@ -56,8 +59,8 @@ const filtersMax = 50;
 const bodyFiltersMax = 200;
 
 /**
- * Parses the parameters or the body that describe a list. Columns that the caller may not read are not in `readable`
- * and are refused in the same words as columns that do not exist.
+ * Parses the query parameters or the JSON body of a list request. `readable` has only the columns that the caller may
+ * read: any other name gets the same refusal, whether such a column exists or not.
  */
 export function parseListRequest(
   parameters: ListParameters,
@@ -81,8 +84,8 @@ function isQueryString(parameters: ListParameters): parameters is readonly Query
 interface Form<Raw> {
   readonly sent: (raw: Raw) => Sent;
   /**
-   * Adds a parameter or member that is none of `parsers` to the group of filters; a refusal where it is no valid
-   * filter.
+   * Reads a parameter or member for which `parsers` has nothing, and which has to be a filter, into the group `root`.
+   * Returns a refusal where it is no valid filter.
    */
   readonly addFilters: (
     root: Group,
@@ -90,7 +93,7 @@ interface Form<Raw> {
     raw: Raw,
     readable: ReadonlyMap<string, Column>,
   ) => Refusal | null;
-  /** Adds a parameter or member that is about `expand`. */
+  /** Reads a parameter or member that belongs to `expand` into `asked`. Returns a refusal where it is not valid. */
   readonly addExpansion: (asked: AskedExpansions, name: string, raw: Raw) => Refusal | null;
   readonly filtersMax: number;
 }
@@ -145,7 +148,9 @@ function parsed<Raw>(
 
 type ListParts = Omit<ListRequest, "filters" | "filterValues" | "expand">;
 
-/** The columns that this database cannot compare, because it lacks their collation, by name with the reason. */
+/**
+ * The names of the columns that this database cannot compare, because it lacks their collation, each with the reason.
+ */
 export type Incomparable = ReadonlyMap<string, string>;
 
 /** A refusal where this database cannot compare one of the columns; null where it can compare all. */
@@ -183,7 +188,8 @@ function parseOffset(sent: Sent): Partial<ListParts> | Refusal {
 }
 
 /**
- * Parses `select`: the columns of the answer, empty where it names none. Columns that are not `readable` are refused.
+ * Parses `select` into the columns of the answer. Where it names none, the result has no `select`, which stands for all
+ * columns. A column that is not in `readable` is refused.
  */
 export function parseSelect(
   sent: Sent,

@@ -27,8 +27,8 @@ export interface BoundCursors extends Cursors {
 }
 
 /**
- * Binds cursors to another kind of answer than a list of the table, so that a cursor of one kind does not open for the
- * other. No table's name has a slash.
+ * Binds cursors to another kind of answer than a list, such as `history`, so that a cursor of one kind does not open
+ * for the other. The kind is added to the table's name after a slash, which no table's name has.
  */
 export function boundTo(answer: string, { binding, ...cursors }: BoundCursors): BoundCursors {
   return { ...cursors, binding: { ...binding, table: `${binding.table}/_svc/${answer}` } };
@@ -36,8 +36,8 @@ export function boundTo(answer: string, { binding, ...cursors }: BoundCursors): 
 
 /**
  * Answers a list request with `{ data, meta: { limit, offset, total, next_cursor?, truncated?, … } }`. `succeed`
- * records the receipt and returns the members that metering adds to `meta`. `headers` are added to the response unless
- * it is a refusal.
+ * records the receipt (what the request cost) and returns the members that metering adds to `meta`. `headers` are added
+ * to the response unless it is a refusal.
  */
 export async function listResponse(
   parameters: ListParameters,
@@ -70,7 +70,10 @@ export async function listResponse(
   return jsonText(`{"data":${data},"meta":{${members.filter(Boolean).join()}}}`, 200, headers);
 }
 
-/** The refusal of a list whose statement is too large for the database; throws other errors again. */
+/**
+ * Turns an error into a refusal if the statement of a list was too large for the database; throws any other error
+ * again.
+ */
 export function tooLargeStatement(error: unknown): Refusal {
   if (error instanceof StatementError && isTooLarge.test(error.message)) return tooLarge;
   throw error;
@@ -90,7 +93,10 @@ const tooLarge = badRequest(
  * everything else.
  */
 export const cursorLengthMax = 100_000;
-/** Refuses a page whose cursor would be longer than `cursorLengthMax`, and names the columns of its sort that are why. */
+/**
+ * Refuses a page whose cursor would be longer than `cursorLengthMax`. `columns` are those of its sort that have long
+ * values.
+ */
 export function cursorTooLong(columns: readonly string[] = []): Refusal {
   return badRequest(
     "the cursor of this list would be too long: fewer values in its filters, or shorter values of its sort, would help",
@@ -98,7 +104,7 @@ export function cursorTooLong(columns: readonly string[] = []): Refusal {
   );
 }
 
-/** The columns of the order whose values take a good part of the cursor. */
+/** The columns of the order whose values take more than a tenth of the length that a cursor may have. */
 function longIn({ order, window: { after } }: CursorState): readonly string[] {
   const values: readonly unknown[] = after === null ? [] : JSON.parse(after);
   return order.filter((_, i) => JSON.stringify(values[i] ?? null).length > cursorLengthMax / 10);
@@ -106,15 +112,16 @@ function longIn({ order, window: { after } }: CursorState): readonly string[] {
 
 interface Asked {
   readonly list: ListRequest;
-  /** How far the pages have come before this one: where in the list the page begins. */
+  /** Where in the list the page begins, and what was counted for the pages before it. */
   readonly state: CursorState;
 }
 
 const none: Incomparable = new Map();
 
 /**
- * The list that a request asks for, and where its page begins: what `cursor` holds, which then has to be the only
- * parameter or member, or else what the parameters or members describe. A cursor may hold either.
+ * Finds the list that a request asks for, and where its page begins. A `cursor`, which has to be the only parameter or
+ * member, holds both, whether it was made for a query string or for a JSON body. Else the parameters or members
+ * describe the list, and the page is the first.
  */
 async function listAsked(
   parameters: ListParameters,

@@ -7,7 +7,9 @@ import { type OrderTerm, rank } from "./order.js";
 
 /** A full-text search by which the rows of a list are found (docs/reference/http.md#search). */
 export interface Match {
-  /** The searched columns, those that the caller may read, by their positions in the full-text index. */
+  /**
+   * Which columns are searched, as positions in the full-text index. Columns that the caller may not read are left out.
+   */
   readonly columns: readonly number[];
   readonly by: SearchedBy;
   /**
@@ -18,8 +20,8 @@ export interface Match {
 }
 
 /**
- * The full-text search of a request, null without one. Refuses the parameter `search` as an unknown one where the table
- * has no such index, or none of its columns may be read.
+ * The full-text search that a request asks for; null without one. Where the table has no full-text index, or the caller
+ * may read none of its columns, the parameter `search` is refused as unknown.
  */
 export function matchOf(
   { search, sort }: { readonly search: string | null; readonly sort: readonly unknown[] },
@@ -45,7 +47,10 @@ export function matchedPath({ filters, rule }: Conditions, order: readonly Order
   };
 }
 
-/** The term that comes first in the order of rows that a full-text search finds: the rank, if it ranks. */
+/**
+ * The term by which rows that a full-text search finds are ordered before all others: the rank, if the search ranks its
+ * rows; else none.
+ */
 export function rankTerms({ ranks }: Match): readonly OrderTerm[] {
   return ranks ? [{ column: { name: rank, type: "integer" }, descending: false, nullable: false }] : [];
 }
@@ -58,7 +63,10 @@ export function matchSlot(column: number | "all"): string {
   return `search.${column}`;
 }
 
-/** The values for the slots that `matchSlot` names. `search` is what `parseSearch` returned. */
+/**
+ * The values for the slots (placeholders) that `matchSlot` names: queries in the language of FTS5. `search` is what
+ * `parseSearch` returned.
+ */
 export function matchValues({ columns }: Match, search: string): SlotValues {
   const within = (positions: readonly number[]) =>
     `{${positions.map((position) => `c${position}`).join(" ")}} : (${search})`;

@@ -12,7 +12,7 @@ export interface OrderTerm {
   readonly nullable: boolean;
 }
 
-/** A column that rows are ordered by: one of the table's, or its rowid. */
+/** A column that rows are ordered by: one of the table's, its rowid, or the rank of a full-text search. */
 export type OrderColumn = Pick<Column, "name" | "type">;
 
 /**
@@ -76,8 +76,8 @@ function isUniqueKey(
 }
 
 /**
- * Drops the terms of an order after the last column of the primary key: rows that differ in the key are in order
- * already.
+ * Drops the terms of an order that come after the last column of the primary key: no two rows are equal in all columns
+ * before, so later terms decide nothing.
  */
 function withoutRedundantTail(table: Table, terms: readonly OrderTerm[]): readonly OrderTerm[] {
   const missing = new Set<string>(table.primaryKey);

@@ -1,7 +1,10 @@
 import { badRequest, type Refusal } from "../../http/refusal.js";
 import type { Sent } from "./sent.js";
 
-/** How many words a search may have, those in phrases counted too; the next constant is how many characters. */
+/**
+ * How many words a search may have, those in phrases counted too. How many characters it may have is
+ * `searchCharactersMax`.
+ */
 const searchWordsMax = 32;
 const searchCharactersMax = 1000;
 
@@ -28,8 +31,9 @@ export function parseSearch(sent: Sent): { readonly search: string } | Refusal {
 }
 
 /**
- * How many words FTS5 may make of a text: one of letters and digits that follow each other; and it takes some other
- * characters that are not ASCII, such as newer emoji, for letters.
+ * How many words FTS5 may make of a text at most. Letters and digits that follow each other are one word. Each other
+ * character that is neither ASCII nor punctuation nor a space, such as an emoji, counts as a word too, because FTS5
+ * takes some of these for letters.
  */
 function tokensIn(text: string): number {
   return text.match(/[\p{L}\p{M}\p{N}\p{Co}]+|[^\p{ASCII}\p{P}\p{Z}]/gu)?.length ?? 0;

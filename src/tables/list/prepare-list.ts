@@ -25,15 +25,18 @@ import { type Match, matchOf, matchValues } from "./match.js";
 import { type Key, type OrderTerm, rank } from "./order.js";
 
 /**
- * What lists of one caller and one table have in common: what the caller may see, and how many rows a request may
- * examine.
+ * What all lists use that one caller requests of one table: what the caller may see, how many rows a request may
+ * examine, and the lists that were prepared before.
  */
 export interface ListSource {
   readonly access: ListAccess;
   /** How many rows a request may examine (docs/reference/http.md#the-scan-limit). */
   readonly scanLimit: number;
   readonly metered: boolean;
-  /** Prepared lists by the shape of the request; null for shapes whose requests cannot share one. */
+  /**
+   * Prepared lists by the shape of the request (what requests have in common that differ only in values). Null for a
+   * shape whose requests cannot share one.
+   */
   readonly prepared: Memo<PreparedList | Refusal | null>;
   readonly briefTries: BriefTries;
   /** The tables that the list's expansions may lead to. */
@@ -54,30 +57,34 @@ export interface PlannedPage {
   readonly page: Counted<Sql>;
 }
 
-/** The plan and the statements of a list. Requests that differ only in values share them. */
+/** The plans and the SQL statements of a list, without values. Requests that differ only in values share them. */
 export interface PreparedList {
   readonly plan: ListPlan;
   readonly whole: () => PlannedPage;
   /**
-   * The page with a scan limit so low that it takes some milliseconds at most; null where it may take longer even so.
+   * The page with limits so low that it takes some milliseconds at most, to be tried in the event loop. Null where it
+   * may take longer even so.
    */
   readonly brief: () => PlannedPage | null;
   /**
-   * Whether the limits of `brief` were too low for the last page. They are then taken to be too low for the next one
-   * too, whatever its values.
+   * Whether pages are read without trying `brief` first. Set when a page has reached the limits of `brief` and no index
+   * or way narrows its rows down, because requests with other values would then reach them, too. Cleared when a page
+   * turns out to examine few rows.
    */
   isLong: boolean;
 }
 
-/** A prepared list together with the values of one request. */
+/** A prepared list together with the values of one request, which fill the placeholders of its statement. */
 export interface BoundList {
   readonly list: PreparedList;
   readonly values: readonly SlotValues[];
 }
 
 /**
- * Plans a page and makes its statement. Requests of the same shape share both, unless the values of their filters
- * decide a part of the rule. `callerValues` are `auth.id`, `auth.email` and `now()`.
+ * Plans a page and makes its SQL statement, or takes both from an earlier request that differs only in values. They
+ * cannot be shared where the values of the filters decide a part of the read rule. `callerValues` has the values of
+ * `auth.id`, `auth.email`, `auth.email_verified` and `now()`. Returns a refusal where the cursor is outdated, or the
+ * table has no such search.
  */
 export function prepareList(
   request: ExpandedRequest,
@@ -150,57 +157,68 @@ function preparedBy(
 
 function pageOf(plan: ListPlan): PlannedPage {
   const page = listStatement(plan);
-  // The number of examined rows then counts as unknown: to check the plan, SQLite would have to prepare the large
-  // statement once more, in the event loop.
+  // For a statement that SQLite takes long to prepare, the number of examined rows counts as unknown. To find it out,
+  // SQLite would have to prepare the statement once more for its query plan, in the event loop.
   return { plan, page: isLongToPrepare(plan) ? { ...page, exact: false } : page };
 }
 
-/** How many candidates can be tested in some milliseconds, where each is tested by a few comparisons. */
+/**
+ * How many candidates (rows that the path offers) can be tested in some milliseconds, where each is tested by a few
+ * comparisons.
+ */
 export const judgedMax = 500;
-/** How many comparisons count as a few. Each may have to read the whole of a long text. */
+/**
+ * How many comparisons are still a few, so that `judgedMax` candidates can be tested in some milliseconds. Each
+ * comparison may have to read the whole of a long text.
+ */
 const comparisonsMax = 10;
 /**
- * How many candidates can be counted in some milliseconds without a test: one by one, or (`unlimitedMax`) all of an
- * index's at once.
+ * How many candidates (rows that the path offers) can be counted one by one in some milliseconds, without a test.
+ * `unlimitedMax` is how many entries of an index SQLite can count in that time without a limit to the count.
  */
 const unjudgedMax = 10_000;
 const unlimitedMax = 100_000;
-/** How many keys can be looked up in an index, each by itself, in some milliseconds. */
+/** How many keys that ways have found can be looked up in an index, each by itself, in some milliseconds. */
 const soughtMax = 2_000;
 /** How many bytes of stored values a page that is read in the event loop may have. */
 export const briefBytesMax = 1_048_576;
 
 function briefOf(plan: ListPlan): PlannedPage | null {
-  // No brief page of a full-text search: how long FTS5 takes does not depend on how many rows it finds.
+  // No brief page for a full-text search, because FTS5 may take long however few rows it finds. Nor for `contains`
+  // filters, or for a statement that takes long to prepare.
   if (plan.searches.length > 0 || plan.match !== null || isLongToPrepare(plan)) return null;
   const scanLimit = Math.min(plan.scanLimit, briefScanLimit(plan));
   const briefTableMax = Math.min(plan.scanLimit, countsInIndex(plan) ? unlimitedMax : unjudgedMax);
   const answerBytesMax = Math.min(plan.catalog.answerBytesMax, briefBytesMax);
   const brief = pageOf({ ...plan, scanLimit, briefTableMax, catalog: { ...plan.catalog, answerBytesMax } });
-  // No brief page where an `exists` of the rule may have to read a whole table for each row.
+  // No brief page where it is not known how many rows an `exists` of the rule looks up: it may have to read a whole
+  // table for each row.
   return brief.page.exact ? brief : null;
 }
 
 /**
- * How many ways, times the steps of expansions, a statement may have before it counts as long to prepare, some ten
- * milliseconds.
+ * How high the number of ways times the number of expansion steps may be before a list's statement counts as one that
+ * takes long to prepare, which is some ten milliseconds.
  */
 const waysAndStepsMax = 40;
 
 /**
- * Whether SQLite takes long to prepare a list's statement: it goes through the ways to the page's rows for every step
- * of the expansions anew.
+ * Whether SQLite takes long to prepare a list's statement. For every step of the expansions it goes through all ways
+ * (index walks) to the page's rows once more.
  */
 function isLongToPrepare({ path, expansions }: ListPlan): boolean {
   return (path.ways?.length ?? 0) * stepsIn(expansions).length > waysAndStepsMax;
 }
 
-/** Whether any number of rows may have to be examined for a step of an expansion or for one inside of it. */
+/**
+ * Whether a step of an expansion, or one inside of it, is followed backward. Then any number of rows may have to be
+ * examined for it.
+ */
 function leadsBackward({ rows, inner }: ExpansionStep): boolean {
   return rows !== null || inner.some(leadsBackward);
 }
 
-/** How many candidates can be tested by all of these conditions in some milliseconds. */
+/** How many candidates (rows that the path offers) can be tested by all of these conditions in some milliseconds. */
 export function briefJudgedMax(conditions: readonly Expression[]): number {
   const comparisons = conditions.flatMap(leavesOf).length;
   return Math.floor(judgedMax / Math.max(1, Math.ceil(comparisons / comparisonsMax)));
@@ -213,8 +231,8 @@ function briefScanLimit({ path, expansions }: ListPlan): number {
 }
 
 /**
- * Whether a whole table is counted by reading an index. In the table itself, SQLite would read all rows with all
- * columns.
+ * Whether SQLite counts the rows of a list by reading an index. Without an index it would read the table itself, all
+ * rows with all their columns.
  */
 function countsInIndex({ path, table, catalog }: ListPlan): boolean {
   if (path.served.length > 0) return path.index !== null;
@@ -229,7 +247,10 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** A text that is the same for list requests that differ only in values. A prepared list is kept under this key. */
+/**
+ * The shape of a list request as text: requests that differ only in values have the same. Prepared lists are kept by
+ * it.
+ */
 function shapeOf(
   filters: readonly Expression[],
   { select, sort, search }: ListRequest,
@@ -247,8 +268,8 @@ function shapeOf(
 }
 
 /**
- * A text that is the same for expansions that differ only in values. Null where their rules hold values of this
- * request, so that nothing can be shared.
+ * The shape of a request's expansions as text: expansions that differ only in values have the same. Null where their
+ * rules hold values of this request, so that nothing can be shared.
  */
 function shapeOfSteps(steps: readonly ExpansionStep[]): string | null {
   if (steps.length === 0) return "";
@@ -261,7 +282,9 @@ function shapeOfSteps(steps: readonly ExpansionStep[]): string | null {
   return texts.includes(null) ? null : texts.join("\n");
 }
 
-/** For the text of a request's shape: writes columns without their table, which is enough to tell filters apart. */
+/**
+ * Makes the SQL of filters that only serves to tell shapes of requests apart: columns are written without their table.
+ */
 export const columnNames = { ...noNames, row: name };
 
 /**
@@ -271,8 +294,8 @@ export const columnNames = { ...noNames, row: name };
 const isWrittenOut = (value: SqlValue) =>
   value === null || (typeof value === "number" && !Number.isFinite(value));
 /**
- * For the text of a request's shape: for each value of a cursor's key, the value if it is written into the SQL text,
- * else false.
+ * The part of a request's shape that tells which values of a cursor's key are written into the SQL text: each is there
+ * with its value, and `false` stands for each other one.
  */
 export const writtenOut = (key: readonly SqlValue[] | null) =>
   key?.map((value) => isWrittenOut(value) && String(value));
@@ -280,7 +303,7 @@ export const writtenOut = (key: readonly SqlValue[] | null) =>
 type WindowEnd = keyof WindowKeys;
 const keySlot = (end: WindowEnd, i: number) => `${end}.${i}`;
 
-/** A cursor's key with a slot for each value that is given when the statement is sent. */
+/** A cursor's key in which a slot (placeholder) stands for each value that is given when the statement is sent. */
 export function slotsOf(end: WindowEnd, key: readonly SqlValue[] | null): Key | null {
   return key === null
     ? null

@@ -5,8 +5,9 @@ import { addFilter, type Group, groupInside, isGroupWord } from "./filters.js";
 import { SentText } from "./sent.js";
 
 /**
- * Reads a filter `filter[…]` or `where[…]` of a query string into its group (`docs/reference/http.md#groups`). Returns
- * a refusal where the parameter is neither of them, or says the same as another one.
+ * Adds a filter `filter[…]` or `where[…]` of a query string to the group that its brackets lead to
+ * (`docs/reference/http.md#groups`). Returns a refusal where the parameter is neither of them, is not complete, or
+ * compares a column by an operator for which the group has a comparison already.
  */
 export function addQueryFilter(
   root: Group,
@@ -30,7 +31,10 @@ export function addQueryFilter(
   return addFilter(group, name, operator, new SentText(text), readable);
 }
 
-/** The texts in the brackets of a filter's name; `where[c]` is short for `filter[c][eq]`. Null for other parameters. */
+/**
+ * Splits the name of a filter into the texts in its brackets; `where[c]` is short for `filter[c][eq]`. Null for a
+ * parameter that is no filter.
+ */
 function segmentsOf(parameter: string): readonly string[] | null {
   const where = /^where\[([^[\]]*)\]$/.exec(parameter);
   if (where !== null) return [where[1]!, "eq"];
@@ -39,8 +43,8 @@ function segmentsOf(parameter: string): readonly string[] | null {
 }
 
 /**
- * Returns the group that the first brackets of a filter's name lead to, which is made where it is missing, and the
- * texts in the other brackets.
+ * Follows the words such as `[$or][0]` at the beginning of a filter's brackets to a group, which is made where it is
+ * missing. Returns the group and the texts in the other brackets.
  */
 function groupAt(
   root: Group,

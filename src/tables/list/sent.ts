@@ -5,9 +5,9 @@ import type { Column } from "../../project/model.js";
 import { fromJson, fromText, type ParsedValue } from "../values.js";
 
 /**
- * Something that a list request says: text of a query string, or a value of a JSON body. The parsers of lists read both
- * through this, so that both are checked in the same way. Each method returns null where what was sent is not of the
- * wanted kind.
+ * A value in a list request: text of a query string, or a value of a JSON body. The parsers of lists read both through
+ * this interface, so that both are checked in the same way. A method returns null where the value is not of the wanted
+ * kind.
  */
 export interface Sent {
   /** Reads what was sent as a value of a column. */
@@ -18,9 +18,9 @@ export interface Sent {
   count(): number | null;
   flag(): boolean | null;
   text(): string | null;
-  /** Reads names of columns, each perhaps with a minus before it. */
+  /** Reads a list of the names of columns, each perhaps with a minus before it. */
   names(): readonly string[] | null;
-  /** What was sent, as text for a message. */
+  /** The value that was sent, as text for the message of a refusal. */
   shown(): string;
 }
 

@@ -2,7 +2,7 @@ import { columnsOf } from "../../rules/walk.js";
 import type { ListPlan } from "./list-plan.js";
 import { columnsOfWay, type ListedBy } from "./ways-of-rules.js";
 
-/** Describes in words how lists of a table find the rows that users may read. */
+/** Describes in words, for `svc check`, how lists of a table find the rows that users may read. */
 export function listedByWords({ by, ways, missing }: Pick<ListedBy, "by" | "ways" | "missing">): string {
   switch (by) {
     case "all":
@@ -18,7 +18,7 @@ export function listedByWords({ by, ways, missing }: Pick<ListedBy, "by" | "ways
   }
 }
 
-/** Describes in words how one list finds its rows. */
+/** Describes in words how one list finds its rows, from the list's plan. */
 export function planWords({ table, path, gates, match }: ListPlan): string {
   if (match !== null) return "by the full-text index";
   if (path.ways !== null) return byWays(path.ways.map((way) => columnsOfWay(table.name, way)));

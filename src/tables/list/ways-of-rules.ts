@@ -23,8 +23,8 @@ export interface ListedBy {
 }
 
 /**
- * Finds out how lists find the rows that users without the role of an administrator may read. Tables that nobody may
- * list are left out.
+ * Finds out how lists find the rows that users without the role of an administrator may read. Leaves out tables of
+ * which such users may read no row.
  */
 export function waysOfRules(
   rules: ReadonlyMap<TableName, TableRules>,
@@ -54,7 +54,7 @@ function listedBy({ name, virtual }: Table, rule: Expression, schema: Schema, ca
   };
 }
 
-/** A column that would need an index for rows to be reached from the caller. */
+/** A column that an index would have to begin with for rows to be reached from the caller. */
 export interface MissingIndex {
   readonly table: TableName;
   readonly column: string;

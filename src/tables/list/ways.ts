@@ -25,7 +25,10 @@ export interface Way {
 export interface Hop {
   readonly table: TableName;
   readonly alias: string;
-  /** The column that equals the value before this table. */
+  /**
+   * The column by which rows of this table are found. It equals the value that the way begins with, or the column of
+   * the table before that leads on.
+   */
   readonly by: ColumnName;
   /** An index that begins with the column `by`; null where that is the rowid, or the table itself is sorted by it. */
   readonly index: CatalogIndex | null;
@@ -38,7 +41,10 @@ export interface Hop {
 /** Ways (index walks from known values) that together lead to every row for which a rule is TRUE. */
 export interface Ways {
   readonly ways: readonly Way[];
-  /** The terms of the rule that are not known to be TRUE of every row that the ways lead to. */
+  /**
+   * The terms of the rule that still have to be tested, because they are not known to be TRUE of every row that the
+   * ways lead to.
+   */
   readonly rest: readonly Expression[];
 }
 
@@ -55,8 +61,8 @@ export function waysTo(table: TableName, terms: readonly Expression[], catalog: 
       reach(conjuncts(branch), { source: "row", physical }, catalog),
     );
     if (reached.includes(null) || reached.length > waysMax) return [];
-    // The longest way comes first: each later one is tested for whether an earlier one has led to its row, and the
-    // longest has the most rows, as a rule.
+    // The longest way comes first, because as a rule it leads to the most rows. Rows of the first way need no test,
+    // whereas each row of a later way is tested for whether an earlier way has led to it.
     const each = (reached as readonly Reach[]).toSorted((a, b) => b.way.hops.length - a.way.hops.length);
     const isDecided = each.every(({ left }) => left.length === 0);
     return [
@@ -68,7 +74,10 @@ export function waysTo(table: TableName, terms: readonly Expression[], catalog: 
     : found.reduce((best, other) => (hopsOf(other) < hopsOf(best) ? other : best));
 }
 
-/** How many ways a list takes at most, because statements grow faster than the number of their ways. */
+/**
+ * How many ways (index walks from known values) a list takes at most, because its statement grows faster than their
+ * number.
+ */
 const waysMax = 16;
 
 function hopsOf({ ways }: Ways): number {
@@ -87,13 +96,16 @@ interface Target {
 
 interface Reach {
   readonly way: Way;
-  /** The conditions on the row that are not known to be TRUE of every row that the way leads to. */
+  /**
+   * The conditions on the row that still have to be tested, because the way may lead to rows for which they are not
+   * TRUE.
+   */
   readonly left: readonly Expression[];
 }
 
 /**
- * The way to the rows for which all conditions are TRUE: by a column that equals a value, else by an `exists` whose own
- * rows can be reached. Null where there is none.
+ * Finds the way to the rows of a target for which all conditions are TRUE: by a column that equals a known value, else
+ * by an `exists` whose own rows can be reached. Null where there is none.
  */
 function reach(conditions: readonly Expression[], target: Target, catalog: Catalog): Reach | null {
   for (const condition of conditions) {
@@ -146,7 +158,8 @@ function reachThrough(
 }
 
 /**
- * The known value that a condition says a column of the target equals, if an index begins with the column; else null.
+ * The column of the target that a condition says equals a known value, together with this value. Null where the
+ * condition says no such thing, or no index begins with the column.
  */
 function equalValue(condition: Expression, target: Target): Pick<Way, "from" | "column"> | null {
   if (condition.kind === "in_given") return listedValues(condition, target);
@@ -158,8 +171,8 @@ function equalValue(condition: Expression, target: Target): Pick<Way, "from" | "
 }
 
 /**
- * The list of values that a condition says a column of the target is in, if an index begins with the column and no two
- * values may find the same row; else null.
+ * The column of the target that a condition says is in a list of values, together with this list. Null where no index
+ * begins with the column, or two values of the list may find the same row.
  */
 function listedValues(condition: InGiven, target: Target): Pick<Way, "from" | "column"> | null {
   const { value } = condition;
@@ -172,9 +185,9 @@ function isKnown(operand: Operand): boolean {
 }
 
 /**
- * The columns that an equality compares, one of `own` and one of the target, if an index of the target begins with its
- * column, and both columns hold and compare values alike: then the values of the first find the same rows as the
- * comparison does.
+ * The columns that an equality compares, one of the row `own` and one of the target. Null unless an index of the target
+ * begins with its column, and the two columns have the same collation and affinity: only then does looking up the
+ * values of the first column find the same rows as the comparison.
  */
 function linkOf(
   condition: Expression,

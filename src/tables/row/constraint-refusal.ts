@@ -10,7 +10,10 @@ export interface RefusedWrite {
   readonly kind: "insert" | "update" | "delete";
   readonly table: Table;
   readonly physical: CatalogTable;
-  /** The columns that the request and the server give values to, with the values; for a delete the key's. */
+  /**
+   * The values that the request and the server give to columns, by the columns' names; for a delete the values of the
+   * key.
+   */
   readonly written: RowValues;
   readonly readable: ReadonlyMap<string, unknown>;
 }
@@ -32,11 +35,14 @@ export function constraintRefusal(error: ConstraintError, write: RefusedWrite): 
 /** Which constraint a write has violated, as far as SQLite says. */
 interface Broken {
   readonly code: "bad_request" | "conflict";
-  /** The message that every caller gets. */
+  /** The message without the names of columns, which every caller may see. */
   readonly message: string;
   /** The columns of each constraint that may have been violated. */
   readonly constraints: readonly (readonly string[])[];
-  /** The message for callers who may read all of these columns; without it, they get `message` with the columns. */
+  /**
+   * The message for callers who may read all of these columns. Where it is missing, they get `message` followed by the
+   * columns.
+   */
   readonly named?: string;
   /** Whether something other than one of `constraints` may have been violated. */
   readonly isOpen?: boolean;
@@ -120,7 +126,7 @@ function brokenReference(write: RefusedWrite): Omit<Broken, "code"> {
 
 /**
  * Whether a write may have violated the foreign key of these columns. A foreign key with NULL in any of its columns is
- * never violated. Columns that the server does not show are generated ones, which change with others.
+ * never violated. A column that the table of the schema does not have is a generated one: it may change with others.
  */
 function mayBreak(key: readonly string[], { kind, table, written }: RefusedWrite): boolean {
   const values = key.map((name) => {
@@ -137,7 +143,10 @@ function mayBreak(key: readonly string[], { kind, table, written }: RefusedWrite
   );
 }
 
-/** Whether an update changes a unique key, to which rows of other tables may refer. Generated columns may change. */
+/**
+ * Whether an update changes a unique key, to which rows of other tables may refer. A key with a generated column counts
+ * as changed, because that column may change with others.
+ */
 function changesKey({ table, physical, written }: RefusedWrite): boolean {
   const keys = [
     ...table.unique,

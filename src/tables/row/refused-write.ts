@@ -34,8 +34,8 @@ export async function refusalOfError(
 }
 
 /**
- * The refusal where changes lead to too many others. SQLite counts foreign key actions as triggers; how many levels
- * deep they may go differs between backends.
+ * The refusal of a write that leads to too long a chain of other changes, each by the one before. SQLite counts foreign
+ * key actions as triggers; how deep triggers may nest differs between backends.
  */
 const tooLongAChain = badRequest(
   "this leads to too many changes of other rows, each by the one before, as references and triggers do: begin nearer to the end of the chain",
@@ -64,5 +64,5 @@ async function isSound(database: Statements, { sql, params }: Statement): Promis
   }
 }
 
-/** The answer 400, where a trigger of the project's owner has ignored a write. */
+/** The answer 400, where a trigger of the project's owner has prevented a write by `RAISE(IGNORE)`. */
 export const ignored = badRequest("a trigger of the table ignores this");

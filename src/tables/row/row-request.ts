@@ -81,8 +81,8 @@ function keyValues(
     const parsed = fromText(column, textOf(field));
     if (!parsed.ok) return badRequest(`${field}: expected ${parsed.expected}`);
     const stored = numericAffinity(field, physical);
-    // The column stores a text that reads as a number as that number. It would find the row by any spelling of the
-    // number, but only the one that JSON shows counts as the key.
+    // The column stores a text that reads as a number as that number, and would find the row by any spelling of it.
+    // Only the spelling that JSON shows counts as the key.
     if (stored !== undefined && readsAsNumber(textOf(field)) && !isShownNumber(textOf(field), stored))
       return notFound;
     values.set(field, parsed.value);
@@ -137,7 +137,7 @@ function unlessNumbered(values: RowValues, rowid: ColumnName | null | undefined)
   return typeof value === "bigint" && !isSafe(value) ? beyondNumbers(rowid!) : null;
 }
 
-/** The answer 400 for a row that would have a number beyond ±(2^53−1). */
+/** The answer 400 for a row whose rowid would be beyond ±(2^53−1). */
 export function beyondNumbers(rowid: ColumnName): Refusal {
   return badRequest(`${rowid}: expected an integer within ±(2^53−1)`, [rowid]);
 }
@@ -156,8 +156,8 @@ export function patchValues(access: Access, body: Body): RowValues | Refusal {
 }
 
 /**
- * Whether a column that stores texts which read as numbers as numbers would change this value. A json column does not
- * change it if the number comes back as the same JSON.
+ * Whether a value would become another one in a column that turns texts which read as numbers into numbers. In a json
+ * column it stays the same if its number comes back as the same JSON.
  */
 function becomesAnother({ type }: Column, value: SqlValue): boolean {
   return typeof value === "string" && readsAsNumber(value) && !(type === "json" && staysAsNumber(value));

@@ -41,21 +41,22 @@ export interface RowWrite {
   readonly key: RowValues | null;
   /** Statements directly after the write that fail, and so undo it, where the written row is not allowed. */
   readonly checks: readonly Sql[];
-  /** What the request expects of the row as it is; null where it does not matter. */
+  /** What the request expects of the row before it is changed or deleted; null where it expects nothing. */
   readonly expected: Expected | null;
 }
 
-/** What a request expects of a row before it is changed or deleted. Where the row is otherwise, it is left as it is. */
+/** What a request expects of a row before it is changed or deleted. A row that does not meet it is left as it is. */
 export type Expected =
   /** The row has one of these versions, which are integers as texts (RFC 9110, section 13.1.1). */
   | { readonly kind: "versions"; readonly versions: readonly string[] }
-  /** The row's columns have these values. */
+  /** The row has these values in these columns. */
   | { readonly kind: "values"; readonly values: RowValues };
 
 /**
- * Placeholders for the values of columns (`Slot`), which are filled when the statement is sent, so that other requests
- * can use it with other values. `prefix` tells the values of one purpose from those of another. A column of `referred`
- * gets the value that an earlier write of the same transaction has made, whatever `values` has for it.
+ * Makes placeholders (`Slot`) for the values of columns, so that other requests can use the same statement with other
+ * values. `prefix` begins the names of the placeholders, so that values of columns for different purposes can be told
+ * apart. A column of `referred` gets the value that an earlier write of the same transaction has made, whatever
+ * `values` has for it.
  */
 export function slots(
   values: RowValues,
@@ -87,8 +88,8 @@ function referredValues(referred: Referred): readonly SlotValues[] {
 }
 
 /**
- * The key under which the statement of an insert or update is kept for other requests that write the same columns. Null
- * where it cannot be shared.
+ * The key under which the statement of a write is kept for other requests that write the same columns. Null where other
+ * requests cannot use it.
  */
 function shapeOf(
   { key }: Access,
@@ -107,7 +108,7 @@ function expectedShape(expected: Expected): string {
   return expected.kind === "versions" ? "versions" : `values ${[...expected.values.keys()].join()}`;
 }
 
-/** Makes the write that creates a row, or refuses one that is too large. */
+/** Makes the write that creates a row. A refusal where the row would be too large for the log of changes. */
 export function insertOf(
   { access, writes }: WriteTarget,
   sent: RowValues,
@@ -121,14 +122,14 @@ export function insertOf(
     insertStatement(table, slots(given, access, "", referred), rule, returnedOf(access, sent), catalog),
   );
   const values = [given, ...referredValues(referred)];
-  // A rowid that comes from an earlier write is checked by the database. Other values were checked before
-  // (`createValues`).
+  // A rowid that comes from an earlier write of the transaction is checked by a statement after the insert. A rowid in
+  // the request was checked before (`createValues`).
   const { rowid } = catalog.tables.get(table.name)!;
   const checks = rowid !== null && referred.has(rowid) ? [rowidCheck()] : [];
   return { kind: "insert", access, statement, values, sent, key: null, checks, expected: null };
 }
 
-/** Makes the write that changes a row, or refuses one that is too large. */
+/** Makes the write that changes a row. A refusal where the new values alone are too large for the log of changes. */
 export function updateOf(
   { access, writes }: WriteTarget,
   key: RowValues,
@@ -196,8 +197,8 @@ export function managedVersion({ managed }: Pick<Access, "managed">) {
 }
 
 /**
- * Whether the values of a write alone make an image (the row's JSON in the log of changes) that the log cannot hold.
- * The row could be written, but neither changed nor deleted afterwards.
+ * Whether the values of a write alone make an image (the row's JSON in the log of changes) that the log cannot hold. A
+ * row with such an image could be written, but neither changed nor deleted afterwards.
  */
 export function isOverImage(values: RowValues, { table, catalog }: Access): boolean {
   const { imageBytesMax } = catalog;
@@ -219,9 +220,9 @@ export function imageChecks(
 }
 
 /**
- * Whether an update may make the row's image too large together with the columns that it leaves as they are. It cannot
- * if its values have at most a hundredth of the room between the log's bound and the database's: then even 100 columns,
- * as many as a row may have, cannot use that up.
+ * Whether an update may make the row's image too large together with the columns that it leaves as they are. It counts
+ * as harmless with at most 1,000 bytes of values. The database takes 100,000 bytes more than the log's bound, which
+ * even 100 columns, as many as a row may have, cannot use up by such updates.
  */
 function needsImageCheck(patch: RowValues, { table }: Access): boolean {
   return table.historyDays !== null && imageBytes(patch.values()) > 1_000;
@@ -234,8 +235,9 @@ export const tooLargeImage = new Refusal(
 );
 
 /**
- * The columns that a write returns: of the whole row where the read rule admits it, else the primary key; to a
- * write-only API key also the columns that it sent (`docs/reference/rules.md#what-a-write-returns`).
+ * What a write returns: the columns of the whole row that the caller may read, where the read rule admits the row; else
+ * the primary key, and for a write-only API key also the columns that it sent
+ * (`docs/reference/rules.md#what-a-write-returns`).
  */
 export function returnedOf(access: Access, sent: RowValues): Returned {
   const { columns, primaryKey } = access.table;

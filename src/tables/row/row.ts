@@ -80,11 +80,14 @@ export function deleteRow(
   return writeRow(deleteOf(target, key), execution);
 }
 
-/** Statements of the server's own in the same transaction as a write. */
+/** Two statements of the server's own in the same transaction as a write: one before it and one after it. */
 export interface BesideWrite {
-  /** By which `before` undoes the transaction (`abortText`). The error of that is thrown on. */
+  /**
+   * The random text by which an error shows that `before` has undone the transaction (`abortText`). Such an error is
+   * thrown on, and not made a refusal.
+   */
   readonly nonce: string;
-  /** Comes first. */
+  /** The statement before the write. It may undo the transaction. */
   readonly before: Statement;
   /** The statement right after the write. */
   readonly after: Statement;
@@ -116,8 +119,8 @@ export async function writeRow(
 type RowWriteOutcome =
   | { readonly outcome: "written"; readonly json: string }
   /**
-   * The rule denies the write, or there is no such row. With `isThere` it is known that the row exists (or is to be
-   * inserted), so it is the rule that denies.
+   * No row was written: the rule denies the write, or there is no such row. Where `isThere` is true, the row is known
+   * to exist, or was to be inserted, so it is the rule that denies.
    */
   | { readonly outcome: "not_written"; readonly isThere: boolean }
   | { readonly outcome: "refused"; readonly refusal: Refusal };
@@ -193,8 +196,8 @@ async function carryOut(
 }
 
 /**
- * The refusal of a change to a row that was not written: 403 where the row exists, 404 where it does not. Where it is
- * not known yet whether it exists, one more statement looks for it.
+ * The refusal of an update or a delete that changed no row: 403 where the row exists, 404 where it does not. Where it
+ * is not known yet whether it exists, one more statement looks for it.
  */
 async function deniedOrMissing(
   { access, key }: RowWrite,
@@ -203,14 +206,15 @@ async function deniedOrMissing(
   isThere: boolean,
 ): Promise<Refusal> {
   if (isThere) {
-    // One row read: the statement that counted the look-ups of the rule has read the row.
+    // One more row counts as read: the statement that counted the look-ups of the rule has read the row, too.
     execution.tally.add(1);
     return deniedBy(access.table, action);
   }
   const presence = presenceStatement(access.table, slots(key!, access), access.catalog);
   const [result] = await read(execution, [bind(presence, [key!])], "short");
   const found = result!.rows.length > 0;
-  // Two rows read: the write's statement has read the row once, and this statement once more.
+  // Two rows count as read: the write's statement has read the row, and the statement that looks for it has read it
+  // again.
   execution.tally.add(found ? 2 : 0);
   return found ? deniedBy(access.table, action) : notFound;
 }

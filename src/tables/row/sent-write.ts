@@ -8,7 +8,10 @@ import type { RowWrite } from "./row-write.js";
 
 /** A write of one row as statements of a batch. */
 export interface SentWrite {
-  /** Statements for before the write that ask how many rows its rule looks up. Empty where that is known anyway. */
+  /**
+   * Statements that run before the write and count how many rows its rule looks up. Empty where that number is known
+   * anyway.
+   */
   readonly probes: readonly Statement[];
   /** The statement of the write, and the statements that check it directly after it. */
   readonly statements: readonly Statement[];
@@ -32,8 +35,8 @@ export interface WrittenRow {
 }
 
 /**
- * Makes the statements of a write, with its values. `abort` is the beginning of the reason with which the write undoes
- * its batch, if it may do that.
+ * Makes the statements of a write, with its values. `abort` begins the reason in the error by which the write undoes
+ * its batch, where one of its statements may do that.
  */
 export function sentWrite(
   write: RowWrite,
@@ -62,19 +65,25 @@ export function sentWrite(
   };
 }
 
-/** Whether a write writes its row and nothing else: it returns what it has written. */
+/**
+ * Whether a write changes its own row and nothing else. Then the number of rows that it returns is the number of rows
+ * written, and SQLite need not count them.
+ */
 function writesAlone({ run, rowsWritten, virtualRows, own, logged }: TriggersReached): boolean {
   return !run && rowsWritten === 0 && virtualRows === "none" && !own && !logged;
 }
 
-/** What triggers of the project's owner and foreign key actions do when a write is carried out. */
+/**
+ * What the triggers do that are fired by a write: those of the project's owner, also where foreign key actions reach
+ * them, and the server's own.
+ */
 export function triggersOf({ kind, access: { table, catalog } }: RowWrite): TriggersReached {
   return catalog.tables.get(table.name)!.triggers[kind];
 }
 
 /**
- * Whether a write may take long. Finding a row by its key is quick, but one of its rules may have an `exists` that
- * takes more than a single look-up in an index, or rows of other tables may be looked for.
+ * How long a write may take. Finding a row by its key is quick, but one of the write's rules may have an `exists` that
+ * takes more than a single look-up in an index, or rows of other tables may have to be looked for.
  */
 export function durationOf(write: RowWrite): Duration {
   return write.statement.exact && !triggersOf(write).elsewhere ? "short" : "long";
@@ -108,8 +117,8 @@ export function logicalRows(
   if (rowsWritten === null) return null;
   const certain = rows * (1 + rowsWritten);
   if (virtualRows !== "one_more") return certain;
-  // Where the server's own triggers write, their rows cannot be told from the one more row that an owner's trigger may
-  // have written.
+  // Whether a trigger has written the row that is not in `rowsWritten` (`one_more`) shows in SQLite's count alone. It
+  // cannot be told where the server's own triggers add to the count, or where the write has several rows.
   if (own || rows > 1) return null;
   return counted > certain ? certain + 1 : certain;
 }

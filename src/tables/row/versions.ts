@@ -16,8 +16,8 @@ export function etagOf(access: Access, json: string): HeadersRecord {
 }
 
 /**
- * The versions that a row may have to be changed or deleted by a request, from `If-Match` and `If-None-Match`; null
- * where it may have any. Refused where the table has no versions, or the caller may not read them.
+ * The versions of a row that let a request change or delete it, from `If-Match` and `If-None-Match`; null where any
+ * version does. Refused where the table has no versions, or the caller may not read them.
  */
 export function expectedVersions(access: Access, headers: Headers): Expected | Refusal | null {
   const match = entityTags(headers, "If-Match");
@@ -66,8 +66,8 @@ const notWhenCreating = badRequest("If-Match: a request that creates rows takes 
 const tableIsThere = new Refusal("precondition_failed", "there is something already");
 
 /**
- * Whether a client that has these versions has the one of the header ETag (RFC 9110, section 13.1.2). Weak tags count,
- * too.
+ * Whether a client that sent `If-None-Match` with the entity tags `known` has the version in the answer's header ETag
+ * already (RFC 9110, section 13.1.2). Weak tags count, too.
  */
 export function isKnownTo(known: EntityTags | null, { ETag }: HeadersRecord): boolean {
   if (known === null || ETag === undefined) return false;

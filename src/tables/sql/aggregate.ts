@@ -16,7 +16,10 @@ import { jsonArray, keyValue, realJson, shownValue, storedBytes } from "./wire.j
 
 /** How an aggregate is computed: everything that its SQL depends on. */
 export interface AggregatePlan extends Pick<AggregateRequest, "groups" | "results" | "order"> {
-  /** Which rows are examined and which of them belong to the aggregate. The plan's window is the whole table. */
+  /**
+   * The plan by which rows are examined, and by which it is decided which of them belong to the aggregate. Its window
+   * is the whole table.
+   */
   readonly rows: ListPlan;
   /**
    * The place in the order of groups after which the page begins: a value for each of `orderTerms`. Null for the first
@@ -27,9 +30,9 @@ export interface AggregatePlan extends Pick<AggregateRequest, "groups" | "result
 
 /**
  * The statement that computes one page of groups. It is a single statement, so that all results are of the same moment,
- * and each candidate (a row that passes the conditions which the index serves) is read once. One candidate more than
- * the scan limit is read where there are as many: then the groups are not those of all rows, and must not be answered.
- * It returns one row with these columns:
+ * and each candidate (a row that passes the conditions which the index serves) is read once. It reads at most one
+ * candidate more than the scan limit. If it has read that one, some rows may be missing from the groups, which must
+ * then not be answered. It returns one row with these columns:
  *
  * - `found`: how many groups were found, at most `limit + 1`;
  * - `rows`: these groups as a JSON array, each as an array of its values and results, in which a sum of integers is
@@ -37,9 +40,10 @@ export interface AggregatePlan extends Pick<AggregateRequest, "groups" | "result
  * - `last_key`: the key of the page's last group as a JSON array; NULL where no group was found beyond the page;
  * - `examined`: a JSON array `[candidates, rows that were looked up for an exists]`;
  * - `total`: the number of groups on all pages;
- * - `misfits`: a JSON array with the number of rows whose value has not the type of its column, for each of `fitted`;
+ * - `misfits`: a JSON array with the number of rows whose value is not of its column's type, for each of `fitted`;
  * - `links`: the number of rows that the ways have found on their way to the candidates; the scan limit counts them;
- * - `gate_visits` and `searched`: as those of `listStatement`.
+ * - `gate_visits`: the number of rows that were looked up for what is decided before any row of the table is read;
+ * - `searched`: what was measured of the text that `contains` filters search (`SearchBudget.measured`).
  */
 export function aggregateStatement(plan: AggregatePlan): Counted<Sql> {
   const { rows, groups, after } = plan;
@@ -55,8 +59,8 @@ export function aggregateStatement(plan: AggregatePlan): Counted<Sql> {
   ];
   const limitOfCandidates = source.ways === null ? integer(rows.scanLimit + 1) : sql`${source.ways.left} + 1`;
   const candidates = source.inAnyOrder(columns, judge.probes, gate.limited(limitOfCandidates));
-  // Candidates that are not in the aggregate become groups of their own, so that one pass over the rows also counts
-  // them.
+  // Candidates that do not pass the conditions become groups of their own, without `_ok`, so that one pass over the
+  // rows also counts them.
   const isJudged = rows.path.rest.length > 0 || (source.ways?.isFirst ?? null) !== null;
   const keys = [...(isJudged ? [sql`1`] : []), ...groups.map((column) => w(column))];
   const misfits = fitted(plan).map(
@@ -96,9 +100,12 @@ const w = ({ name: column }: Pick<Column, "name">): Sql => sql`_w.${name(column)
 interface Output {
   /** The column that the value is made of; null for `count=*`. */
   readonly column: Column | null;
-  /** The SQL of what is computed of a group's rows, `_w`: one or two values, which become columns of the group. */
+  /** The SQL of one or two values that are computed from a group's rows, `_w`. They become columns of the group. */
   readonly parts: readonly Sql[];
-  /** The types of those parts that groups are ordered by, from the first part on; null for a part of any type. */
+  /**
+   * The types of the parts by which groups are ordered, which are the first of `parts` or all of them; null for a part
+   * whose values may be of any type.
+   */
   readonly keyTypes: readonly (ColumnType | null)[];
   /** Makes the SQL of the value in JSON, given the SQL for each part. */
   readonly shown: (parts: readonly Sql[]) => Sql;
@@ -165,7 +172,7 @@ function resultOutput({ compute, column }: AggregateResult, physical: CatalogTab
   }
 }
 
-/** The output for the value of a column, which is `value` in SQL. */
+/** The output for a value that is one of a column's; `value` is its SQL. */
 function columnOutput(column: Column, value: Sql, physical: CatalogTable | undefined): Output {
   const isLoose = physical === undefined || physical.affinities.has(column.name);
   return {
@@ -220,7 +227,10 @@ interface GroupOrderTerm extends OrderTerm {
   readonly isTyped: boolean;
 }
 
-/** The terms of the order of groups, over the columns of a group; a sum of integers is ordered by two of them. */
+/**
+ * The terms of the order of groups, over the columns of a group. A sum of integers is two columns, and so makes two
+ * terms.
+ */
 function orderTerms({ order }: AggregatePlan, outputs: readonly Output[]): readonly GroupOrderTerm[] {
   return order.flatMap(({ at, descending }) =>
     outputs[at]!.keyTypes.map((type, part) => ({
@@ -232,7 +242,7 @@ function orderTerms({ order }: AggregatePlan, outputs: readonly Output[]): reado
   );
 }
 
-/** The key of the group `_page` (its place in the order), as a JSON array. */
+/** The place of the group `_page` in the order of groups, as a JSON array for the cursor. */
 function keyOf(order: readonly GroupOrderTerm[]): Sql {
   const values = order.map((term) =>
     keyValue(term, sql`_page.${name(term.column.name)}`, term.isTyped ? typed : undefined),

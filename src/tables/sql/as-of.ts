@@ -23,22 +23,25 @@ import { jsonObject } from "./wire.js";
 export interface AsOf {
   /** Common table expressions that the other members need. */
   readonly ctes: readonly Sql[];
-  /** A table in a FROM: `tbl` and `pk` of each row that was changed after the moment, and `seq`, its first entry since. */
+  /**
+   * A table in a FROM, with the rows that were changed after the moment: `tbl` and `pk` of each, and as `seq` the
+   * number of the first entry about it since.
+   */
   readonly changed: Sql;
   /**
-   * A table in a FROM, of the rows that were changed after the moment, as they were at the moment: `_pk` and their
-   * columns.
+   * A table in a FROM, with those rows of a table that were changed after the moment, as they were at the moment: `_pk`
+   * and their columns.
    */
   images(table: string): Sql;
   /** Whether the row of this alias has not been changed since the moment. */
   isUnchanged(table: string, alias: Sql): Sql;
-  /** The SQL of an `exists` over its table as it was at the moment, and of every `exists` in it. */
+  /** The SQL of an `exists` that looks into its table as it was at the moment. So does every `exists` inside of it. */
   exists(node: Exists, names: SqlNames): Sql;
 }
 
 /**
- * Makes the SQL for tables at a moment. `at` is the moment, and `label` tells its names from those for another moment
- * in the same statement.
+ * Makes the SQL for the tables as they were at a moment. `at` is the number of the moment's entry in the log. `label`
+ * is in the names of the common table expressions, so that one statement can have those of two moments.
  */
 export function asOf(at: Sql, label: "c" | "h", tables: readonly LoggedTable[], catalog: Catalog): AsOf {
   const changed = internal(`first_${label}`);
@@ -60,7 +63,8 @@ export function asOf(at: Sql, label: "c" | "h", tables: readonly LoggedTable[], 
     isUnchanged,
     exists,
     ctes: [
-      // NOT INDEXED makes SQLite read the log in the order of its entries, so that none before the moment is read.
+      // NOT INDEXED makes SQLite read the log in the order of its entries, so that it begins after the moment and reads
+      // no earlier entry.
       sql`${changed} AS MATERIALIZED (SELECT tbl, pk, min(seq) AS seq FROM _changes NOT INDEXED WHERE seq > ${at} GROUP BY tbl, pk)`,
       ...tables.map(
         (table) =>
@@ -97,7 +101,7 @@ export function hasKey(table: LoggedTable, alias: Sql, pk: Sql): Sql {
   ]);
 }
 
-/** The key whose text is `pk` as a JSON object, with those of its columns that are among `columns`. */
+/** The key whose text is `pk`, as a JSON object of those of its columns that are in `columns`. */
 export function keyObject(
   table: LoggedTable,
   columns: readonly Column[],
@@ -110,8 +114,8 @@ export function keyObject(
 }
 
 /**
- * Whether a row is in the page: by its number `n`, and by `bytes`, how many bytes the rows up to it have. The first row
- * always is, however large it is.
+ * SQL for whether a row still fits into a page: `n` is the number of the row in the page, from 1, and `bytes` how many
+ * bytes the rows up to it have. The first row always fits, however large it is.
  */
 export function isInPage(limit: number, { answerBytesMax }: Catalog): Sql {
   return sql`n <= ${integer(limit)} AND (n = 1 OR bytes <= ${integer(answerBytesMax)})`;
@@ -127,14 +131,14 @@ export function key(table: LoggedTable, alias: Sql): Sql {
   return { text: keySql(table.key, alias.text), params: [] };
 }
 
-/** The name of a table as a text literal. */
+/** The name of a table as an SQL text literal. */
 export function text(table: string): Sql {
   return { text: quoteText(table), params: [] };
 }
 
 /**
- * Adapts a condition to a row that was read from an image. The columns of such a row have no affinity, so those that
- * may hold a text as a number are compared as they are shown.
+ * Adapts a condition to a row that was read from an image (a row's JSON in the log of changes). The columns of such a
+ * row have no affinity, so those that may hold a text as a number are compared by the text that JSON shows for them.
  */
 export function asShownOf(
   expression: Expression,

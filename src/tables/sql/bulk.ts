@@ -18,17 +18,17 @@ import { aborting, keyJson } from "./row.js";
 /** A statement that creates several rows, whose values are a JSON array in the slot `rows` (`rowsText`). */
 export interface BulkStatement extends Counted<Sql> {
   /**
-   * A SELECT, for right before the statement, of how many rows are looked up for the rule's `exists`. Null without an
-   * `exists`.
+   * A SELECT to run right before the statement: how many rows are looked up for the rule's `exists`. Null where the
+   * rule has no `exists`.
    */
   readonly probes: Sql | null;
   /**
    * The SELECT that is run right after this statement and undoes the batch where not as many rows were created as the
-   * slot `count` says. The reason is the slot `abort`, followed by `i:denied` for the first row `i` that the rule denies,
-   * else by `0:ignored`.
+   * slot `count` says. The reason in its error is the slot `abort`, followed by `i:denied` for the first row `i` that
+   * the rule denies; where the rule denies none, by `0:ignored`, because then a trigger has prevented a row.
    */
   readonly guard: Sql;
-  /** How the answer is found, row by row; null where the rows cannot be found again. */
+  /** How the answer finds the created rows; null where they cannot be found again. */
   readonly answer: AnswerSource | null;
 }
 
@@ -62,7 +62,8 @@ export function bulkInsertStatement(
   const probes = guard.measuredAll(rows, sql`_n`);
   const denied = sql`${rows} SELECT min(_i) || ':denied' FROM _n WHERE (${guard.condition}) IS NOT TRUE`;
   const reason = alwaysTrue(rule) ? sql`'0:ignored'` : sql`ifnull((${denied}), '0:ignored')`;
-  // The created rows are numbered without gaps unless triggers add rows to the same table between them.
+  // The created rows get numbers without gaps, so that the answer can find them, unless triggers add rows to the same
+  // table between them.
   const isNumbered =
     physical.rowid !== null &&
     !physical.triggers.insert.run &&
@@ -88,7 +89,7 @@ export function bulkInsertStatement(
   };
 }
 
-/** The value of a column, as SQL, read from `value`, the JSON array of a row. */
+/** The SQL that reads the value of a column from `value`, the JSON array of a row. */
 function element({ type, name: column }: Column, index: number, scaled: ReadonlySet<string>): Sql {
   const at = sql`value ->> ${integer(index)}`;
   if (type === "blob") return sql`unhex(${at})`;
@@ -107,7 +108,7 @@ export function scaledIn(rows: readonly ReadonlyMap<string, SqlValue>[]): Readon
   );
 }
 
-/** The rows as a JSON array of arrays, with the values of these columns. */
+/** The rows as a JSON array of arrays, each with the values of these columns. */
 export function rowsText(rows: readonly ReadonlyMap<string, SqlValue>[], columns: readonly Column[]): string {
   const texts = rows.map((row) => `[${columns.map((column) => valueText(row.get(column.name)!)).join()}]`);
   return `[${texts.join()}]`;

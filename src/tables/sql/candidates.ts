@@ -23,35 +23,42 @@ import { noNames, predicate, type SqlNames } from "./predicate.js";
 
 /**
  * Where a list's statement gets its candidates from: the rows that an index, the table or the list's ways offer, before
- * any of them is tested. The parameter `more` is for further columns over the table's alias `_t`, with their names.
+ * any of them is tested. The parameter `more` of its methods has further expressions for the SELECT list, over the
+ * table's alias `_t` and with their names.
  */
 export interface CandidateSource {
-  /** The gate of the list's statement (what is decided before any row is read). */
+  /** What the list's statement decides once, before any row is read. */
   readonly gate: Gate;
-  /** A SELECT of candidates with these columns, in no order. `limit` is the SQL of a number; null for all of them. */
+  /**
+   * A SELECT of candidates (rows to test) with these columns, in no order. `limit` is the SQL of a number; null for all
+   * of them.
+   */
   inAnyOrder(columns: readonly Sql[], more: readonly Sql[], limit: Sql | null): Sql;
   /**
    * A SELECT of the window's candidates with these columns, in the list's order. `limitClause` has LIMIT, and maybe
-   * OFFSET. `until` is a table in a FROM whose one row is a place in the order, behind which no row is wanted. By ways
-   * none comes then; by an index some may come all the same.
+   * OFFSET. `until`, if not null, is a table for a FROM with one row: a place in the order after which no row is
+   * needed. Ways then offer no row after that place; an index may still offer some.
    */
   inOrder(columns: readonly Sql[], more: readonly Sql[], limitClause: Sql, until: Sql | null): Sql;
-  /** What only ways have; null where the list has no ways. */
+  /** What only ways (index walks from a known value) have; null where the list has no ways. */
   readonly ways: WaysSource | null;
-  /** The SQL of a column of the order, for the candidate of `_t`. */
+  /** Gives the SQL for a column of the list's order, of the candidate `_t`. */
   readonly refer: Refer;
   readonly exact: boolean;
-  /** How SQLite is expected to find the candidates. */
+  /** How SQLite is expected to find the candidates, for the check of its query plan. */
   readonly seeks: readonly Seek[];
 }
 
 /** What is particular to candidates that ways (index walks from a known value) lead to. */
 export interface WaysSource {
-  /** How many rows the ways have found on their way to the listed table. */
+  /** The SQL for how many rows the ways have found on their way to the listed table. */
   readonly links: Sql;
-  /** How many candidates the scan limit still allows after the rows that the ways have found, which it counts too. */
+  /**
+   * The SQL for how many candidates the scan limit still allows. The rows that the ways have found on their way count
+   * too, and are subtracted.
+   */
   readonly left: Sql;
-  /** The condition on a candidate of `_t` that no earlier way leads to it as well. Null where there is one way. */
+  /** The condition that no earlier way leads to the candidate `_t`, too. Null where there is one way. */
   readonly isFirst: Sql | null;
 }
 
@@ -108,8 +115,8 @@ function selectFrom(plan: ListPlan, columns: readonly Sql[], probes: readonly Sq
 }
 
 /**
- * `alias.column AS column`, for the SELECT list of a subquery. Gets COLLATE BINARY where this database lacks the
- * column's own collation, because SQLite has to know one for the columns of a subquery.
+ * Makes `alias.column AS column` for the SELECT list of a subquery. Adds COLLATE BINARY where this database lacks the
+ * column's own collation, because SQLite has to know a collation for each column of a subquery.
  */
 export function shownColumn({ unsupported }: Catalog, table: Table, alias: Sql, column: Sql): Sql {
   const incomparable = [...(unsupported.columns.get(table.name)?.keys() ?? [])];
@@ -165,9 +172,10 @@ export function limitOf(limit: Sql | null): Sql {
 const compoundTermsMax = 5;
 
 /**
- * One SELECT of the rows of all `selects`, one after the other. Where there are more than D1 allows in a compound
- * SELECT, some are put together in subqueries, which nest no deeper than they must: SQLite's parser has a limit, too.
- * `limitClause` limits several of them together, not one alone; empty for none.
+ * Joins SELECTs into one that returns all their rows, one SELECT after the other. Where there are more than D1 allows
+ * in a compound SELECT, some are put together in subqueries. These nest no deeper than they must, because SQLite's
+ * parser has a limit, too. `limitClause` limits the rows of several SELECTs together, and is not added to one alone;
+ * empty for none.
  */
 export function concatenated(selects: readonly Sql[], limitClause: Sql): Sql {
   const [only, ...others] = selects;
@@ -186,8 +194,9 @@ export function servedSql(served: readonly Expression[]): Sql {
 }
 
 /**
- * Whether a condition bounds the rows of an arm less than the arm's own range does. Such a condition is left out,
- * because SQLite might seek by it instead of by the range.
+ * Whether all rows of an arm (a range of the rows after a key) pass a condition anyway, because it bounds the arm's
+ * first column less than the arm's range does. Such a condition is left out, because SQLite might seek by it instead of
+ * by the range.
  */
 function isImplied(plan: ListPlan, arm: Arm, condition: Expression): boolean {
   if (arm.depth !== 0) return false;
@@ -197,8 +206,8 @@ function isImplied(plan: ListPlan, arm: Arm, condition: Expression): boolean {
 }
 
 /**
- * Whether an arm that is a range of NULLs cannot have a row, because one of the conditions that the index serves sets a
- * bound to the column, and NULL is within no bound.
+ * Whether an arm (a range of the rows after a key) that is a range of NULLs cannot have a row, because one of the
+ * conditions that the index serves bounds the column, and NULL is within no bound.
  */
 function isShutOut({ path }: ListPlan, arm: Arm): boolean {
   const column = path.order[arm.depth]!.column.name;

@@ -22,7 +22,7 @@ import { rowsAsOf } from "./past.js";
 import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
 import { jsonWithin, storedBytes } from "./wire.js";
 
-/** What a caller follows (keeps a synced copy) of one table. */
+/** The part of one table that a caller follows, which means that the caller keeps a synced copy of it. */
 export interface Followed {
   readonly access: Pick<ReadAccess, "table" | "catalog">;
   /** What has to be TRUE of a row for the caller to have it: the rule for reading, and the caller's filters. */
@@ -34,11 +34,16 @@ export interface Followed {
   readonly related: readonly LoggedTable[];
 }
 
-/** A page of changes for a caller who follows a table, with the slots of its statement. */
+/**
+ * Which page of changes a statement reads for a caller who follows a table: the placeholders for its moments and key,
+ * and its limits.
+ */
 export interface DeltaPage {
-  /** The moment up to which the caller already knows all changes. */
+  /** The moment (the number of an entry of the log) up to which the caller already knows all changes. */
   readonly from: Slot;
-  /** The moment up to which this page and the following ones tell of changes. */
+  /**
+   * The moment (the number of an entry of the log) up to which this page and the pages after it tell of changes.
+   */
   readonly to: Slot;
   /** The text of the key with which the page before ended; null for the first page. */
   readonly after: Slot | null;
@@ -48,15 +53,20 @@ export interface DeltaPage {
   readonly window: number;
 }
 
-/** How many keys may have to be examined for all pages before the caller has to start the copy anew. */
+/**
+ * How many keys may have to be examined for all pages of a follower's changes. Where there are more, the caller has to
+ * start the copy anew.
+ */
 export const candidatesMax = 50_000;
 
 /**
- * Makes the statement for what changed for a caller between two moments, by key: `[pk, key, row, had, …]`. `key` is the
- * key in JSON. `row` is the row in JSON, NULL where the caller has it no more, and `had` is 1 where the caller had it.
- * After these rows comes one with the text of the key that was examined last, and in its last columns how many keys
- * were examined, how many of these changed for the caller (up to one more than the limit), and how many keys there are
- * in all, up to one more than `candidatesMax`. No row comes where no key was examined.
+ * Makes the statement for what changed for a caller between two moments. It returns a row `[pk, key, row, had, …]` for
+ * each key with a change. `pk` is the key's text in the log of changes, `key` the key in JSON. `row` is the row in JSON
+ * at the second moment, NULL where the caller may not see it then. `had` is 1 where the caller could see it at the
+ * first moment. One more row follows, with the text of the key that was examined last, and in its last columns three
+ * numbers: how many keys were examined for the page, how many of these have changed for the caller (up to one more than
+ * the limit), and how many keys there are for all pages (up to one more than `candidatesMax`). No row comes where no
+ * key was examined.
  */
 export function deltaStatement(followed: Followed, { from, to, after, limit, window }: DeltaPage): Sql {
   const { access, logged, related } = followed;
@@ -79,8 +89,8 @@ export function deltaStatement(followed: Followed, { from, to, after, limit, win
 }
 
 /**
- * Makes the statement for everything that a caller may see at one moment, in the form in which `deltaStatement` tells
- * of inserted rows.
+ * Makes the statement for all rows that a caller may see at one moment, for a new copy. Its result has the columns of
+ * that of `deltaStatement`, and tells of each row as one that the caller did not have.
  */
 export function wholeStatement(
   followed: Followed,
@@ -107,8 +117,8 @@ export function wholeStatement(
 }
 
 /**
- * A SELECT of those of the rows `_p` that the caller could see at a moment: `pk`, `row` in JSON, and `bytes`, the size
- * of what is stored.
+ * A SELECT of those rows with a key in `_p` that the caller could see at a moment: `pk`, `row` in JSON, and `bytes`,
+ * the size of what is stored.
  */
 function seenAt(moment: AsOf, followed: Followed): Sql {
   const { logged } = followed;
@@ -150,9 +160,9 @@ function page(ctes: readonly Sql[], { access, logged }: Followed, limit: number,
 }
 
 /**
- * A SELECT of the keys of the rows for which an `exists` may have another result than before, because of changes in its
- * own table: those that the changed rows of this table, as they were and as they are, lead to by the equalities of the
- * `exists`. Rows that were changed themselves need not be among them.
+ * A SELECT of the keys of the rows for which an `exists` may have another result than before, because rows of its own
+ * table were changed. From each of these, as it was and as it is, the equalities of the `exists` lead to the rows. Keys
+ * of rows that were changed themselves may be missing, because those are examined anyway.
  */
 function led(
   chain: readonly Exists[],

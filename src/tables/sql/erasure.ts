@@ -6,13 +6,13 @@ import { hasKey, key, keyColumn, text } from "./as-of.js";
 import { and, bind, commaList, name, param, Slot, type Sql, sql } from "./fragment.js";
 
 /**
- * Makes the statements that erase the images (stored contents) of one row from the log, in one transaction
- * (docs/change-log.md#erasing-a-row). The first one returns how many entries have some, or no row for none. The last
- * one returns `tx` of each entry that it deletes.
+ * Makes the statements, for one transaction, that erase the stored contents (images) of one row from the log of changes
+ * (docs/change-log.md#erasing-a-row). The first statement returns how many of the row's entries the others delete or
+ * blank, or no row where there are none. The last one returns `tx`, the transaction, of each entry that it deletes.
  *
- * Where the row still exists, its newest entry becomes its insertion: otherwise the row would seem to have been as it
- * is now at earlier moments. All other entries are deleted; if the newest entry of the whole log is among them, only
- * its number is kept.
+ * Where the row still exists, its newest entry is kept, as that of an insert without old contents: without any entry,
+ * the row would seem to have been as it is now at all earlier moments. The row's other entries are deleted. If the
+ * newest entry of the whole log is among them, it is blanked instead, so that its number is not given out again.
  */
 export function erasure(
   logged: LoggedTable,
@@ -26,8 +26,9 @@ export function erasure(
   const hasMore = sql`(op <> 'insert' OR old IS NOT NULL)`;
   const concerned = sql`SELECT count(*) AS entries FROM _changes WHERE seq IN (${entries}) AND (seq NOT IN (${begins}) OR ${hasMore})`;
   return [
-    // The new generation is random, because a random number is neither a version of the schema, which a change of the
-    // schema sets, nor that of another erasure.
+    // The table's generation is part of what clients' checkpoints are compared with. The new one is random, so that it
+    // equals neither a version of the schema, which is the generation that a change of the schema sets, nor that of
+    // another erasure.
     sql`UPDATE _history SET generation = random() WHERE tbl = ${text(logged.table)} AND (${concerned}) > 0 RETURNING (${concerned}) AS entries`,
     sql`UPDATE _changes SET op = 'insert', old = NULL WHERE seq IN (${begins}) AND ${hasMore}`,
     sql`UPDATE _changes SET ${blank} WHERE seq = (SELECT max(seq) FROM _changes) AND seq IN (${entries}) AND seq NOT IN (${begins})`,
@@ -38,8 +39,8 @@ export function erasure(
 const blank: Sql = { text: numberAlone, params: [] };
 
 /**
- * Whether the entry `_l` of the log is about the row with this key. Where different values of a key can be equal, as
- * 'a' and 'A' are where the collation is NOCASE, it may be about any of these.
+ * The condition that the log's entry `_l` is about the row with the key in the slots. Where different values of a key
+ * compare as equal, as 'a' and 'A' do with the collation NOCASE, entries with any of these values count.
  */
 function isOf(logged: LoggedTable, physical: CatalogTable | undefined): Sql {
   const isTable = sql`_l.tbl = ${text(logged.table)}`;

@@ -31,19 +31,22 @@ import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
  * (`docs/reference/http.md#expand`).
  */
 export interface ExpansionsSql {
-  /** Common table expressions, to follow that of the page's rows. */
+  /**
+   * Common table expressions that find the related rows. In the list's WITH they come after the one that holds the
+   * page's rows, from which they start.
+   */
   readonly ctes: readonly Sql[];
-  /** How many bytes of stored values the rows of the expansions hold. */
+  /** The SQL of how many bytes the stored values of all related rows take together, to check the size of the answer. */
   readonly bytes: Sql;
   /**
-   * Three columns of the statement for each step, in the order of `stepsIn`. `fits` tells whether the rows may be written
-   * out.
+   * Three columns of the list's statement for each step of the expansions (a reference that is followed), in the order
+   * of `stepsIn`. `fits` is the condition that the related rows do not have too many bytes to be written out.
    *
-   * - the rows as `rowAndKeys` writes them, with `rowSeparator` between them, those of one row in their order; NULL where
-   *   there are none. The first of the keys is the value that leads to the row;
-   * - a JSON array: how many rows were examined, how many were looked up for an `exists` of theirs, and for one that no
-   *   row matters to;
-   * - for a step that counts, a JSON array of arrays `[value, number]`: how many rows each value leads to. Else NULL.
+   * - The related rows, as `rowAndKeys` writes them, with `rowSeparator` between them; NULL where there are none. The
+   *   first key of each is the value that has led to it. Rows with the same such value are in the order to be shown.
+   * - A JSON array of three numbers: how many related rows were examined, how many rows were looked up for an `exists`
+   *   of the read rule that depends on the related row, and how many for one that does not.
+   * - For a step that counts, a JSON array of arrays `[value, number]`: how many rows each value leads to. Else NULL.
    */
   columns(fits: Sql): readonly Sql[];
   readonly exact: boolean;
@@ -51,16 +54,16 @@ export interface ExpansionsSql {
 }
 
 /**
- * Separates the rows of a page in one text. SQLite writes no other line breaks into JSON, because it escapes those in
- * texts.
+ * Stands between the JSON texts of rows that are joined into one text. No JSON text that SQLite writes has a line
+ * break, because SQLite escapes those inside of strings, so the joined text can be split at it.
  */
 export const rowSeparator = ",\n";
-/** The text `rowSeparator` as SQL. */
+/** `rowSeparator` as a text literal in SQL. */
 export const separator: Sql = { text: `'${rowSeparator}'`, params: [] };
 
 /**
- * A row in JSON and, where expansions begin with it, after a line break a JSON array: the `keys` before, and the values
- * that lead from the row to those of each step.
+ * The SQL of a row's JSON text (`row`). Where there are `keys` or `steps`, a line break and a JSON array follow: the
+ * values `keys`, then for each step (a reference that is followed from the row) the row's value that the step looks up.
  */
 export function rowAndKeys(
   row: Sql,
@@ -80,8 +83,8 @@ const keyOf = (column: Column, ref: Sql, physical: CatalogTable | undefined) =>
   keyValue({ column, nullable: true, descending: false }, ref, physical);
 
 /**
- * Makes the SQL that finds the rows of all expansions of a page. `page` is a table in a FROM with the rows of the page
- * and the columns that expansions begin with.
+ * Makes the SQL that finds the rows of all expansions of a page. `page` is a table or subquery for a FROM: the page's
+ * rows, with the columns whose values the expansions follow.
  */
 export function expansionsSql(plan: ListPlan, page: Sql): ExpansionsSql {
   const all = stepsIn(plan.expansions);
@@ -100,7 +103,10 @@ export function expansionsSql(plan: ListPlan, page: Sql): ExpansionsSql {
   };
 }
 
-/** The SQL of one step of an expansion (a reference that is followed). */
+/**
+ * The SQL of one step of an expansion, which follows one reference: from rows that are found already to the rows that
+ * they lead to.
+ */
 interface StepSql extends Pick<ExpansionsSql, "ctes" | "bytes" | "exact" | "seeks"> {
   readonly rows: Sql;
   readonly examined: Sql;
@@ -121,12 +127,15 @@ function partsOf(
   });
 }
 
-/** A step of an expansion with everything that its SQL is made of. */
+/** One step of an expansion (a reference that is followed), with everything that its SQL is made of. */
 interface Walked {
   readonly step: ExpansionStep;
-  /** A SELECT of the values `k` that lead to rows. */
+  /**
+   * A SELECT, with one column `k`, of the values that this step looks up: those in the column `from` of the rows that
+   * the step begins with.
+   */
   readonly from: Sql;
-  /** The alias of the table whose rows are found. */
+  /** The alias of the table in which this step looks up rows. */
   readonly row: Sql;
   readonly gate: Gate;
   readonly judge: Judge;
@@ -148,8 +157,8 @@ function stepSql(
   const gate = gateOf(gated, internalName("b", i));
   const judge = judgeOf(gated, gate, [], row);
   const value = name(from.name);
-  // Values that are equal can still differ, as 'a' and 'A' do where the collation is NOCASE; then DISTINCT is left out,
-  // and each is looked up by itself.
+  // Values of a referring column can be equal and yet differ, as 'a' and 'A' do with the collation NOCASE. Each is
+  // answered with its own row: so DISTINCT, which would merge them, is left out, and each value is looked up by itself.
   const unique = rows !== null || physicalBefore?.exactColumns.has(from.name) ? sql`DISTINCT ` : empty;
   const values = sql`SELECT ${unique}_before.${value} AS k FROM ${source} AS _before WHERE _before.${value} IS NOT NULL`;
   const walked: Walked = { step, from: values, row, gate, judge, scanLimit: plan.scanLimit };
@@ -176,8 +185,9 @@ function stepSql(
 }
 
 /**
- * The conditions of a table's read rule, in the form that a list's plan has them. The rule's aliases get the step's
- * number, because other steps may use the same ones.
+ * The read rule of a step's table, split as a list's plan has it: conditions that depend on no row, and conditions on
+ * the row. The step's number goes into the rule's aliases, because the rules of several steps in one statement may use
+ * the same ones.
  */
 function gatedBy({ table, catalog, rule }: ReadAccess, i: number): Gated & Pick<ListPlan, "table"> {
   const named = withAliases(rule, (alias) => `${i}_${alias}`);
@@ -191,15 +201,24 @@ function gatedBy({ table, catalog, rule }: ReadAccess, i: number): Gated & Pick<
   };
 }
 
-/** An alias of the i-th step. Aliases of rules begin with a letter, so those that begin with a number are not taken. */
+/**
+ * An alias for a table of the i-th step of the expansions. It begins with a number, so that it is none of a rule's
+ * aliases, which begin with a letter.
+ */
 const alias = (i: number, kind: "e" | "n" | "r") => aliasName(`${i}${kind}`);
 
-/** The SQL of the rows that a step of an expansion finds. */
+/** The SQL of the rows that one step of an expansion (a reference that is followed) finds. */
 interface Found {
   readonly ctes: readonly Sql[];
-  /** A table in a FROM: all rows that were examined, with the columns that `judge` reads. */
+  /**
+   * A table or subquery for a FROM: all rows that this step has examined, with the columns that `judge`, its test of
+   * the read rule, reads.
+   */
   readonly examined: Sql;
-  /** A table in a FROM: the rows that the caller may read, and for each in `_k` the value that has led to it. */
+  /**
+   * A table or subquery for a FROM: those rows found by this step that the caller may read. The column `_k` holds the
+   * value that has led to the row.
+   */
   readonly rows: Sql;
   readonly seeks: readonly Seek[];
 }
@@ -239,7 +258,8 @@ function backward(walked: Walked, rows: BackwardRows, i: number, needed: readonl
     : sql`SELECT * FROM (SELECT _w.*, row_number() OVER (PARTITION BY _w._k${orderBy(rows.order, columnsOfAlias(sql`_w`))}) AS _n FROM ${passing}) WHERE _n <= ${integer(rows.limit)}`;
   const list = [sql`_c._k AS _k`, ...shownColumns(access, again, needed)];
   const isRow = and(rows.rowKey.map((column) => sql`${again}.${name(column)} = _c.${name(column)}`));
-  // CROSS JOIN makes SQLite go through the chosen rows and look up one after the other, which keeps their order.
+  // CROSS JOIN makes SQLite read the chosen rows first and look up the other columns of one after the other, which
+  // keeps their order.
   const read = sql`SELECT ${commaList(list)} FROM (${chosen}) AS _c CROSS JOIN ${name(access.table.name)} AS ${again} NOT INDEXED WHERE ${isRow}`;
   return {
     ctes: [sql`${examined} AS MATERIALIZED (${select})`, sql`${cte} AS MATERIALIZED (${read})`],
@@ -254,7 +274,10 @@ interface Examination {
   readonly seeks: readonly Seek[];
 }
 
-/** Examines all rows that the values lead to, in no order, at most one more than the scan limit. */
+/**
+ * Makes a SELECT of all rows that the values of a step lead to, in no order, at most one more than the scan limit. One
+ * more tells that there are too many.
+ */
 function whole({ step, from, row, gate, judge, scanLimit }: Walked, columns: readonly Sql[]): Examination {
   const { to, access, index } = step;
   const list = commaList([sql`_p.k AS _k`, ...columns, ...judge.probes]);
@@ -266,9 +289,12 @@ function whole({ step, from, row, gate, judge, scanLimit }: Walked, columns: rea
 }
 
 /**
- * Examines the rows that each value leads to, in the order of the index, until enough are found that the caller may
- * read, or one more than the scan limit in all. A recursive query whose queue holds for each value the row that was
- * examined last, and in `_f` how many of the rows before that may be read.
+ * Makes a SELECT that examines the rows that each value of a step leads to, in the order of the index. For a value it
+ * stops when it has found as many rows as are shown, counting only those that the caller may read. For all values
+ * together it examines one row more than the scan limit at most.
+ *
+ * It is a recursive query: its queue holds for each value the row that was examined last, and in `_f` how many of the
+ * rows before that one the caller may read.
  */
 function untilEnough(
   { step, from, row, gate, judge, scanLimit }: Walked,

@@ -13,26 +13,32 @@ import { getStatement } from "./row.js";
 import { keyIs, type Values } from "./row-key.js";
 import { jsonObject } from "./wire.js";
 
-/** The row that a call would read or write, for SELECTs that explain what its rule says of it. */
+/**
+ * The row that a call of the API would read or write, as SQL for the statements that explain what the table's rule says
+ * of it.
+ */
 export interface ExplainedRow {
   /**
-   * What stands before and after the SELECT's list: `ctes` is `WITH …`, or empty; `from` is `FROM …`, which yields the
-   * row (stored, or as a create would make it), or none. Both are empty for rules that name no row.
+   * What stands before the SELECT of an explanation and after its list of columns. `ctes` is `WITH …`, or empty. `from`
+   * is `FROM …` and yields the row, stored or as a create would make it, or none if there is no such row. Both are
+   * empty for rules that name no row.
    */
   readonly ctes: Sql;
   readonly from: Sql;
-  /** Whether the rule admits the row: the same condition as in the call's own statement. */
+  /**
+   * The condition that the rule admits the row. It is the same SQL as in the statement of the call that is explained.
+   */
   readonly admitted: { readonly condition: Sql; readonly exact: boolean };
   /**
-   * The SQL for the names in the rule. There are two sets where `row` is first the row before an update and then the
-   * row after it.
+   * The SQL for the names in the rule. For an update there are two sets, because its rule is tested twice: with `row`
+   * as the row before the update, and as the row after it.
    */
   readonly names: readonly SqlNames[];
-  /** The SQL of a column of the row as it would be after the write. */
+  /** Gives the SQL of a column's value in the row as it would be after the write. */
   readonly next: (column: Column) => Sql;
 }
 
-/** Used for rules that name no row: nothing to look at. */
+/** Stands for the row where a rule names no row: no row is looked up to explain such a rule. */
 export const withoutRow: ExplainedRow = {
   ctes: empty,
   from: empty,
@@ -41,7 +47,9 @@ export const withoutRow: ExplainedRow = {
   next: ({ name: column }) => name(column),
 };
 
-/** The row that a `GET` would read. The condition is the whole statement of the `GET`. */
+/**
+ * The stored row that a `GET` would read. Whether the rule admits it is asked with the whole statement of the `GET`.
+ */
 export function rowRead(table: Table, key: Values, rule: Expression, catalog: Catalog): ExplainedRow {
   const { statement, exact } = getStatement(table, key, rule, [], catalog);
   const condition = sql`((SELECT admitted FROM (${statement})) = 1)`;
@@ -49,20 +57,24 @@ export function rowRead(table: Table, key: Values, rule: Expression, catalog: Ca
 }
 
 /**
- * A SELECT of how many rows a `GET` looks up for the `exists` of its rule; it returns no row where none has the key.
+ * A SELECT of one number, how many rows a `GET` looks up for the `exists` of its read rule. It returns no row where no
+ * row has the key.
  */
 export function readLookups(table: Table, key: Values, rule: Expression, catalog: Catalog): Sql {
   return sql`SELECT probed FROM (${getStatement(table, key, rule, [], catalog).statement})`;
 }
 
-/** A stored row of the table, which the rule has to admit as it is. */
+/**
+ * A stored row that the rule has to admit as it is, and nothing else is asked: for example the row that a delete would
+ * remove.
+ */
 export function rowOfTable(table: Table, key: Values, rule: Expression, catalog: Catalog): ExplainedRow {
   const row = stored(table, key, catalog);
   const parts = alwaysTrue(rule) ? [] : [{ terms: [rule], names: row.names[0]! }];
   return { ...row, admitted: guardOf(parts, catalog) };
 }
 
-/** The row that an update would change, before and after it. */
+/** The stored row that an update with these values would change, as it is before the update and after it. */
 export function rowUpdated(
   table: Table,
   key: Values,
@@ -89,7 +101,9 @@ function stored(table: Table, key: Values, catalog: Catalog): Omit<ExplainedRow,
   };
 }
 
-/** The row that a create would make, with all of its columns. */
+/**
+ * The row that a create with these values would make, with all of its columns: those without a value get their default.
+ */
 export function rowCreated(table: Table, values: Values, rule: Expression, catalog: Catalog): ExplainedRow {
   const { cte, names } = newRow([...table.columns.values()], values, catalog.tables.get(table.name));
   return {
@@ -101,15 +115,18 @@ export function rowCreated(table: Table, values: Values, rule: Expression, catal
   };
 }
 
-/** The SQL of a term of a rule, for an explanation. */
+/** The SQL of one term of a rule (one of the conditions that it is made of), for an explanation of the rule. */
 export interface TermSql {
-  /** The SQL of the term's value: 1 where it is TRUE, 0 where it is FALSE, else NULL. */
+  /** The SQL of the term's value: 1 where the term is TRUE for the row, 0 where it is FALSE, else NULL. */
   readonly value: Sql;
-  /** Whether the term looks up a few rows at most, so that it takes hardly any time. */
+  /**
+   * Whether each `exists` in the term looks up one row at most, by an index, so that testing the term takes hardly any
+   * time.
+   */
   readonly isQuick: boolean;
 }
 
-/** Makes the SQL of a term of a rule in which `auth` and `now()` have been replaced by values. */
+/** Makes the SQL of one term of a rule. In the term, `auth` and `now()` have been replaced by values before. */
 export function termSql(term: Expression, names: SqlNames, catalog: Catalog): TermSql {
   const nodes = outermostExists(term);
   const probes = nodes.map((node) => probe(node, names, catalog));
@@ -118,9 +135,10 @@ export function termSql(term: Expression, names: SqlNames, catalog: Catalog): Te
 }
 
 /**
- * A SELECT that explains what a rule says of a row, with one row, or none where there is no row to test: `[admitted,
- * terms, shown]`. `admitted` is 1 where the rule admits the row, NULL where that is not asked. `terms` has a digit for
- * each term: 1 for TRUE, 0 for FALSE, 2 for NULL. `shown` is JSON of the columns as they would be after the write.
+ * A SELECT that explains what a rule says of a row. It returns one row `[admitted, terms, shown]`, or none where there
+ * is no row to test. `admitted` is 1 where the rule admits the row and else 0, or NULL where `asksRule` is false.
+ * `terms` is a text with a digit for each term: 1 for TRUE, 0 for FALSE, 2 for NULL. `shown` is the JSON of these
+ * columns as they would be after the write.
  */
 export function explainStatement(
   { ctes, from, admitted, next }: ExplainedRow,
@@ -130,22 +148,26 @@ export function explainStatement(
   physical: Parameters<typeof jsonObject>[2],
 ): Sql {
   const judged = asksRule ? sql`CASE WHEN ${admitted.condition} THEN 1 ELSE 0 END` : sql`NULL`;
-  // The digits are joined to one text, because D1 allows neither many columns nor many arguments of a function.
+  // The digits of all terms are joined into one text, because D1 allows neither many columns of a result nor many
+  // arguments of a function.
   const digits = terms.map((value) => sql`ifnull(${value}, 2)`);
   const all = digits.length === 0 ? sql`''` : chain([sql`''`, ...digits], sql` || `);
   const row = shown.length === 0 ? sql`'{}'` : jsonObject(shown, next, physical);
   return sql`${ctes}SELECT ${judged} AS admitted, ${all} AS terms, ${row} AS shown${from}`;
 }
 
-/** The SQL for the names in the terms whose rows `countStatement` counts. */
+/**
+ * The SQL for the names in terms that `countStatement` counts: `row` stands for each of the rows that it selects as
+ * `_w`.
+ */
 export function countedNames(table: Table, catalog: Catalog): SqlNames {
   return { ...namesOf(catalog.tables.get(table.name)), row: (column) => sql`_w.${name(column)}` };
 }
 
 /**
- * A SELECT that counts, among rows of a table that pass conditions (`limit` at most), for how many each term is TRUE.
- * It returns one row, `[rows, counts]`. `counts` is a text with two numbers for each term, of how many rows it is TRUE
- * and of how many FALSE, each with a comma behind it.
+ * A SELECT that takes rows of a table that pass `filters`, at most `limit`, and counts for how many of them each term
+ * is TRUE, and FALSE. It returns one row, `[rows, counts]`: how many rows were taken, and a text with two numbers for
+ * each term, first of the rows for which it is TRUE, then of those for which it is FALSE. A comma follows each number.
  */
 export function countStatement(
   table: Table,

@@ -5,8 +5,9 @@ import { realOf, type ShownColumn } from "./wire.js";
 type WireRow = Record<string, unknown>;
 
 /**
- * Turns JSON text of a row or an array of rows, as `jsonObject` wrote it, into the form of the answer: reals in
- * JavaScript's shortest spelling, blobs as base64. Text that has no columns of these types is returned as it is.
+ * Turns the JSON text of a row or of an array of rows, which SQL has made by `jsonObject`, into the form that is
+ * answered: reals in JavaScript's shortest spelling, blobs in base64. Without columns of these types the text is
+ * returned unchanged.
  */
 export function finishRows(text: string, columns: readonly ShownColumn[]): string {
   const finished = columns.filter(({ type }) => type === "blob" || type === "real");
@@ -25,7 +26,10 @@ function finishRow(row: WireRow, columns: readonly ShownColumn[]): void {
   }
 }
 
-/** Whether a blob is given by its beginning alone (`Cut`). */
+/**
+ * Whether the JSON of a blob is a preview, an object with only the first bytes of a long value (`Cut`), and not the
+ * whole value.
+ */
 function isPreview(value: unknown): value is { readonly $preview: string } {
   return typeof value === "object" && value !== null && "$preview" in value;
 }

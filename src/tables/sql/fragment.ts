@@ -2,28 +2,31 @@ import type { SqlValue, Statement } from "../../platform/database.js";
 import type { ColumnName, TableName } from "../../sqlite/names.js";
 
 /**
- * A piece of SQL text with the parameters for its placeholders. SQL for the project's tables is made in this folder
- * alone. Values of requests are always parameters, and names come from a parsed schema or from the database, so a
- * request cannot inject SQL.
+ * A piece of SQL text, and the parameters for its placeholders. Only this folder makes SQL for the project's tables.
+ * Values of requests are always parameters, and names come from a parsed schema or from the database, so that no
+ * request can inject SQL.
  */
 export interface Sql {
   readonly text: string;
   readonly params: readonly Param[];
 }
 
-/** A value for a placeholder, or a slot that is filled when the statement is sent. */
+/** What a placeholder stands for: a value, or a slot, whose value is given when the statement is sent. */
 export type Param = SqlValue | Slot;
 
 /**
- * Stands for a value that is given when the statement is sent, so that requests that differ only in values share their
- * SQL. A slot for a column's value has the name of the column. Other slots have names that no column can have:
+ * A named placeholder, whose value is given when the statement is sent, so that requests that differ only in values
+ * share their SQL. The slot for a column's value has the column's name. Other slots have names that no column can have:
  * `auth.id`, `now()`, `filter.0`.
  */
 export class Slot {
   constructor(readonly name: string) {}
 }
 
-/** Values for slots, by the slots' names. Undefined where there is none of a name. */
+/**
+ * The values to fill slots (named placeholders) with, by the slots' names. `get` returns undefined for a name without a
+ * value.
+ */
 export interface SlotValues {
   get(name: string): SqlValue | undefined;
 }
@@ -42,10 +45,13 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly Sql[]): Sq
 
 const none: readonly Param[] = [];
 
-/** A fragment without any text. */
+/** An SQL fragment without any text. */
 export const empty: Sql = { text: "", params: none };
 
-/** A placeholder for a value. Infinities become a number in the SQL text, which SQLite reads as infinite. */
+/**
+ * A `?` placeholder with its value. An infinite number becomes a literal instead, 9e999 or -9e999, which SQLite reads
+ * as infinite.
+ */
 export function param(value: Param): Sql {
   // The protocols of D1 and libSQL servers cannot carry infinities as parameters.
   if (value === Number.POSITIVE_INFINITY) return sql`9e999`;
@@ -53,35 +59,51 @@ export function param(value: Param): Sql {
   return { text: "?", params: [value] };
 }
 
-/** A number that does not come from a request, written into the SQL text, because a parameter would cost more. */
+/**
+ * A number as a literal in the SQL text. For numbers that do not come from a request: a parameter would take longer.
+ */
 export function integer(value: number): Sql {
   return { text: String(BigInt(value)), params: none };
 }
 
-/** A table or column of the schema as a quoted name in SQL. Such names hold no quote. */
+/**
+ * The quoted name, in SQL, of a table or column of the schema. The schema allows no quotes in names, so nothing is
+ * escaped.
+ */
 export function name(value: TableName | ColumnName): Sql {
   return { text: `"${value}"`, params: none };
 }
 
-/** A name that the database reported, such as that of an index, as a quoted name in SQL. It may hold any character. */
+/**
+ * The quoted name, in SQL, of something that the database has reported, such as an index. Such a name may hold any
+ * character, so quotes in it are doubled.
+ */
 export function physicalName(value: string): Sql {
   return { text: `"${value.replaceAll('"', '""')}"`, params: none };
 }
 
 /**
- * The name in SQL of an alias in a rule. All names that this folder makes up begin with `_` and no name of a project
- * does, so that an alias or a common table expression never hides a table.
+ * The name, in SQL, for an alias that a rule uses: `_x_` and the alias. All names that this folder makes up begin with
+ * `_`, and no name of a project's table does, so that an alias or a common table expression never hides a table.
  */
 export function aliasName(alias: string): Sql {
   return { text: `"_x_${alias}"`, params: none };
 }
 
 /**
- * A name in SQL that is made up for a column of a subquery, such as `_p0`: for the result of an `exists` that does not
- * depend on the listed row (`g`) or that rows are tested by (`p`), for a value of a primary key (`k`), for the bytes
- * that a `contains` filter searches (`s`), for a value of a place in the order (`o`), or for whether no other way leads
- * to a row (`f`); or for a common table expression of the rows that a hop of a way has found (`l`), or of what an
- * expansion is computed with (`b`, `c`, `e`); or for a value that a step of an operation returns (`v`).
+ * Makes a name of a letter and a number, such as `_p0`, for a column or a common table expression that this folder
+ * makes up. The letter says what is named.
+ *
+ * - `b`, `c`, `e`: for a step of an expansion, `b` what is decided without a row, `c` the rows that are examined, `e`
+ *   the rows that are found, and columns of the result.
+ * - `f`: whether no earlier way (an index walk from a known value) leads to a row as well.
+ * - `g`, `p`: the result of an `exists`, `g` of one that does not depend on the listed row, `p` of one that does.
+ * - `k`: a value of a primary key.
+ * - `l`, `w`: `l` the rows that a hop of a way has found (a table that the way passes), `w` the values that a way has
+ *   come to.
+ * - `o`: a value of a row's place in the order.
+ * - `s`: how many bytes a `contains` filter searches.
+ * - `v`: a value that a step of an operation returns.
  */
 export function internalName(
   kind: "b" | "c" | "e" | "f" | "g" | "k" | "l" | "o" | "p" | "s" | "v" | "w",
@@ -90,17 +112,21 @@ export function internalName(
   return { text: `"_${kind}${i}"`, params: none };
 }
 
-/** An SQL expression that the project's owner wrote in the schema, such as a column's default, in parentheses. */
+/**
+ * An SQL expression that the project's owner has written in the schema, such as a column's default, put in parentheses.
+ */
 export function ownersSql(text: string): Sql {
   return { text: `(${text})`, params: none };
 }
 
-/** A column's name as a text literal, which is its key in a JSON object. Names of columns hold no quote. */
+/**
+ * The name of a column as a text literal in SQL, for the column's key in a JSON object. Names of columns hold no quote.
+ */
 export function textLiteral(column: ColumnName): Sql {
   return { text: `'${column}'`, params: none };
 }
 
-/** Joins fragments with a separator between them. */
+/** Joins SQL fragments, with the fragment `separator` between any two of them. */
 export function join(parts: readonly Sql[], separator: Sql): Sql {
   let text = "";
   const params: Param[] = [];
@@ -111,32 +137,32 @@ export function join(parts: readonly Sql[], separator: Sql): Sql {
   return { text, params };
 }
 
-/** Joins fragments with commas between them. */
+/** Joins SQL fragments with commas between them. */
 export function commaList(parts: readonly Sql[]): Sql {
   return join(parts, sql`, `);
 }
 
-/** Joins conditions by AND; TRUE for none. */
+/** Joins conditions by AND. Without any, the condition is TRUE. */
 export function and(terms: readonly Sql[]): Sql {
   return terms.length === 0 ? sql`1` : chain(terms, sql` AND `);
 }
 
-/** Joins conditions by OR; FALSE for none. */
+/** Joins conditions by OR. Without any, the condition is FALSE. */
 export function or(terms: readonly Sql[]): Sql {
   return terms.length === 0 ? sql`0` : chain(terms, sql` OR `);
 }
 
-/** Joins numbers by `+`; 0 for none. */
+/** The SQL of a sum: the terms joined by `+`, or 0 where there are none. */
 export function sum(terms: readonly Sql[]): Sql {
   return terms.length === 0 ? sql`0` : chain(terms, sql` + `);
 }
 
-/** Up to how many terms `chain` joins side by side in one pair of parentheses. */
+/** How many terms `chain` puts side by side in one pair of parentheses. More are split into two halves. */
 const chainMax = 4;
 
 /**
- * Joins one or more terms by an associative operator. Many become a balanced tree, because D1 allows expressions of a
- * depth of 100 at most.
+ * Joins one or more terms by an associative operator, such as AND. Many terms become a balanced tree of parentheses,
+ * because D1 allows expressions of a depth of 100 at most.
  */
 export function chain(terms: readonly Sql[], operator: Sql): Sql {
   if (terms.length === 1) return terms[0]!;
@@ -146,24 +172,24 @@ export function chain(terms: readonly Sql[], operator: Sql): Sql {
 }
 
 /**
- * Fills every slot of a statement from the first of `values` that has a value of its name. Throws where none has,
- * because the driver would take the missing value for NULL.
+ * Fills the slots (named placeholders) of a statement. A slot gets the value from the first of `values` that has its
+ * name. Throws where none has: the driver would take the missing value for NULL.
  */
 export function bind({ text, params }: Sql, values: readonly SlotValues[]): Statement {
   return { sql: text, params: filled(params, values) };
 }
 
 /**
- * Fills the slots of a SELECT that returns at most one row, as `bind` does, and marks the statement as one
- * (`Statement.single`).
+ * Fills the slots of a SELECT that returns one row at most, as `bind` does, and marks it by `Statement.single`, so that
+ * it can be joined with others.
  */
 export function bindSingle(sql: Sql, values: readonly SlotValues[]): Statement {
   return { sql: sql.text, params: filled(sql.params, values), single: "row" };
 }
 
 /**
- * Fills the slots of a SELECT that returns at most one row with one column, and marks the statement as such
- * (`Statement.single`).
+ * Fills the slots of a SELECT that returns one row at most and has a single column, as `bind` does, and marks it by
+ * `Statement.single`, so that it can be joined with others.
  */
 export function bindValue(sql: Sql, values: readonly SlotValues[]): Statement {
   return { sql: sql.text, params: filled(sql.params, values), single: "value" };

@@ -7,25 +7,36 @@ import { existsSql, noNames, predicate, type SqlNames } from "./predicate.js";
 import { areExact, probe, probeMatched, seeksOf } from "./probe.js";
 
 /**
- * The part of a list's statement that is decided once, before any row of the table is read: the terms of the rule and
- * the `exists` that depend on no row. If such a term is not TRUE, the gate is closed and no row is read.
+ * The part of a list's statement that is evaluated once, before any row of the table is read: the terms of the read
+ * rule, and the `exists` in the conditions, that depend on no row. If such a term is not TRUE, no row can be in the
+ * list: the gate is closed, and no row is read.
  */
 export interface Gate {
-  /** Common table expressions for the list's statement, to which the other SQL of the gate refers. */
+  /**
+   * The gate's common table expressions, for the WITH of the list's statement. The gate's other members refer to them.
+   */
   readonly ctes: readonly Sql[];
-  /** Makes an expression for LIMIT: the given number, or 0 where the gate is closed. */
+  /** Makes the expression for a LIMIT: the given number where the gate is open, 0 where it is closed. */
   readonly limited: (limit: Sql) => Sql;
-  /** Makes the SQL of a count: that of the given SELECT, or 0 where the gate is closed. */
+  /**
+   * Makes the SQL of a count: the number that the given SELECT returns where the gate is open, 0 where it is closed.
+   */
   readonly counted: (count: Sql) => Sql;
-  /** How many rows were looked up for each `exists` that the gate has evaluated. */
+  /** The SQL of how many rows the gate has looked up, for all of its `exists` together. */
   readonly visits: Sql;
   readonly exact: boolean;
   readonly seeks: readonly Seek[];
-  /** The SQL for the result of an `exists` that the gate has evaluated; null for any other `exists`. */
+  /**
+   * Gives the SQL of the result of an `exists` that the gate has evaluated. Null for an `exists` that the gate does not
+   * evaluate.
+   */
   readonly exists: (exists: Exists) => Sql | null;
 }
 
-/** A gate that is always open and adds nothing to the SQL. */
+/**
+ * A gate that is always open, for lists of which nothing can be decided before rows are read. It adds nothing to the
+ * SQL.
+ */
 export const openGate: Gate = {
   ctes: [],
   limited: (n) => n,
@@ -36,12 +47,16 @@ export const openGate: Gate = {
   exists: () => null,
 };
 
-/** The conditions of a rule on the rows of one table, some of which depend on no row. */
+/**
+ * The conditions that rows of a table have to pass: `gates` those that depend on no row, `path.rest` those that each
+ * row is tested by.
+ */
 export type Gated = Pick<ListPlan, "gates" | "catalog"> & { readonly path: Pick<ListPlan["path"], "rest"> };
 
 /**
- * Makes the gate of a list. Where nothing can be decided without a row, it is always open and adds nothing to the SQL.
- * `gates` is the name of its common table expression.
+ * Makes the gate of a list: the part of its statement that is evaluated before any row is read. Where nothing can be
+ * decided without a row, the gate is always open and adds nothing to the SQL. `gates` is the name for the gate's common
+ * table expression.
  */
 export function gateOf(plan: Gated, gates: Sql = sql`_gates`): Gate {
   const nodes = gateProbes(plan);
@@ -66,14 +81,14 @@ export function gateOf(plan: Gated, gates: Sql = sql`_gates`): Gate {
 }
 
 /**
- * Every `exists` that does not depend on the listed row and is not inside another one: in the terms of the rule without
- * a row, and in the conditions that rows are tested by.
+ * Each `exists` that the gate evaluates: those that do not depend on the listed row and are not inside of another
+ * `exists`. They come from the terms of the rule that name no row, and from the conditions that rows are tested by.
  */
 function gateProbes(plan: Gated): readonly Exists[] {
   return [...plan.gates, ...plan.path.rest].flatMap(outermostExists).filter(isRowless);
 }
 
-/** Whether an `exists` names no column of the listed row, so that it has the same result for every row. */
+/** Whether an `exists` names no column of the listed row, so that its result is the same for every row. */
 export function isRowless(exists: Exists): boolean {
   return columnsOf(exists, "row").size === 0;
 }
@@ -81,7 +96,7 @@ export function isRowless(exists: Exists): boolean {
 const gateName = (i: number): Sql => internalName("g", i);
 
 /**
- * What names stand for within a gate: columns of a row do not occur, and an `exists` inside of another one is a plain
- * subquery.
+ * The SQL for names in the gate's conditions, which name no column of a listed row. An `exists` inside of another one
+ * becomes a plain subquery.
  */
 const rowlessNames: SqlNames = { ...noNames, exists: (node) => existsSql(node, rowlessNames) };

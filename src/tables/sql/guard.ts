@@ -15,37 +15,43 @@ import {
   seeksOf,
 } from "./probe.js";
 
-/** The condition in the WHERE of a write that leaves out a row for which the rule is not TRUE. */
+/**
+ * The SQL of a write's rule, as a condition for the write's WHERE: a row for which the rule is not TRUE is not written.
+ */
 export interface Guard {
   readonly condition: Sql;
   readonly exact: boolean;
   readonly seeks: readonly Seek[];
   /**
-   * For metering: a SELECT of one number, how many rows are looked up for the rule's `exists` when the row of `source`
-   * for which `where` is TRUE is tested. It returns no row where there is no such row. Null where the rule has no
-   * `exists`.
+   * Makes a SELECT for metering, which returns one number: how many rows are looked up for the rule's `exists` when it
+   * is tested for the row of `source` for which `where` is TRUE. It returns no row where there is no such row. Null
+   * where the rule has no `exists`.
    */
   measured(ctes: Sql, source: Sql, where?: Sql): Sql | null;
   /**
-   * For metering: a SELECT of how many rows are looked up for the rule's `exists` when all rows of `source` are tested.
+   * Makes a SELECT for metering, which returns one number: how many rows are looked up for the rule's `exists` when it
+   * is tested for all rows of `source`. Null where the rule has no `exists`.
    */
   measuredAll(ctes: Sql, source: Sql): Sql | null;
 }
 
-/** Terms of a rule that all have to be TRUE, and the SQL that `row`, `old` and `new` stand for in them. */
+/**
+ * Terms of a rule, which all have to be TRUE, with the SQL that `row`, `old` and `new` stand for in them. An update's
+ * rule makes two parts: `row` is first the row before the update, then the row after it.
+ */
 export interface GuardPart {
   readonly terms: readonly Expression[];
   readonly names: SqlNames;
   /**
-   * Whether an `exists` that was evaluated for an earlier part is evaluated again for this one, because `row` stands
-   * for other values here and the result may differ. Without this function it always is.
+   * Whether an `exists` that an earlier part has evaluated is evaluated again for this part, because `row` stands for
+   * other values here, so that the result may differ. Without this function every `exists` is evaluated again.
    */
   readonly asksAgain?: (exists: Exists) => boolean;
 }
 
 /**
- * Makes the guard that tests all parts. Each `exists` is evaluated, once, whatever the results of the others are, so
- * that the number of rows that are looked up is known.
+ * Makes the condition that the terms of all parts are TRUE. Each `exists` of a part is evaluated exactly once, even
+ * where another one has decided the result already, so that it is known how many rows are looked up.
  */
 export function guardOf(parts: readonly GuardPart[], catalog: Catalog): Guard {
   const probes: Probe[] = [];
@@ -60,8 +66,8 @@ export function guardOf(parts: readonly GuardPart[], catalog: Catalog): Guard {
     return { condition: and(terms), exact: true, seeks: [], measured: () => null, measuredAll: () => null };
   const values = commaList(probeColumns(probes));
   return {
-    // LIMIT inside and WHERE outside together keep SQLite from flattening the subquery. Flattened, each `exists` would
-    // be evaluated again at every place where its result is used.
+    // LIMIT in the subquery and WHERE outside of it together keep SQLite from merging (flattening) the two SELECTs.
+    // Merged, each `exists` would be evaluated again at every place where its result is used.
     condition: sql`EXISTS (SELECT 1 FROM (SELECT ${values} LIMIT 1) AS _g WHERE ${and(terms)})`,
     exact: areExact(probes),
     seeks: seeksOf(probes),

@@ -8,21 +8,27 @@ import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
 import { areExact, probe, probeMatched, probeName, seeksOf } from "./probe.js";
 
 /**
- * The SQL that tests whether a candidate (a row that the index has found) belongs to the list. Conditions that look up
- * no rows are tested first, and an `exists` is evaluated only for candidates that pass them.
+ * The SQL that tests whether a candidate (a row that the index has found) belongs to the list. Conditions without an
+ * `exists` are tested first: only for candidates that pass them an `exists` is evaluated.
  */
 export interface Judge {
-  /** The columns of the candidate that the conditions read. */
+  /** The columns of a candidate (a row to be tested) that the conditions read. */
   readonly columns: readonly Sql[];
-  /** The results of each `exists` as further columns of the candidate, so that each is evaluated once. */
+  /**
+   * A column for the result of each `exists`, to be selected along with the candidates, so that each is evaluated once
+   * for a candidate.
+   */
   readonly probes: readonly Sql[];
-  /** The condition that a candidate belongs to the list. It reads the candidate from the alias `_w`. */
+  /**
+   * The condition that a candidate (a row to be tested) belongs to the list. It reads the candidate's columns and the
+   * results of each `exists` from the alias `_w`.
+   */
   readonly passes: Sql;
-  /** How many rows were looked up for each `exists`, for all candidates together. */
+  /** The SQL of how many rows were looked up for every `exists` and all candidates (rows that were tested) together. */
   readonly probed: Sql;
   /**
-   * For candidates that are tested in groups of equal ones, with `_w._n` in each: how many rows would be looked up for
-   * each `exists` if every candidate were tested by itself.
+   * For a count that tests equal candidates as one group, whose size is `_w._n`: the SQL of how many rows would be
+   * looked up for every `exists` if each candidate were tested by itself.
    */
   readonly probedEach: Sql;
   readonly exact: boolean;
@@ -30,8 +36,9 @@ export interface Judge {
 }
 
 /**
- * Makes the SQL that tests the rows of a table, whose alias is `row`. `alsoFirst` are further conditions over it: for a
- * row that fails one of them no `exists` is evaluated. `passes` does not contain them; the caller adds them.
+ * Makes the SQL that tests the rows of a table, which the alias `row` names. `alsoFirst` are further conditions on a
+ * row: for a row that fails one of them, no `exists` is evaluated. `passes` does not contain these further conditions,
+ * so the caller has to add them.
  */
 export function judgeOf(
   plan: Gated & Pick<ListPlan, "table">,

@@ -8,14 +8,20 @@ import type { GuardPart } from "./guard.js";
 import { namesOf, type SqlNames } from "./predicate.js";
 import { type Values, valueSql } from "./row-key.js";
 
-/** The row that an insert makes, as its rule reads it. */
+/** The row that an insert is about to make, as SQL for the rule of the insert, which reads it as `new`. */
 export interface NewRow {
-  /** A common table expression of one row, `_n`, the new row. Defaults are evaluated in it, once. */
+  /**
+   * A common table expression `_n`, whose one row is the new row. Defaults of columns are evaluated in it, once, so
+   * that the rule sees the same values as are stored.
+   */
   readonly cte: Sql;
   readonly names: SqlNames;
 }
 
-/** Makes the SQL of an insert's new row, with these columns. A column that is not among the values has its default. */
+/**
+ * Makes the SQL of the row that an insert makes, with these columns. A column for which `values` has nothing gets its
+ * default.
+ */
 export function newRow(
   columns: readonly Column[],
   values: Values,
@@ -29,15 +35,22 @@ export function newRow(
   };
 }
 
-/** A row of the table that is updated: what the update sets, and how its rule reads the row before and after it. */
+/**
+ * A row that an update changes: the columns that are set, and the SQL by which the rule of the update reads the row
+ * before and after the change.
+ */
 export interface ChangedRow {
   readonly changed: Values;
   /**
-   * What names in a rule stand for: in `before`, `row` is the row before the change, and in `after` the row after it.
+   * The SQL for names in the rule of an update: in `before`, `row` means the row before the change, in `after` the row
+   * after it.
    */
   readonly before: SqlNames;
   readonly after: SqlNames;
-  /** The parts of a guard that tests the rule for both rows, before and after the change. */
+  /**
+   * Makes the parts of the condition (`guardOf`) that tests the rule of the update twice: for the row before the
+   * change, and for the row after it.
+   */
   readonly parts: (rule: Expression) => readonly GuardPart[];
 }
 
@@ -66,22 +79,25 @@ export function changedRow(table: Table, patch: Values, catalog: Catalog): Chang
       ? []
       : [
           { terms: [rule], names: before },
-          // The row after the change is tested by those terms alone that read a changed column: only these can have
-          // another result.
+          // The rule has been tested for the row before the change. For the row after it, only those terms are tested
+          // that read a changed column, because the others have the same result.
           { terms: conjuncts(rule).filter(changes), names: after, asksAgain: changes },
         ];
   return { changed, before, after, parts };
 }
 
-/** What names stand for in a rule about a stored row, to which SQL refers by the table's name. */
+/**
+ * The SQL for names in a rule about a stored row: columns of `row` are columns of the table, which the statement calls
+ * by its own name.
+ */
 export function storedRow(table: Table, catalog: Catalog): SqlNames {
   const row: SqlNames["row"] = (column) => sql`${name(table.name)}.${name(column)}`;
   return { ...namesOf(catalog.tables.get(table.name)), row };
 }
 
 /**
- * A value with an explicit COLLATE where its column has a collation, so that it compares as it will when it is
- * stored.
+ * A value that is to be compared or stored in a column. Where the column has a collation, the value gets it by COLLATE,
+ * so that the rule compares it as it will be compared once it is stored.
  */
 export function collated(value: Sql, column: Column["name"], physical: CatalogTable | undefined): Sql {
   const collation = physical?.collations.get(column);
@@ -93,7 +109,7 @@ function given(column: Column, values: Values): Sql {
   return value === undefined ? defaultOf(column) : valueSql(value);
 }
 
-/** The value, as SQL, that a new row gets in a column for which it gives none. */
+/** The value that a new row gets in a column for which the request gives none: the column's default, else NULL. */
 export function defaultOf({ default: fallback }: Column): Sql {
   if (fallback === null) return sql`NULL`;
   if (fallback.kind === "sql") return ownersSql(fallback.sql);

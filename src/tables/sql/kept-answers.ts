@@ -5,45 +5,61 @@ import type { ColumnName } from "../../sqlite/names.js";
 import { bind, integer, name, param, Slot, type SlotValues, type Sql, sql } from "./fragment.js";
 import { returnedRow } from "./returning.js";
 
-/** How a write's answer is found, as SQL that is evaluated right after the write, or right before a delete. */
+/**
+ * The SQL by which a write's answer is read from the database, to be kept: right after the write, or for a delete right
+ * before it.
+ */
 export interface AnswerSource {
-  /** The value of the write's RETURNING clause. */
+  /** The expression of the write's RETURNING clause: the text of the answered row. */
   readonly row: Sql;
-  /** The primary key of the written row as JSON. */
+  /** The SQL of the primary key of the written row, as JSON. */
   readonly key: Sql;
-  /** `FROM … WHERE …` that finds the written row. */
+  /** `FROM … WHERE …` that finds the row which the write has written, or which the delete will delete. */
   readonly from: Sql;
-  /** Whether the caller may read the written row. */
+  /** The condition that the caller may read the written row. */
   readonly readable: Sql;
-  /** Whether the write has created the row: 1 or 0. */
+  /** The SQL of whether the write has created the row: 1 if so, 0 if the row existed before. */
   readonly isNew: Sql;
 }
 
-/** A request whose answer is kept for repetitions of it (docs/reference/http.md#idempotency). */
+/**
+ * A request with an `Idempotency-Key`, whose answer is kept, so that a repetition of the request gets the same answer
+ * (docs/reference/http.md#idempotency).
+ */
 export interface KeptRequest {
-  /** The name under which the answer is kept, made of the key that was sent, the caller and the request. */
+  /**
+   * The name under which the request's answer is kept: the client's idempotency key, the caller, and the request's
+   * method and path.
+   */
   readonly name: string;
-  /** The hash of the request's body, which tells it from others. */
+  /**
+   * A hash of the request's body, or the body itself where it is short. By it a repetition with another body is
+   * recognised and refused.
+   */
   readonly hash: string;
   /** When the request came, in milliseconds since the epoch. */
   readonly nowMs: number;
 }
 
-/** How many bytes the rows of an answer may have to be kept. Of larger answers only the rows' keys are kept. */
+/**
+ * How many bytes the rows of an answer may have for the rows to be kept. Of larger answers only the rows' keys are
+ * kept.
+ */
 export const keptBytesMax = 262_144;
 
 const keptMs = 86_400_000;
 /**
- * The half days by which kept answers are stored, so that those which have been kept long enough lie together, and each
- * is one entry of one index: every other page that a commit changes has to be written to the disk, too.
+ * Kept answers are stored by the half day (12 hours) in which they were made: the primary key begins with it. So the
+ * answers that are due for deletion lie next to each other without a second index by time, which would make each commit
+ * write further pages to the disk.
  */
 const periodMs = keptMs / 2;
 
 const periodOf = (atMs: number) => Math.floor(atMs / periodMs);
 
 /**
- * Makes SQL that has the current half day in its text, because a parameter would cost more. It is made once for each
- * half day, because a text that is put together anew has to be read as a whole before a cache finds it.
+ * Makes SQL whose text contains the number of the current half day, because a parameter would take longer. The text is
+ * kept until the half day ends: a cache of statements has to read a newly made string as a whole to look it up.
  */
 function perPeriod<T>(make: (period: Sql) => T): (nowMs: number) => T {
   let made: { readonly period: number; readonly of: T } | undefined;
@@ -54,12 +70,14 @@ function perPeriod<T>(make: (period: Sql) => T): (nowMs: number) => T {
   };
 }
 
-/** The half days in which the kept answer of a request may be stored: the current one, and the two before. */
+/**
+ * The half days (periods of 12 hours) in which an answer that is kept for a day may have been stored: the current one,
+ * and the two before it.
+ */
 const periodsOf = ({ text }: Sql) => [text, `${text} - 1`, `${text} - 2`];
 
 const unlessKeptText = perPeriod((period) => {
-  // Each half day is asked for by a look-up of its own. For `period IN (…)` SQLite would make a temporary index at each
-  // call.
+  // One look-up for each half day: for `period IN (…)` SQLite would make a temporary index at every call.
   const isKept = periodsOf(period)
     .map(
       (one) => `EXISTS (SELECT 1 FROM _idempotency WHERE period = ${one} AND name = _i.n AND at > _i.since)`,
@@ -72,7 +90,10 @@ const keptAnswerText = perPeriod(
     `SELECT hash, at, answer FROM _idempotency WHERE period IN (${periodsOf(period).join()}) AND name = ? ORDER BY period DESC LIMIT 1`,
 );
 
-/** Undoes the batch, for the reason `kept`, where an answer of the request is kept already. */
+/**
+ * A statement that undoes its transaction, for the reason `kept`, where an answer of the request is kept already: the
+ * request was carried out before.
+ */
 export function unlessKept(request: KeptRequest, nonce: string): Statement {
   return {
     sql: unlessKeptText(request.nowMs),
@@ -82,8 +103,8 @@ export function unlessKept(request: KeptRequest, nonce: string): Statement {
 }
 
 /**
- * Reads the kept answer of a request: `[hash, at, answer]`. The answer of writes of rows is a JSON array of `KeptRow`;
- * that of an operation is its JSON text, empty until it is known.
+ * A SELECT of the kept answer of a request: `[hash, at, answer]`. The `answer` of a request that writes rows is for
+ * `keptRows` to read. The answer of an operation is its JSON text, empty until the operation's result is known.
  */
 export function keptAnswer(request: Pick<KeptRequest, "name" | "nowMs">): Statement {
   return {
@@ -94,18 +115,18 @@ export function keptAnswer(request: Pick<KeptRequest, "name" | "nowMs">): Statem
 }
 
 /**
- * What is kept of each row of an answer: whether it was new (1), its key, and its RETURNING text; null where only keys
- * are kept.
+ * What is kept of each row of an answer: 1 if the write has created the row, else 0; the row's key; and the text that
+ * the write's RETURNING clause made of the row, or null where the answer was so large that only keys are kept.
  */
 export type KeptRow = readonly [isNew: number, key: Readonly<Record<string, unknown>>, row: string | null];
 
 /**
- * What is kept of a row, as SQL. The row goes into `json_array` as a text, as which SQLite takes it once another text
- * was appended.
+ * The SQL of what is kept of one row of an answer (`KeptRow`). `json_array` would embed the row, which is JSON, as an
+ * object. Appending an empty text makes it a plain text for SQLite, which is embedded as a JSON string.
  */
 function keptRow({ row, key, isNew }: AnswerSource, shown: "row" | "key"): Sql {
-  // LIMIT inside and WHERE outside together keep SQLite from flattening the subquery, which would make the row's JSON
-  // twice.
+  // LIMIT in the subquery and WHERE outside of it together keep SQLite from merging (flattening) the two SELECTs.
+  // Merged, the row's JSON would be made twice.
   const text =
     shown === "key"
       ? sql`NULL`
@@ -116,8 +137,8 @@ function keptRow({ row, key, isNew }: AnswerSource, shown: "row" | "key"): Sql {
 const slot = (of: string) => param(new Slot(of));
 
 /**
- * Makes SQL once for each source, because a text that is put together anew has to be read as a whole before a cache
- * finds it.
+ * Makes SQL once for each `AnswerSource` and remembers it: a cache of statements has to read a newly made string as a
+ * whole to look it up.
  */
 function perSource<T>(make: (source: AnswerSource) => T): (source: AnswerSource) => T {
   const made = new WeakMap<AnswerSource, T>();
@@ -133,7 +154,10 @@ const keepOneSql = perSource(
     sql`INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer) SELECT ${slot("kept.period")}, ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, '[' || ${keptRow(source, "row")} || ']' ${source.from}`,
 );
 
-/** Keeps the answer of a request that is one write. */
+/**
+ * The statement that keeps the answer of a request that is a single write. It runs right after the write, or right
+ * before a delete.
+ */
 export function keepOne(
   source: AnswerSource,
   request: KeptRequest,
@@ -143,7 +167,8 @@ export function keepOne(
 }
 
 /**
- * Keeps the answer of a request that is one write, right after the write; keeps nothing where that has written no row.
+ * The statement that keeps the answer of a request that is a single write, to be run right after the write. It keeps
+ * nothing where the write has written no row.
  */
 export function keepWritten(
   source: AnswerSource,
@@ -154,7 +179,8 @@ export function keepWritten(
   const isNew = source.isNew.text;
   return {
     sql: made.text,
-    // Filled in only where it is sent, as most backends have the row by then.
+    // The parameters are made only when they are asked for. Most backends have the written row by then and send the
+    // statement of `quicker` instead.
     get params() {
       return bind(made, [keptValues(request), ...values]).params;
     },
@@ -167,7 +193,7 @@ export function keepWritten(
   };
 }
 
-/** Keeps a text that is known as the answer of a request. */
+/** The statement that keeps a text that the server already has as the answer of a request. */
 function keepText({ name: request, hash, nowMs }: KeptRequest, answer: string): Statement {
   return {
     sql: keepTextSql(nowMs),
@@ -185,8 +211,8 @@ const keepWrittenSql = perSource((source) => {
   const { row, key, isNew, from } = source;
   const tooLarge = sql`(SELECT '[' || json_array(${isNew}, json(${key}), NULL) || ']' ${from})`;
   const answer = sql`iif(octet_length(r) <= ${integer(keptBytesMax)}, ${isNew} || r, ${tooLarge})`;
-  // LIMIT inside and WHERE outside together keep SQLite from flattening the subquery, which would make the row's JSON
-  // twice.
+  // LIMIT in the subquery and WHERE outside of it together keep SQLite from merging (flattening) the two SELECTs.
+  // Merged, the row's JSON would be made twice.
   const written = sql`(SELECT ${row} AS r ${from} AND changes() = 1 LIMIT 1)`;
   return perPeriod(
     (period) =>
@@ -195,8 +221,8 @@ const keepWrittenSql = perSource((source) => {
 });
 
 /**
- * The rows of a kept answer. An answer that `keepWritten` has kept is 1 or 0 for whether the row is new, and then its
- * RETURNING text, which has the key.
+ * Reads the rows of a kept answer. It is a JSON array of `KeptRow`, or, as `keepWritten` keeps a single row: 1 if the
+ * row is new, else 0, followed by the text of the write's RETURNING clause, in which the columns of the key are.
  */
 export function keptRows(answer: string, primaryKey: readonly ColumnName[]): readonly KeptRow[] {
   if (answer.startsWith("[")) return JSON.parse(answer);
@@ -215,7 +241,10 @@ function keptValues({ name: request, hash, nowMs }: KeptRequest): ReadonlyMap<st
   ]);
 }
 
-/** Keeps the answer of a request that is one write of several rows, which `source` finds in their order. */
+/**
+ * The statement that keeps the answer of a request that is one write of several rows. `source` finds the created rows
+ * in the order in which the request gave them.
+ */
 export function keepRows(
   source: AnswerSource,
   request: KeptRequest,
@@ -231,7 +260,7 @@ export function keepRows(
   );
 }
 
-/** Keeps a text as the answer of a request: `value` is SQL that makes the text. */
+/** The statement that keeps a text as the answer of a request. `value` is the SQL that makes the text. */
 export function keepValue(request: KeptRequest, value: Sql, values: readonly SlotValues[]): Statement {
   return bind(
     sql`INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer) SELECT ${slot("kept.period")}, ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, ${value}`,
@@ -239,12 +268,16 @@ export function keepValue(request: KeptRequest, value: Sql, values: readonly Slo
   );
 }
 
-/** A SELECT for right after an answer was kept: undoes the batch where the answered row was not found any more. */
+/**
+ * A SELECT to run right after a statement that keeps an answer or a value: undoes the transaction where nothing was
+ * kept, because the row to read it from is no longer there, or may not be read. `abort` is the text that `abortText`
+ * makes.
+ */
 export function ifKept(abort: string): Statement {
   return statement("SELECT CASE WHEN changes() = 1 THEN 1 ELSE json_extract('{}', ?) END AS held", abort);
 }
 
-/** Replaces the kept answer of a request by another text. */
+/** The statement that replaces the kept answer of a request by another text. */
 export function replaceKept(request: Pick<KeptRequest, "name" | "nowMs">, answer: string): Statement {
   return statement(
     "UPDATE _idempotency SET answer = ? WHERE period = ? AND name = ?",
@@ -259,7 +292,10 @@ const keepForLaterSql = perSource(
     sql`INSERT INTO _staged (name, value, short) SELECT ${slot("kept.name")}, ${keptRow(source, "row")}, ${keptRow(source, "key")} ${source.from}`,
 );
 
-/** Keeps the answer of one of several writes until `keepAll` puts them together. */
+/**
+ * The statement that puts aside, in the table `_staged`, the answer of one of the several writes of a request. At the
+ * end of the transaction `keepAll` puts these together.
+ */
 export function keepForLater(source: AnswerSource, index: number, values: readonly SlotValues[]): Statement {
   const as = `answer.${String(index).padStart(6, "0")}`;
   return bind(keepForLaterSql(source), [new Map([["kept.name", as]]), ...values]);
@@ -267,7 +303,10 @@ export function keepForLater(source: AnswerSource, index: number, values: readon
 
 const staged = "FROM _staged WHERE name >= 'answer.' AND name < 'answer/'";
 
-/** Keeps the answer of a request that is several writes, put together from what `keepForLater` has kept of each. */
+/**
+ * The statement that keeps the answer of a request with several writes, put together from what `keepForLater` has put
+ * aside for each of them.
+ */
 export function keepAll({ name: request, hash, nowMs }: KeptRequest): Statement {
   const rows = (column: string) =>
     `(SELECT json_group_array(json(${column})) FROM (SELECT ${column} ${staged} ORDER BY name))`;
@@ -281,14 +320,17 @@ export function keepAll({ name: request, hash, nowMs }: KeptRequest): Statement 
   );
 }
 
-/** The value that an earlier statement of the same transaction has kept under a name, which is given in the slot. */
+/**
+ * The SQL of a value that an earlier statement of the same transaction has put aside in `_staged`. The slot gives the
+ * name under which it was put.
+ */
 export function stagedValue(slot: Slot): Sql {
   return sql`(SELECT value FROM _staged WHERE name = ${param(slot)})`;
 }
 
 /**
- * Keeps a column of a row for later statements of the transaction. Undoes the batch where the caller may not read the
- * column's row.
+ * Statements that put a column of a written row aside, in the table `_staged`, for later statements of the transaction
+ * (`stagedValue`). They undo the transaction where the caller may not read the row.
  */
 export function stageColumn(
   { from, readable }: AnswerSource,
@@ -297,7 +339,7 @@ export function stageColumn(
   values: readonly SlotValues[],
   abort: string,
 ): readonly Statement[] {
-  // A column of the key needs no rule: whoever writes a row is shown its key.
+  // The caller need not be allowed to read the row to get a column of its key: whoever writes a row is shown its key.
   const shown = column.isKey ? sql`1` : readable;
   return [
     bind(
@@ -308,18 +350,24 @@ export function stageColumn(
   ];
 }
 
-/** Keeps whether a row exists, before a statement that creates it if it does not; read by `wasThere`. */
+/**
+ * The statement that puts aside whether a row exists, before a later statement of the transaction creates it if it does
+ * not. `wasThere` reads it.
+ */
 export function stageIsThere(isThere: Sql, values: readonly SlotValues[]): Statement {
   return bind(sql`INSERT OR REPLACE INTO _staged (name, value) SELECT 'was there', ${isThere}`, values);
 }
 
-/** Whether the row existed, as `stageIsThere` has kept it last: 1 or 0. */
+/** The SQL of whether the row existed when `stageIsThere` was run last: 1 or 0. */
 export const wasThere: Sql = sql`(SELECT value FROM _staged WHERE name = 'was there')`;
 
 /** Empties the table `_staged`, in which a transaction keeps values for its later statements. */
 export const clearStaged: Statement = statement("DELETE FROM _staged");
 
-/** Deletes answers that have been kept for a day, at most `rowsMax` of them. */
+/**
+ * The statement that deletes answers that were kept for more than a day, at most `rowsMax` of them. As they are stored
+ * by half days, an answer may be up to half a day older before it is deleted.
+ */
 export function retireAnswers(nowMs: number, rowsMax: number): Statement {
   const period = BigInt(periodOf(nowMs - keptMs));
   return statement(

@@ -39,13 +39,16 @@ import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
 
 const slot = (name: string) => param(new Slot(name));
 
-/** The placeholders for the numbers that differ from page to page. */
+/** The placeholders for the numbers that differ between two pages of the same list. */
 const page = {
   skip: slot("page.skip"),
   limit: slot("page.limit"),
 };
 
-/** The values for the statement of a page that has `limit` rows and begins after `skip` others. */
+/**
+ * The values for the placeholders of a page: it has `limit` rows, and leaves out `skip` rows before them (the request's
+ * offset).
+ */
 export function pageValues(limit: number, skip: number): SlotValues {
   return new Map([
     ["page.skip", BigInt(skip)],
@@ -54,27 +57,28 @@ export function pageValues(limit: number, skip: number): SlotValues {
 }
 
 /**
- * The statement that reads one page. It is a single statement, so that the page and its total are of the same moment.
- * It returns one row with the columns below. "In the list" means that a row passes the filters and the rule. A
- * candidate is a row that passes the conditions which the index serves. "Probed" is the number of rows that were looked
- * up for an `exists`.
+ * Makes the statement that reads one page of a list. It is a single statement, so that the page and its total are of
+ * the same moment. It returns one row with the columns below.
  *
- * - `found`: how many rows in the list were found, at most `limit + 1`;
- * - `rows`: these rows as `rowAndKeys` writes them, with `rowSeparator` between them; NULL where there are none, or more bytes than an
- *   answer can hold;
- * - `last_key`: the key of the page's last row as a JSON array; NULL where no row was found beyond the page;
- * - `counted`: the number of candidates in the window where all of them are in the list, else a JSON array
- *   `[candidates, in the list, probed]`, with a fourth item of 1 where that is known to be the whole table, or what
- *   `groupedOr` says; NULL where an earlier page has counted the window;
- * - `examined`: the number of candidates that were examined for the page, or a JSON array `[candidates, probed]`; NULL
- *   where the other columns tell it because all candidates are in the list, and, if the plan is not metered, also where
- *   a row was found beyond the page of a list in the index's order;
- * - `gate_visits`: the number of rows that were looked up for what is decided before any row of the table is read
- *   (`Gate`);
- * - `searched`: what `SearchBudget.measured` says. Where the budget does not allow the search, no row is read;
- * - the columns of its expansions (`ExpansionsSql`).
+ * A candidate is a row that passes the conditions which the index serves. A row is "in the list" if it passes the
+ * filters and the read rule as well. The window is the stretch of the list that is counted as one, at most `scanLimit`
+ * candidates. "Probed" is a number of rows that were looked up for an `exists`.
  *
- * `exact` is false where the number of rows that an `exists` looks up cannot be known.
+ * - `found`: how many rows in the list were found for the page, at most `limit + 1`.
+ * - `rows`: these rows as `rowAndKeys` writes them, with `rowSeparator` between them; NULL where there are none, or
+ *   where they have more bytes than an answer can hold.
+ * - `last_key`: the key of the page's last row as a JSON array; NULL where no further row was found after the page.
+ * - `counted`: how many candidates the window has, where all candidates are in the list. Else a JSON array
+ *   `[candidates, in the list, probed]`. A fourth item is 1 where the whole table is known to have been counted;
+ *   `groupedOr` adds a fifth. NULL where the window need not be counted, because an earlier page has done so.
+ * - `examined`: how many candidates were examined for the page, or a JSON array `[candidates, probed]`. NULL where the
+ *   other columns tell it, because all candidates are in the list. In the order of the index it is also NULL if the
+ *   plan is not metered and a further row was found after the page.
+ * - `gate_visits`: how many rows were looked up for what is decided before any row of the table is read (`Gate`).
+ * - `searched`: the value of `SearchBudget.measured`. Where the budget does not allow the search, no row is read.
+ * - The columns of the list's expansions (`ExpansionsSql`).
+ *
+ * `exact` is false where it cannot be known how many rows an `exists` looks up.
  */
 export function listStatement(plan: ListPlan): Counted<Sql> {
   const { order, ordered } = plan.path;
@@ -113,7 +117,10 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   };
 }
 
-/** The source of a list's candidates (rows to test): a full-text search, its ways, or else an index or the table. */
+/**
+ * Where a list's statement gets its candidates (the rows to test) from: a full-text search, or ways (index walks from a
+ * known value), or else an index or the table itself.
+ */
 export function sourceOf(plan: ListPlan, gate: Gate): CandidateSource {
   const { ways } = plan.path;
   if (plan.match !== null)
@@ -121,7 +128,10 @@ export function sourceOf(plan: ListPlan, gate: Gate): CandidateSource {
   return ways === null ? searchSource(plan, gate) : waysSource(plan, ways, gate);
 }
 
-/** The tests of a list's candidates; where several ways lead to candidates, also that each is in the list once. */
+/**
+ * Makes the tests of a list's candidates (rows that may be in the list). Where several ways (index walks from a known
+ * value) lead to candidates, one test is that no earlier way leads to the same row, so that a row is listed once.
+ */
 export function judgeOfSource(plan: ListPlan, { gate, ways, refer }: CandidateSource): Judge {
   const behind = behindPage(plan, refer);
   const isFirst = ways?.isFirst ?? null;
@@ -136,9 +146,10 @@ export function judgeOfSource(plan: ListPlan, { gate, ways, refer }: CandidateSo
 }
 
 /**
- * A SELECT for a window (a stretch of the list's order that is counted as one) with as many candidates as the scan
- * limit allows, to find out whether more follow. It returns rows of one column, a key as a JSON array: that of the
- * window's last candidate, and that of the candidate after it if there is one. No row where the table ends before.
+ * Makes the SELECT that finds where a window ends, which is the stretch of a list that is counted as one: as many
+ * candidates as the scan limit allows. It returns rows of one column, a key as a JSON array: first that of the window's
+ * last candidate, then that of the candidate after it, if there is one. It returns no row where the list has fewer
+ * candidates.
  */
 export function windowEndStatement(plan: ListPlan): Sql {
   const { order } = plan.path;
@@ -155,19 +166,22 @@ interface Parts {
   readonly page: Sql;
   readonly counted: Sql;
   readonly examined: Sql;
-  /** How SQLite is expected to find the rows of tables that only these parts name. */
+  /**
+   * How SQLite is expected to find the rows of those tables that `page`, `counted` and `examined` name beside the
+   * source of the candidates. For metering, which checks SQLite's query plan against it.
+   */
   readonly seeks: readonly Seek[];
 }
 
 const w = columnsOfAlias(sql`_w`);
-/** Whether a row after the page's last one was found. */
+/** The condition that a further row was found after the page's last one. */
 const isPeeked = sql`_size.found > ${page.limit}`;
 const countedCte = (counted: Sql) => sql`_counted AS MATERIALIZED (SELECT (${counted}) AS counted)`;
 const fromCounted = sql`(SELECT counted FROM _counted)`;
 
 /**
- * The SQL of a page and its count, for an index that yields the order and leaves no condition to test: every row that
- * it finds is in the list.
+ * Makes the SQL of a page and of its count where an index yields the rows in the list's order and no condition is left
+ * to test: every row that the index finds is in the list.
  */
 function unjudgedParts(plan: ListPlan, source: CandidateSource): Parts {
   const { gate, inOrder, ways } = source;
@@ -197,17 +211,19 @@ function unjudgedParts(plan: ListPlan, source: CandidateSource): Parts {
 }
 
 /**
- * The ways of a list, if the rows that they lead to are counted before the page is read, in no order, which is done
- * much sooner than in the list's order; else null. Only for the first window. Where there are more than the scan limit,
- * no page is read: the list then takes another path.
+ * The ways of a list (index walks from a known value) if the rows that they lead to are counted before the page is
+ * read; else null. They are counted in no order, which is much quicker than in the list's order, and only for a list's
+ * first window. If there are more rows than the scan limit, no page is read, and the list is then read by an index
+ * instead.
  */
 function countedWays({ window }: ListPlan, { ways }: CandidateSource): WaysSource | null {
   return window.counted || window.after !== null || window.upTo !== null ? null : ways;
 }
 
 /**
- * The count of the rows that ways lead to, before the page is read, with a fourth item of 1 where all were counted (see
- * `listStatement`).
+ * Makes the SELECT that counts the rows that ways (index walks from a known value) lead to, before the page is read. It
+ * returns the JSON array of `counted` (see `listStatement`), with a fourth item of 1 where all of these rows were
+ * counted and 0 where there are more than the scan limit.
  */
 function wayCount(
   { gate, inAnyOrder }: CandidateSource,
@@ -222,8 +238,9 @@ function wayCount(
 }
 
 /**
- * The count of the rows that ways lead to where all of them are in the list. In a small table it needs no limit, which
- * makes it faster.
+ * Makes the SELECT that counts the rows that ways (index walks from a known value) lead to, where no condition is left
+ * to test, so that all of them are in the list. In a small table the rows are counted without a limit, which is
+ * quicker.
  */
 function unjudgedWayCount(plan: ListPlan, { gate, inAnyOrder }: CandidateSource, { left }: WaysSource): Sql {
   const all = gate.counted(sql`SELECT count(*) FROM (${inAnyOrder([], [], null)}) AS _w`);
@@ -232,7 +249,7 @@ function unjudgedWayCount(plan: ListPlan, { gate, inAnyOrder }: CandidateSource,
   return sql`SELECT json_array(n, n, 0, n <= ${left}) FROM (SELECT ${counted} AS n)`;
 }
 
-/** The number for LIMIT of a window's candidates. */
+/** The expression for the LIMIT of a window's candidates: the scan limit, or 0 where no row is to be read. */
 function scanLimit(plan: ListPlan, source: CandidateSource): Sql {
   const limit = integer(plan.scanLimit);
   const isCounted = countedWays(plan, source) !== null;
@@ -242,9 +259,9 @@ function scanLimit(plan: ListPlan, source: CandidateSource): Sql {
 }
 
 /**
- * The SQL of the count for a list's first page. Everything is counted where the table has at most `briefTableMax` rows;
- * for a plan without that limit, where the table fits into a window or no condition restricts the list. Otherwise the
- * count ends at the scan limit.
+ * Makes the SQL of the count for a list's first page, where no condition is left to test. With `briefTableMax`, all
+ * rows of a table are counted that has no more rows than that. Without it, all are counted where the table fits into a
+ * window, or where no condition restricts the list. Otherwise the count ends at the scan limit.
  */
 function firstCount(plan: ListPlan, gate: Gate, inWindow: Sql): Sql {
   const { briefTableMax, scanLimit } = plan;
@@ -262,8 +279,8 @@ function firstCount(plan: ListPlan, gate: Gate, inWindow: Sql): Sql {
 }
 
 /**
- * The listed table in the FROM of a count. SQLite may choose any index, unless one of them may use a collation that
- * this database lacks.
+ * The listed table in the FROM of a count of all rows. SQLite may choose any index for it, unless the table has columns
+ * whose collation this database lacks: an index of theirs cannot be used.
  */
 function wholeTable({ catalog, table }: ListPlan): Sql {
   const isCollated = (catalog.unsupported.columns.get(table.name)?.size ?? 0) > 0;
@@ -271,8 +288,8 @@ function wholeTable({ catalog, table }: ListPlan): Sql {
 }
 
 /**
- * The SQL of a page and its count, for an index that yields the order, with conditions left to test: the scan ends when
- * the page is full.
+ * Makes the SQL of a page and of its count where an index yields the rows in the list's order and conditions are left
+ * to test. The scan ends when the page is full.
  */
 function judgedParts(plan: ListPlan, source: CandidateSource, judge: Judge): Parts {
   const { order } = plan.path;
@@ -313,9 +330,9 @@ function judgedParts(plan: ListPlan, source: CandidateSource, judge: Judge): Par
 }
 
 /**
- * The SQL of a page and its count, for an index that does not yield the order: all rows that it finds are examined and
- * sorted, so there may be `scanLimit` at most. The sort holds the columns that order and identify a row. The others are
- * read afterwards, for the page's rows alone.
+ * Makes the SQL of a page and of its count where the index does not yield the list's order: all rows that it finds are
+ * examined and sorted, so there may be `scanLimit` of them at most. Only the columns that order and identify a row are
+ * sorted. The other columns are read afterwards, and for the page's rows alone.
  */
 function sortedParts(plan: ListPlan, source: CandidateSource, judge: Judge): Parts {
   const { gate, inAnyOrder, ways } = source;
@@ -326,7 +343,7 @@ function sortedParts(plan: ListPlan, source: CandidateSource, judge: Judge): Par
     inAnyOrder(columns, judge.probes, gate.limited(limit));
   const oneMore = ways === null ? integer(plan.scanLimit + 1) : sql`${ways.left} + 1`;
   const counted = from([...judge.columns, ...keyColumns(order)], oneMore);
-  // The condition is `<= limit`, so a count of 0 passes: where the gate is closed, the page is read as well and is
+  // With `<=`, a count of 0 passes as well: where the gate is closed, the count is 0, and the page is read and is
   // empty.
   const few = sql`CASE WHEN (SELECT counted ->> 0 FROM _counted) <= ${limit} THEN -1 ELSE 0 END`;
   const lookup = lookupOf(plan);
@@ -342,21 +359,23 @@ function sortedParts(plan: ListPlan, source: CandidateSource, judge: Judge): Par
   };
 }
 
-/** How the rows of a sorted page get the columns that were left out of the sort. */
+/** How the rows of a page get their other columns after they were sorted: the sort holds only those that it needs. */
 interface RowLookup {
   /**
-   * The columns that the sort holds (those of `_sorted`): the columns of the order, and those by which each row is
+   * The columns of `_sorted`, which are all that is sorted: the columns of the order, and those by which each row is
    * found again afterwards, to read its other columns.
    */
   readonly sorted: readonly Sql[];
-  /** A SELECT of the page that takes the rows of `_sorted`, in their order, and looks up their other columns. */
+  /**
+   * A SELECT of the page: takes the rows of `_sorted`, in their order, and looks up their other columns in the table.
+   */
   readonly page: Sql;
   readonly seeks: readonly Seek[];
 }
 
 /**
- * How the rows of a sorted page are looked up again; null where no column has to be left out of the sort, and where a
- * table has no key by which SQL finds a row.
+ * How the rows of a page are looked up again after they were sorted. Null where the sorted columns are all that the
+ * page needs, and for a table without a key by which SQL could find a row again.
  */
 function lookupOf(plan: ListPlan): RowLookup | null {
   const { table, catalog, path } = plan;
@@ -372,51 +391,56 @@ function lookupOf(plan: ListPlan): RowLookup | null {
   const isRow = and(rowKey.map((column) => sql`_r.${name(column)} = _sorted.${name(column)}`));
   return {
     sorted,
-    // CROSS JOIN makes SQLite go through `_sorted` and look up one row after the other, which keeps the order.
+    // CROSS JOIN makes SQLite go through the rows of `_sorted` and look up one row of the table after the other, which
+    // keeps the order.
     page: sql`SELECT ${commaList(list)} FROM _sorted CROSS JOIN ${name(table.name)} AS _r NOT INDEXED WHERE ${isRow}`,
     seeks: [{ alias: "_r", columns: rowKey }],
   };
 }
 
 /**
- * The condition that a row comes after the last page. Only where rows have to be sorted: where an index yields the
- * order, the page begins with a seek instead. Empty for the first page.
+ * The condition that a row comes after the last page that was read. Empty for the first page, and for a list in the
+ * order of an index: there the SELECT begins by seeking that place.
  */
 function behindPage({ path, window }: ListPlan, refer: Refer): readonly Sql[] {
   return path.ordered || window.after === null ? [] : [behind(path.order, window.after, refer)];
 }
 
-/** A SELECT of the page's rows, with these columns, among the candidates that pass. */
+/**
+ * A SELECT of the page's rows and one more: of the candidates (rows to test) that pass, those after the skipped ones,
+ * with these columns.
+ */
 function pageOf(columns: readonly Sql[], candidates: Sql, passes: Sql): Sql {
   const list = columns.map((column) => sql`_w.${column}`);
   return sql`SELECT ${commaList(list)} FROM (${candidates}) AS _w WHERE ${passes} LIMIT ${page.limit} + 1 OFFSET ${page.skip}`;
 }
 
 /**
- * The count of a window as a JSON array: candidates, those of them that are in the list, rows that were looked up for
- * an `exists`.
+ * A SELECT that counts a window (the stretch of the list that is counted as one): a JSON array of how many candidates
+ * it has, how many of them are in the list, and how many rows were looked up for an `exists`.
  */
 function countOf(candidates: Sql, passes: Sql, judge: Judge): Sql {
   return sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${passes}), ${judge.probed}) FROM (${candidates}) AS _w`;
 }
 
 /**
- * Whether the whole table has at most `max` rows, which its first and last rowid show if they are close enough. Reading
- * these two rowids is not counted in `rows_read` (`docs/reference/metering.md#what-is-counted`).
+ * The condition that the whole table has at most `max` rows, which is certain where its first and last rowid are that
+ * close to each other. Reading these two rowids is not counted in `rows_read`
+ * (`docs/reference/metering.md#what-is-counted`).
  */
 function hasFewerRowids({ table, catalog }: ListPlan, max: number): Sql {
   const rowid = catalog.tables.get(table.name)?.rowid ?? null;
-  // False for a table WITHOUT ROWID, whose rows would have to be counted to know.
+  // A table WITHOUT ROWID is taken to have more: to know, its rows would have to be counted.
   if (rowid === null) return sql`0`;
   const end = (which: Sql) => sql`(SELECT ${which}(_e.${name(rowid)}) FROM ${name(table.name)} AS _e)`;
   return sql`${end(sql`max`)} - ${end(sql`min`)} < ${integer(max)}`;
 }
 
 /**
- * The SQL of the count of a whole table, if it fits into a window: rows with the same values in the tested columns are
- * counted as groups, by an index, and each group is tested once. Returns a JSON array `[candidates, in the list,
- * probed, 1, probed if each candidate had been tested by itself]`, where `probed` counts rows that were looked up for
- * an `exists`. For a larger table the result is that of `oneByOne`.
+ * Makes the SELECT that counts a whole table which fits into a window. Rows with the same values in all tested columns
+ * form a group, which an index counts and which is tested once. Returns a JSON array `[candidates, in the list, probed,
+ * 1, probed if each candidate had been tested by itself]`, where `probed` is how many rows were looked up for an
+ * `exists`. For a larger table the result is that of `oneByOne`, the SELECT that tests each candidate by itself.
  */
 function groupedOr(
   oneByOne: Sql,
@@ -442,14 +466,14 @@ function keyColumns(order: readonly OrderTerm[]): readonly Sql[] {
 }
 
 /**
- * The columns that a page needs: those of the answer, those that expansions begin with, those of the cursor's key, and
- * `more`.
+ * The columns that the SELECT of a page needs: those that are answered, those whose values expansions follow, those of
+ * the cursor's key, and `more`.
  */
 function pageColumns(plan: ListPlan, more: readonly Sql[] = []): readonly Sql[] {
   return distinct([...plan.output.map((column) => name(column.name)), ...keysOf(plan), ...more]);
 }
 
-/** The columns of a page that expansions begin with, and those of the cursor's key. */
+/** The columns of a page whose values expansions follow, and those of the cursor's key. */
 function keysOf({ path, expansions }: ListPlan): readonly Sql[] {
   return [...expansions.map(({ from }) => name(from.name)), ...keyColumns(path.order)];
 }

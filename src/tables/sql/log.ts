@@ -3,9 +3,10 @@ import type { Statement } from "../../platform/database.js";
 import type { TableName } from "../../sqlite/names.js";
 
 /**
- * Reads one row about the log of a table: its floor (the entry from which on its state is known), the time of the floor
- * in milliseconds, the newest entry of all tables, and the last entry at or before a time. Entries that another program
- * made belong to the transaction before them, as far as their own time allows.
+ * Makes the statement that reads one row about the log of changes: the table's floor (the number of the entry from
+ * which on the table's state is known), the floor's time in milliseconds, the number of the newest entry of all tables,
+ * and the number of the last entry at or before the time `atMs`. Entries that another program than the server has made
+ * have no transaction. They count with the transaction before them, unless their own time is after `atMs`.
  */
 export function momentStatement(table: TableName, atMs: number): Statement {
   const at = BigInt(atMs);
@@ -19,32 +20,42 @@ export function momentStatement(table: TableName, atMs: number): Statement {
   };
 }
 
-/** What is asked of the log of changes before a syncing client gets anything (see `logHead`). */
+/** What a syncing client's request asks of the log of changes before the client gets any rows (`headStatement`). */
 export interface HeadQuestion {
   readonly tables: readonly TableName[];
-  /** The moments that a client's checkpoint names; null for none. */
+  /**
+   * The numbers of the entries of the log that a client's checkpoint names; null where it names none. `from` is the one
+   * up to which the client has everything. `to` is the one up to which the present pages go, where the client is in the
+   * midst of a pull of several pages.
+   */
   readonly from: number | null;
   readonly to: number | null;
-  /** How many entries after `from` are counted; one more tells that there are more. */
+  /** How many entries after `from` are counted at most. One more is looked for, which tells that there are more. */
   readonly entriesMax: number;
-  /** Further tables, of which it is asked separately whether they have entries. */
+  /** Further tables, besides `tables`. For them it is asked separately whether one of the counted entries is theirs. */
   readonly related: readonly string[];
   /**
-   * The caller (`principalOf`) whose pushing clients are asked for, and since when they must have pushed; null for
-   * none.
+   * The caller (`principalOf`) whose clients that push are to be reported, those that have pushed since the time
+   * `sinceMs`. Null where no clients are to be reported.
    */
   readonly pushing: { readonly principal: string; readonly sinceMs: number } | null;
 }
 
-/** How many clients of a caller are reported at most. */
+/** How many of a caller's clients that push are reported at most. */
 const clientsToldMax = 100;
 
 /**
- * Reads one row about the log: the newest entry and its witness (a random number stored with each entry, which shows
- * whether a client's checkpoint is of this log), the witnesses at `from` and `to`, the highest floor of the tables, how
- * many entries came after `from`, and whether one of those that were looked at is of these tables, and of the related
- * ones. Then the tables' generations, as JSON, and the last mutation of each client of the caller that has pushed, as a
- * JSON object by their names; NULL for none.
+ * Makes the statement that reads one row about the log of changes, with these columns:
+ *
+ * - the number of the newest entry, and its witness: a random number that is stored with each entry, and which shows
+ *   whether a client's checkpoint is of this log;
+ * - the witnesses of the entries `from` and `to`;
+ * - the highest floor of the tables: the entry from which on their state is known;
+ * - how many entries came after `from`, `entriesMax` and one more at most; whether one of these is of `tables`; and
+ *   whether one is of `related`;
+ * - the generations of the tables (`_history`), as JSON;
+ * - for the clients of `pushing` that have pushed, the id of the last mutation of each, as a JSON object by the
+ *   clients' names; NULL where there are none.
  */
 export function headStatement({ tables, from, to, entriesMax, related, pushing }: HeadQuestion): Statement {
   const since = from === null ? null : BigInt(from);
@@ -79,7 +90,8 @@ export function headStatement({ tables, from, to, entriesMax, related, pushing }
       list,
       BigInt((prefix?.length ?? 0) + 1),
       prefix,
-      // The upper end of the range of clients' names, which are ASCII.
+      // The upper end of a range with the names of all clients of the caller: names are ASCII, and this is Unicode's
+      // last character.
       prefix && `${prefix}\u{10ffff}`,
       pushing && BigInt(pushing.sinceMs),
     ],

@@ -2,7 +2,10 @@ import { holdsOf, type LoggedColumn, type LoggedTable } from "../../changes/imag
 import type { Table } from "../../project/model.js";
 import type { CatalogTable } from "../../schema/catalog.js";
 
-/** Describes a table in the form that the log of changes needs: its columns and key, with what these may hold. */
+/**
+ * Describes a table as the log of changes needs it, to write rows as JSON and to read them back: its columns and its
+ * key, with the kinds of values that each may hold and its collation.
+ */
 export function loggedTable(table: Table, physical: CatalogTable): LoggedTable {
   const columns = new Map(
     [...table.columns.values()].map(({ name, type }): [string, LoggedColumn] => [

@@ -23,17 +23,19 @@ import type { Gate } from "./gate.js";
 import { columnsOfAlias } from "./place.js";
 
 /**
- * Up to how many rows that match the search are all looked up, even where the list's rows could be narrowed down in
- * another way.
+ * Up to how many rows that match a full-text search are all looked up. Only where more match, an index or ways (index
+ * walks from a known value) narrow the rows down first.
  */
 const fewMatches = 1_000;
 
 /**
- * The candidates of a list that a full-text search finds (docs/reference/http.md#search). The common table expression
- * `_matches` holds the keys of the rows that match, with the rank that the list is ordered by. Where there are more
- * than the scan limit it holds some more than the limit, and not all: no page is read then. `among` has the rows that
- * an index or ways lead to, null for all rows. Where many rows match, these are found first (`_own`), and matches
- * outside of them are passed over in the index of words.
+ * Makes the source of candidates (rows to test) for a list with a full-text search (docs/reference/http.md#search). The
+ * common table expression `_matches` holds the keys of the rows that match, with the rank that the list is ordered by.
+ * Where more rows match than the scan limit allows, `_matches` holds some more than the limit, but not all: no page is
+ * read then.
+ *
+ * `among` is the source of the rows that an index or ways lead to, or null where these are all rows. Where many rows
+ * match, the rows of `among` are found first (`_own`), and other matches are passed over in the full-text index.
  */
 export function matchSource(
   plan: ListPlan,
@@ -75,8 +77,8 @@ export function matchSource(
     exact: among?.exact ?? true,
     seeks: [
       ...(among?.seeks ?? []).filter(({ alias }) => alias !== "_t"),
-      // With `among`, the alias `_t` names the table in two places of the statement, and only in one of them rows are
-      // found by their keys.
+      // With `among`, the statement names the table `_t` in two places, and only in one of them finds the rows by their
+      // keys. So no columns are named here that a search by SQLite would have to compare.
       { alias: "_t", columns: among === null ? table.primaryKey : [] },
       { alias: "_s", columns: table.primaryKey },
       { alias: "_d", columns: ["doc"] },
@@ -85,40 +87,46 @@ export function matchSource(
   };
 }
 
-/** The columns of `_matches` that hold the key of a row. */
+/** The columns of `_matches` that hold the primary key of a row that matches. */
 const keysOf = ({ primaryKey }: Table) => primaryKey.map((_, i) => internalName("k", i));
-/** A column of the table of keys, which numbers the rows for the full-text index (`SearchNames`). */
+/**
+ * A column of the table that numbers rows for the full-text index (`SearchNames.keys`): the i-th column of a row's key.
+ */
 const keyColumn = (i: number) => systemColumnName(`k${i}`);
 const tableHint = ({ by }: Match) => (by === "rowid" ? sql` NOT INDEXED` : empty);
 
-/** Makes a function that gives the condition that the row of an alias has the values of a key. */
+/** Makes a function that gives the condition that the row of an alias has these values in its primary key. */
 function rowIs({ table, catalog }: ListPlan): (alias: Sql, key: readonly Sql[]) => Sql {
   const collations = catalog.tables.get(table.name)?.collations;
   return (alias, key) =>
     and(
       table.primaryKey.flatMap((column, i) => {
         const equal = sql`${alias}.${name(column)} = ${key[i]!}`;
-        // Both are needed: the first one lets SQLite use an index in the column's collation, and the second one is
-        // exact.
+        // Both comparisons are needed: the first one lets SQLite use an index in the column's collation, and the second
+        // one keeps out values that are equal only in that collation.
         return collations?.has(column) ? [equal, sql`${equal} COLLATE BINARY`] : [equal];
       }),
     );
 }
 
-/** The condition that a document of the full-text index, `_f`, matches in a column, or in all of them together. */
+/**
+ * The condition that a document (the searched texts of a row) in the full-text index `_f` matches the search: in one
+ * column, which is given by its position in the index, or in all columns together.
+ */
 function isMatch({ table }: ListPlan, column: number | "all"): Sql {
   return sql`_f.${physicalName(searchNames(table.name).words)} MATCH ${param(new Slot(matchSlot(column)))}`;
 }
 
 const isFew = sql`(SELECT few FROM _few)`;
 const fewOf = ({ scanLimit }: ListPlan) => Math.min(fewMatches, scanLimit);
-/** The LIMIT of what is read only where many rows match: 0 where few do. */
+/** The LIMIT for what is read only where many rows match the search: 0 where few rows match. */
 const whereMany = ({ scanLimit }: ListPlan) =>
   sql`CASE WHEN ${isFew} THEN 0 ELSE ${integer(scanLimit + 1)} END`;
 
 /**
- * The common table expressions for looking for a search's rows among others: whether few rows match (`_few`), else the
- * keys of the other rows (`_own`), and their documents (`_docs`).
+ * The common table expressions that look for a search's matches among the rows of `among`: `_few`, whether few rows
+ * match; `_own`, where many match, the keys of the rows of `among`; and `_docs`, the numbers of these rows in the
+ * full-text index.
  */
 function ownRows(plan: ListPlan, { by }: Match, gate: Gate, among: CandidateSource): readonly Sql[] {
   const { table } = plan;
@@ -138,7 +146,7 @@ function ownRows(plan: ListPlan, { by }: Match, gate: Gate, among: CandidateSour
   ];
 }
 
-/** A SELECT of the keys of the rows that match a search, each once, with its rank. */
+/** A SELECT of the keys of the rows that match a full-text search, each row once, with its rank. */
 function matches(plan: ListPlan, match: Match, gate: Gate, among: CandidateSource | null): Sql {
   const { table, scanLimit } = plan;
   const { words, keys } = searchNames(table.name);
@@ -154,12 +162,12 @@ function matches(plan: ListPlan, match: Match, gate: Gate, among: CandidateSourc
     ]);
   const oneMore = integer(scanLimit + 1);
   const limit = among === null ? oneMore : sql`CASE WHEN ${isFew} THEN ${oneMore} ELSE 0 END`;
-  // The row itself is joined, because the index may still have words of a row that was replaced without a trigger: such
-  // a row must not be counted.
+  // The row itself is joined, because the index may still have the words of a row that is gone: REPLACE can delete a
+  // row without running its triggers. Such a row must not be counted.
   const anywhere = (column: number | "all", at: number) =>
     sql`SELECT ${ranked(at)} FROM ${from} CROSS JOIN ${name(table.name)} AS _s${tableHint(match)} WHERE ${and([isMatch(plan, column), ...linked, rowIs(plan)(sql`_s`, found)])} LIMIT ${gate.limited(limit)}`;
-  // The plus keeps FTS5 from searching its matches anew for each document, which takes long for the beginning of a
-  // word.
+  // The unary plus keeps FTS5 from searching the matches anew for each document of `_docs`, which takes long where the
+  // search is for the beginning of a word.
   const amongOwn = (column: number | "all", at: number) =>
     sql`SELECT ${ranked(at)} FROM ${from} WHERE ${and([isMatch(plan, column), sql`+_f.rowid IN (SELECT doc FROM _docs)`, ...linked])} LIMIT ${gate.limited(whereMany(plan))}`;
   const searched = match.ranks ? [...match.columns, "all" as const] : ["all" as const];

@@ -8,7 +8,10 @@ import { guardOf } from "./guard.js";
 import { namesOf } from "./predicate.js";
 import { jsonObject, storedBytes } from "./wire.js";
 
-/** Makes the SQL that stands in place of a value where an operation is refused for a reason. */
+/**
+ * Makes the SQL that takes the place of an operation's value where the operation is refused: it undoes the batch of an
+ * operation that writes, and is a text with the reason in one that only reads.
+ */
 export type Refused = (reason: string) => Sql;
 
 /** The reason for refusing an operation one of whose steps returns more rows than an answer may have. */
@@ -22,16 +25,16 @@ export const noRow = "none";
 export const returnedRowsMax = 1_000;
 
 /**
- * SQL for a value that undoes the batch: `text` is what `abortText` has made. A statement that only reads must not
- * contain it.
+ * SQL that takes the place of a value and undoes the batch when it is evaluated. `text` is what `abortText` has made.
+ * It is not for statements that only read: these answer with the reason for the refusal instead.
  */
 export function undoing(text: string): Sql {
   return sql`json_extract('{}', ${param(text)})`;
 }
 
 /**
- * SQL for `value` where the rule of an operation is TRUE, else for what `refused` gives. The rule is specialised and
- * names no row. `exact`: the rule looks up single rows by indexes.
+ * The SQL of `value` where the rule of an operation is TRUE, else of `refused`. The rule `allow` has been adapted to
+ * the caller and names no row. `exact` is whether each `exists` of the rule looks up single rows by indexes.
  */
 export function whereAllowed(
   allow: Expression,
@@ -43,47 +46,51 @@ export function whereAllowed(
   return { value: sql`CASE WHEN ${condition} THEN ${value} ELSE ${refused} END`, exact };
 }
 
-/** Makes a statement that returns one value, which is never NULL. */
+/** Makes a statement that returns one row with one value, which must not be NULL. */
 export function only(value: Sql): Sql {
   return sql`SELECT ${value} AS answer`;
 }
 
-/** SQL for `value` where a SELECT finds exactly `expected` rows, else for what `refused` gives. */
+/** The SQL of `value` where the SELECT of a step finds exactly `expected` rows, else of `refused`. */
 export function whereFound(select: ProvedSql, expected: number, value: Sql, refused: Sql): Sql {
   return sql`CASE WHEN (SELECT count(*) FROM (${ownersText(select)})) = ${integer(expected)} THEN ${value} ELSE ${refused} END`;
 }
 
 /**
- * SQL for `value` where the statement before has itself inserted, updated or deleted `expected` rows, else for what
- * `refused` gives.
+ * The SQL of `value` where the statement right before has itself inserted, updated or deleted `expected` rows, else of
+ * `refused`. Rows that triggers and foreign keys have changed do not count.
  */
 export function whereChanged(expected: number, value: Sql, refused: Sql): Sql {
   return sql`CASE WHEN changes() = ${integer(expected)} THEN ${value} ELSE ${refused} END`;
 }
 
 /**
- * SQL for `value` where the statement before has itself changed from `least` to `most` rows, else for what `refused`
- * gives.
+ * The SQL of `value` where the statement right before has itself inserted, updated or deleted from `least` to `most`
+ * rows, else of what `refused` gives for the reason `noRow` or `tooManyRows`.
  */
 export function whereChangedWithin(least: number, most: number, value: Sql, refused: Refused): Sql {
   return sql`CASE WHEN changes() < ${integer(least)} THEN ${refused(noRow)} WHEN changes() > ${integer(most)} THEN ${refused(tooManyRows)} ELSE ${value} END`;
 }
 
 /**
- * A SELECT of how many rows the statement before has itself inserted, updated or deleted, without triggers and foreign
- * keys.
+ * A SELECT of how many rows the statement right before has itself inserted, updated or deleted. Rows that triggers and
+ * foreign keys have changed do not count.
  */
 export const changedRows: Sql = sql`SELECT changes() AS changed`;
 
-/** A statement of an operation, which the project's owner wrote, or a part of it, with a slot for each parameter. */
+/**
+ * A statement that the project's owner wrote for an operation, or a part of it: from the token with the number `from`
+ * to the one before `to`. Each of its parameters becomes a slot (a named placeholder).
+ */
 export function ownersText(statement: ProvedSql, from?: number, to?: number): Sql {
   const { text, parameters } = boundSql(statement, from, to);
   return { text, params: parameters.map((name) => new Slot(name)) };
 }
 
 /**
- * The answer of an operation's SELECT, as SQL for one value: JSON text of a row or of an array of rows, not in its
- * final form yet (`finishRows`), or what `refused` gives.
+ * The answer of an operation's SELECT as SQL for one value: the JSON text of a row or of an array of rows, or what
+ * `refused` gives where there are too many rows or bytes, or none. In the JSON, reals and blobs do not have their final
+ * form yet (`finishRows`).
  */
 export function selectedJson(
   { statement, columns, returns }: OperationStep,
@@ -101,14 +108,18 @@ export function selectedJson(
     returns === "one"
       ? sql`${count} = 0 THEN ${refused(noRow)}`
       : sql`${count} > ${integer(returnedRowsMax)} THEN ${refused(tooManyRows)}`;
-  // MATERIALIZED keeps SQLite from evaluating an expression at each place where its value is used.
+  // MATERIALIZED makes SQLite evaluate each expression of the owner's SELECT once, and not again wherever its value is
+  // used.
   return sql`(WITH _r (${names}) AS MATERIALIZED (SELECT * FROM (${ownersText(statement)}) LIMIT ${limit})
   SELECT CASE WHEN ${refusedCount}
   WHEN (SELECT total(${storedBytes(columns, refer)}) FROM _r) > ${integer(answerBytesMax)} THEN ${refused(tooManyBytes)}
   ELSE (${json}) END)`;
 }
 
-/** A write of an operation that returns rows, each as JSON text, not in its final form yet (`finishRows`). */
+/**
+ * A step of an operation that writes and returns rows, each as JSON text, in which reals and blobs do not have their
+ * final form yet (`finishRows`).
+ */
 export function returningJson({ statement, columns }: OperationStep): Sql {
   const returning = statement.tokens.findLastIndex((token) => isKeyword(token, "returning"));
   const values = columns.map(
@@ -116,11 +127,15 @@ export function returningJson({ statement, columns }: OperationStep): Sql {
   );
   const refer = (column: ReturnedColumn) => sql`_r.${internalName("v", columns.indexOf(column))}`;
   const object = jsonObject(columns, refer, anyValues(columns));
-  // LIMIT inside and WHERE outside keep SQLite from evaluating an expression at each place where its value is used.
+  // LIMIT in the subquery and WHERE outside of it make SQLite evaluate each expression of the owner's RETURNING once,
+  // and not again wherever its value is used.
   return sql`${ownersText(statement, 0, returning)} RETURNING (SELECT ${object} FROM (SELECT ${commaList(values)} LIMIT 1) AS _r WHERE 1) AS answer`;
 }
 
-/** The affinities of returned columns for `jsonObject`: blob, because nothing is known of values of expressions. */
+/**
+ * Tells `jsonObject` that every column may hold any value (the affinity blob): nothing is known of the values of the
+ * owner's expressions.
+ */
 function anyValues(columns: readonly ReturnedColumn[]): Pick<CatalogTable, "affinities"> {
   return { affinities: new Map(columns.map(({ name }) => [name, "blob" as const])) };
 }

@@ -22,25 +22,29 @@ import { existsSql, namesOf, predicate, type SqlNames } from "./predicate.js";
 import { cutAt } from "./preview.js";
 import { jsonObject, jsonWithin, storedBytes } from "./wire.js";
 
-/** What a statement about rows of the past shows, and of which rows. */
+/** What a statement about past versions of a table's rows shows, and which rows it is about. */
 export interface Past {
   readonly access: Access;
   readonly logged: LoggedTable;
-  /** The rule that has to be TRUE of a version of a row and of the row as it is now, or was last. */
+  /**
+   * The rule for the past. A version of a row is shown only if the rule is TRUE of that version, and of the row as it
+   * is now, or of a deleted row as it was last.
+   */
   readonly rule: Expression;
-  /** Further conditions that the version of a row has to pass. */
+  /** Further conditions, the request's filters, that a version of a row has to pass. */
   readonly filters: readonly Expression[];
   readonly output: readonly Column[];
-  /** From how many bytes on a value is shown by its beginning; null for never. */
+  /** Values of more than this many bytes are shown by their beginnings; null where all values are shown whole. */
   readonly preview: number | null;
   readonly limit: number;
-  /** How many rows or log entries are examined at most. */
+  /** How many rows (for a state) or entries of the log (for a history) are examined at most. */
   readonly scanLimit: number;
 }
 
 /**
- * A SELECT of the rows of a table as they were at a moment, in the order of their key, `limit` at most: `_pk` and the
- * columns. `after` is the text of a key, behind which the rows begin; null for the first ones.
+ * A SELECT of the rows of a table as they were at a moment, in the order of their primary key, `limit` at most. Its
+ * columns are `_pk`, the key as the log writes it, and the table's columns. The rows are those after the key in the
+ * slot `after`; it is null for the first rows.
  */
 export function rowsAsOf(at: AsOf, table: LoggedTable, after: Slot | null, limit: number): Sql {
   const columns = (alias: Sql) =>
@@ -60,10 +64,10 @@ export function rowsAsOf(at: AsOf, table: LoggedTable, after: Slot | null, limit
 }
 
 /**
- * Makes the statement for a page of a table as it was at a moment. A row of its result has the text of a row's key and
- * the row in JSON, NULL where it is too large for an answer. After them comes one with the text of the key that was
- * examined last, NULL, how many rows were examined, and how many of these may be shown, up to one more than the limit;
- * this one is missing where none was examined.
+ * Makes the statement for a page of a table as it was at a moment. For each row of the page it returns `[pk, row, NULL,
+ * NULL]`: the key as the log writes it, and the row in JSON, NULL where it is too large for an answer. Then comes one
+ * row `[pk, NULL, examined, passed]` with the key that was examined last, how many rows were examined, and how many of
+ * these may be shown, up to one more than the limit. This last row is missing where no row was examined.
  */
 export function stateStatement(past: Past, at: Sql, after: Slot | null): Sql {
   const { access, logged, output, preview, limit, scanLimit } = past;
@@ -84,8 +88,9 @@ export function stateStatement(past: Past, at: Sql, after: Slot | null): Sql {
 }
 
 /**
- * Whether the caller may see the version `_r` of a row: the rule is TRUE of it and of the row as it is now, or of a
- * deleted row as it was last. Each `exists` looks into its table as it is now.
+ * The condition that the caller may see the version `_r` of a row: it passes the filters, and the rule is TRUE of it
+ * and of the row as it is now, or of a deleted row as it was last. Each `exists` in the rule looks at its table as it
+ * is now.
  */
 function shownVersion({ access, logged, rule, filters }: Past): Sql {
   const { table, catalog } = access;
@@ -108,22 +113,31 @@ function shownVersion({ access, logged, rule, filters }: Past): Sql {
   return and([...asked, ofImage(rule, sql`_r`), sql`coalesce((${now}), (${lastly}), 0)`]);
 }
 
-/** Which entries of a table's log are listed as versions of rows, the newest first. */
+/** Which entries of a table's log are listed as versions of its rows. The newest come first. */
 export interface Versions {
-  /** Slots for numbers of entries: only those after `since` and before `before` are listed. */
+  /** Slots for the numbers of two entries of the log: only entries after `since` and before `before` are listed. */
   readonly since: Slot;
   readonly before: Slot;
-  /** Slots for the columns of the only key whose entries are listed; null for the entries of all keys. */
+  /**
+   * Slots for the key of the one row whose versions are listed, one for each column of the key; null for the versions
+   * of all rows.
+   */
   readonly key: readonly Slot[] | null;
 }
 
 /**
- * A page of the versions of rows: `[seq, at, kind, id, key, op, changed, row]`. `at` is in milliseconds, `kind` and `id`
- * are of who made the change, NULL where another program did, `key` is the key in JSON, `changed` the array of the columns
- * that an update has changed in JSON, NULL of other changes, `row` the row after the change in JSON, as far as the caller may
- * see it, NULL after a deletion. The last one has the number of the entry that was examined last, in the place of `at` how many
- * entries were examined, and at its end how many may be shown, up to one more than the limit; there is none where none was
- * examined.
+ * Makes the statement for a page of the versions of rows, one for each entry of the log. A row of its result is `[seq,
+ * at, kind, id, key, op, changed, row, NULL]`:
+ *
+ * - `seq`: the number of the entry, and `at`: its time in milliseconds;
+ * - `kind` and `id`: who made the change, NULL where another program than the server did;
+ * - `key`: the row's key in JSON, and `op`: `insert`, `update` or `delete`;
+ * - `changed`: for an update the JSON array of the columns that it has changed, else NULL;
+ * - `row`: the row after the change in JSON, with the columns that are shown, NULL after a deletion.
+ *
+ * At the end comes a row with the number of the entry that was examined last, in the place of `at` how many entries
+ * were examined, and in the last column how many versions may be shown, up to one more than the limit. It is missing
+ * where no entry was examined.
  */
 export function versionsStatement(past: Past, { since, before, key: of }: Versions): Sql {
   const { access, logged, output, preview, limit, scanLimit } = past;
@@ -133,7 +147,8 @@ export function versionsStatement(past: Past, { since, before, key: of }: Versio
   const range = sql`seq > ${param(since)} AND seq < ${param(before)}`;
   const newest = sql`ORDER BY seq DESC LIMIT ${integer(scanLimit)}`;
   const columns = sql`seq, tx, at, tbl, pk, op, old`;
-  // Without a key, entries of all tables are examined in the order of their numbers.
+  // For the versions of all rows, the entries of all tables are gone through in the order of their numbers, and those
+  // of other tables are left out afterwards.
   const keyColumns = logged.key.map((column, i) => sql`${param(of?.[i] ?? null)} AS ${name(column.name)}`);
   const pk = sql`(SELECT ${key(logged, sql`_k`)} FROM (SELECT ${commaList(keyColumns)}) AS _k)`;
   const examined =
@@ -150,12 +165,14 @@ export function versionsStatement(past: Past, { since, before, key: of }: Versio
     sql`CASE WHEN ${of} IS NOT NULL THEN ${jsonObject(output, referTo(of), physical)} END`;
   const refer = ({ name: column }: Column) => sql`_r.${name(column)}`;
   const cut = cutAt(preview, refer);
-  // Beginnings may be the same where values are not: rows are compared whole.
+  // Two long values may have the same beginning. So what has changed is told by the whole rows, and the rows with
+  // shortened values are made besides, as `cut`.
   const cutRow =
     cut === undefined
       ? empty
       : sql`, CASE WHEN _r._after IS NOT NULL THEN ${jsonObject(output, refer, physical, cut)} END AS cut`;
-  // With a LIMIT, SQLite does not flatten this into the SELECT around it: each value is then read from the image once.
+  // With a LIMIT, SQLite does not merge (flatten) this SELECT into the one around it, so that each value is read from
+  // the row's stored JSON once.
   const decodedOnce = cut === undefined ? decoded : sql`${decoded} LIMIT -1`;
   const row = cut === undefined ? sql`row` : sql`cut`;
   const keyJson = keyObject(logged, output, sql`_r._pk`, physical);
@@ -165,7 +182,7 @@ export function versionsStatement(past: Past, { since, before, key: of }: Versio
     sql`_v AS MATERIALIZED (SELECT _l.seq AS _seq, _l.tx AS _tx, _l.at AS _at, _l.pk AS _pk, _l.op AS _op, _l.old AS _old, ${after} AS _after FROM _e AS _l WHERE ${isTable})`,
     sql`_s AS MATERIALIZED (SELECT _r._seq AS seq, ifnull(${by(sql`_b.at`)}, _r._at) AS at, ${by(sql`_b.principal_kind`)} AS kind, ${by(sql`_b.principal_id`)} AS id, ${keyJson} AS key, _r._op AS op, ${shownOf(sql`_r._old`)} AS before, ${shownOf(sql`_r._after`)} AS row${cutRow} FROM (${decodedOnce}) AS _r WHERE ${shownVersion(past)})`,
   ];
-  // An update of hidden columns alone changes nothing that the caller may see.
+  // An update that has changed only columns which the caller may not see is left out of the page.
   const told = sql`SELECT *, sum(ifnull(octet_length(${row}), 0)) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY seq DESC) AS n FROM _s WHERE before IS NOT row ORDER BY seq DESC LIMIT ${integer(limit + 1)}`;
   const differs = sql`_c.value IS NOT json_extract(before, _c.fullkey) OR _c.type IS NOT json_type(before, _c.fullkey)`;
   const changed = sql`CASE op WHEN 'update' THEN (SELECT json_group_array(_c.key) FROM json_each(row) AS _c WHERE ${differs}) END`;

@@ -1,7 +1,10 @@
 import type { Key, OrderTerm } from "../list/order.js";
 import { and, commaList, name, or, type Param, param, type Sql, sql } from "./fragment.js";
 
-/** Gives the SQL for a column of an order. */
+/**
+ * Gives the SQL for a column that rows are ordered by: for example the column of an alias, or the value that a place in
+ * the order has for it.
+ */
 export type Refer = (column: OrderTerm["column"]) => Sql;
 
 /** An ORDER BY clause with a space before it; empty for an order without columns. */
@@ -14,21 +17,21 @@ export function orderBy(order: readonly OrderTerm[], refer: Refer): Sql {
 }
 
 /**
- * One of the ranges into which the rows after a place are divided. A range has equalities on the first terms of the
- * order and an inequality on the next, which is what an index can seek. For example, after (1, 2) come `a = 1 AND b >
- * 2` and then `a > 1`.
+ * A range of rows: those after a place in an order are divided into ranges, each of which an index can seek. A range
+ * has equalities on the first columns of the order and an inequality on the next one. For example, after the place (1,
+ * 2) come the ranges `a = 1 AND b > 2` and then `a > 1`.
  */
 export interface Arm {
   readonly condition: Sql;
-  /** The position in the order, from 0, of the column with the inequality. */
+  /** Which column of the order, counted from 0, has the inequality of this range. */
   readonly depth: number;
-  /** Whether the range holds the NULLs of a column, which come last in descending order. */
+  /** Whether this range is `IS NULL` on its column: in descending order, the rows with NULL come last. */
   readonly isNullRange: boolean;
 }
 
 /**
- * The ranges into which the rows after a place in an order are divided (see `Arm`). They are disjoint, and one after
- * the other they are in the order.
+ * The ranges into which the rows after a place in an order are divided (see `Arm`). `key` has the values of the place.
+ * No row is in two ranges, and the ranges follow one another in the order.
  */
 export function armsBehind(order: readonly OrderTerm[], key: Key, refer: Refer): readonly Arm[] {
   return order.flatMap((_, i) => {
@@ -43,8 +46,8 @@ export function armsBehind(order: readonly OrderTerm[], key: Key, refer: Refer):
 }
 
 /**
- * The conditions of the ranges into which the rows after a place are divided, as in `armsBehind`, where no column of
- * the order can be NULL. `place` gives the SQL of the place's values.
+ * The conditions of the ranges into which the rows after a place in an order are divided, like those of `armsBehind`,
+ * where no column of the order can be NULL. `place` gives the SQL of the values of the place.
  */
 export function armsAfter(order: readonly OrderTerm[], refer: Refer, place: Refer): readonly Sql[] {
   return order.map((_, i) => {
@@ -77,16 +80,16 @@ function equalTo(ref: Sql, value: Param): Sql {
 }
 
 /**
- * The condition that a row comes after a place in the order, as one expression, for rows that are not read in the
- * order.
+ * The condition, as one expression, that a row comes after a place in the order. For rows that are not read in the
+ * order, so that no index can seek the place.
  */
 export function behind(order: readonly OrderTerm[], key: Key, refer: Refer): Sql {
   return or(armsBehind(order, key, refer).map(({ condition }) => condition));
 }
 
 /**
- * The condition that a row is at a place in the order or before it. `place` gives the SQL for the place's values, which
- * may be NULL.
+ * The condition that a row is at a place in the order or before it. `place` gives the SQL of the values of the place,
+ * which may be NULL.
  */
 export function notBehind(order: readonly OrderTerm[], refer: Refer, place: Refer): Sql {
   const [first, ...rest] = order;
@@ -104,9 +107,9 @@ export function notBehind(order: readonly OrderTerm[], refer: Refer, place: Refe
 }
 
 /**
- * A condition that is TRUE for all rows at a place in the order or before it, and for some after it, and that lets an
- * index end the scan: a comparison of row values where no column can be NULL and all have the same direction, else a
- * bound of the first column. Null where the first column can be NULL.
+ * A condition by which an index can end its scan: it is TRUE for all rows up to a place in the order, and maybe for
+ * some after it. It compares row values where no column can be NULL and all have the same direction, else the first
+ * column alone. Null where the first column can be NULL.
  */
 export function stopAt(order: readonly OrderTerm[], refer: Refer, place: Refer): Sql | null {
   const [first] = order;
@@ -122,17 +125,20 @@ function notBeyond({ descending }: OrderTerm, mine: Sql, its: Sql): Sql {
   return descending ? sql`${mine} >= ${its}` : sql`${mine} <= ${its}`;
 }
 
-/** Makes a `Refer` that gives, for each column of the order, a placeholder with the key's value for it. */
+/** Makes a `Refer` that gives, for each column of the order, a placeholder for the value that `key` has for it. */
 export function placeOf(order: readonly OrderTerm[], key: Key): Refer {
   return (column) => param(key[order.findIndex((term) => term.column === column)]!);
 }
 
-/** Makes a `Refer` that gives columns with an alias before them, which names a subquery or a table. */
+/** Makes a `Refer` that gives the columns of an alias, which stands for a table or a subquery. */
 export function columnsOfAlias(alias: Sql): Refer {
   return (column) => sql`${alias}.${name(column.name)}`;
 }
 
-/** Makes a `Refer` that gives the values of a place that is the only row of a table in a FROM. */
+/**
+ * Makes a `Refer` that gives the values of a place in the order. `table` is a table or subquery for a FROM, and its
+ * only row has these values in columns of the same names.
+ */
 export function placeIn(table: Sql): Refer {
   return (column) => sql`(SELECT ${name(column.name)} FROM ${table})`;
 }

@@ -5,24 +5,27 @@ import { type ColumnName, sqlTableName } from "../../sqlite/names.js";
 import type { Outside } from "../exists-path.js";
 import { aliasName, and, commaList, name, or, param, Slot, type Sql, sql } from "./fragment.js";
 
-/** The SQL for each name in a rule, at the place where the rule's SQL is put. */
+/**
+ * The SQL for what a rule names: the columns of `row`, `old` and `new`, and each `exists`. It depends on the statement
+ * in which the rule is tested.
+ */
 export interface SqlNames extends Outside {
   /**
-   * The SQL of a column of `row`: of the stored row, or in an update rule first of the row before and then of the row
-   * after.
+   * The SQL of a column of `row`: of the stored row. An update's rule is tested twice, with `row` as the row before the
+   * update and as the row after it.
    */
   row(column: ColumnName): Sql;
   /** The SQL of a column of `old`: of the row before an update. */
   old(column: ColumnName): Sql;
-  /** The SQL of a column of `new`: of the row as it would be after the write. */
+  /** The SQL of a column of `new` in a rule: of the row as it would be after the write. */
   next(column: ColumnName): Sql;
   /**
-   * The SQL that stands for an `exists`: a subquery, or a reference to the result that a probe (see `Probe`) has found.
+   * The SQL for an `exists` of the rule: a subquery, or a reference to a result that was found before (see `Probe`).
    */
   exists(exists: Exists): Sql;
 }
 
-/** The base for objects that know the SQL of some names in a rule: it throws for every name. */
+/** Throws for every name in a rule. Objects that know the SQL of some names are made from it. */
 export const noNames: SqlNames = {
   row: unreachable,
   old: unreachable,
@@ -33,8 +36,8 @@ export const noNames: SqlNames = {
 };
 
 /**
- * The base for objects that know the SQL of some names in a rule: it throws for every name, but knows the collations of
- * the table's columns.
+ * Throws for every name in a rule, but knows the collations of the table's columns. Objects that know the SQL of some
+ * names are made from it.
  */
 export function namesOf(physical: CatalogTable | undefined): SqlNames {
   return { ...noNames, collations: physical?.collations ?? noNames.collations };
@@ -45,7 +48,8 @@ function unreachable(): never {
 }
 
 /**
- * The SQL of a condition. Throws for `auth` and `now()`, which have to be replaced by values or placeholders before.
+ * The SQL of a condition of a rule or filter. Throws for `auth` and `now()`: values or placeholders have to replace
+ * them before.
  */
 export function predicate(expression: Expression, names: SqlNames): Sql {
   switch (expression.kind) {
@@ -100,9 +104,9 @@ const operators = {
 } as const;
 
 /**
- * How a column that may hold numbers as texts is compared as its JSON shows it. For equality, as the text that a number
- * is shown as. For order, as a number that comes before every text; the unary plus takes the column's affinity away, so
- * that SQLite does not convert the other side.
+ * How a column is compared that the schema calls text but that may hold numbers, so that the result fits what the JSON
+ * of rows shows. For `=` and `!=` a number is compared as its text. For `<` and the like it comes before every text.
+ * The unary plus takes the column's affinity away, so that SQLite does not convert the other side.
  */
 const equally = (column: Sql): Sql => sql`CAST(${column} AS TEXT)`;
 const inOrder = (column: Sql): Sql => sql`+${column}`;
@@ -129,8 +133,8 @@ function reference({ source, column }: ColumnReference, names: SqlNames): Sql {
 }
 
 /**
- * An `exists` of a rule as a subquery. `$users` is the server's own table `_users`, of which rules can name only id and
- * role.
+ * The SQL of a rule's `exists` as a subquery. In a rule, the table `$users` means the server's own table `_users`, of
+ * which rules can name only the id and the role.
  */
 export function existsSql({ table, alias, where }: Exists, names: SqlNames): Sql {
   const from = name(sqlTableName(table));
@@ -138,8 +142,8 @@ export function existsSql({ table, alias, where }: Exists, names: SqlNames): Sql
 }
 
 /**
- * A SELECT of the items of an `in` list, each as `item`. The list is one parameter, a JSON array, because D1 allows 100
- * parameters at most.
+ * A SELECT of the items of the list in an `in` filter, one row with `item` for each. The whole list is one parameter, a
+ * JSON array, because D1 allows 100 parameters at most.
  */
 export function listed({ list, arePlain }: Pick<InGiven, "list" | "arePlain">): Sql {
   const items = param(new Slot(list.name));

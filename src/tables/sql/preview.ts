@@ -4,14 +4,14 @@ import { distinct } from "./candidates.js";
 import { commaList, integer, name, type Sql, sql } from "./fragment.js";
 import { type Cut, type CutOf, jsonObject, type ShownColumn } from "./wire.js";
 
-/** Whether values of a column may be so long that only their beginning is shown. */
+/** Whether values of a column may be so long that only their beginning is shown: texts, JSON and blobs. */
 function mayBeLong({ type }: Pick<Column, "type">): boolean {
   return type === "text" || type === "json" || type === "blob";
 }
 
 /**
- * Makes the SQL for showing values of more than `bytesMax` bytes by their beginning; undefined where every value is
- * shown whole.
+ * Makes a function that gives, for a column, the SQL by which values of more than `bytesMax` bytes are shown by their
+ * beginning. Undefined where `bytesMax` is null, so that every value is shown whole.
  */
 export function cutAt<C extends ShownColumn>(
   bytesMax: number | null,
@@ -31,25 +31,28 @@ function cutOf(column: ShownColumn, ref: Sql, bytesMax: number): Cut | null {
   };
 }
 
-/** The first bytes of a blob in hexadecimal: as many as have `bytesMax` characters of base64 at most. */
+/**
+ * The first bytes of a blob in hexadecimal: as many as make `bytesMax` characters of base64 at most, the form in which
+ * they are answered.
+ */
 function firstBytes(ref: Sql, bytesMax: number): Sql {
   return sql`hex(substr(CAST(${ref} AS BLOB), 1, ${integer(3 * Math.floor(bytesMax / 4))}))`;
 }
 
-/** The first characters of a text, as many whole ones as fit into `bytesMax` bytes. */
+/** The first characters of a text: as many whole ones as fit into `bytesMax` bytes of UTF-8. */
 function firstCharacters(ref: Sql, bytesMax: number): Sql {
   const max = integer(bytesMax);
   const characters = sql`substr(CAST(${ref} AS TEXT), 1, ${max})`;
   const bytes = sql`CAST(${characters} AS BLOB)`;
-  // Whether the last character is cut by the limit: then its second byte or a later one is the next (RFC 3629, section
-  // 3).
+  // Whether the limit falls inside of a character: then the byte after the limit is a second or later byte of that
+  // character, 80 to BF (RFC 3629, section 3), and the character is left out.
   const isCut = sql`(hex(substr(${bytes}, ${integer(bytesMax + 1)}, 1)) BETWEEN '80' AND 'BF')`;
   return sql`substr(${characters}, 1, length(CAST(substr(${bytes}, 1, ${max}) AS TEXT)) - ${isCut})`;
 }
 
 /**
- * A SELECT of a page whose rows are written out already as JSON, `_row`, so that no long value is passed on. `needed`
- * are the columns that the statement needs besides.
+ * A SELECT of a page whose rows are JSON already, in the column `_row`, in which long values are shortened, so that
+ * SQLite passes no long value on. `needed` are columns that the statement needs besides.
  */
 export function previewedPage(
   page: Sql,
@@ -59,6 +62,6 @@ export function previewedPage(
   const refer = ({ name: column }: Column) => sql`_q.${name(column)}`;
   const row = jsonObject(output, refer, catalog.tables.get(table.name), cutAt(preview, refer));
   const list = [...distinct(needed).map((column) => sql`_q.${column} AS ${column}`), sql`${row} AS _row`];
-  // With a WHERE, SQLite does not flatten the page into this SELECT: each value is then read once.
+  // With a WHERE, SQLite does not merge (flatten) the page into this SELECT, so that each value is read once.
   return sql`SELECT ${commaList(list)} FROM (${page}) AS _q WHERE 1`;
 }

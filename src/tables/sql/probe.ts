@@ -8,26 +8,29 @@ import { aliasName, and, internalName, name, physicalName, type Sql, sql, sum } 
 import { existsSql, predicate, type SqlNames } from "./predicate.js";
 
 /**
- * The SQL of an `exists` whose value also says how many rows were looked up for it: NULL for none, 1 for one row that
- * does not match, 2 for one that does. Where the number of rows cannot be known, `exact` is false, and the value is 2
+ * The SQL of an `exists` whose value also tells how many rows were looked up for it: NULL for no row, 1 for one row
+ * that does not match, 2 for one row that does. Where the number cannot be known, `exact` is false, and the value is 2
  * for a match and else NULL.
  */
 export interface Probe {
   readonly value: Sql;
   readonly exact: boolean;
-  /** How SQLite is expected to find the row; null where `exact` is false. */
+  /**
+   * How SQLite is expected to find the row that this `exists` looks up, for metering, which checks the query plan
+   * against it. Null where `exact` is false.
+   */
   readonly seek: Seek | null;
 }
 
-/** Whether the value of a probe says that its `exists` is TRUE. */
+/** The condition that the `exists` of a probe is TRUE. `value` is the SQL of the probe's value (see `Probe`). */
 export function probeMatched(value: Sql): Sql {
   return sql`(${value} IS 2)`;
 }
 
 /**
- * Makes the probe of an `exists`. It is exact where at most one row has to be looked up: either an index serves all of
- * the conditions, so that the first row found is a match; or conditions give a whole unique key, and the only row of
- * that key is tested by the others.
+ * Makes the probe of an `exists`: SQL that also tells how many rows it looks up. It is exact where that is one row at
+ * most. Either an index serves all of the conditions, so that the first row found is a match; or some conditions give a
+ * whole unique key, and the other conditions test the only row with that key.
  */
 export function probe(exists: Exists, names: SqlNames, catalog: Catalog): Probe {
   const inner: SqlNames = { ...names, exists: (nested) => existsSql(nested, inner) };
@@ -54,30 +57,33 @@ function hint({ table }: Exists, index: CatalogIndex | null): Sql {
   return index === null ? sql`NOT INDEXED` : sql`INDEXED BY ${physicalName(index.name)}`;
 }
 
-/** How SQLite is expected to find the rows of those probes that are exact. */
+/**
+ * How SQLite is expected to find the rows that probes look up, for metering, which checks the query plan against it.
+ * Probes that are not exact are left out.
+ */
 export function seeksOf(probes: readonly Probe[]): readonly Seek[] {
   return probes.flatMap(({ seek }) => (seek === null ? [] : [seek]));
 }
 
-/** The values of the probes as columns of a subquery, with names by `probeName`. */
+/** The values of probes (see `Probe`) as columns of a subquery, which have the names that `probeName` gives. */
 export function probeColumns(probes: readonly Probe[]): readonly Sql[] {
   return probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`);
 }
 
 /**
- * How many rows the probes have looked up, at most one each. Reads the columns that `probeColumns` made from the
- * subquery `alias`. Where a probe is not exact, this is not the whole number.
+ * The SQL of how many rows probes (see `Probe`) have looked up, at most one each. `alias` is a subquery with the
+ * columns that `probeColumns` has made. Rows of probes that are not exact are not all counted.
  */
 export function rowsProbed(probes: readonly Probe[], alias: Sql): Sql {
   return sum(probes.map((_, i) => sql`(${alias}.${probeName(i)} IS NOT NULL)`));
 }
 
-/** Whether it is known of each probe how many rows it looks up. */
+/** Whether it is known for every one of these probes (see `Probe`) how many rows it looks up. */
 export function areExact(probes: readonly Probe[]): boolean {
   return probes.every(({ exact }) => exact);
 }
 
-/** The name of the column that holds the value of the i-th probe. */
+/** The name of the column that holds the value of the i-th probe (see `Probe`). */
 export function probeName(i: number): Sql {
   return internalName("p", i);
 }

@@ -11,16 +11,19 @@ import { areExact, probe, probeColumns, probeMatched, probeName, rowsProbed, see
 import { keyOf, type Values } from "./row-key.js";
 import { jsonObject, jsonWithin } from "./wire.js";
 
-/** The columns that a write returns: `full` where the read rule (`rule`) admits the written row, else `minimal`. */
+/**
+ * Which columns of the written row a write returns: those of `full` where the read rule (`rule`) admits the row, else
+ * those of `minimal`.
+ */
 export interface Returned {
   readonly rule: Expression;
   readonly full: readonly Column[];
   readonly minimal: readonly Column[];
-  /** From how many bytes on a value is shown by its beginning; null for never. */
+  /** Values of more than this many bytes are returned by their beginnings; null where all values are returned whole. */
   readonly preview: number | null;
 }
 
-/** The expression of a write's RETURNING clause. Its value is text that `returnedRow` reads. */
+/** The expression of a write's RETURNING clause. Its value is a text, which `returnedRow` takes apart. */
 export interface Returning {
   readonly row: Sql;
   readonly exact: boolean;
@@ -28,8 +31,8 @@ export interface Returning {
 }
 
 /**
- * Adds to an INSERT's RETURNING an error for a row in whose key a default has put NULL: no request could name such a
- * row. The error undoes the insert.
+ * Makes the RETURNING of an insert fail where a default has put NULL into the new row's primary key, because no request
+ * could name such a row. The error undoes the insert.
  */
 export function withKey(table: Table, values: Values, returning: Returning, catalog: Catalog): Returning {
   // Primary key columns of STRICT tables are never NULL, so nothing has to be added.
@@ -46,8 +49,8 @@ export function withKey(table: Table, values: Values, returning: Returning, cata
 }
 
 /**
- * The SQL of what a write returns: the row as JSON with the columns that `returned` says. Where the read rule has an
- * `exists`, the number of rows that were looked up for it stands before the JSON.
+ * The SQL of what a write returns: the row as JSON, with the columns that `returned` says. Where the read rule has an
+ * `exists`, the number of rows that were looked up for it is put in front of the JSON.
  */
 export function returningOf(
   table: Table,
@@ -77,8 +80,8 @@ export function returningOf(
 }
 
 /**
- * Reads the text that `returningOf` makes a write return: the JSON of the row, and how many rows were looked up for the
- * read rule's `exists`.
+ * Takes the text apart that the expression of `returningOf` makes: `json`, the row, and `probed`, how many rows were
+ * looked up for the `exists` of the read rule.
  */
 export function returnedRow(text: string): { readonly json: string; readonly probed: number } {
   const begin = text.indexOf("{");

@@ -5,17 +5,20 @@ import type { Seek } from "../plan-check.js";
 import { and, commaList, internalName, join, name, type Param, param, type Sql, sql } from "./fragment.js";
 
 /**
- * Values by column. Instead of a value there may be a slot, which is filled when the statement is sent, or SQL that
- * yields the value.
+ * Values for columns. A column may have a slot instead of a value (a placeholder that is filled when the statement is
+ * sent), or SQL that yields its value.
  */
 export type Values = ReadonlyMap<Column, Param | Sql>;
 
-/** The SQL of a value, which may be SQL already. */
+/** The SQL of a column's value: a placeholder for it, unless it is SQL already. */
 export function valueSql(value: Param | Sql): Sql {
   return typeof value === "object" && value !== null && "text" in value ? value : param(value);
 }
 
-/** How SQLite is expected to find the row in a statement that looks it up by its primary key. */
+/**
+ * How SQLite is expected to find the row when a statement looks up one row by the table's primary key. For metering,
+ * which checks the query plan against it.
+ */
 export function keySeek(alias: string, { primaryKey }: Table): Seek {
   return { alias, columns: primaryKey };
 }
@@ -28,16 +31,19 @@ export function keyIs(table: Table, key: Values, alias: Sql, catalog: Catalog): 
     : and([...key].map(([column, value]) => sql`${alias}.${name(column.name)} = ${valueSql(value)}`));
 }
 
-/** Whether a text column can hold both a text and the number that is shown as that text, as two different values. */
+/**
+ * Whether a column of texts can hold both a text and the number that is shown as the same text, as two different
+ * values: `'1'` and `1`.
+ */
 function holdsEither({ name: column }: Column, physical: CatalogTable | undefined): boolean {
   const stored = physical?.mixedTexts.get(column);
   return stored !== undefined && !makesNumbers(stored);
 }
 
 /**
- * The condition that a row has a primary key one of whose columns can hold both a text and the number that is shown as
- * this text (`holdsEither`): TRUE for the row that holds the text, or else for the one that holds the number. CROSS
- * JOIN makes SQLite look them up in this order, and LIMIT 1 takes the first.
+ * The condition that a row has this primary key, for a key with a column that can hold both a text and the number that
+ * is shown as the same text (`holdsEither`). Where rows with both exist, it is TRUE only for the one with the text.
+ * CROSS JOIN makes SQLite look the text up first, and LIMIT 1 takes the first row found.
  */
 function keyIsShown(table: Table, key: Values, alias: Sql, physical: CatalogTable | undefined): Sql {
   const columns = [...key].map(([column, value], i) => {
@@ -62,7 +68,7 @@ function keyIsShown(table: Table, key: Values, alias: Sql, physical: CatalogTabl
   return sql`(${keyColumns(alias)}) = (SELECT ${keyColumns(sql`_k`)} FROM ${from} WHERE ${where} LIMIT 1)`;
 }
 
-/** The columns of the table's primary key, in its order. */
+/** The columns of a table's primary key, in the order of the key. */
 export function keyOf(table: Table): readonly Column[] {
   return table.primaryKey.map((column) => table.columns.get(column)!);
 }

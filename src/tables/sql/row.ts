@@ -18,43 +18,51 @@ import { type Returned, returningOf, withKey } from "./returning.js";
 import { keyIs, keyOf, keySeek, type Values, valueSql } from "./row-key.js";
 import { jsonObject, jsonWithin } from "./wire.js";
 
-/** A statement that writes one row, if its rule is TRUE. It returns the row as `returnedRow` reads it, or no row. */
+/**
+ * A statement that writes one row if its rule is TRUE. It returns the text of the row, which `returnedRow` takes apart,
+ * or no row where nothing was written.
+ */
 export interface WriteStatement extends Counted<Sql> {
   /**
-   * For metering: a SELECT of one number, how many rows are looked up for the `exists` of the write's rule. Run right
-   * before the write. For an update or a delete it returns no row where none has the key; if it returns one, the row
-   * exists. Null where the rule has no `exists`.
+   * A SELECT for metering, to be run right before the write. It returns one number: how many rows are looked up for the
+   * `exists` of the write's rule. For an update or a delete, no row is returned where no row has the key. Null where
+   * the rule has no `exists`.
    */
   readonly probes: Sql | null;
   /**
-   * A SELECT that returns a row where there is a row to write and the rule admits it. It tells whether the rule or a
-   * trigger has prevented a write.
+   * A SELECT that returns a row where there is a row to write and the rule admits it. It tells, after a write that has
+   * written nothing, whether the rule or a trigger has prevented it.
    */
   readonly admitted: Sql;
   /**
-   * Makes a SELECT for right after the write, which undoes the batch where the write has not written its row
-   * (`platform/abort.ts`). The reason that it gives begins with what is in the slot `abort`, and then is one of
-   * `NotWritten`.
+   * Makes a SELECT to be run right after the write: it undoes the batch where the write has not written its row
+   * (`platform/abort.ts`). Its reason is the text in the slot `abort`, followed by a `NotWritten`.
    */
   readonly guard: () => Sql;
   /**
-   * How the write's answer is found again. Null where it cannot be: the table is WITHOUT ROWID, and the row's key is
-   * made by a default.
+   * How another statement of the transaction finds the row, to keep the write's answer. Null where it cannot be found:
+   * the table is WITHOUT ROWID, and a default has made the key of a new row.
    */
   readonly answer: AnswerSource | null;
 }
 
 /**
- * Why a write has written no row: there is none with the key (`missing`); the caller may not read it, which a
- * precondition needs (`unreadable`); the rule denies (`denied`); the row is not of a version that the request names
- * (`stale`); its columns are not what the request expects (`changed:` and for each of these columns, in their order, 1
- * where it differs, else 0); a trigger has ignored the write (`ignored`); its number is too large (`unnumbered`).
+ * Why a write has written no row.
+ *
+ * - `missing`: no row has the key.
+ * - `unreadable`: the write has a precondition, and the caller may not read the row.
+ * - `denied`: the rule of the write does not admit the row.
+ * - `stale`: the row has none of the versions that the request expects.
+ * - `changed`: columns have other values than the request expects. In SQL, `changed:` is followed by a digit for each
+ *   of these columns, in their order: 1 where the value differs, else 0.
+ * - `ignored`: a trigger has ignored the write (`RAISE(IGNORE)`).
+ * - `unnumbered`: the rowid of the new row is too large for a JavaScript number (`rowidCheck`).
  */
 export type NotWritten = "missing" | "unreadable" | "denied" | "stale" | "changed" | "ignored" | "unnumbered";
 
 /**
- * What has to hold of a row as it is, beside the rule, for an update or a delete to write it. The caller has to be able
- * to read the row, because the outcome tells something of it.
+ * What an update or a delete expects of the stored row, beside the rule; otherwise it writes nothing. The caller has to
+ * be able to read the row (`readRule`), because the outcome reveals something of it.
  */
 export interface Precondition {
   readonly readRule: Expression;
@@ -62,25 +70,28 @@ export interface Precondition {
 }
 
 /**
- * A precondition: the row has one of the versions of the JSON array in the slot `versions`, whose members are integers
- * as texts.
+ * A precondition of an update or a delete: the row has one of the expected versions. The slot `versions` has them as a
+ * JSON array of integers that are written as texts.
  */
 export interface ExpectedVersion {
   readonly kind: "version";
   readonly column: Column;
 }
 
-/** A precondition: each of these columns has the value that the request expects, or is NULL where that is NULL. */
+/**
+ * A precondition of an update or a delete: each of these columns has the value that the request expects. An expected
+ * NULL is met by NULL.
+ */
 export interface ExpectedValues {
   readonly kind: "values";
   readonly values: Values;
 }
 
 /**
- * Makes the statement that reads a row by its key: `[admitted, json, probed]`. `admitted` is 1 where the rule is TRUE,
- * `json` is NULL for a row that is too large for an answer, and `probed` is the number of rows that were looked up for
- * the rule's `exists`. No row where none has the key. Values with more than `preview` bytes are shown in `json` by
- * their beginning.
+ * Makes the statement that reads a row by its primary key. It returns `[admitted, json, probed]`, or no row where none
+ * has the key. `admitted` is 1 where the rule is TRUE and else 0. `json` is the row, NULL where it is too large for an
+ * answer; values of more than `preview` bytes are shown in it by their beginning. `probed` is how many rows were looked
+ * up for the `exists` of the rule.
  */
 export function getStatement(
   table: Table,
@@ -111,8 +122,8 @@ export function getStatement(
   ];
   const refer = (column: Column) => sql`_w.${name(column.name)}`;
   const row = jsonWithin(catalog, table, output, refer, sql`NULL`, cutAt(preview, refer));
-  // The LIMIT keeps SQLite from flattening the subquery, so that each `exists` is evaluated once. Without an `exists`
-  // it is left out, because flattening then saves a temporary table.
+  // The LIMIT keeps SQLite from merging (flattening) the subquery into the SELECT around it, so that each `exists` is
+  // evaluated once. Without an `exists` there is no LIMIT, because merging saves a temporary table.
   const once = probes.length === 0 ? empty : sql` LIMIT 1`;
   const found = sql`SELECT ${commaList(list)} FROM ${name(table.name)} AS _t WHERE ${keyIs(table, key, sql`_t`, catalog)}${once}`;
   const admitted = sql`CASE WHEN ${predicate(rule, outer)} THEN 1 ELSE 0 END`;
@@ -126,16 +137,17 @@ export function getStatement(
 }
 
 /**
- * A SELECT that returns a row where one has the key. For a row that was not written, it decides between 403 and 404.
+ * A SELECT that returns a row where a row has the key. After a write that has written nothing, it decides between the
+ * answers 403 and 404.
  */
 export function presenceStatement(table: Table, key: Values, catalog: Catalog): Sql {
   return sql`SELECT 1 FROM ${name(table.name)} AS _t WHERE ${keyIs(table, key, sql`_t`, catalog)} LIMIT 1`;
 }
 
 /**
- * A SELECT that fails where the statement before it in the batch has changed the row with this key, and the row's image
- * (its JSON in the log of changes) has become too large. To fail, it uses an invalid JSON path, which `isTooLargeImage`
- * finds in the message.
+ * A SELECT for right after an update. It fails where that has changed the row with this key, and the row's image (its
+ * JSON in the log of changes) now has more than `bytesMax` bytes. To fail it uses an invalid JSON path, which SQLite
+ * quotes in its message, where `isTooLargeImage` finds it.
  */
 export function imageCheck(table: Table, key: Values, catalog: Catalog, bytesMax: number): Sql {
   const logged = loggedTable(table, catalog.tables.get(table.name)!);
@@ -146,17 +158,22 @@ export function imageCheck(table: Table, key: Values, catalog: Catalog, bytesMax
 
 const imageProblem: Sql = { text: "the image is too large", params: [] };
 
-/** Whether the message of an error says that a value is larger than the database takes, or that `imageCheck` failed. */
+/**
+ * Whether an error's message says that the database cannot take a value because it is too large, or that `imageCheck`
+ * has failed.
+ */
 export function isTooLargeImage(message: string): boolean {
   return message.includes(imageProblem.text) || message.includes("string or blob too big");
 }
 
 /**
- * Makes the statement that inserts a row if the rule is TRUE for it. Defaults that the rule reads are evaluated in the
- * statement, once, so that the rule is tested on the values that are stored. It returns the row, or no row where the
- * rule denies. OR ABORT stands here and in updates because a table of an existing database may be declared with ON
- * CONFLICT REPLACE, which would delete rows without asking their rule. With `unless`, nothing is inserted where its row
- * exists, and a rule that denies undoes the batch.
+ * Makes the statement that inserts a row if the rule is TRUE for it. It returns the text of the row, or no row where
+ * the rule denies. Defaults that the rule reads are evaluated once, in the statement, so that the rule tests the values
+ * that are stored. With `unless`, nothing is inserted where the row of `unless` exists, and a rule that denies undoes
+ * the batch.
+ *
+ * OR ABORT stands in inserts and updates because a table of an existing database may be declared with ON CONFLICT
+ * REPLACE, which would delete other rows without testing a rule for them.
  */
 export function insertStatement(
   table: Table,
@@ -190,7 +207,8 @@ export function insertStatement(
   }
   const read = [...columnsOf(rule, "new")].map((column) => table.columns.get(column)!);
   const columns = [...new Set([...values.keys(), ...read])];
-  // Without values and without columns in the rule there would be no column to insert, but INSERT … SELECT needs one.
+  // Where neither the request nor the rule names a column, the first column of the table is inserted with its default,
+  // because INSERT … SELECT needs at least one column.
   const inserted = columns.length > 0 ? columns : [[...table.columns.values()][0]!];
   const { cte, names } = newRow(inserted, values, catalog.tables.get(table.name));
   const guard = guardOf([{ terms: [rule], names }], catalog);
@@ -211,12 +229,12 @@ export function insertStatement(
   };
 }
 
-/** An existing row that makes an insert do nothing (an upsert). Both members are SQL conditions. */
+/** Conditions, in SQL, about an existing row in whose presence an insert (of an upsert) does nothing. */
 export interface Unless {
   readonly isThere: Sql;
   /**
-   * The row exists, and the caller may know of it. Where the caller may not, the rule of the insert decides whether the
-   * caller learns of it.
+   * The condition that the row exists and the caller may know that. Where it is not met, the rule of the insert is
+   * tested first: a caller whom it denies is refused, whether the row exists or not.
    */
   readonly isKnown: Sql;
 }
@@ -226,7 +244,7 @@ function conditionUnless({ isThere, isKnown }: Unless, rule: Sql): Sql {
   return sql`CASE WHEN ${isKnown} THEN 0 WHEN ${rule} THEN ${create} ELSE ${aborting(sql`'not created'`)} END`;
 }
 
-/** The primary key of a row of the table as JSON. */
+/** The SQL of the primary key of the written row of a table, as a JSON object. */
 export function keyJson(table: Table, catalog: Catalog): Sql {
   const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
   return jsonObject(keyOf(table), refer, catalog.tables.get(table.name));
@@ -251,7 +269,7 @@ function insertedAnswer(
   );
 }
 
-/** The condition that the rule for reading admits a row of the table. */
+/** The condition that the rule for reading admits the row of the table that the statement is about. */
 function readableBy(table: Table, readRule: Expression, catalog: Catalog): Sql {
   if (alwaysTrue(readRule)) return sql`1`;
   return guardOf([{ terms: [readRule], names: storedRow(table, catalog) }], catalog).condition;
@@ -268,51 +286,58 @@ function insertedRow(table: Table, values: Values, catalog: Catalog): Sql | null
 }
 
 /**
- * Makes the guard that undoes the batch after a write that has written no row. `changes()` counts what the write itself
- * has done, without its triggers (https://sqlite.org/c3ref/changes.html).
+ * Makes the SELECT that undoes the batch where the write right before it has written no row. `changes()` counts only
+ * what the write itself has done, without its triggers (https://sqlite.org/c3ref/changes.html).
  */
 function guardedBy(undoing: () => Sql): Pick<WriteStatement, "guard"> {
   return { guard: once(() => sql`SELECT CASE WHEN changes() = 1 THEN 1 ELSE ${undoing()} END AS held`) };
 }
 
 /**
- * A SELECT for right after an insert, which undoes the batch where the row's rowid is beyond ±(2^53−1): SQLite numbers
- * the next row after the highest one.
+ * A SELECT for right after an insert: it undoes the batch where the new row's rowid is beyond ±(2^53−1), which a
+ * JavaScript number cannot hold. SQLite gives a new row the number after the highest one, so a single high number leads
+ * there.
  */
 export function rowidCheck(): Sql {
   return sql`SELECT CASE WHEN last_insert_rowid() BETWEEN -9007199254740991 AND 9007199254740991 THEN 1 ELSE ${aborting(sql`'unnumbered'`)} END AS held`;
 }
 
 /**
- * An SQL expression that undoes the batch (`platform/abort.ts`). Its reason is what is in the slot `abort`, followed by
- * `reason`.
+ * An SQL expression that undoes the batch when it is evaluated (`platform/abort.ts`). The reason that it gives is the
+ * text in the slot `abort`, followed by `reason`.
  */
 export function aborting(reason: Sql): Sql {
   return sql`json_extract('{}', ${param(new Slot("abort"))} || ${reason})`;
 }
 
-/** The condition that the statement before has written no row. */
+/** The condition that the statement right before has itself written no row. */
 const changedNone = sql`changes() = 0`;
 
-/** The condition, for `insertStatement`, that a row with these values in a key or a unique constraint exists. */
+/**
+ * The condition that a row exists with these values in its primary key or in a unique constraint. For the insert of an
+ * upsert (`Unless`).
+ */
 export function isThereWith(table: Table, key: Values, catalog: Catalog): Sql {
   return sql`EXISTS (SELECT 1 ${rowWith(table, key, catalog)})`;
 }
 
-/** The condition that the row which `isThereWith` finds exists, and that the rule for reading admits it. */
+/**
+ * The condition that a row exists with these values in its primary key or in a unique constraint, and that the rule for
+ * reading admits it.
+ */
 export function isReadableWith(table: Table, key: Values, readRule: Expression, catalog: Catalog): Sql {
   return sql`EXISTS (SELECT 1 ${rowWith(table, key, catalog)} AND ${readableBy(table, readRule, catalog)})`;
 }
 
-/** `FROM … WHERE …` that finds the row with these values in a key or a unique constraint. */
+/** `FROM … WHERE …` that finds the row with these values in its primary key or in a unique constraint. */
 export function rowWith(table: Table, key: Values, catalog: Catalog): Sql {
   const target = name(table.name);
   return sql`FROM ${target} WHERE ${keyIs(table, key, target, catalog)}`;
 }
 
 /**
- * A SELECT for right after an update of a row that may be missing: undoes the batch where the row with this key exists
- * and was not changed.
+ * A SELECT for right after the update of an upsert, whose row may be missing. It undoes the batch where a row has this
+ * key and yet was not changed, with the reason `denied`, or `ignored` where a trigger has prevented it.
  */
 export function changedOrMissing(table: Table, key: Values, admitted: Sql, catalog: Catalog): Sql {
   const reason = sql`iif(EXISTS (${admitted}), 'ignored', 'denied')`;
@@ -320,7 +345,10 @@ export function changedOrMissing(table: Table, key: Values, admitted: Sql, catal
   return sql`SELECT CASE WHEN ${isUnchanged} THEN ${aborting(reason)} ELSE 1 END AS held`;
 }
 
-/** A SELECT for right after an insert: undoes the batch where nothing was inserted and no row has this key. */
+/**
+ * A SELECT for right after the insert of an upsert. It undoes the batch where nothing was inserted and no row has this
+ * key: a trigger has ignored the insert.
+ */
 export function insertedOrThere(table: Table, key: Values, catalog: Catalog): Sql {
   const isIgnored = sql`${changedNone} AND NOT ${isThereWith(table, key, catalog)}`;
   return sql`SELECT CASE WHEN ${isIgnored} THEN ${aborting(sql`'ignored'`)} ELSE 1 END AS held`;
@@ -338,9 +366,10 @@ function once(make: () => Sql): () => Sql {
 const everyRow = sql`SELECT 1 AS admitted`;
 
 /**
- * Makes the statement that updates a row if the rule is TRUE twice: with the row before the change as `row`, and with
- * the row after it (`docs/reference/rules.md#update-rules`). Where the table has a column for versions, raises it by
- * one. Returns the row, or no row where the rule denies, the precondition does not hold or no row has the key.
+ * Makes the statement that updates a row. The rule has to be TRUE twice: with the row before the change as `row`, and
+ * with the row after it (`docs/reference/rules.md#update-rules`). A column for versions, if the table has one, is
+ * raised by one. The statement returns the text of the row, or no row where the rule denies, the precondition does not
+ * hold or no row has the key.
  */
 export function updateStatement(
   table: Table,
@@ -375,8 +404,8 @@ export function updateStatement(
 }
 
 /**
- * The condition of an update or a delete: the key, the rule (`parts`) and the precondition; and the SQL that tells
- * afterwards why no row met it.
+ * The condition for the WHERE of an update or a delete: the key, the rule (`parts`) and the precondition. With it, the
+ * SQL that tells afterwards why no row met the condition.
  */
 function foundRow(
   table: Table,
@@ -431,14 +460,15 @@ function expectation(
   return sql`(${version} IN (SELECT value FROM json_each(${param(new Slot("versions"))})) IS TRUE)`;
 }
 
-/** For each column, the condition that its value is the one that a client expects. */
+/** For each of these columns, the condition that the stored value is the one that the client expects. */
 function sameValues(values: Values, target: Sql, physical: CatalogTable | undefined): readonly Sql[] {
   return [...values].map(([{ name: column, type }, value]) => {
     const stored = sql`${target}.${name(column)}`;
-    // JSON is compared in its normal form, because the client may have spelled it in another way.
+    // JSON is compared in SQLite's normal form, because the client may have written the same value with other spaces or
+    // escapes.
     if (type === "json")
       return sql`iif(json_valid(${stored}), json(${stored}), ${stored}) IS json(${valueSql(value)})`;
-    // A number in a column of texts is compared as the text that it is shown as.
+    // In a column of texts that may hold numbers, a number is compared as the text that the client was shown.
     if (physical?.mixedTexts.has(column)) return sql`CAST(${stored} AS TEXT) IS ${valueSql(value)}`;
     return physical?.collations.has(column)
       ? sql`${stored} COLLATE BINARY IS ${valueSql(value)}`
@@ -457,8 +487,8 @@ function differenceOf(
 }
 
 /**
- * Makes the statement that deletes a row if the rule is TRUE. It returns the primary key, or no row where the rule
- * denies, the precondition does not hold or no row has the key.
+ * Makes the statement that deletes a row if the rule is TRUE. It returns the row's primary key as JSON, or no row where
+ * the rule denies, the precondition does not hold or no row has the key.
  */
 export function deleteStatement(
   table: Table,
@@ -478,7 +508,7 @@ export function deleteStatement(
     probes: found.probes,
     admitted: found.admitted,
     guard: found.guard,
-    // The answer of a delete is the row's key alone, which whoever deletes a row is shown.
+    // A delete is answered with the row's key alone, which the caller is shown whether they may read the row or not.
     answer: { row: returned, key: returned, from: found.from, readable: sql`0`, isNew: sql`0` },
     asked: found.probes,
     exact: found.exact,

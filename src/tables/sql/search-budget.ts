@@ -4,35 +4,38 @@ import { integer, internalName, name, param, Slot, type Sql, sql, sum } from "./
 import type { Gate } from "./gate.js";
 
 /**
- * The cost of each byte that a `contains` filter searches: this number, plus 1 for each byte of the text that is looked
- * for. `searchCostMax` limits the sum.
+ * What it costs a `contains` filter to search one byte: this number, plus 1 for each byte of the text that is looked
+ * for. The unit is that of `searchCostMax`.
  */
 const searchedByteCost = 300;
 /**
- * How much the `contains` filters of a request may cost together: for each filter the bytes that it searches, in all
- * rows of a window that the index finds, times the cost of a byte. `docs/reference/limits.md#requests` says how long
- * that takes.
+ * How much the `contains` filters of a request may cost together. The cost of a filter is the number of bytes that it
+ * searches, in all rows that the index finds for the window, times the cost of a byte.
+ * `docs/reference/limits.md#requests` says how long that takes.
  */
 const searchCostMax = 80_000_000_000;
 
-/** How a list's statement finds out, before it searches, what its `contains` filters would cost. */
+/**
+ * The part of a list's statement that finds out, before anything is searched, what the `contains` filters of the list
+ * would cost.
+ */
 export interface SearchBudget {
   /**
-   * The gate of the list's statement. With the budget it is also closed, so that no row is read, where the search would
-   * cost more than is allowed.
+   * The gate of the list's statement (what is decided before any row is read). It is closed, so that no row is read,
+   * also where the search would cost more than is allowed.
    */
   readonly gate: Gate;
   /**
-   * A JSON array `[rows that would be searched, whether the cost is within the budget]`, or NULL where nothing is
-   * measured.
+   * The SQL of a JSON array `[rows that would be searched, 1 if the cost is allowed, else 0]`, or of NULL where the
+   * cost is not measured.
    */
   readonly measured: Sql;
 }
 
 /**
- * Makes the budget for a list's `contains` filters. SQLite's `instr` compares the text at every place, so the cost
- * grows with both lengths. Only the first page of a window (rows that are counted as one) is measured: the pages after
- * it search what is left of the same rows.
+ * Makes the SQL that limits the cost of a list's `contains` filters. SQLite's `instr` compares the text at every place,
+ * so the cost grows with both lengths. Only for the first page of a window (rows that are counted as one) the cost is
+ * measured: later pages search what is left of the same rows.
  */
 export function searchBudget(plan: ListPlan, source: CandidateSource): SearchBudget {
   const { searches, window } = plan;
@@ -60,8 +63,8 @@ export function searchBudget(plan: ListPlan, source: CandidateSource): SearchBud
 }
 
 /**
- * A SELECT of how many bytes each `contains` filter would search, for each row of the window that the index finds.
- * SQLite knows the lengths without reading the texts.
+ * A SELECT of how many bytes each `contains` filter would search, one row for each row that the index finds for the
+ * window. SQLite knows the lengths of texts without reading them.
  */
 function sizes({ path, scanLimit, searches }: ListPlan, names: readonly Sql[], source: CandidateSource): Sql {
   const list = searches.map(({ column }, i) => sql`octet_length(_t.${name(column)}) AS ${names[i]!}`);

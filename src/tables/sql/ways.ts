@@ -26,10 +26,11 @@ import { armsAfter, columnsOfAlias, notBehind, orderBy, placeOf, type Refer } fr
 import { existsSql, listed, noNames, predicate, type SqlNames } from "./predicate.js";
 
 /**
- * The candidates of a list whose rows are found by ways, index walks from a known value (docs/reference/http.md#ways).
- * Common table expressions hold what each hop finds, and `_keys` holds for each way, by its number `w`, the values `k`
- * that its column equals in the rows that it leads to. The gate is also closed, so that no row is read, where the hops
- * find more rows than the scan limit.
+ * Makes the source of candidates (rows to test) for a list whose rows are found by ways: index walks from a known
+ * value, such as the caller's id (docs/reference/http.md#ways). Common table expressions hold the rows that each hop
+ * finds, a table that a way passes. `_keys` holds the values that the ways have come to: `w`, the number of the way,
+ * and `k`, what the way's column of the listed table has to equal. The gate is closed, so that no row is read, also
+ * where the hops find more rows than the scan limit.
  */
 export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gate): CandidateSource {
   const hops = ways.map((way, w) => hopsOf(plan, way, w, gate));
@@ -87,7 +88,7 @@ export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gat
   };
 }
 
-/** The name of a common table expression for the values of the way with this number. */
+/** The name of the common table expression with the values that the way with this number has come to. */
 const keysName = (w: number) => internalName("w", w);
 
 interface HopSql {
@@ -97,7 +98,10 @@ interface HopSql {
   readonly seek: Seek;
 }
 
-/** A SELECT of the values that lead on from the rows that a hop (a table that a way passes) has found. */
+/**
+ * A SELECT of the values with which a way goes on, from the rows that one of its hops has found (a hop is a table that
+ * the way passes).
+ */
 function keysOf(cte: Sql): Sql {
   return sql`SELECT DISTINCT k FROM ${cte} WHERE ok AND k IS NOT NULL`;
 }
@@ -105,7 +109,7 @@ function keysOf(cte: Sql): Sql {
 function hopsOf({ scanLimit }: ListPlan, { from, hops }: WalkedWay, w: number, gate: Gate): HopSql[] {
   const made: HopSql[] = [];
   for (const [i, hop] of hops.entries()) {
-    // This alias begins with a number and so is not taken: aliases of rules begin with a letter.
+    // The alias begins with a number, so that it is none of a rule's aliases, which begin with a letter.
     const alias = `${w}_${i}_${hop.alias}`;
     const before = made.at(-1);
     const [source, value] =
@@ -124,7 +128,10 @@ function hopsOf({ scanLimit }: ListPlan, { from, hops }: WalkedWay, w: number, g
   return made;
 }
 
-/** Each way has this many numbers for the names of its hops: more than the depth of `exists` that a rule may have. */
+/**
+ * The common table expression for the i-th hop of the way `w` is numbered `w * hopsMax + i`. No way has as many hops as
+ * this: a rule's `exists` cannot be nested that deep.
+ */
 const hopsMax = 100;
 
 const hopNames: SqlNames = { ...noNames, exists: (nested) => existsSql(nested, hopNames) };
@@ -149,10 +156,11 @@ function shown({ catalog, table }: ListPlan, columns: readonly Sql[], more: read
   return list.length + more.length === 0 ? sql`1` : commaList([...list, ...more]);
 }
 
-/** The condition that a row of `alias` is one that a way leads to from the key of `source`. */
+/** The condition that the row of `alias` is one to which a way leads from the value `k` of `source`. */
 function isReached({ column, served }: WalkedWay, alias: Sql, source: Sql): Sql {
   const names: SqlNames = { ...noNames, row: (column) => sql`${alias}.${name(column)}` };
-  // The plus takes the affinity away that the key may have as a column, so that the index is used whatever that is.
+  // The unary plus takes away the affinity that `k` may have as a column, so that SQLite uses the index whatever that
+  // is.
   return and([
     sql`${alias}.${name(column)} = +${source}.k`,
     ...served.map((condition) => predicate(condition, names)),
@@ -170,9 +178,12 @@ function firstOf(ways: readonly WalkedWay[]): Sql {
 }
 
 /**
- * A SELECT of `p`, the key of a row, and `w`, the number of the way that has led to it, for the candidates of a window
- * in the list's order. It is a recursive query whose queue holds the next row of each key of a way: whenever a row is
- * taken out of it, the row that follows by the same key is looked up by the index and put in.
+ * A SELECT of the candidates of a window, in the list's order, that ways lead to: `p`, the row's key, and `w`, the
+ * number of the way that has led to it.
+ *
+ * It is a recursive query that merges the rows of all values of all ways. Its queue holds for each value the next row,
+ * in the list's order. Whenever a row is taken out of the queue, the row that follows it by the same value is looked up
+ * in the index and put in.
  */
 function merged(
   plan: ListPlan,
@@ -183,7 +194,8 @@ function merged(
 ): Sql {
   const { order } = plan.path;
   const { after, upTo } = plan.window;
-  // Where rows are ordered by their key alone, the queue holds nothing else of a row than the key, which the index has.
+  // Where rows are ordered by their key alone, the queue holds nothing of a row but its key, which is in the index, so
+  // that the row itself need not be read.
   const isByKey = order.length === 1 && name(order[0]!.column.name).text === row.text;
   const places = isByKey ? [sql`p`] : order.map((_, i) => internalName("o", i));
   const place: Refer = (column) => sql`_q.${places[order.findIndex((term) => term.column === column)]!}`;
@@ -191,7 +203,8 @@ function merged(
     ...(upTo === null ? [] : [notBehind(order, refer, placeOf(order, upTo))]),
     ...(until === null ? [] : [notBehind(order, refer, columnsOfAlias(sql`_u`))]),
   ];
-  // The place is joined as a table of its own, so that the SQL names it once, however many columns it has.
+  // The place `until`, where the scan may end, is joined as a table `_u`, so that its SQL stands in the query once,
+  // however many of its columns are compared.
   const beside = until === null ? empty : sql` CROSS JOIN ${until} AS _u`;
   const step = (source: Sql, begin: Refer | null) => {
     const next = nextOfWays(plan, ways, row, source, begin);
@@ -207,7 +220,10 @@ function merged(
   return sql`WITH _q(${columns}) AS (${first} UNION ALL ${step(sql`_q`, place)} ORDER BY ${commaList(terms)} ${limitClause}) SELECT * FROM _q`;
 }
 
-/** The key of the next row, by the way whose number is in `source`. */
+/**
+ * The key of the next row that a value of `source` leads to, by the way with the number in `source`. It comes after the
+ * place `begin`; where that is null, it is the first row.
+ */
 function nextOfWays(
   plan: ListPlan,
   ways: readonly WalkedWay[],
@@ -222,12 +238,12 @@ function nextOfWays(
   return nexts.length === 1 ? nexts[0]! : sql`CASE ${source}.w ${join(cases, sql` `)} END`;
 }
 
-/** The alias of the listed table where the next row of a way's key is looked up. */
+/** The alias of the listed table in the subquery that looks up the next row of the way `w`. */
 const nextAlias = (w: number) => `_y${w}`;
 
 /**
- * The key of the first row behind a place (of the first row at all, without a place) that a way leads to from one of
- * its keys.
+ * The key of the first row, in the list's order, that a way leads to from the value of `source`: of those after the
+ * place `begin`, or of all if there is no place.
  */
 function nextOf(plan: ListPlan, way: WalkedWay, alias: Sql, row: Sql, source: Sql, begin: Refer | null): Sql {
   const { order } = plan.path;

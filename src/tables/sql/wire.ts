@@ -6,29 +6,29 @@ import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import type { OrderTerm } from "../list/order.js";
 import { chain, commaList, integer, type Sql, sql, sum, textLiteral } from "./fragment.js";
 
-/** A column of an answer: the parts of it that decide about its form in JSON. */
+/** What has to be known of a column to show its values in JSON. */
 export type ShownColumn = Pick<Column, "name" | "type">;
 
-/** SQL for showing a value that may be long by its beginning (docs/reference/http.md#previews). */
+/** The SQL by which a column shows only the beginning of a value that is long (docs/reference/http.md#previews). */
 export interface Cut {
-  /** The condition that the value is shown by its beginning. */
+  /** The condition that the value is so long that only its beginning is shown. */
   readonly isLong: Sql;
-  /** How many bytes the value has, if it is long. */
+  /** The SQL of how many bytes the value has. */
   readonly bytes: Sql;
-  /** The value's beginning, if it is long; that of a blob in hexadecimal. */
+  /** The SQL of the value's beginning. Used where `isLong` is TRUE; that of a blob is in hexadecimal. */
   readonly beginning: Sql;
-  /** About how many bytes of the value are shown. */
+  /** The SQL of about how many bytes of the value are shown. */
   readonly shownBytes: Sql;
 }
 
-/** Gives the `Cut` of a column; null where its values are shown whole, however long they are. */
+/** Gives the `Cut` of a column, by which long values are shortened; null for a column whose values are shown whole. */
 export type CutOf<C> = (column: C) => Cut | null;
 
 const uncut = () => null;
 
 /**
- * An SQL expression for a row as a JSON object (`docs/reference/http.md#values`). It writes reals with 17 digits and
- * blobs in hexadecimal, which `finishRows` turns into their final form.
+ * An SQL expression for a row as a JSON object (`docs/reference/http.md#values`). In it reals have 17 digits, and blobs
+ * are in hexadecimal: `finishRows` gives them their final form outside of SQL.
  */
 export function jsonObject<C extends ShownColumn>(
   columns: readonly C[],
@@ -49,8 +49,8 @@ export function jsonObject<C extends ShownColumn>(
 }
 
 /**
- * The SQL of a row as `jsonObject` writes it, or of `otherwise` where the stored values of these columns are larger
- * than the database can put into one answer.
+ * The SQL of a row as `jsonObject` makes it. Where the stored values of these columns are larger than the database can
+ * put into one answer, the value is `otherwise` instead.
  */
 export function jsonWithin(
   { answerBytesMax, tables }: Catalog,
@@ -66,14 +66,14 @@ export function jsonWithin(
   return sql`CASE WHEN ${bytes} <= ${integer(answerBytesMax)} THEN ${row} ELSE ${otherwise} END`;
 }
 
-/** The SQL of a JSON array of values. */
+/** The SQL of a JSON array, made of the SQL of its values. */
 export function jsonArray(values: readonly Sql[]): Sql {
   return sql`json_array(${commaList(values)})`;
 }
 
 /**
- * The SQL of how many bytes the texts, JSON and blobs in these columns have, as far as they are shown. SQLite knows
- * that without reading them.
+ * The SQL of how many bytes the texts, JSON and blobs in these columns have. Of values that are shortened only the
+ * shown bytes count. SQLite knows the lengths without reading the values.
  */
 export function storedBytes<C extends ShownColumn>(
   columns: readonly C[],
@@ -86,7 +86,9 @@ export function storedBytes<C extends ShownColumn>(
   return sum(sizes);
 }
 
-/** How many members one call of json_object may have, because D1 allows 32 arguments of a function at most. */
+/**
+ * How many members one call of json_object may have: each takes two arguments, and D1 allows a function 32 arguments.
+ */
 const jsonObjectPairsMax = 16;
 
 function concatenatedObject<C extends ShownColumn>(columns: readonly C[], shownOf: (column: C) => Sql): Sql {
@@ -94,13 +96,14 @@ function concatenatedObject<C extends ShownColumn>(columns: readonly C[], shownO
     const key = { text: `'${i === 0 ? "{" : ","}"${column.name}":'`, params: [] };
     return sql`(${key} || json_quote(${shownOf(column)}))`;
   });
-  // json() marks the text as JSON. Without it, json_array would take it for a string.
+  // json() marks the concatenated text as JSON. Without it, json_array would take the text for a string.
   return sql`json(${chain(members, sql` || `)} || '}')`;
 }
 
 /**
- * The SQL of a column's value in JSON, as `jsonObject` writes it. JSON has no infinities: in columns of type real
- * `finishRows` replaces them, in others they become null here.
+ * The SQL of a column's value as `jsonObject` puts it into JSON. JSON has no infinities. `finishRows` replaces those in
+ * columns of type real. In a column of another type, which can hold one only if the database stores values of any type
+ * in it, an infinity becomes null here.
  */
 export function shownValue(
   column: ShownColumn,
@@ -131,8 +134,8 @@ function wireValue(column: Pick<Column, "type">, ref: Sql): Sql {
 }
 
 /**
- * The SQL of a real in JSON: a number, or for one of an extreme size an array `[number, exponent]`
- * (`platform/real-scale.ts`).
+ * The SQL of a real in JSON: a number. A real that is extremely large or small becomes an array `[number, exponent]`,
+ * which `realOf` turns back (`platform/real-scale.ts`).
  */
 export function realJson(ref: Sql): Sql {
   const { number, exponent } = scaledSql(ref.text);
@@ -143,9 +146,9 @@ export function realJson(ref: Sql): Sql {
 }
 
 /**
- * The SQL of a value of a cursor's key in JSON. Texts and NULL stand for themselves. Others are an array with a letter
- * for their type in SQLite and the value: `["i", "12"]`, `["r", 1.5]`, `["b", "00ff"]`, because the order of values
- * depends on their type. The type is looked at only where the column can hold values of several.
+ * The SQL of a value in the key of a cursor, in JSON. Texts and NULL stand as they are. A value of another type is an
+ * array with a letter for its type in SQLite: `["i", "12"]`, `["r", 1.5]`, `["b", "00ff"]`. The type is kept because
+ * the order of values depends on it, and is asked for only where the column can hold values of several types.
  */
 export function keyValue(
   { column, nullable }: OrderTerm,
@@ -162,7 +165,7 @@ export function keyValue(
   return typed === ref || !nullable ? typed : sql`CASE WHEN ${ref} IS NOT NULL THEN ${typed} END`;
 }
 
-/** Turns what `keyValue` wrote, after JSON.parse, back into the value of the key. */
+/** Turns a value of a cursor's key that `keyValue` wrote, after JSON.parse, back into the value in the database. */
 export function storedOf(value: unknown): SqlValue {
   if (!Array.isArray(value)) return value as string | null;
   const [kind, content, exponent] = value;
@@ -171,7 +174,7 @@ export function storedOf(value: unknown): SqlValue {
   return (exponent === undefined ? realOf(content) : realOf([content, exponent])) as number;
 }
 
-/** Turns what `realJson` wrote, after JSON.parse, back into the real. Other values are returned as they are. */
+/** Turns a real that `realJson` wrote, after JSON.parse, back into a number. Other values are returned unchanged. */
 export function realOf(value: unknown): unknown {
   return Array.isArray(value) ? unscaled(value[0] as number, value[1] as number) : value;
 }

@@ -19,15 +19,15 @@ import { bind, bindValue } from "../sql/fragment.js";
 import { returnedRow } from "../sql/returning.js";
 import type { WriteStep } from "./step.js";
 
-/** How many bytes rows that are sent as one parameter may have: D1 takes 2 MB. */
+/** How many bytes the JSON of rows may have to be sent as one parameter: D1 takes 2 MB. */
 const textBytesMax = 1_900_000;
-/** From how many rows on the statement that creates them counts as long work. */
+/** Up to how many rows the statement that creates them counts as short work. */
 const shortRowsMax = 64;
 
 /**
- * Makes the step that creates several rows by one statement. Null where each row has to be tested after the ones before
- * it are written, because a rule looks into a table that the statement writes, or where the rows do not give the same
- * columns.
+ * Makes the step that creates several rows by one statement. Null where the rows have to be written one by one: because
+ * each has to be tested after the ones before it are written, as a rule looks into the table that is written, or
+ * because the rows do not give the same columns.
  */
 export function bulkStep(
   target: WriteTarget,
@@ -42,7 +42,8 @@ export function bulkStep(
   );
   const rows = sent.map((row) => filled(row, columns));
   if (rows.some((row) => row === null)) return null;
-  // Refuses what a row by itself would be refused for before it is sent.
+  // Each row is read as if it were created by itself, so that a row that would be refused is refused before anything is
+  // sent.
   const write = (index: number) => insertOf(target, sent[index]!, execution);
   for (const index of sent.keys()) {
     const single = write(index);
@@ -62,8 +63,8 @@ export function bulkStep(
 }
 
 /**
- * Whether the outcome for a row does not depend on the rows before it. It counts as depending where a trigger may
- * ignore a row, because one statement does not tell which it was.
+ * Whether the outcome for a row does not depend on the rows that the same request creates before it. Where a trigger
+ * may ignore a row, false is returned: a single statement would not tell which row was ignored.
  */
 function isJudgedAlone({ table, catalog, rule, readRule }: Access): boolean {
   const looked = [rule, readRule]
@@ -75,8 +76,8 @@ function isJudgedAlone({ table, catalog, rule, readRule }: Access): boolean {
 }
 
 /**
- * The row with a value for each of these columns. Null where a default in SQL would have to make one: a statement
- * cannot leave a column to its default in some rows alone.
+ * The row with a value for each of these columns: its own, else the column's default. Null where that is an SQL
+ * expression: a statement that creates several rows cannot leave a column to its default in some of them alone.
  */
 function filled(row: RowValues, columns: readonly Column[]): RowValues | null {
   const values = new Map<string, SqlValue>();
@@ -92,7 +93,7 @@ function filled(row: RowValues, columns: readonly Column[]): RowValues | null {
   return values;
 }
 
-/** What is needed to make the step that creates some rows, or only the first of them. */
+/** What is needed to make the step that creates several rows, and to make it again for only the first of them. */
 interface Making {
   readonly target: WriteTarget;
   readonly bulk: Memo<BulkStatement>;

@@ -45,8 +45,9 @@ import {
 const header = "Idempotency-Key";
 
 /**
- * The request as one that is done only once, by its header `Idempotency-Key`; null without the header. The key is 1 to
- * 200 visible characters, or as the draft (draft-ietf-httpapi-idempotency-key-header) has it, a quoted string of them.
+ * Reads the header `Idempotency-Key`, with which a request is carried out only once; null without the header. The key
+ * is 1 to 200 visible characters, or a quoted string of them, as draft-ietf-httpapi-idempotency-key-header has it.
+ * Refuses another text, and anonymous callers, with 400.
  */
 export async function idempotencyOf({
   request,
@@ -63,13 +64,17 @@ export async function idempotencyOf({
     method === "DELETE" ? "" : await readText(request as Request, services.config.api.max_body_bytes);
   if (isRefusal(body)) return body;
   const path = url.slice(url.indexOf("/", url.indexOf("//") + 2));
-  // The client's key comes first in the name: keys that begin with the time are then stored next to each other, whoever
-  // sends them and whatever for, and fewer pages are written.
+  // The client's key comes first in the name under which the answer is kept. If clients begin their keys with the time,
+  // new names lie next to each other, whichever caller or request they are for, and fewer pages of the database are
+  // written.
   const name = [key, principalOf(caller), `${method} ${path}`].join("\n");
   return { name, hash: await hashOf(body), nowMs: services.platform.clock.now() };
 }
 
-/** The key in the text of the header `Idempotency-Key`; null where the text is not valid. */
+/**
+ * The idempotency key in the text of the header `Idempotency-Key`, without the quotes around it; null where the text is
+ * not valid.
+ */
 function keyIn(text: string): string | null {
   const isKey = /^[\x21-\x7e]{1,200}$/;
   if (!text.startsWith('"')) return isKey.test(text) ? text : null;
@@ -80,29 +85,36 @@ function keyIn(text: string): string | null {
 
 const shortBodyMax = 128;
 
-/** A text that tells a request's body from others: a hash, or the body itself where it is short. */
+/** A text by which the bodies of two requests are compared: a hash, or the body itself where it is short. */
 export async function hashOf(body: string): Promise<string> {
   if (body.length <= shortBodyMax) return `=${body}`;
   return `#${toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body))))}`;
 }
 
-/** The header that says of an answer that it was given before. */
+/** The header `Idempotency-Replayed: true` for an answer that is given again; no header for the first answer. */
 export function replayedHeader(isReplayed: boolean): HeadersRecord {
   return isReplayed ? { "Idempotency-Replayed": "true" } : {};
 }
 
-/** What is needed to show a kept answer: only what the caller may read now is shown. */
+/**
+ * What is needed to show a kept answer again. A repetition shows only what its caller may read by then, so rows are
+ * read once more: `accessTo` gives the access to a table, and `reads` keeps the statements.
+ */
 export interface Showing {
   readonly accessTo: (table: Table) => Access | Refusal;
   readonly reads: Memo<Counted<Sql>>;
 }
 
-/** The outcome of steps that are done once. */
+/**
+ * The outcome of writes that are carried out only once: that of `writeTogether`, or `replayed` with the rows of the
+ * kept answer.
+ */
 export type Once = Together | { readonly outcome: "replayed"; readonly rows: readonly WrittenTogether[] };
 
 /**
- * Carries out steps as `writeTogether` does, unless the request was carried out before: then its answer is given again.
- * The answer is kept in the same transaction. 422 where the key came with another body.
+ * Carries out steps as `writeTogether` does, and keeps the answer in the same transaction. If the request was carried
+ * out before, nothing is written, and its kept answer is given again. Refuses with 422 where the idempotency key came
+ * with another body before, and with 400 where the answer cannot be kept. Without `request`, nothing is kept.
  */
 export async function writeOnce(
   steps: readonly WriteStep[],
@@ -122,7 +134,10 @@ export async function writeOnce(
   return takenAway;
 }
 
-/** Carries out a request that is one write, unless it was carried out before: then its answer is given again. */
+/**
+ * Carries out a request that is a single write, and keeps its answer in the same transaction. If the request was
+ * carried out before, nothing is written, and its kept answer is given again.
+ */
 export async function writeRowOnce(
   write: RowWrite,
   execution: WriteExecution,
@@ -148,9 +163,8 @@ export async function writeRowOnce(
 }
 
 /**
- * Whether the answer of a write can be kept by the statement right after it, which asks whether the write has written
- * its row: nothing else is written in between, only the rule decides whether the write is allowed, and the answer
- * contains the key.
+ * Whether `keepWritten` can keep the answer of a write. That is so for a create or an update that no trigger and no
+ * check accompanies, that expects nothing of the row beside the rule, and whose answer has the columns of the key.
  */
 function isKeptDirectly(write: RowWrite): boolean {
   const { kind, access, checks, expected } = write;
@@ -163,12 +177,14 @@ function isKeptDirectly(write: RowWrite): boolean {
 const notKeepable = badRequest(
   `${header}: the key of this table is made by a default, by which a row cannot be found`,
 );
-/** The reason for which a transaction is undone if its answer cannot be kept. */
+/**
+ * The reason with which a transaction is undone because its answer cannot be kept: a trigger has taken the row away.
+ */
 const unkept = "unkept";
 const takenAway = badRequest(
   `${header}: a trigger of the table takes the row away, so that there is no answer to keep`,
 );
-/** The answer 422, for an idempotency key that came with another body before. */
+/** The refusal (422) of a request whose idempotency key came with another body before. */
 export const mismatch = new Refusal("idempotency_mismatch", `the ${header} came with another body before`);
 
 function keeping(steps: readonly WriteStep[], request: KeptRequest): Beside {
@@ -198,8 +214,9 @@ function keeping(steps: readonly WriteStep[], request: KeptRequest): Beside {
 const runsTriggers = ({ writes }: WriteStep) => writes.some((write) => triggersOf(write).run);
 
 /**
- * The rows of an answer as they are kept. A trigger of the project's owner may have changed them after their RETURNING
- * was made; the first answer says what each repetition says.
+ * Replaces the rows that the writes have returned by those that were kept. A trigger of the project's owner may have
+ * changed a row after its RETURNING was made; the kept one has that change. In this way the first answer is the same as
+ * that of each repetition.
  */
 async function asKept(
   rows: readonly WrittenTogether[],
@@ -215,13 +232,13 @@ async function asKept(
   });
 }
 
-/** A row of a kept answer, and the write that it was the answer to. */
+/** A row of a kept answer, with the write of the request that it belongs to. */
 interface KeptWrite {
   readonly isNew: boolean;
   readonly write: RowWrite;
-  /** The row's key as JSON text. */
+  /** The primary key of a row of a kept answer, as JSON text. */
   readonly keyText: string;
-  /** The row as JSON text; null where only its key is kept. */
+  /** The row as it was answered, as JSON text; null where only its key was kept. */
   readonly stored: string | null;
 }
 
@@ -272,11 +289,17 @@ async function replay(
   return { outcome: "replayed", rows };
 }
 
-/** How a row of a kept answer is shown to the caller of the repetition. */
+/** How a row of a kept answer is shown to the caller of the repetition: only as far as they may read it by now. */
 interface Shown {
-  /** Reads the row as it is now, where that tells whether the caller may see it. */
+  /**
+   * The statement that reads the row as it is now, to know whether the caller may see it. Null where that does not
+   * depend on the row.
+   */
   readonly get: CountedStatement | null;
-  /** The row to answer with, given the row as it is now; null for one that is gone or may not be read. */
+  /**
+   * Gives the row to answer with, as JSON text, or null if nothing of it is shown. `current` is the row as it is now;
+   * null where it is gone or the caller may not read it.
+   */
   readonly json: (current: string | null) => string | null;
 }
 
@@ -287,7 +310,8 @@ function shownNow(
 ): Shown {
   const { table, catalog } = writing;
   if (kind === "delete") return { get: null, json: () => keyText };
-  // An upsert that has left a row as it is shows nothing of a row that the caller may not read, not even its key.
+  // An upsert that has left an existing row as it is does not reveal the row's key to a caller who may not read the
+  // row. For all other writes the key is shown.
   const isLeft = kind === "insert" && !isNew;
   const hidden = isLeft ? null : keyText;
   if (writing.writeOnlyKey) return { get: null, json: () => (isLeft ? null : (stored ?? keyText)) };
@@ -295,7 +319,8 @@ function shownNow(
   if (isRefusal(reading) || table.primaryKey.length === 0) return { get: null, json: () => hidden };
   const output = [...reading.readable.values()];
   const keyValues = keyInBody(writing, JSON.parse(keyText));
-  // The table's key has changed since the answer was kept.
+  // The kept key does not fit the table any more, because the schema has another primary key by now: the row cannot be
+  // read.
   if (isRefusal(keyValues)) return { get: null, json: () => hidden };
   const get = reads.get(reading.key, () =>
     getStatement(table, slots(keyValues, reading), reading.rule, output, catalog, reading.preview),
@@ -309,7 +334,7 @@ function shownNow(
   };
 }
 
-/** The row (JSON text) without the columns that the caller may not read. */
+/** The JSON text of a kept row, without the columns that the caller may not read any more. */
 function only(json: string, readable: ReadonlyMap<string, unknown>): string {
   const row: Readonly<Record<string, unknown>> = JSON.parse(json);
   const members = Object.entries(row);

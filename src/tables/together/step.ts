@@ -19,41 +19,62 @@ import { bind, type SlotValues } from "../sql/fragment.js";
 import type { AnswerSource } from "../sql/kept-answers.js";
 import type { NotWritten } from "../sql/row.js";
 
-/** One of several writes in one transaction. Where it may not be done, it undoes the whole transaction. */
+/**
+ * One of several writes that are carried out in one transaction. If it may not be done, its statements undo the whole
+ * transaction.
+ */
 export interface WriteStep {
   /**
-   * Makes the step's statements, with guards that undo the batch where the step may not be done. Their reasons begin
-   * with `abort`.
+   * Makes the statements that carry out this write, with guards that undo the transaction where it may not be done. The
+   * reason that a guard gives begins with `abort`.
    */
   readonly statements: (abort: string) => readonly Statement[];
-  /** Reads the results of the step's statements. */
+  /** Reads what this write has done from the results of its statements. */
   readonly read: (results: readonly Result[]) => StepOutcome;
-  /** Why the step was not done, given the reason of the guard that has undone the batch. */
+  /**
+   * Tells why this write was not done. `reason` is what the guard gave that has undone the transaction, without
+   * `abort`.
+   */
   readonly refused: (reason: string) => NotStanding;
-  /** The writes that the step may do: if the database refuses the step, the error of one of them tells why. */
+  /**
+   * The writes that this step may come to, such as an update or an insert. If the database refuses the step with an
+   * error, one of these writes explains the error.
+   */
   readonly writes: readonly RowWrite[];
   readonly duration: Duration;
-  /** What only a step that writes several rows has. */
+  /** Only for a step that creates several rows by one statement: how to make it for some of the rows. */
   readonly parts?: StepParts;
-  /** How the step's answer is kept for a repetition of the request. */
+  /** How the answer of this step is read to be kept for a repetition of the request. */
   readonly answer: StepAnswer;
-  /** The statements whose query plans tell whether the number of rows that they examine is known. */
+  /**
+   * Statements of this step whose query plans are asked for: the number of rows that they have examined is known only
+   * if SQLite finds the rows as expected.
+   */
   readonly asked: readonly CountedStatement[];
 }
 
-/** How the answer of a step is found by a statement after the step, or before a delete. */
+/**
+ * How the answer of a step is read from the database, to be kept for a repetition of the request: after the step, or
+ * for a delete before it (`isBefore`).
+ */
 export interface StepAnswer {
-  /** Where the step's answer is read from; null where the written row cannot be found again. */
+  /** The SQL that reads the answer of a step; null where the written row cannot be found again. */
   readonly source: AnswerSource | null;
   readonly isBefore: boolean;
-  /** Statements before the step that keep what the answer says of the state before it (in `_staged`). */
+  /**
+   * Statements to run before the step, which put aside in `_staged` what the answer has to say about the state before
+   * it, such as whether the row existed.
+   */
   readonly first?: readonly Statement[];
   readonly values: readonly SlotValues[];
 }
 
-/** A row that a step answers with. */
+/** A row with which a step of a transaction is answered. */
 export interface StepRow {
-  /** The row as JSON text, not in its final form yet (`finishRows`). Null for a row that may not be read. */
+  /**
+   * The row as JSON text, in which reals and blobs do not have their final form yet (`finishRows`). Null for a row that
+   * the caller may not read.
+   */
   readonly json: string | null;
   readonly isNew: boolean;
 }
@@ -61,35 +82,48 @@ export interface StepRow {
 /** What a step of a transaction has done. */
 export interface StepOutcome {
   readonly rows: readonly StepRow[];
-  /** The write that was done; null where none was, because the row existed already. */
+  /**
+   * The write that the step has come to; null where it has written nothing, because an upsert has left an existing row
+   * as it is.
+   */
   readonly write: RowWrite | null;
-  /** The statements of `WriteStep.asked` that `rowsRead` depends on. */
+  /**
+   * Those statements of `WriteStep.asked` that were needed for this outcome: `rowsRead` is known only if SQLite finds
+   * their rows as expected.
+   */
   readonly asked: readonly CountedStatement[];
-  /** How many rows were read, provided that SQLite finds them in the expected way; null where unknown. */
+  /** How many rows the step has read, if SQLite finds them in the expected way; null where that is unknown. */
   readonly rowsRead: number | null;
-  /** How many rows were written as SQLite counts, with the entries of the log of changes. */
+  /**
+   * How many rows the step has written as SQLite counts them, which includes entries that triggers have added to the
+   * log of changes.
+   */
   readonly rowsWritten: number;
 }
 
-/** What only a step has that writes several rows by one statement. */
+/** What a step has that creates several rows by one statement, beside what every step has. */
 export interface StepParts {
   readonly count: number;
-  /** Makes the same step for the first `count` rows alone. */
+  /**
+   * Makes a step that creates only the first `count` of the rows. It serves to find the row that the database refuses.
+   */
   readonly first: (count: number) => WriteStep;
-  /** The write of one of the rows as if it were alone. */
+  /** The write that would create the row with this index by itself. It serves to explain an error of the database. */
   readonly write: (index: number) => RowWrite;
 }
 
-/** Why a step was not done, so that the transaction was undone. */
+/** Why a step could not be done, which has undone the whole transaction. */
 export interface NotStanding {
-  /** The index of the row that is to blame, of a step that writes several. */
+  /** For a step that creates several rows, the index of the row to blame. */
   readonly part?: number;
   readonly refusal: Refusal;
-  /** The columns of the row that are not what the request expects; null where that is not the reason. */
+  /**
+   * The columns that have other values than the request expects; null where the step was refused for another reason.
+   */
   readonly differing: readonly string[] | null;
 }
 
-/** Makes the step for a write of one row. */
+/** Makes the step for a write of a single row. */
 export function writeStep(write: RowWrite, execution: Pick<WriteExecution, "values">): WriteStep {
   const sent = sentWrite(write, execution);
   const { probes, statements, bound } = sent;
@@ -118,12 +152,12 @@ export function writeStep(write: RowWrite, execution: Pick<WriteExecution, "valu
   };
 }
 
-/** The statement after a write that undoes the batch where the write has not written its row. */
+/** The statement to run right after a write: it undoes the transaction where the write has not written its row. */
 function guardAfter(write: RowWrite, abort: string, { values }: Pick<WriteExecution, "values">): Statement {
   return bind(write.statement.guard(), [new Map([["abort", abort]]), values, ...write.values]);
 }
 
-/** The outcome of a write that has written its row. */
+/** The outcome of a step whose write has written its row. */
 export function outcomeOf(
   write: RowWrite,
   written: WrittenRow,
@@ -138,7 +172,7 @@ export function outcomeOf(
   };
 }
 
-/** Why a write has not written its row, from the reason that its guard gives (`NotWritten`). */
+/** Turns the reason that a write's guard gives (`NotWritten`) into the refusal that the caller is answered with. */
 export function notStanding({ kind, access, expected }: RowWrite, reason: string): NotStanding {
   const [why, digits = ""] = reason.split(":");
   const because = (refusal: Refusal): NotStanding => ({ refusal, differing: null });
@@ -146,7 +180,8 @@ export function notStanding({ kind, access, expected }: RowWrite, reason: string
   switch (why as NotWritten | "unreferred") {
     case "missing":
       return because(notFound);
-    // What a client expects of a row can be compared only with a row that the client may read.
+    // What a client expects of a row is compared only with a row that the client may read. If it may not, the answer is
+    // 404 where the client has sent expected values, and 403 where it has sent versions.
     case "unreadable":
       return because(expected?.kind === "values" ? notFound : deniedBy(access.table, "read"));
     case "denied":
@@ -167,7 +202,10 @@ export function notStanding({ kind, access, expected }: RowWrite, reason: string
   }
 }
 
-/** The answer 400 for a `$ref` that names nothing, or what the caller may not read. */
+/**
+ * The refusal (400) of a `$ref` in a write: it names nothing that an earlier write of the request answers with, or a
+ * value that the caller may not read.
+ */
 export const unknownReference = badRequest(
   "a $ref names nothing that an earlier operation has answered with",
 );
@@ -175,12 +213,15 @@ export const unknownReference = badRequest(
 const stale = new Refusal("precondition_failed", "the row is of another version by now");
 const changed = new Refusal("conflict", "the row was changed by someone else");
 
-/** What the owner's triggers do for each write of the steps. */
+/** What triggers of the project's owner and foreign key actions do, for each write that the steps may come to. */
 export function triggersOfSteps(steps: readonly WriteStep[]): readonly TriggersReached[] {
   return steps.flatMap(({ writes }) => writes.map(triggersOf));
 }
 
-/** `rows_written` of a step. `entries` is how many entries of the log are among the rows that SQLite counts. */
+/**
+ * The metered number `rows_written` of a step; null where it is unknown. `entries` is how many of the rows that SQLite
+ * counts are entries of the log of changes, which are not metered.
+ */
 export function rowsWrittenBy({ write, rows, rowsWritten }: StepOutcome, entries: number): number | null {
   return write === null ? 0 : logicalRows(triggersOf(write), rowsWritten - entries, rows.length);
 }

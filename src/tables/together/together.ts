@@ -16,14 +16,17 @@ import {
   type WriteStep,
 } from "./step.js";
 
-/** Statements of the server's own in the transaction of several writes. */
+/**
+ * Statements of the server's own that run in one transaction with the writes of a request, such as those that keep the
+ * answer.
+ */
 export interface Beside {
   /**
-   * Statements that come first. A guard among them gives `abortText(nonce, …)` with a reason that holds no colon, which
-   * is returned as `stopped`.
+   * Makes the statements that come before all writes. A guard among them can undo the transaction with
+   * `abortText(nonce, …)` and a reason without a colon: the outcome is then `stopped`, with this reason.
    */
   readonly before: (nonce: string) => readonly Statement[];
-  /** Statements right before, and right after, those of the step with the number `index`. */
+  /** Makes the statements that come right before, and right after, those of the step with the number `index`. */
   readonly around: (
     index: number,
     nonce: string,
@@ -31,7 +34,7 @@ export interface Beside {
     readonly before: readonly Statement[];
     readonly after: readonly Statement[];
   };
-  /** Statements of the server's own after all steps. */
+  /** Makes the statements that come after all writes. */
   readonly last: (nonce: string) => readonly Statement[];
 }
 
@@ -42,7 +45,10 @@ export const nothingBeside: Beside = {
   last: () => [],
 };
 
-/** Joins the statements of several `Beside` for one transaction, in this order. */
+/**
+ * Joins several `Beside` for one transaction: at each place the statements of the first come first, then those of the
+ * second, and so on.
+ */
 export function allBeside(parts: readonly Beside[]): Beside {
   return {
     before: (nonce) => parts.flatMap((part) => part.before(nonce)),
@@ -57,32 +63,40 @@ export function allBeside(parts: readonly Beside[]): Beside {
   };
 }
 
-/** The outcome of writes in one transaction, which are all done or none of them. */
+/** The outcome of several writes in one transaction: all of them were done, or none. */
 export type Together =
   | { readonly outcome: "written"; readonly rows: readonly WrittenTogether[] }
-  /** Nothing was written, because of the step with the number `at`. */
+  /**
+   * Nothing was written, because the step with the number `at` was refused. Where one step creates several rows, `at`
+   * is the number of the row.
+   */
   | ({ readonly outcome: "refused"; readonly at: number } & NotStanding)
-  /** Nothing was written: a statement of `Beside` has undone the transaction for this reason. */
+  /** Nothing was written, because a statement of `Beside` has undone the transaction for this reason. */
   | { readonly outcome: "stopped"; readonly reason: string };
 
-/** A row that a step answers with. */
+/** A row that a write of the transaction is answered with. */
 export interface WrittenTogether {
-  /** The row as JSON text; null for a row that may not be read. */
+  /** The row as JSON text in its final form; null for a row that the caller may not read. */
   readonly json: string | null;
   readonly isNew: boolean;
 }
 
-/** From how many steps on a transaction counts as long work: about as many as take a few milliseconds. */
+/** Up to how many steps a transaction counts as short work: about as many as take a few milliseconds. */
 const shortStepsMax = 16;
 
-/** How many times steps are carried out at most where other requests meanwhile change what is in their way. */
+/**
+ * How many times a request's steps are carried out at most, where other requests change rows in between, so that it
+ * cannot be told which step the database refuses.
+ */
 const attemptsMax = 3;
 
 /**
- * Carries out steps in one transaction and one round trip: all of them, or nothing. Each is tested against what the
- * steps before it have left. Not every backend tells which step the database has refused: where that is not known, the
- * steps are tried again without any effect, at most log2 times as often as there are steps and twice more. If others
- * have changed rows in between, so that it cannot be told, everything begins anew.
+ * Carries out steps in one transaction and one round trip: all of them, or nothing. Each step is tested against what
+ * the steps before it have left.
+ *
+ * Not every backend tells which step an error belongs to. To find out, parts of the steps are tried again in
+ * transactions that are undone, at most log2 of the number of steps, and two more. If others have changed rows in
+ * between, so that no step can be blamed, everything begins anew, three times in all.
  */
 export async function writeTogether(
   steps: readonly WriteStep[],
@@ -98,8 +112,8 @@ export async function writeTogether(
 }
 
 /**
- * The outcome where the database has refused the steps for a reason that is gone when it is looked for; `guess` blames
- * a step.
+ * The outcome where the database has refused the steps with an error, but no longer did so when the step to blame was
+ * looked for. `guess` blames the step that the search has come to.
  */
 interface Unsure {
   readonly outcome: "unsure";
@@ -122,7 +136,7 @@ async function attempt(
     return { outcome: "written", rows: batch.read(results) };
   } catch (error) {
     if (isAbort(error, nonce)) return stoppedBy(error.reason, steps, execution);
-    // Only after these errors is it known that nothing was committed.
+    // After a ConstraintError or StatementError it is certain that nothing was committed. Any other error is passed on.
     if (!(error instanceof ConstraintError || error instanceof StatementError)) throw error;
     const blamed = await failedAt(steps, execution, nonce, beside, error);
     const guess = () => refusedBy(error, blamed, execution);
@@ -132,7 +146,10 @@ async function attempt(
   }
 }
 
-/** The refusal by an error of the database. Throws the error where it is no fault of the request. */
+/**
+ * Turns an error of the database into the refusal of the step to blame. Throws the error where it is no fault of the
+ * request.
+ */
 async function refusedBy(
   error: unknown,
   { at, writes }: Blamed,
@@ -147,7 +164,7 @@ async function refusedBy(
   throw error;
 }
 
-/** The refusal of a transaction with more statements than the database takes. */
+/** The refusal (413) of a transaction that needs more statements than this database takes. */
 function tooMany(steps: number): Together {
   const message = "these are more writes than one transaction of this database takes: send fewer at once";
   return {
@@ -163,7 +180,10 @@ function batchDuration(steps: readonly WriteStep[]) {
   return isShort ? "short" : "long";
 }
 
-/** Reads the reason for which a guard has undone the transaction: `<step>:<reason>`, or a word of `Beside`. */
+/**
+ * Reads the reason with which a guard has undone the transaction. It is `<step>:<reason>` if a step's guard gave it,
+ * else a reason without a colon from a statement of `Beside`.
+ */
 function stoppedBy(
   reason: string,
   steps: readonly WriteStep[],
@@ -171,7 +191,7 @@ function stoppedBy(
 ): Together {
   const [, index, why] = /^(\d+):(.*)$/.exec(reason) ?? [];
   if (index === undefined) return { outcome: "stopped", reason };
-  // How many rows were read until then is lost with the results.
+  // How many rows were read before the transaction was undone is not known: the results of its statements are lost.
   tally.add(null);
   const refused = steps[Number(index)]!.refused(why!);
   return { outcome: "refused", at: refused.part ?? Number(index), ...refused };
@@ -192,7 +212,8 @@ function assembled(
   const statements: Statement[] = [...beside.before(nonce)];
   const marks: number[] = [];
   const mark = () => {
-    // The number of the log's newest entry, before and after a step, tells how many entries the step has made.
+    // Asks for the number of the log's newest entry, before the first step and after each: the difference is how many
+    // entries of the log a step has made.
     if (isLogged) marks.push(statements.push(askNewestEntry) - 1);
   };
   if (isLogged) statements.push(openTransaction(execution.changedBy()));
@@ -236,7 +257,10 @@ function finished({ writes }: WriteStep, json: string): string {
   return finishRows(json, [...writes[0]!.access.table.columns.values()]);
 }
 
-/** The questions about the query plans of the steps' statements: one for statements with the same text. */
+/**
+ * Questions about the query plans of the statements that the steps name (`WriteStep.asked`). Statements with the same
+ * text share one question.
+ */
 function questionsOf(steps: readonly WriteStep[], { plans, nowMs }: WriteExecution): readonly PlanQuestion[] {
   const asked = new Map(
     steps.flatMap((step) => step.asked.map((each) => [each.statement.sql, each] as const)),
@@ -247,26 +271,29 @@ function questionsOf(steps: readonly WriteStep[], { plans, nowMs }: WriteExecuti
 }
 
 /**
- * Whether the number of rows that a step has examined is known, now that the questions about query plans are answered.
+ * Whether it is known how many rows a step has examined. The questions about query plans have to be answered before.
  */
 function isExact({ asked }: StepOutcome, { plans, nowMs }: WriteExecution): boolean {
   return asked.every((counted) => plans.questionOf(counted, nowMs).isExact([]));
 }
 
-/** The step that the database has refused. */
+/** The step to blame for an error of the database. */
 interface Blamed {
-  /** The number of the step, or that of the row where the only step writes several. */
+  /** The number of the step in the request. Where the only step creates several rows, the number of the row. */
   readonly at: number;
-  /** The writes that the step consists of. */
+  /** The writes that the step to blame may have come to, such as an update or an insert. */
   readonly writes: readonly RowWrite[];
-  /** The database's error for the step; null where it has none any more, or not for this step. */
+  /**
+   * The error of the database when the steps up to this one were tried again. Null where they can be done now, or where
+   * the steps before this one cannot be done either, so that no step can be blamed.
+   */
   readonly error: unknown;
 }
 
 /**
- * Finds the step that the database refuses, after the error `error` for all of them together. Every batch that is tried
- * for this is undone at its end. The statements around the steps are sent too, because a step may refer to what another
- * one has left there.
+ * Finds the step that the database refuses, by a binary search, after all steps together have failed with `error`. Each
+ * trial is a batch that undoes itself at its end. The statements of `beside` around the steps are sent too, because a
+ * step may refer to a value that those of an earlier step have put aside.
  */
 async function failedAt(
   steps: readonly WriteStep[],
@@ -283,7 +310,7 @@ async function failedAt(
   });
   if (all === 1) return { ...blamed(0), error };
   const first = (count: number) => (parts === undefined ? steps.slice(0, count) : [parts.first(count)]);
-  /** Why the first `count` steps cannot be done; null where they can. */
+  /** The error with which the first `count` steps fail when they are tried; null where they can be done. */
   const tried = async (count: number): Promise<unknown> => {
     const { before, around, last }: Beside =
       count === all ? beside : { ...nothingBeside, around: beside.around };
@@ -304,8 +331,8 @@ async function failedAt(
     else failing = middle;
   }
   const at = failing - 1;
-  // Others may write in between, so this step is blamed only if the steps before it can be done both before and after
-  // it has failed.
+  // Other requests may write between the trials. So the step is blamed only if it fails once more, and if the steps
+  // before it can be done even after that.
   const why = await tried(failing);
   const isIt = at === 0 || (await tried(at)) === null;
   return { ...blamed(at), error: isIt ? why : null };

@@ -34,18 +34,18 @@ import {
 } from "../sql/row.js";
 import { type NotStanding, outcomeOf, type StepAnswer, type WriteStep } from "./step.js";
 
-/** How a request creates rows that may exist already (docs/reference/http.md#upsert). */
+/** How a request wants rows to be created that may exist already (docs/reference/http.md#upsert). */
 export interface Upsert {
-  /** The columns by which an existing row is recognised: those of the primary key, or of a unique constraint. */
+  /** The columns by whose values an existing row is recognised: those of the primary key or of a unique constraint. */
   readonly columns: readonly Column[];
-  /** What is done with a row that exists already. */
+  /** What to do with a row that exists already: change it as the request says, or leave it as it is. */
   readonly onDuplicate: "update" | "ignore";
 }
 
 /**
- * Reads `on_conflict` and `on_duplicate`, which come together or not at all; null without them. The columns have to be
- * those of a key that tells rows apart, and the caller has to be able to read them, because the answer tells which rows
- * are there.
+ * Reads the parameters `on_conflict` and `on_duplicate`, which a request gives both or not at all; null without them.
+ * Refuses columns that are not those of the primary key or of a unique constraint. The caller has to be able to read
+ * these columns, because the answer reveals which rows exist.
  */
 export function parseUpsert(
   parameters: ReadonlyMap<string, string>,
@@ -78,12 +78,13 @@ export function parseUpsert(
 }
 
 /**
- * A text that tells two rows of a request apart by the upsert's columns; null where no existing row can have these
- * values.
+ * A text that is the same for two rows of a request if the upsert would find the same existing row for both. Null for a
+ * row that has NULL or no value in one of the upsert's columns: it is inserted without looking for an existing row.
  */
 export function conflictOf({ columns }: Upsert, values: RowValues): string | null {
   const given = columns.map(({ name }) => values.get(name));
-  // NULL is equal to nothing, and a value that a default makes is not known.
+  // NULL equals nothing, so such a row conflicts with no other. And a value that a default will make in the database is
+  // not known here.
   return given.some((value) => value === undefined || value === null)
     ? null
     : JSON.stringify(given.map(textOf));
@@ -93,15 +94,18 @@ function textOf(value: SqlValue | undefined): string {
   return value instanceof Uint8Array ? `x${value.join()}` : `${typeof value} ${value}`;
 }
 
-/** What the caller may do with rows that are new, and with rows that exist already. */
+/**
+ * What an upsert needs to make its statements: for rows that are new (`create`), and for rows that exist already
+ * (`update`), the caller's access and the statements of earlier requests.
+ */
 export interface UpsertTargets {
   readonly create: WriteTarget;
   readonly update: WriteTarget;
 }
 
 /**
- * Makes the step that creates a row, or if it exists already changes it, or leaves it as it is. `values` have all
- * columns of `conflictOf`.
+ * Makes the step that creates a row, or where it exists already, changes it or leaves it as it is, as `upsert` says.
+ * `values` have to contain all columns of `upsert.columns`, and none of them NULL.
  */
 export function upsertStep(
   upsert: Upsert,
@@ -167,8 +171,8 @@ function changeOrCreate(
       const update = change.read(results.slice(0, changedAt), results[changedAt]!);
       if (update.row !== null) {
         const outcome = outcomeOf(changed, update, [change.bound]);
-        // One row more was read: the row was looked for once more, because a statement does not know what became of the
-        // one before it.
+        // One more row was read. The insert that follows the update has looked for the row again, because a statement
+        // does not know what the one before it has done.
         return { ...outcome, rowsRead: outcome.rowsRead === null ? null : outcome.rowsRead + 1 };
       }
       const createdAt = probedAt + probes.length;
@@ -184,8 +188,9 @@ function changeOrCreate(
 }
 
 /**
- * What an upsert changes in a row that exists already: not its primary key, and not the columns by which it was
- * recognised. Where nothing is left, a column is set to what it is, so that the rule tests the change all the same.
+ * The values that an upsert sets in a row that exists already: all but those of the primary key, and of the columns by
+ * which the row was recognised. Where none is left, one of these columns is set to the value that it has, so that the
+ * rule for updates is tested all the same.
  */
 function patchOf(upsert: Upsert, values: RowValues, access: Access, execution: WriteExecution): RowValues {
   const kept = new Set<string>([...upsert.columns.map(({ name }) => name), ...access.table.primaryKey]);
@@ -205,7 +210,8 @@ function keepOrCreate(
   const key = conflictValues(upsert, values);
   const keySlots = slots(key, access);
   const isThere = isThereWith(table, keySlots, catalog);
-  // A caller who may neither read the row nor create one like it is refused, whether the row exists or not.
+  // Where the caller may not read the existing row, the rule for creating decides: if it denies too, the caller is
+  // refused and does not learn whether the row exists.
   const isKnown = alwaysTrue(readRule) ? isThere : isReadableWith(table, keySlots, readRule, catalog);
   const unless = { isThere, isKnown };
   const isCounted = isKnown === isThere || [rule, readRule].every((each) => existsIn(each).length === 0);
@@ -229,8 +235,8 @@ function keepOrCreate(
       const [admitted, json, probed] = results.at(-1)!.rows[0]!;
       if (insert.row !== null) {
         const outcome = outcomeOf(created, insert, [bound, found]);
-        // One more read: the new row was read once more, because a statement does not know what became of the one
-        // before it.
+        // One more row was read. The SELECT at the end has read the new row, because a statement does not know what the
+        // one before it has done.
         const read = outcome.rowsRead === null ? null : outcome.rowsRead + 1 + (probed as number);
         return { ...outcome, rowsRead: read };
       }
@@ -238,8 +244,9 @@ function keepOrCreate(
         rows: [{ json: admitted === 1 ? (json as string | null) : null, isNew: false }],
         write: null,
         asked: [found],
-        // The row was looked for, once more where it is not shown, and then read. How many rows the rules have looked
-        // up is not known.
+        // Two rows are counted where the caller is shown the row: the insert has looked for it, and the SELECT has read
+        // it. Where it is not shown, the insert has looked for it twice. If the rules have an `exists`, the number is
+        // not known.
         rowsRead: isCounted ? (admitted === 1 ? 2 : 3) : null,
         rowsWritten: 0,
       };
@@ -255,7 +262,10 @@ function keepOrCreate(
   };
 }
 
-/** How the answer of an upsert is kept, whose row exists afterwards in any case. */
+/**
+ * How the answer of an upsert is kept. Whether the upsert has created the row or not, the row exists afterwards, so one
+ * statement finds it.
+ */
 function keptUpsert(source: AnswerSource | null, isThere: Sql, values: readonly SlotValues[]): StepAnswer {
   return {
     source: source && { ...source, isNew: sql`1 - ${wasThere}` },
@@ -266,7 +276,8 @@ function keptUpsert(source: AnswerSource | null, isThere: Sql, values: readonly 
 }
 
 /**
- * Makes the insert of a row that is left out where the row exists already. `purpose` tells its statement from others.
+ * Makes the insert of an upsert, which writes nothing where the row exists already. `purpose` becomes part of the name
+ * under which its statement is kept for other requests.
  */
 function insertUnless(
   unless: Unless,
@@ -292,7 +303,10 @@ function insertUnless(
   };
 }
 
-/** A guard against triggers that ignore an insert; empty where there are none. */
+/**
+ * The statement that undoes the transaction where a trigger has ignored the insert of an upsert; none where no trigger
+ * can.
+ */
 function unlessIgnored(created: RowWrite, key: RowValues, abort: string): readonly Statement[] {
   const { access } = created;
   if (!triggersOf(created).ignore) return [];

@@ -14,7 +14,7 @@ interface BulkBarProps {
   readonly onChanged: () => void;
 }
 
-/** What can be done with several rows at once. */
+/** The bar with what can be done with the selected rows: delete them, or select none. */
 export function BulkBar({ table, rows, onClear, onChanged }: BulkBarProps) {
   const remove = () =>
     confirm({
@@ -49,10 +49,10 @@ export function BulkBar({ table, rows, onClear, onChanged }: BulkBarProps) {
   );
 }
 
-/** How many writes one transaction takes. */
+/** How many writes one batch request may have. The server carries out each batch as one transaction. */
 const batchMax = 100;
 
-/** Deletes rows, a hundred in a transaction. */
+/** Deletes the rows with these keys, each hundred of them in a transaction of its own. */
 export async function removeRows(table: TableShape, keys: readonly Row[]): Promise<void> {
   for (let from = 0; from < keys.length; from += batchMax) {
     const some = keys.slice(from, from + batchMax);

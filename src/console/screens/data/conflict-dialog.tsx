@@ -4,7 +4,10 @@ import { Dialog } from "../../parts/dialog.js";
 import type { Row, TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 
-/** Two people have changed one value. */
+/**
+ * A value that the administrator has changed in a row that somebody else has changed since it was shown. `mine` is the
+ * administrator's value, `theirs` the row as it is now.
+ */
 export interface Conflict {
   readonly column: string;
   readonly mine: unknown;
@@ -13,7 +16,10 @@ export interface Conflict {
   readonly onKeep: (theirs: Row) => void;
 }
 
-/** Shows both values, and lets the person choose. */
+/**
+ * Shows the administrator's value and the one that the row has now, and lets the administrator choose which of them
+ * stays.
+ */
 export function ConflictDialog(
   props: Conflict & { readonly table: TableShape; readonly onClose: () => void },
 ) {

@@ -13,7 +13,10 @@ interface FilterBarProps {
   readonly onQuery: (query: GridQuery) => void;
 }
 
-/** The conditions of what is shown, each with what takes it away, and what adds one. */
+/**
+ * The search field and the conditions by which the rows are filtered. Each condition has a button that removes it, and
+ * a menu adds another one.
+ */
 export function FilterBar({ table, query, onQuery }: FilterBarProps) {
   const { conditions } = query;
   return (

@@ -21,7 +21,7 @@ import { keepsHistory, saveChange, undoChange } from "./save-change.js";
 
 interface RowDrawerProps {
   readonly table: TableShape;
-  /** Null for a new one. */
+  /** The row that the panel shows; null where it is the form for a new row. */
   readonly row: Row | null;
   readonly column: string | null;
   readonly as: As | null;
@@ -31,7 +31,10 @@ interface RowDrawerProps {
   readonly onChanged: () => void;
 }
 
-/** One row as a whole, beside the others: its columns, and its history. */
+/**
+ * A panel beside the grid with one row: all its columns and, where the table keeps it, its history. For a new row it is
+ * the form that creates it.
+ */
 export function RowDrawer(props: RowDrawerProps) {
   const { table, row, onClose } = props;
   const [tab, setTab] = useState<"columns" | "history">("columns");

@@ -23,7 +23,10 @@ interface RowFieldProps {
   readonly onChange: (state: FieldState) => void;
 }
 
-/** One column of a row, to be read, or to be changed. A long value is loaded when it is asked for. */
+/**
+ * One column of a row, either only shown or as a field to change it. Where only the beginning of a long value is
+ * loaded, a button loads the whole value.
+ */
 export function RowField(props: RowFieldProps) {
   const { table, column, row, rowKey, as, state, problem, isOpen, isFocused, onChange } = props;
   const [whole, setWhole] = useState<{ readonly value: unknown } | null>(null);
@@ -94,7 +97,7 @@ function ReadOnly({ column, value }: { readonly column: Column; readonly value: 
   );
 }
 
-/** A text with its line breaks. */
+/** Shows a text with its line breaks, each line in an element of its own. */
 function Paragraphs({ text }: { readonly text: string }) {
   return (
     <>
@@ -216,7 +219,7 @@ function placeholderOf({ not_null: isNeeded }: Column, otherwise: string | null)
   return isNeeded ? "" : "NULL";
 }
 
-/** Bytes are not typed: they are taken from a file. */
+/** The field for a blob. Its bytes are taken from a file that the user chooses. */
 function BlobInput({
   id,
   text,

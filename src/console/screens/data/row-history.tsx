@@ -19,7 +19,7 @@ interface RowHistoryProps {
 
 const shownMax = 50;
 
-/** What a row was before, with what writes an older version back. */
+/** The versions that a row has had, the newest first, each older one with a button that restores it. */
 export function RowHistory({ table, rowKey, isChangeable, onRestored }: RowHistoryProps) {
   const versions = useLoaded((signal) => versionsOf(table, rowKey, shownMax, signal), [table.name, rowKey]);
   const back = async ({ seq }: Version) => {

@@ -6,14 +6,18 @@ import type { Row, TableShape } from "../../server/shapes.js";
 import { previewHeader, tableOf } from "../../server/tables.js";
 import { texts } from "../../texts.js";
 
-/** A change was written, or somebody else has changed the row meanwhile, which `theirs` then is. */
+/**
+ * What `saveChange` has done. `saved`: the change is written. `conflict`: nothing is written, because somebody else has
+ * changed the row since it was shown, and `theirs` is the row as it is now.
+ */
 export type Saved =
   | { readonly outcome: "saved"; readonly row: Row }
   | { readonly outcome: "conflict"; readonly theirs: Row };
 
 /**
- * Changes columns of a row as it was shown. Where the table has versions the server decides whether it still is that row; else
- * the columns that are changed are compared with what is there now. `isForced` writes over what somebody else has written.
+ * Changes columns of a row, unless somebody else has changed the row since it was shown. Where the table has a column
+ * `managed: version`, the server checks this. Otherwise the columns to be changed are compared with the row as it is
+ * now. With `isForced` nothing is checked, so the change of the other person is overwritten.
  */
 export async function saveChange(
   table: TableShape,
@@ -40,13 +44,19 @@ export async function saveChange(
   }
 }
 
-/** Whether two values are the same as far as they were sent. */
+/**
+ * Whether two values of a column are equal, as far as that is known. Where only the beginnings of both were sent, these
+ * and the sizes are compared. Where only one was sent whole, they count as equal.
+ */
 function isSame(a: unknown, b: unknown): boolean {
   if (isPreview(a) !== isPreview(b)) return true;
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** An entry of a row's history. */
+/**
+ * A version in the history of a row: which write made it, when and by whom, and the row after the write; null for a
+ * deleted one.
+ */
 export interface Version {
   readonly seq: number;
   readonly at: string;
@@ -56,10 +66,10 @@ export interface Version {
   readonly row: Row | null;
 }
 
-/** Whether older versions of a table's rows can be written back. */
+/** Whether the table keeps a history of its rows, so that older versions can be restored. */
 export const keepsHistory = ({ history }: TableShape) => history !== "none";
 
-/** The versions of a row, the newest first, with long values by their beginnings. */
+/** Loads the last `limit` versions of a row, the newest first. Of long values only the beginnings are loaded. */
 export async function versionsOf(
   table: TableShape,
   key: Row,
@@ -77,19 +87,28 @@ export async function versionsOf(
   });
 }
 
-/** Writes a version of a row back, which the server has whole. */
+/**
+ * Has the server restore a version of a row. Only its number is sent, because the server has the whole values, of which
+ * the console may have loaded only the beginnings.
+ */
 export function restore(table: TableShape, key: Row, seq: number): Promise<Row> {
   return ask("POST", `/data/${table.name}/_svc/restore`, { key, seq }, { headers: previewHeader });
 }
 
-/** What takes the last change of a row back, where the table keeps history; undefined where it does not. */
+/**
+ * A function that undoes the last change of a row, by restoring the version before it; undefined where the table keeps
+ * no history, or the row has no key.
+ */
 export function undoChange(table: TableShape, row: Row): (() => Promise<Row>) | undefined {
   const key = keyOf(table, row);
   if (key === null || !keepsHistory(table)) return undefined;
   return () => restoreBefore(table, key);
 }
 
-/** Writes back the version before the newest. */
+/**
+ * Undoes the last write to a row: restores the second newest version. Throws SvcError `not_found` where the history has
+ * none.
+ */
 export async function restoreBefore(table: TableShape, key: Row): Promise<Row> {
   const before = (await versionsOf(table, key, 2))[1];
   if (before === undefined) throw new SvcError(404, "not_found", texts.data.noVersion);

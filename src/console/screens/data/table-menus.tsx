@@ -17,7 +17,7 @@ interface ColumnsMenuProps {
   readonly onChange: (hidden: ReadonlySet<string>) => void;
 }
 
-/** Which columns are shown. */
+/** A menu of checkboxes for the columns that the grid shows. */
 export function ColumnsMenu({ table, hidden, onChange }: ColumnsMenuProps) {
   const change = (name: string, isShown: boolean) => {
     const next = new Set(hidden);
@@ -53,7 +53,10 @@ interface DownloadMenuProps {
 
 const downloadedRowsMax = 100_000;
 
-/** Saves all rows that the query finds, whole, as a file. */
+/**
+ * A menu that saves the rows which the query finds, up to about 100,000, as a CSV or JSON file. The values are whole,
+ * not only the beginnings that the grid shows.
+ */
 export function DownloadMenu({ table, columns, query, as }: DownloadMenuProps) {
   const names = columns.map(({ name }) => name);
   const load = async (): Promise<readonly Row[]> => {

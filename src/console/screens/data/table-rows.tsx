@@ -30,10 +30,16 @@ interface TableRowsProps {
   readonly onAs: (as: As | null) => void;
 }
 
-/** What is open beside the rows. */
+/**
+ * What the panel beside the grid shows: a row, or the form for a new one where `row` is null. `column` is the column to
+ * begin editing with.
+ */
 type Opened = { readonly row: Row | null; readonly column: string | null };
 
-/** The rows of one table, and what can be done with them. */
+/**
+ * The grid of a table's rows, with what can be done with them: filter, sort, view them as another caller, download,
+ * create, change and delete.
+ */
 export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
   const loaded = useRows(table, query, as);
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
@@ -41,7 +47,8 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
   const [conflict, setConflict] = useState<Conflict | null>(null);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const { rows } = loaded;
-  // What rows do not have, a caller whose eyes are borrowed may not see.
+  // Rows that are viewed as another caller lack the columns which that caller may not read, so these columns are not
+  // shown.
   const columns = table.columns.filter(
     ({ name }) => !hidden.has(name) && (as === null || rows.length === 0 || name in rows[0]!),
   );
@@ -214,13 +221,16 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
   );
 }
 
-/** The columns of the sort whose values are so long that the server cannot go on behind one of them. */
+/**
+ * The columns of the order whose values are too long for the server to make the cursor of the next page, as its error
+ * tells; none for any other error. The user is then offered another order.
+ */
 function tooLongSort(error: unknown, { sort }: GridQuery): readonly string[] {
   if (!(error instanceof SvcError) || error.status !== 400) return [];
   return error.columns.filter((column) => sort.map(sortedColumn).includes(column));
 }
 
-/** Whether the rules, or the lack of a session, have refused. */
+/** Whether the server has refused the request by its rules (403), or because the caller is not signed in (401). */
 function isRefusal(error: unknown): error is SvcError {
   return error instanceof SvcError && (error.status === 401 || error.status === 403);
 }

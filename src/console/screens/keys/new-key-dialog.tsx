@@ -16,7 +16,10 @@ interface NewKeyDialogProps {
   readonly onMade: () => void;
 }
 
-/** Makes a key with the scopes that are picked, and shows its secret once. */
+/**
+ * A dialog that creates an API key with the scopes which the administrator picks. It then shows the key's secret, which
+ * the server shows only this once.
+ */
 export function NewKeyDialog({ onClose, onMade }: NewKeyDialogProps) {
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set());
@@ -80,7 +83,9 @@ interface ScopesProps {
 
 const everything = "project:backend";
 
-/** What a key may do: everything, or some tables and operations. */
+/**
+ * Checkboxes for the scopes of an API key: everything, or some tables, each to read or to write, and some operations.
+ */
 function Scopes({ value, onChange }: ScopesProps) {
   const found = useLoaded(async (signal) => {
     const [schema, operations] = await Promise.all([

@@ -17,7 +17,10 @@ import type { SchemaShape } from "../../server/shapes.js";
 import { clientOf } from "../../server/tables.js";
 import { texts } from "../../texts.js";
 
-/** Watches a table as somebody sees it. */
+/**
+ * The screen on which changes of a table's rows appear as they happen, as the administrator or a chosen caller sees
+ * them.
+ */
 export default function Live() {
   const schema = useLoaded(loadSchema, []);
   return (
@@ -68,7 +71,7 @@ function Watched({ schema }: { readonly schema: SchemaShape }) {
   );
 }
 
-/** A change as it came. */
+/** A change of a row that was received from the server, with the time of its arrival in milliseconds. */
 interface Seen {
   readonly id: number;
   readonly at: number;

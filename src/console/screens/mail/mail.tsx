@@ -15,7 +15,7 @@ import { useList } from "../use-list.js";
 
 type State = "all" | "waiting" | "failed" | "sent" | "dropped";
 
-/** What is mailed: what waits, what failed, and what was sent. */
+/** The screen with the server's mails: those that wait to be sent, those that failed, and those that were sent. */
 export default function MailScreen() {
   const [state, setState] = useState<State>("all");
   const mails = useList<Mail>("/outbox", {

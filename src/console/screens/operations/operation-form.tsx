@@ -8,7 +8,10 @@ import { type Answer, askWhole } from "../../server/ask.js";
 import type { OperationShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 
-/** The parameters of an operation, the button that runs it, and what it has answered. */
+/**
+ * A form with the parameters of an operation, which runs the operation and shows what it returns. It runs as the
+ * administrator, even where its `allow` would refuse them.
+ */
 export function OperationForm({ operation }: { readonly operation: OperationShape }) {
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
   const [answer, setAnswer] = useState<Answer<unknown> | null>(null);
@@ -72,7 +75,10 @@ function Parameter({ of: { name, type, required, check }, problem, text, onChang
 
 const truths = ["", "true", "false"].map((text) => [text, text === "" ? "–" : text] as const);
 
-/** What is sent: the parameters that were typed, in their types. */
+/**
+ * The parameters to send, read from the texts as values of their types, and the problems of texts that are no such
+ * values. Parameters without a text are left out.
+ */
 function valuesOf({ params }: OperationShape, typed: Readonly<Record<string, string>>) {
   const values: Record<string, unknown> = {};
   const problems: Record<string, string> = {};
@@ -86,7 +92,7 @@ function valuesOf({ params }: OperationShape, typed: Readonly<Record<string, str
   return { values, problems };
 }
 
-/** A command line that calls an operation. */
+/** A `curl` command that calls the operation with these parameters and an API key. */
 function curlOf(name: string, values: object): string {
   const body = JSON.stringify(values).replaceAll("'", "'\\''");
   return `curl ${location.origin}/ops/${name} -H "X-API-Key: $SVC_KEY" -H 'Content-Type: application/json' -d '${body}'`;

@@ -8,7 +8,10 @@ import type { OperationShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { OperationForm } from "./operation-form.js";
 
-/** The operations of the project. */
+/**
+ * The screen with the operations of the project: the list of them, and one of them with its rule, its steps and a form
+ * to run it.
+ */
 export default function Operations() {
   const found = useLoaded(
     (signal) => ask<readonly OperationShape[]>("GET", "/operations", undefined, { signal }),

@@ -21,7 +21,7 @@ type StatusKind = "all" | "2xx" | "3xx" | "4xx" | "5xx" | "401" | "403";
 const everyMs = 3000;
 const shownMax = "500";
 
-/** The last requests that were answered, the newest first. */
+/** The screen with the last requests that the server has answered, the newest first. */
 export default function Requests() {
   const [who, setWho] = useState<As | null>(null);
   const [isOwnShown, setOwnShown] = useState(false);

@@ -10,8 +10,9 @@ const actionOfMethod: Readonly<Record<string, Action>> = {
 };
 
 /**
- * The parameters of the screen that explains a refusal: who, which table and what they wanted. The log has the patterns of
- * paths alone, so that the table is that of the rule; null where no rule has refused.
+ * For a request that a rule has refused, the parameters of the screen which explains the refusal: the caller, the table
+ * and the action. The request log has only the patterns of paths, such as `/api/:table`, so the table is taken from the
+ * name of the rule. Null where no rule has refused the request.
  */
 export function whyOf({ status, rule, method, principal }: Asked): Readonly<Record<string, string>> | null {
   const [, table, ruleAction] =

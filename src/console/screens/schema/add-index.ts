@@ -1,6 +1,6 @@
 /**
- * The text of a schema with one more index of a table; the same text where the table or a place for it is not found. The
- * text is edited by lines, so that comments and spacing stay as the owner has written them.
+ * Adds an index to a table in the text of a schema (YAML), and returns the new text; the same text where the table, or
+ * a place for the index, is not found. Only lines are inserted or extended, so comments and spacing stay as they are.
  */
 export function withIndex(text: string, table: string, columns: readonly string[]): string {
   const lines = text.split("\n");

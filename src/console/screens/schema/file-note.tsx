@@ -8,7 +8,10 @@ interface FileNoteProps {
   readonly onTake: (text: string) => void;
 }
 
-/** Says that the schema in force is not the one of the file, which the next start goes by. Nothing where both are one. */
+/**
+ * Says that the schema in force differs from the schema file, and that the next start of the server will use the file.
+ * Shows nothing where the two are equal, or there is no file.
+ */
 export function FileNote({ schema: { text, file_text: fileText }, onTake }: FileNoteProps) {
   if (fileText === null || fileText === text) return null;
   return (

@@ -1,6 +1,6 @@
 import type { TableShape } from "../../server/shapes.js";
 
-/** Where a table stands in the drawing, in pixels at a font size of 16. */
+/** Where the box of a table lies in the drawing of the schema, in units of the drawing (pixels). */
 export interface Box {
   readonly table: TableShape;
   readonly x: number;
@@ -8,7 +8,7 @@ export interface Box {
   readonly height: number;
 }
 
-/** A reference between two tables, as a curve. */
+/** A foreign key from one table to another, drawn as a curve. `path` is an SVG path. */
 export interface Arrow {
   readonly from: string;
   readonly to: string;
@@ -16,7 +16,7 @@ export interface Arrow {
   readonly path: string;
 }
 
-/** Tables and references as they are drawn. */
+/** The drawing of a schema: a box for each table, a curve for each foreign key, and the size of the whole. */
 export interface Drawing {
   readonly boxes: readonly Box[];
   readonly arrows: readonly Arrow[];
@@ -24,18 +24,19 @@ export interface Drawing {
   readonly height: number;
 }
 
-/** Measures of a table's box, in the units of the drawing. */
+/** The width of a table's box in the drawing of the schema, in its units (pixels). */
 export const boxWidth = 208;
-/** Of the name. */
+/** The height of the part of a table's box in which its name stands. */
 export const headHeight = 34;
-/** Of a column. */
+/** The height of the line for a column in a table's box. */
 export const lineHeight = 22;
 const gap = { x: 84, y: 28 };
 const margin = 16;
 
 /**
- * Places tables in columns: what others refer to stands left of them. Within a column, a table stands near those it refers to,
- * and a column that would get too high goes on in another one.
+ * Arranges tables in columns, from left to right: a table stands to the right of the tables that it refers to. Within a
+ * column, the tables are in the order of where those that they refer to stand. A column that would become too high is
+ * split into several.
  */
 export function drawingOf(tables: readonly TableShape[]): Drawing {
   const depths = depthsOf(tables);
@@ -64,7 +65,10 @@ const heightOf = ({ columns }: TableShape) => headHeight + columns.length * line
 const referredBy = ({ columns, name }: TableShape) =>
   columns.flatMap(({ references }) => (references && references.table !== name ? [references.table] : []));
 
-/** How many references lead from each table to one that refers to nothing. A circle is cut where it is met again. */
+/**
+ * For each table the length of the longest chain of references that begins at it; 0 where it refers to no other table.
+ * A cycle of references is followed until it comes back to a table of the chain.
+ */
 function depthsOf(tables: readonly TableShape[]): ReadonlyMap<string, number> {
   const byName = new Map(tables.map((table) => [table.name, table]));
   const depths = new Map<string, number>();

@@ -4,7 +4,9 @@ import type { TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { type Box, boxWidth, drawingOf, headHeight, lineHeight } from "./layout.js";
 
-/** The tables with their references, as a drawing. Each table leads to its rows. */
+/**
+ * Draws the tables and their foreign keys as a diagram. The box of a table is a link to the table's columns and rules.
+ */
 export function Picture({ tables }: { readonly tables: readonly TableShape[] }) {
   const [active, setActive] = useState<string | null>(null);
   const { boxes, arrows, width, height } = drawingOf(tables);

@@ -1,13 +1,17 @@
-/** A mistake in the text of a schema. */
+/** A mistake that the server has found in the text of a schema. */
 export interface TextProblem {
-  /** From 1; null where the message names no line. */
+  /** The line of the text, from 1; null where the server's message names no line. */
   readonly line: number | null;
   readonly message: string;
 }
 
-/** The mistakes that a refused plan names, one a line: `svc.schema.yaml:12: notes.columns.id: unknown key`. */
+/**
+ * The mistakes in the message with which the server refuses a schema. Each begins with file and line:
+ * `svc.schema.yaml:12: notes.columns.id: unknown key`.
+ */
 export function problemsOf(message: string): readonly TextProblem[] {
-  // What does not begin with the file's name belongs to the problem before, such as the line with a mark under it.
+  // A line that does not begin with the file's name goes on with the mistake before it. It is, for example, the line of
+  // the schema, or the mark below it.
   return message.split(/\n(?=svc\.[\w.]+:)/).map((text) => {
     const [, line, rest] = /^[\w.]+:(\d+): (.*)$/s.exec(text) ?? [];
     return line === undefined

@@ -21,7 +21,10 @@ interface SchemaEditorProps {
 
 const typingMs = 400;
 
-/** The schema as a text. While it is typed, the server says what is wrong with it and what it would do. */
+/**
+ * An editor of the schema's text. While the user types, the server checks the text, and says what is wrong with it or
+ * what applying it would do.
+ */
 export function SchemaEditor({ schema, onApplied }: SchemaEditorProps) {
   const [text, setText] = useState(() => proposed(schema, route.value.parameters));
   const planned = useLoaded((signal) => planOf(text, signal), [text, schema.hash]);
@@ -33,7 +36,8 @@ export function SchemaEditor({ schema, onApplied }: SchemaEditorProps) {
     });
     await ask("POST", `/schema/apply?${parameters}`, text);
     tell(texts.schema.applied);
-    // An index that the address proposes is there now, and would be proposed once more.
+    // The index that the address proposed is in the schema now. The address is replaced by one without it, because the
+    // editor would otherwise insert the index again.
     go(hrefOf("schema", ["edit"]), true);
     onApplied();
   };
@@ -94,7 +98,10 @@ function Problems({ problems }: { readonly problems: readonly TextProblem[] }) {
   );
 }
 
-/** The text to begin with: the one in force, with the index that another screen has advised. */
+/**
+ * The text with which the editor opens: the schema in force and, where the address names an index that another screen
+ * recommends, this index in it.
+ */
 function proposed({ text }: SchemaShape, parameters: URLSearchParams): string {
   const [, table, columns] = /^(\w+)\.(\w+(?:,\w+)*)$/.exec(parameters.get("index") ?? "") ?? [];
   return table === undefined ? text : withIndex(text, table, columns!.split(","));
@@ -108,7 +115,7 @@ interface Planned {
 async function planOf(text: string, signal: AbortSignal): Promise<Planned> {
   await new Promise((resolve) => setTimeout(resolve, typingMs));
   signal.throwIfAborted();
-  // An empty body would stand for the file beside the server.
+  // The server takes an empty body for the schema file beside it. So an empty text is sent as a schema without tables.
   const body = text.trim() === "" ? "{}\n" : text;
   try {
     return { plan: await ask<Plan>("POST", "/schema/plan", body, { signal }), problems: [] };

@@ -11,7 +11,9 @@ import { TableShapes } from "./table-shapes.js";
 
 type Tab = "tables" | "drawing" | "edit";
 
-/** The schema in force: as a list, as a drawing, and as a text that can be changed. */
+/**
+ * The screen with the schema in force: as a list of tables, as a drawing, or as a text that can be edited and applied.
+ */
 export default function Schema() {
   const { rest } = route.value;
   const tab: Tab = rest[0] === "drawing" || rest[0] === "edit" ? rest[0] : "tables";

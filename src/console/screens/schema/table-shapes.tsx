@@ -5,7 +5,7 @@ import { List } from "../../parts/list.js";
 import type { Action, Column, SchemaShape, TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 
-/** The tables, and one of them with its columns and rules. */
+/** The list of all tables, and one table with its columns, indexes and rules. */
 export function TableShapes({ schema }: { readonly schema: SchemaShape }) {
   const [, name] = route.value.rest;
   const table = schema.tables.find((each) => each.name === name) ?? schema.tables[0]!;

@@ -19,7 +19,10 @@ interface SettingsShape {
   readonly runtime: string;
 }
 
-/** What is in force, without any secret. It is changed in svc.toml. */
+/**
+ * The screen with the settings of the running server, without secrets. They are only shown: they are changed in
+ * svc.toml.
+ */
 export default function Settings() {
   const found = useLoaded((signal) => ask<SettingsShape>("GET", "/settings", undefined, { signal }), []);
   return (
@@ -99,7 +102,10 @@ function Facts({ of }: { readonly of: Readonly<Record<string, unknown>> }) {
   );
 }
 
-/** Settings by dotted names; what says whether a variable of the environment is set stays as one. */
+/**
+ * The settings of a section of svc.toml by dotted names. An object with `is_set` is kept whole: it stands for a secret,
+ * and says only which environment variable holds it and whether that is set.
+ */
 function flattened(
   section: Readonly<Record<string, unknown>>,
   prefix = "",

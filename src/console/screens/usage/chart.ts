@@ -4,12 +4,15 @@ import type { Series } from "./series.js";
 
 const height = 240;
 
-/** Steps of the axis: there are no halves of rows. */
+/** The steps that the axis of rows may have: whole numbers only, because there are no halves of rows. */
 const wholeSteps = Array.from({ length: 15 }, (_, power) =>
   [1, 2, 5].map((step) => step * 10 ** power),
 ).flat();
 
-/** Draws a chart into an element, as wide as it is, in the page's colours. Returns what takes it away. */
+/**
+ * Draws a chart into an element, as wide as the element, in the colours of the page. Returns a function that removes
+ * the chart.
+ */
 export function drawChart(host: HTMLElement, { days, read, written }: Series): () => void {
   let chart: uPlot | null = null;
   const draw = () => {
@@ -28,7 +31,7 @@ export function drawChart(host: HTMLElement, { days, read, written }: Series): (
       stroke: resolved(host, `var(${name})`),
       width: 2,
       spanGaps: false,
-      // A day between two gaps has no line to either side.
+      // A point is drawn only for a day between two days without values, as no line leads to it from either side.
       points: { show: true, size: 6, filter: (_: uPlot, at: number) => lonely(at === 1 ? read : written) },
       value: (_: uPlot, value: number | null) => (value === null ? "–" : value.toLocaleString("en")),
     });
@@ -69,14 +72,17 @@ export function drawChart(host: HTMLElement, { days, read, written }: Series): (
   };
 }
 
-/** The places of values that have none beside them. */
+/** The indexes of the values that have no value before them and none after them. */
 function lonely(values: Series["read"]): number[] {
   return [...values.keys()].filter(
     (i) => values[i] !== null && (values[i - 1] ?? null) === null && (values[i + 1] ?? null) === null,
   );
 }
 
-/** A colour of the style sheet as a canvas takes it. */
+/**
+ * A colour of the style sheet, such as `var(--muted)`, as the colour value that it has now. A canvas cannot use
+ * variables.
+ */
 function resolved(host: HTMLElement, value: string): string {
   const probe = document.createElement("span");
   probe.style.color = value;

@@ -1,8 +1,11 @@
 import type { UsageGap, UsageSum } from "../../server/shapes.js";
 
-/** What a chart by days draws: a value for each day, null where receipts are missing. */
+/**
+ * The data of the usage chart: a value for each day, null where receipts (the records of what requests cost) are
+ * missing.
+ */
 export interface Series {
-  /** The beginnings of the days, in unix seconds. */
+  /** When each day begins, in unix seconds. */
   readonly days: readonly number[];
   readonly read: readonly (number | null)[];
   readonly written: readonly (number | null)[];
@@ -11,8 +14,8 @@ export interface Series {
 const daySeconds = 86_400;
 
 /**
- * The sums of days as lines of a chart. A day without requests is 0; a day with a gap in its receipts has no point, because
- * what is known of it is less than what there was.
+ * Makes the data of the usage chart from the sums of days. A day without requests is 0. A day for which receipts are
+ * missing is null, because its true numbers are higher than those that are known.
  */
 export function seriesOf(
   sums: readonly UsageSum[],
@@ -32,7 +35,7 @@ export function seriesOf(
   return { days, read: line("rows_read"), written: line("rows_written") };
 }
 
-/** The name of a day in the sums: `2026-01-31`. */
+/** The name that a day (UTC) has in the server's sums: `2026-01-31`. */
 export function dayKey(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 10);
 }

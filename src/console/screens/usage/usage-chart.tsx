@@ -3,7 +3,10 @@ import { Failure } from "../../parts/view.js";
 import { texts } from "../../texts.js";
 import type { Series } from "./series.js";
 
-/** Rows read and written by days, as a chart. Its code is loaded with the first one; the same figures stand in a table. */
+/**
+ * A chart of the rows read and written on each day. The chart's code is loaded when the first one is shown. For screen
+ * readers it has a label with the number of days and the totals.
+ */
 export function UsageChart({ series }: { readonly series: Series }) {
   const host = useRef<HTMLDivElement>(null);
   const [isFailed, setFailed] = useState(false);

@@ -15,11 +15,11 @@ type Group = "table" | "principal";
 
 const dayMs = 86_400_000;
 
-/** What requests have cost, by days, tables and callers. */
+/** The screen with what requests have cost in rows, by day, and by table or caller. */
 export default function Usage() {
   const [range, setRange] = useState<Range>("30");
   const [group, setGroup] = useState<Group>("table");
-  // Today counts, as far as it has come.
+  // The range ends with today, whose numbers are those known so far.
   const toMs = (Math.floor(Date.now() / dayMs) + 1) * dayMs;
   const fromMs = toMs - Number(range) * dayMs;
   const load = async (by: string, signal: AbortSignal) => {

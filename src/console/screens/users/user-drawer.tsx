@@ -23,7 +23,10 @@ interface UserDrawerProps {
   readonly onChanged: () => void;
 }
 
-/** One user: facts, sessions, and what can be done. */
+/**
+ * A panel beside the list of users that shows one of them: facts, sessions, and buttons such as for disabling or
+ * deleting the user.
+ */
 export function UserDrawer({ id, onClose, onChanged }: UserDrawerProps) {
   const loaded = useLoaded(
     async (signal) => {
@@ -105,7 +108,8 @@ function UserActions({ user, onChanged, onDeleted }: UserActionsProps) {
   };
   const reset = async () => {
     await ask("POST", "//auth/password-reset/request", { email }).catch((error: unknown) => {
-      // Where the console has an address of its own, the rest of the server is at another one.
+      // Where the console has an address of its own, the server answers nothing but the console there: this request is
+      // a 404. Resets of passwords can then only be asked for at the server's other address.
       const isElsewhere = error instanceof SvcError && error.status === 404;
       throw isElsewhere ? new Error(texts.users.resetElsewhere) : error;
     });
@@ -174,7 +178,10 @@ function UserActions({ user, onChanged, onDeleted }: UserActionsProps) {
 
 interface SessionsProps {
   readonly user: User;
-  /** How often the user was changed here, which may have ended sessions. */
+  /**
+   * How often the user was changed in this panel. Each change may have ended sessions, so the list of sessions is
+   * loaded again.
+   */
   readonly changes: number;
 }
 

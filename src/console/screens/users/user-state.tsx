@@ -2,7 +2,7 @@ import { Badge } from "../../parts/badge.js";
 import type { User } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 
-/** Whether somebody may sign in. */
+/** A label that says whether a user may sign in: disabled, email address not verified yet, or active. */
 export function UserState({ user }: { readonly user: User }) {
   if (user.disabled) return <Badge kind="bad">{texts.users.disabled}</Badge>;
   if (!user.email_verified) return <Badge kind="warn">{texts.users.unverified}</Badge>;

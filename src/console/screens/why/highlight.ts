@@ -1,6 +1,9 @@
 import type { Term } from "../../server/shapes.js";
 
-/** A text of svc.toml that has terms: a rule, or a named condition. Places are null where it is not in the file. */
+/**
+ * A text of svc.toml in which terms stand: a rule, or a named condition. `line` and `column` are where it begins in the
+ * file; null where it is not in there.
+ */
 export interface TermText {
   readonly path: string;
   readonly text: string;
@@ -8,15 +11,18 @@ export interface TermText {
   readonly column: number | null;
 }
 
-/** A piece of a rule's text, and the innermost term that it is part of; null for what is of no term. */
+/**
+ * A piece of a rule's text. `term` is the innermost term to which the piece belongs; null for text outside of all
+ * terms, such as `and`.
+ */
 export interface RulePiece {
   readonly text: string;
   readonly term: Term | null;
 }
 
 /**
- * Cuts a text into pieces, each with the innermost term that it is part of. Terms stand at a line and column of the same
- * file as the text. Those that cannot be found in it are left out.
+ * Cuts the text of a rule into pieces, each with the innermost term to which it belongs. The lines and columns of terms
+ * are those of svc.toml, as are the rule's own. Terms that are not found in the text are left out.
  */
 export function highlighted(rule: TermText, terms: readonly Term[]): readonly RulePiece[] {
   const owners: (Term | null)[] = new Array<Term | null>(rule.text.length).fill(null);
@@ -34,7 +40,7 @@ export function highlighted(rule: TermText, terms: readonly Term[]): readonly Ru
   return pieces;
 }
 
-/** The index in the text at which a term begins; null where it is not found. */
+/** The index in the rule's text at which a term begins; null where it is not found. */
 function placeOf(rule: TermText, { text, line, column }: Term): number | null {
   if (line !== null && column !== null && rule.line !== null && rule.column !== null) {
     const lines = rule.text.split("\n");
@@ -43,7 +49,8 @@ function placeOf(rule: TermText, { text, line, column }: Term): number | null {
     const at = before + column - (row === 0 ? rule.column : 1);
     if (row >= 0 && at >= 0 && rule.text.startsWith(text, at)) return at;
   }
-  // A text that is written with escapes has other columns in its file: the words alone then say where they are.
+  // Where the text has escapes in svc.toml, the columns of the file do not fit the text. Then the term is searched by
+  // its words, and counts as found if they are there exactly once.
   const found = rule.text.indexOf(text);
   return found >= 0 && found === rule.text.lastIndexOf(text) ? found : null;
 }

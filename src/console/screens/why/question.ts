@@ -1,27 +1,29 @@
 import { parseValue } from "../../grid/value.js";
 import type { Action, Row, TableShape } from "../../server/shapes.js";
 
-/** What somebody wants to have explained. */
+/** The question that the administrator asks: whether a call is allowed or not, and why. Who calls is not part of it. */
 export interface Question {
   readonly table: string;
   readonly action: Action;
-  /** The columns of the key as texts; all empty for a list. */
+  /** What was typed for each column of the row's key. All empty where the question is about a list. */
   readonly key: Readonly<Record<string, string>>;
-  /** The values of a write, as JSON. */
+  /** What was typed as the values of a write: a JSON object as text. */
   readonly values: string;
 }
 
-/** What can be asked about. */
+/** The actions of a caller that can be explained. */
 export const actions: readonly Action[] = ["read", "create", "update", "delete", "history"];
 
-/** The parts of a question as the server takes them, or why they are none. */
+/** The question as a request body for the server; or what is wrong with it, or missing in it. */
 export type AskedFor =
   | { readonly body: object }
   | { readonly wrong: "key" | "values"; readonly column: string | null }
-  /** Something has to be said before there is an answer. */
+  /** The question is incomplete: the user still has to name the row, or the values of the write. */
   | { readonly missing: "row" | "values" };
 
-/** A question as the body of a request, without who asks. */
+/**
+ * Makes the body of the request to `/admin/api/explain` from a question, without the member `as`, which says who calls.
+ */
 export function bodyOf({ table, action, key, values }: Question, shape: TableShape): AskedFor {
   const parts: Record<string, unknown> = { action, table };
   const isOfRow = action === "update" || action === "delete";
@@ -53,7 +55,10 @@ function valuesOf(text: string): Row | null {
   }
 }
 
-/** The question that an address holds. */
+/**
+ * The question in the query parameters of an address. What is missing or unknown there is asked about the first table,
+ * and about `read`.
+ */
 export function questionOf(parameters: URLSearchParams, tables: readonly TableShape[]): Question {
   const table = tables.find(({ name }) => name === parameters.get("table")) ?? tables[0]!;
   const action = actions.find((each) => each === parameters.get("action")) ?? "read";
@@ -62,7 +67,7 @@ export function questionOf(parameters: URLSearchParams, tables: readonly TableSh
     const given = JSON.parse(parameters.get("key") ?? "{}") as Row;
     key = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]));
   } catch {
-    // An address that somebody has mistyped asks for no row.
+    // A key in the address that is not valid JSON is ignored, so that the question is about no particular row.
   }
   return { table: table.name, action, key, values: parameters.get("values") ?? "" };
 }

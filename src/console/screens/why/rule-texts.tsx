@@ -8,7 +8,10 @@ interface RuleTextsProps {
   readonly explanation: Explanation;
 }
 
-/** The rule as it is written, and the conditions that it names, with their terms lit up. */
+/**
+ * Shows the text of the rule that decides, and of the named conditions in it. Each term has a colour that tells its
+ * value.
+ */
 export function RuleTexts({ schema, explanation: { rule, terms } }: RuleTextsProps) {
   if (rule === null || rule.text === null) return null;
   const conditions = schema.conditions.map(({ name, ...place }) => ({
@@ -43,7 +46,10 @@ interface Run {
   readonly run: readonly Term[];
 }
 
-/** An update rule is judged twice, with the row before and with the row after; shown twice only where that differs. */
+/**
+ * An update rule is tested twice: with the row as it is before the update, and as it is after. The rule is shown once
+ * where its terms have the same values both times, otherwise once for each.
+ */
 function runsOf(terms: readonly Term[]): readonly Run[] {
   const runs = (["before", "after"] as const).map((row) => ({
     title: texts.why.rows[row],

@@ -1,9 +1,15 @@
 import type { Term } from "../../server/shapes.js";
 
-/** What a term comes out as; `some` in a list, where it is TRUE of some rows and not of others. */
+/**
+ * The value of a term as it is shown. `some` is for a list: the values of the term differ from row to row.
+ * `unfinished`: it was not evaluated.
+ */
 export type Truth = "true" | "false" | "null" | "some" | "unfinished";
 
-/** What a term comes out as, of its row or of the rows of a list. */
+/**
+ * The value of a term as it is shown: of the one row in question, or of the rows of a list, of which `counts` has the
+ * numbers by value.
+ */
 export function truthOf({ truth, unfinished, counts }: Term): Truth {
   if (unfinished) return "unfinished";
   if (truth !== null) return truth ? "true" : "false";

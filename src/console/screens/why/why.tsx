@@ -15,7 +15,7 @@ import { texts } from "../../texts.js";
 import { ExplanationView } from "./explanation-view.js";
 import { actions, bodyOf, type Question, questionOf } from "./question.js";
 
-/** Says whether somebody may do something, and why. */
+/** The screen that explains whether a caller may do something, and why. */
 export default function Why() {
   const schema = useLoaded(loadSchema, []);
   return (
@@ -127,7 +127,7 @@ function AnswerOf({ schema, question, as }: AnswerOfProps) {
   const answer = useLoaded(
     async (signal) => {
       if (!isReady) return { explanation: null };
-      // Not a request for each key that is pressed.
+      // Waits until the user has stopped typing, so that not every key pressed sends a request.
       await new Promise((resolve) => setTimeout(resolve, typingMs));
       signal.throwIfAborted();
       const body = { as: asMember(as), ...asked.body };
