@@ -5,6 +5,8 @@ import { readSecretLines } from "./standard-input.js";
 export interface RemoteServer {
   /** Calls an endpoint and returns the `data` of its answer. Throws RefusedError with the server's own message. */
   call(method: string, path: string, body?: RemoteBody): Promise<unknown>;
+  /** Reads a list with the query's parameters to its end, page by page, and returns its rows. Throws RefusedError with the server's own message. */
+  list(path: string, parameters?: string): Promise<readonly unknown[]>;
   /** The lines of standard input after the first one, which holds the key or password for signing in. */
   readonly moreLines: readonly string[];
 }
@@ -52,7 +54,27 @@ export async function remoteServer(
     throw new UsageError(`--url needs ${ways.join(", or ")}`);
   const [secret = "", ...moreLines] = await readSecretLines();
   const token = byKey ? secret : await signIn(url, invocation.text("email")!, secret);
-  return { moreLines, call: (method, path, body) => request(new URL(path, url), method, body, token) };
+  const answer = (method: string, path: string, body?: RemoteBody) =>
+    answerOf(new URL(path, url), method, body, token);
+  return {
+    moreLines,
+    call: async (method, path, body) => (await answer(method, path, body)).data,
+    list: (path, parameters = "") => allPages(path, parameters, (page) => answer("GET", page)),
+  };
+}
+
+async function allPages(
+  path: string,
+  parameters: string,
+  get: (page: string) => Promise<Answer>,
+): Promise<readonly unknown[]> {
+  const rows: unknown[] = [];
+  for (let page: string | null = `${path}?limit=1000&${parameters}`; page !== null; ) {
+    const { data, nextCursor } = await get(page);
+    rows.push(...(data as readonly unknown[]));
+    page = nextCursor === null ? null : `${path}?cursor=${encodeURIComponent(nextCursor)}`;
+  }
+  return rows;
 }
 
 async function signIn(url: string, email: string, password: string): Promise<string> {
@@ -72,8 +94,11 @@ function accessCookieOf(cookies: readonly string[]): string | null {
   return values.find((value) => value !== undefined) ?? null;
 }
 
-async function request(...call: Parameters<typeof answerOf>): Promise<unknown> {
-  return (await answerOf(...call)).data;
+/** What is needed of a successful answer; `nextCursor` is null where no page follows. */
+interface Answer {
+  readonly data: unknown;
+  readonly nextCursor: string | null;
+  readonly cookies: readonly string[];
 }
 
 async function answerOf(
@@ -81,7 +106,7 @@ async function answerOf(
   method: string,
   body: RemoteBody | undefined,
   token: string | null,
-): Promise<{ readonly data: unknown; readonly cookies: readonly string[] }> {
+): Promise<Answer> {
   const isYaml = body !== undefined && "yaml" in body;
   const response = await send(url, {
     method,
@@ -92,10 +117,18 @@ async function answerOf(
     },
     ...(body === undefined ? {} : { body: isYaml ? body.yaml : JSON.stringify(body.json) }),
   });
-  const answer = (await response.json().catch(() => ({}))) as { data?: unknown; error?: { message: string } };
+  const answer = (await response.json().catch(() => ({}))) as {
+    data?: unknown;
+    meta?: { next_cursor?: string };
+    error?: { message: string };
+  };
   if (!response.ok)
     throw new RefusedError(answer.error?.message ?? `${url.origin} answered ${response.status}`);
-  return { data: answer.data, cookies: response.headers.getSetCookie() };
+  return {
+    data: answer.data,
+    nextCursor: answer.meta?.next_cursor ?? null,
+    cookies: response.headers.getSetCookie(),
+  };
 }
 
 async function send(url: URL, init: RequestInit): Promise<Response> {

@@ -1,12 +1,21 @@
 import { parseQueryString } from "../http/query-string.js";
 import { isRefusal } from "../http/refusal.js";
 
-/** The names of query parameters that the log may show, apart from names of columns. */
+/** The names of query parameters that the endpoints have, which the log may show. */
 const known = new Set(
-  "limit offset sort select cursor base allow_destructive from to group_by token state code error".split(" "),
+  [
+    "limit offset sort select cursor total search expand on_conflict on_duplicate since until q",
+    "count count_distinct sum avg min max group",
+    "base allow_destructive from to group_by user_id who status route token state code error",
+  ].flatMap((names) => names.split(" ")),
 );
 
-const operators = new Set("eq ne lt lte gt gte in is_null contains starts_with".split(" "));
+/** What the brackets of a parameter may hold beside names of columns: operators, groups and options of `expand`. */
+const inBrackets = new Set(
+  "eq ne lt lte gt gte in is_null contains icontains starts_with $or $and $not limit sort select count".split(
+    " ",
+  ),
+);
 
 /**
  * The names of a query string's parameters, in its order, for the request log. A name that is neither one of the known
@@ -20,6 +29,8 @@ export function parameterNames(url: string, columns: ReadonlyMap<string, unknown
 
 function isKnown(name: string, columns: ReadonlyMap<string, unknown>): boolean {
   if (known.has(name) || columns.has(name)) return true;
-  const [, column, , operator] = /^(?:where|filter)\[([^[\]]*)\](\[([^[\]]*)\])?$/.exec(name) ?? [];
-  return column !== undefined && columns.has(column) && (operator === undefined || operators.has(operator));
+  const [, brackets] = /^(?:where|filter|expand)((?:\[[^[\]]*\])+)$/.exec(name) ?? [];
+  if (brackets === undefined) return false;
+  const parts = brackets.slice(1, -1).split("][");
+  return parts.every((part) => columns.has(part) || inBrackets.has(part) || /^\d\d?$/.test(part));
 }

@@ -135,8 +135,8 @@ export const configSchema = mapWith({
   }),
   schema: section({
     /**
-     * Whether a start applies the safe steps of a changed `svc.schema.yaml`. Other steps always wait for
-     * `svc schema apply`.
+     * Whether a start applies a changed `svc.schema.yaml` where all of its steps are safe. Where one is not, all of
+     * them wait for `svc schema apply`.
      */
     auto_apply: boolean(true),
   }),
@@ -200,7 +200,7 @@ export const configSchema = mapWith({
       max_failures_per_account: integer(100, 1, 1_000_000),
       /** How long a window is, within which failed passwords are counted, in seconds. */
       window_secs: integer(300, 1, 86_400),
-      /** How many registrations, resent links and password resets together one client address may ask for in an hour. */
+      /** How many registrations, resent links, password resets and changes of address together one client address may ask for in an hour. */
       max_registrations_per_address: integer(1_000, 1, 1_000_000),
       /** How many mails of a kind one email address gets in an hour. Past it the answer is the same, and nothing is sent. */
       max_mails_per_address: integer(5, 1, 1_000_000),

@@ -266,11 +266,24 @@ describe("administration", () => {
     const url = await served(directory);
     const root = ["--email", "root@example.com", "--password-stdin"];
     svc(directory, ["admin", "create-user", "--role", "admin", ...root], "correct horse\n");
-    const listed = svc(directory, ["admin", "list-users", "--url", url, ...root], "correct horse\n");
+    addUsers(directory, 1_500);
+    const list = ["admin", "list-users", "--json", "--url", url, ...root];
+    const listed = svc(directory, list, "correct horse\n");
     expect(listed).toMatchObject({ status: 0, stderr: "" });
-    expect(listed.stdout).toContain("root@example.com");
+    const users = JSON.parse(listed.stdout) as readonly { readonly email: string }[];
+    expect(new Set(users.map(({ email }) => email)).size).toBe(1_501);
+    expect(users.some(({ email }) => email === "root@example.com")).toBe(true);
   });
 });
+
+/** Puts users into the database of a project, which a page of a list does not have at once. */
+function addUsers(directory: string, howMany: number): void {
+  const database = new Libsql(join(directory, ".svc", "data.db"));
+  database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${howMany})
+    INSERT INTO _users (id, email, email_key, role, created_at)
+    SELECT 'u' || i, i || '@example.com', i || '@example.com', 'user', '2026-01-01T00:00:00.000Z' FROM n`);
+  database.close();
+}
 
 describe("the schema", () => {
   it("waits for a person at start, and the tables of the server itself that are missing do not", async () => {

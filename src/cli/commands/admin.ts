@@ -226,7 +226,7 @@ const listUsers: Command = {
     const users =
       server === null
         ? (await rows(invocation, selectUsers())).map(listedUserOf)
-        : ((await server.call("GET", "/admin/api/users?limit=1000&sort=created_at")) as User[]);
+        : ((await server.list("/admin/api/users", "sort=created_at")) as User[]);
     print(invocation, users, userLine);
     return 0;
   },
@@ -248,7 +248,7 @@ const createServiceKey: Command = {
   },
   help: [
     "--name N          what it is for",
-    "--scope S         resource:<table>:read, resource:<table>:write or project:backend; may be repeated",
+    "--scope S         resource:<table>:read, resource:<table>:write, operation:<name> or project:backend; may be repeated",
     "--expires-at ISO  when it ends (default: never)",
     ...signInHelp,
     "A key cannot make keys: on a running server this takes an admin.",
@@ -293,7 +293,7 @@ const listServiceKeys: Command = {
     const keys =
       server === null
         ? (await rows(invocation, selectServiceKeys())).map(serviceKeyOf)
-        : ((await server.call("GET", "/admin/api/service-keys?limit=1000")) as ServiceKey[]);
+        : ((await server.list("/admin/api/service-keys")) as ServiceKey[]);
     const state = (key: ServiceKey) =>
       key.revoked_at !== null ? `revoked ${key.revoked_at}` : `expires ${key.expires_at ?? "never"}`;
     print(invocation, keys, (key) => [key.id, state(key), key.scopes.join(","), key.name].join("  "));

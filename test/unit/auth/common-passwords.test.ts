@@ -12,10 +12,11 @@ const lengthMin = 6;
 const mostUsed = dictionary["passwords-common"].filter((word) => word.length >= lengthMin).slice(0, count);
 
 const heading = `/**
- * The 10,000 most used passwords of ${lengthMin} characters and more, sorted. A line begins with a whole one; of each other there
- * is a capital for how many characters it shares with the one before (A: none), then the rest. Written by
- * \`npm run passwords\`, from the package @zxcvbn-ts/language-common: copyright (c) 2012-2016 Dan Wheeler and Dropbox,
- * Inc., copyright (c) 2021 @zxcvbn-ts, under the MIT licence (https://opensource.org/license/mit).
+ * The 10,000 most used passwords of ${lengthMin} characters and more, sorted and compressed. Each line begins with a whole
+ * password. Each further one is a capital letter, which says how many characters it shares with the password before it
+ * (A: none, B: one), and the rest of its characters. Written by \`npm run passwords\`, from the package @zxcvbn-
+ * ts/language-common: copyright (c) 2012-2016 Dan Wheeler and Dropbox, Inc., copyright (c) 2021 @zxcvbn-ts, under the
+ * MIT licence (https://opensource.org/license/mit).
  */
 export const commonPasswords = \``;
 
