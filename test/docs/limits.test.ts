@@ -109,7 +109,7 @@ const limits: Readonly<Record<string, number>> = {
   ),
   "passwords that wait to be hashed": constant("node/argon2.ts", "queueMax"),
   "of those places that each client address has for itself": constant("node/hash-queue.ts", "ownPlaces"),
-  "seconds in which registrations, resent links and resets from a client address are counted":
+  "seconds in which registrations, resent links, resets and changes of address from a client address are counted":
     constant("request-allowance.ts", "windowMs") / 1000,
   "bytes of a secret, at least": constant("environment.ts", "secretBytesMin"),
   "seconds of a link to confirm an address": linkLifetimeSeconds.email_verification,
