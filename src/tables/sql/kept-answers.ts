@@ -2,7 +2,7 @@ import { bytesOver } from "../../http/body.js";
 import { abortText } from "../../platform/abort.js";
 import { type SqlValue, type Statement, statement } from "../../platform/database.js";
 import type { ColumnName } from "../../sqlite/names.js";
-import { bind, integer, name, param, Slot, type SlotValues, type Sql, sql } from "./fragment.js";
+import { bind, empty, integer, name, param, Slot, type SlotValues, type Sql, sql } from "./fragment.js";
 import { returnedRow } from "./returning.js";
 
 /**
@@ -149,9 +149,13 @@ function perSource<T>(make: (source: AnswerSource) => T): (source: AnswerSource)
   };
 }
 
-const keepOneSql = perSource(
-  (source) =>
-    sql`INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer) SELECT ${slot("kept.period")}, ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, '[' || ${keptRow(source, "row")} || ']' ${source.from}`,
+/** The SQL that keeps an answer. `answer` is the SQL of its text, and `from` the rest of the SELECT around it. */
+function insertAnswer(period: Sql, answer: Sql, from: Sql): Sql {
+  return sql`INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer) SELECT ${period}, ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, ${answer}${from}`;
+}
+
+const keepOneSql = perSource((source) =>
+  insertAnswer(slot("kept.period"), sql`'[' || ${keptRow(source, "row")} || ']'`, sql` ${source.from}`),
 );
 
 /**
@@ -214,10 +218,7 @@ const keepWrittenSql = perSource((source) => {
   // LIMIT in the subquery and WHERE outside of it together keep SQLite from merging (flattening) the two SELECTs.
   // Merged, the row's JSON would be made twice.
   const written = sql`(SELECT ${row} AS r ${from} AND changes() = 1 LIMIT 1)`;
-  return perPeriod(
-    (period) =>
-      sql`INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer) SELECT ${period}, ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, ${answer} FROM ${written} WHERE 1`,
-  );
+  return perPeriod((period) => insertAnswer(period, answer, sql` FROM ${written} WHERE 1`));
 });
 
 /**
@@ -254,18 +255,13 @@ export function keepRows(
   const rows = (text: Sql) =>
     sql`(SELECT json_group_array(json_array(1, json(k), ${text})) FROM (SELECT ${key} AS k, ${row} AS r ${from}))`;
   const bytes = sql`(SELECT sum(octet_length(r)) FROM (SELECT ${row} AS r ${from}))`;
-  return bind(
-    sql`INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer) SELECT ${slot("kept.period")}, ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, iif(${bytes} <= ${integer(keptBytesMax)}, ${rows(sql`r || ''`)}, ${rows(sql`NULL`)})`,
-    [keptValues(request), ...values],
-  );
+  const answer = sql`iif(${bytes} <= ${integer(keptBytesMax)}, ${rows(sql`r || ''`)}, ${rows(sql`NULL`)})`;
+  return keepValue(request, answer, values);
 }
 
 /** The statement that keeps a text as the answer of a request. `value` is the SQL that makes the text. */
 export function keepValue(request: KeptRequest, value: Sql, values: readonly SlotValues[]): Statement {
-  return bind(
-    sql`INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer) SELECT ${slot("kept.period")}, ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, ${value}`,
-    [keptValues(request), ...values],
-  );
+  return bind(insertAnswer(slot("kept.period"), value, empty), [keptValues(request), ...values]);
 }
 
 /**
