@@ -213,60 +213,59 @@ test("1,000 rows at once, and one by one", async () => {
   }
 });
 
-test("a create with an Idempotency-Key", async () => {
-  for (const synchronous of ["full", "normal"] as const)
-    await served(synchronous, async (svc, { userId }) => {
-      const plain = send("POST", () => "/api/messages", {
-        room_id: 7,
-        author_id: userId,
-        body: "a message that is new",
-      });
-      const withHeader = (name: string, value: () => string) => (): Request => {
-        const request = plain();
-        return { ...request, headers: { ...request.headers, [name]: value() } };
-      };
-      const keys = [
-        // As svc's client makes them, and as many others do.
-        {
-          name: "that begin with the time",
-          make: () => `${Date.now().toString(16)}-${randomBytes(16).toString("hex")}`,
-        },
-        { name: "all random", make: randomUUID },
-      ];
-      for (const clients of [1, connections]) {
-        const requests = clients === 1 ? creates / 4 : creates;
-        const way = (create: () => Request): Way => ({
-          name: "",
-          asked: asked(svc, create),
-          requests,
-          repeats: 1,
-          clients,
-        });
-        // The same bytes, so that whoever asks has as much to do: the difference is the server's.
-        const ways = keys.flatMap(({ make }) => [
-          way(withHeader("Idempotency-Key", make)),
-          way(withHeader("X-Unread-Text-1", make)),
-        ]);
-        const measured = await inTurns([...ways, way(plain)], async (one) => {
-          const before = cpuSeconds(svc.pid);
-          return { seconds: await secondsOf(one), cpu: cpuSeconds(svc.pid) - before };
-        });
-        const seconds = measured.map((turns) => turns.map((turn) => turn.seconds));
-        const cpu = measured.map((turns) => turns.map((turn) => turn.cpu));
-        const row = (name: string, i: number, control: number, bound: string) =>
-          figure(
-            "idempotency",
-            `${name}, ${clients === 1 ? "one client" : `${clients} clients`}, "${synchronous}"`,
-            `${(requests / median(seconds[i]!)).toFixed(0)} /s`,
-            `${(requests / median(seconds[control]!)).toFixed(0)} /s`,
-            ratioOf(seconds[i]!, seconds[control]!),
-            ratioOf(cpu[i]!, cpu[control]!),
-            bound,
-          );
-        for (const [k, { name }] of keys.entries()) row(`keys ${name}`, 2 * k, 2 * k + 1, "≤ 1.15 x");
-        row("a header that nobody reads, beside none", 1, 4, "");
-      }
+test.each(["full", "normal"] as const)('a create with an Idempotency-Key, "%s"', async (synchronous) => {
+  await served(synchronous, async (svc, { userId }) => {
+    const plain = send("POST", () => "/api/messages", {
+      room_id: 7,
+      author_id: userId,
+      body: "a message that is new",
     });
+    const withHeader = (name: string, value: () => string) => (): Request => {
+      const request = plain();
+      return { ...request, headers: { ...request.headers, [name]: value() } };
+    };
+    const keys = [
+      // As svc's client makes them, and as many others do.
+      {
+        name: "that begin with the time",
+        make: () => `${Date.now().toString(16)}-${randomBytes(16).toString("hex")}`,
+      },
+      { name: "all random", make: randomUUID },
+    ];
+    for (const clients of [1, connections]) {
+      const requests = clients === 1 ? creates / 4 : creates;
+      const way = (create: () => Request): Way => ({
+        name: "",
+        asked: asked(svc, create),
+        requests,
+        repeats: 1,
+        clients,
+      });
+      // The same bytes, so that whoever asks has as much to do: the difference is the server's.
+      const ways = keys.flatMap(({ make }) => [
+        way(withHeader("Idempotency-Key", make)),
+        way(withHeader("X-Unread-Text-1", make)),
+      ]);
+      const measured = await inTurns([...ways, way(plain)], async (one) => {
+        const before = cpuSeconds(svc.pid);
+        return { seconds: await secondsOf(one), cpu: cpuSeconds(svc.pid) - before };
+      });
+      const seconds = measured.map((turns) => turns.map((turn) => turn.seconds));
+      const cpu = measured.map((turns) => turns.map((turn) => turn.cpu));
+      const row = (name: string, i: number, control: number, bound: string) =>
+        figure(
+          "idempotency",
+          `${name}, ${clients === 1 ? "one client" : `${clients} clients`}, "${synchronous}"`,
+          `${(requests / median(seconds[i]!)).toFixed(0)} /s`,
+          `${(requests / median(seconds[control]!)).toFixed(0)} /s`,
+          ratioOf(seconds[i]!, seconds[control]!),
+          ratioOf(cpu[i]!, cpu[control]!),
+          bound,
+        );
+      for (const [k, { name }] of keys.entries()) row(`keys ${name}`, 2 * k, 2 * k + 1, "≤ 1.15 x");
+      row("a header that nobody reads, beside none", 1, 4, "");
+    }
+  });
 });
 
 test("three steps of an operation, and as requests", async () => {
