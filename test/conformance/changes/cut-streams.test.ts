@@ -150,6 +150,8 @@ test("an EventSource with cookies comes back after cuts at arbitrary bytes, and 
   const cuts = random.times(cutCount, () => random.int(1, 3000));
   const { url, lastIds } = await cutting(server, cuts);
   const cookie = { Cookie: `svc_access=${ann.accessToken}`, Origin: page };
+  // Before the source is made: while the test waits for anything, events come, and nobody would listen yet.
+  const key = client(server, await apiKey(server, "project:backend"));
   const source = new EventSource(url + path, {
     withCredentials: true,
     // A browser's jar, and the page that it is on.
@@ -158,7 +160,6 @@ test("an EventSource with cookies comes back after cuts at arbitrary bytes, and 
   onTestFinished(() => source.close());
   const copy = new Copy();
   let states = 0;
-  const key = client(server, await apiKey(server, "project:backend"));
   const done = new Promise<void>((resolve, reject) => {
     source.addEventListener("error", ({ code, message }) => {
       copy.rewind();
