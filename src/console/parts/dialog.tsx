@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { texts } from "../texts.js";
 import { Button } from "./button.js";
 
@@ -17,7 +17,10 @@ interface DialogProps {
 export function Dialog({ title, children, kind = "middle", onClose }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // This is a layout effect, which runs before the browser draws. An ordinary effect would run a frame or more later,
+  // and until then the dialog would be drawn but not open: what somebody types would still go to what had the focus
+  // before, and could not go to the dialog where another one, which is open, makes everything outside of it inert.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     const element = dialog.current!;
     element.showModal();

@@ -121,6 +121,7 @@ interface InputProps {
 
 function Input({ id, column, value, state, otherwise, isNew, isFocused, onChange }: InputProps) {
   const field = useRef<HTMLTextAreaElement & HTMLInputElement & HTMLSelectElement>(null);
+  // `autofocus` counts when the dialog opens. The effect is for a field that comes later, with a value that was loaded.
   useEffect(() => {
     if (isFocused) field.current?.focus();
   }, []);
@@ -138,6 +139,7 @@ function Input({ id, column, value, state, otherwise, isNew, isFocused, onChange
     ref: field,
     class: "input",
     placeholder,
+    autofocus: isFocused,
     spellcheck: false,
     autocomplete: "off" as const,
   };

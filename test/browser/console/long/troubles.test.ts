@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { describeInChromium } from "../../chromium.js";
-import { cell, goTo, openConsole, openSignedIn, serveConsole, settled, signIn } from "../support.js";
+import { cell, goTo, openConsole, openSignedIn, password, serveConsole, settled, signIn } from "../support.js";
 import { fill, rules, schema } from "./projects.js";
 
 describeInChromium("the console in trouble", (open) => {
@@ -77,6 +77,25 @@ describeInChromium("the console in trouble", (open) => {
     await asked.getByRole("button", { name: "Go on" }).click();
     await asked.getByRole("alert").waitFor();
     await asked.getByLabel("Password", { exact: true }).fill("correct horse battery");
+    await asked.getByRole("button", { name: "Go on" }).click();
+    await page.getByText(/^svc_sk_/).waitFor();
+  });
+
+  it("a dialog over a dialog takes what is typed as soon as it is seen, however slowly the browser draws", async () => {
+    const served = await serveConsole(schema, rules);
+    const { page } = await openSignedIn(open, served, "#/keys");
+    served.server.clock.advance(301_000);
+    await page.getByRole("button", { name: "New key" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("late");
+    await page.getByLabel("read messages").check();
+    await page.evaluate(`{
+      const [frame, timer] = [requestAnimationFrame, setTimeout];
+      window.requestAnimationFrame = (act) => timer(() => frame(act), 500);
+      window.setTimeout = (act, ms = 0) => timer(act, ms + 500);
+    }`);
+    await page.getByRole("button", { name: "Create key" }).click();
+    const asked = page.getByRole("dialog").filter({ hasText: "Your password, please" });
+    await asked.getByLabel("Password", { exact: true }).fill(password);
     await asked.getByRole("button", { name: "Go on" }).click();
     await page.getByText(/^svc_sk_/).waitFor();
   });
