@@ -16,6 +16,8 @@ interface DialogProps {
  */
 export function Dialog({ title, children, kind = "middle", onClose }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const close = useRef(onClose);
+  close.current = onClose;
   const id = useId();
   // This is a layout effect, which runs before the browser draws. An ordinary effect would run a frame or more later,
   // and until then the dialog would be drawn but not open: what somebody types would still go to what had the focus
@@ -24,7 +26,15 @@ export function Dialog({ title, children, kind = "middle", onClose }: DialogProp
     const before = document.activeElement;
     const element = dialog.current!;
     element.showModal();
+    // A browser may close a dialog without `cancel`, as by a gesture. It is then opened again, because whoever shows it
+    // decides whether it goes, and may want to ask first.
+    const reopen = () => {
+      element.showModal();
+      close.current();
+    };
+    element.addEventListener("close", reopen);
     return () => {
+      element.removeEventListener("close", reopen);
       element.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
@@ -34,6 +44,13 @@ export function Dialog({ title, children, kind = "middle", onClose }: DialogProp
       ref={dialog}
       class={`dialog ${kind}`}
       aria-labelledby={id}
+      onKeyDown={(event) => {
+        // Left to the browser, a second Escape would close this dialog and the one below it together.
+        if (event.key !== "Escape" || event.isComposing) return;
+        event.preventDefault();
+        event.stopPropagation();
+        onClose();
+      }}
       onCancel={(event) => {
         event.preventDefault();
         onClose();

@@ -1,6 +1,15 @@
 import { expect, it } from "vitest";
 import { describeInChromium } from "../../chromium.js";
-import { cell, goTo, openConsole, openSignedIn, password, serveConsole, settled, signIn } from "../support.js";
+import {
+  cell,
+  goTo,
+  openConsole,
+  openSignedIn,
+  password,
+  serveConsole,
+  settled,
+  signIn,
+} from "../support.js";
 import { fill, rules, schema } from "./projects.js";
 
 describeInChromium("the console in trouble", (open) => {
