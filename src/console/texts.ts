@@ -61,6 +61,7 @@ export const texts = {
     email: "Email",
     password: "Password",
     action: "Sign in",
+    bothNeeded: "Give an email and a password.",
     noPassword: "No account, or no password?",
     noPasswordHelp:
       "The console is for administrators with a password. If you sign in through a provider and have none, set one by your app's password reset. An administrator is made on the server:",
@@ -71,7 +72,6 @@ export const texts = {
     why: "This link works once. Whoever uses it can see and change everything in this project.",
     action: "Create and sign in",
     passwordHint: "A password that you use nowhere else.",
-    bothNeeded: "Give an email and a password.",
     signInInstead: "Sign in instead",
   },
   password: {
@@ -195,6 +195,7 @@ export const texts = {
     noKey: "The row has no key by which it could be changed.",
     history: "History",
     noHistory: "Nothing is kept of this row",
+    changedSince: "Somebody else has changed it since. Its history has the older values.",
     noVersion: "There is no version to go back to.",
     restore: "Restore",
     restored: "The version was written back.",

@@ -1,5 +1,6 @@
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { session } from "../server/session-state.js";
 import { Dialog } from "./dialog.js";
 import { Form } from "./form.js";
 
@@ -16,6 +17,11 @@ interface Question {
 }
 
 const question = signal<Question | null>(null);
+
+// A question that was put to somebody who is signed out now is not put to whoever signs in next.
+effect(() => {
+  if (session.value === null) question.value = null;
+});
 
 /** Opens a dialog that asks the person to agree before an action is carried out that cannot easily be undone. */
 export function confirm(asked: Question): void {

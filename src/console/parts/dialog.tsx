@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { texts } from "../texts.js";
 import { Button } from "./button.js";
+import { Text } from "./text.js";
 
 interface DialogProps {
   readonly title: string;
@@ -58,7 +59,9 @@ export function Dialog({ title, children, kind = "middle", onClose }: DialogProp
       onMouseDown={(event) => event.target === dialog.current && kind !== "middle" && onClose()}
     >
       <div class="dialog-head">
-        <h2 id={id}>{title}</h2>
+        <h2 id={id}>
+          <Text value={title} />
+        </h2>
         <Button kind="quiet" icon="close" label={texts.app.close} onPress={onClose} />
       </div>
       <div class="dialog-body">{children}</div>

@@ -4,6 +4,7 @@ import { SvcError } from "../../client/index.js";
 import { texts } from "../texts.js";
 import { Button } from "./button.js";
 import { Icon } from "./icon.js";
+import { Text } from "./text.js";
 
 interface Toast {
   readonly id: number;
@@ -66,7 +67,9 @@ export function Toasts() {
       {toasts.value.map(({ id, text, isFailure, action }) => (
         <div key={id} class={isFailure ? "toast failure" : "toast"}>
           <Icon name={isFailure ? "warning" : "check"} />
-          <span class="toast-text">{text}</span>
+          <span class="toast-text">
+            <Text value={text} />
+          </span>
           {action && (
             <Button
               kind="quiet"

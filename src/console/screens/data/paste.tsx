@@ -33,7 +33,7 @@ export interface PastePlan {
  */
 export function planPaste(target: PasteTarget, cells: readonly (readonly string[])[]): PastePlan {
   const { table, columns, rows, isWritable } = target;
-  const width = Math.max(...cells.map((line) => line.length));
+  const width = cells.reduce((most, line) => Math.max(most, line.length), 0);
   const covered = columns.slice(0, width);
   const readOnly = covered.filter((column) => !isWritable(column)).map(({ name }) => name);
   const leftOut = [
@@ -104,7 +104,7 @@ async function write(
   const { saved, failures } = await saveAll(table, changes);
   onRows(saved);
   const undo = async () => {
-    for (const row of saved) onRows([await restoreBefore(table, keyOf(table, row)!)]);
+    for (const row of saved) onRows([await restoreBefore(table, keyOf(table, row)!, row)]);
   };
   const action = keepsHistory(table) ? { label: texts.app.undo, act: undo } : undefined;
   if (saved.length > 0) tell(texts.paste.changed(saved.length), action);

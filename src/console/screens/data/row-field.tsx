@@ -29,7 +29,7 @@ interface RowFieldProps {
 export function RowField(props: RowFieldProps) {
   const { table, column, row, whole, state, problem, isOpen, isFocused, onLoad, onChange } = props;
   const id = useId();
-  const isWhole = column.name in whole;
+  const isWhole = Object.hasOwn(whole, column.name);
   const given = (isWhole ? whole : row)?.[column.name];
   const isCut = !isWhole && isPreview(given);
   const otherwise = row === null ? defaultText(column) : null;

@@ -39,7 +39,7 @@ export async function saveChange(
       wholeValues(
         table,
         key,
-        names.filter((name) => name in whole),
+        names.filter((name) => Object.hasOwn(whole, name)),
       ),
     ]);
     if (!haveSame(names, { ...shown, ...whole }, { ...theirs, ...theirWhole }))
@@ -125,15 +125,21 @@ export function restore(table: TableShape, key: Row, seq: number): Promise<Row> 
 export function undoChange(table: TableShape, row: Row): (() => Promise<Row>) | undefined {
   const key = keyOf(table, row);
   if (key === null || !keepsHistory(table)) return undefined;
-  return () => restoreBefore(table, key);
+  return () => restoreBefore(table, key, row);
 }
 
 /**
- * Undoes the last write to a row: restores the second newest version. Throws SvcError `not_found` where the history has
- * none.
+ * Undoes one's own last write to a row: restores the second newest version. `left` is the row as that write has left it;
+ * null where it has deleted the row. Throws where somebody else has written the row since, and SvcError `not_found`
+ * where the history has no second version.
  */
-export async function restoreBefore(table: TableShape, key: Row): Promise<Row> {
-  const before = (await versionsOf(table, key, 2))[1];
+export async function restoreBefore(table: TableShape, key: Row, left: Row | null): Promise<Row> {
+  const [newest, before] = await versionsOf(table, key, 2);
   if (before === undefined) throw new SvcError(404, "not_found", texts.data.noVersion);
+  const isOwn =
+    left === null
+      ? newest!.op === "delete"
+      : newest!.row !== null && haveSame(Object.keys(newest!.row), newest!.row, left);
+  if (!isOwn) throw new Error(texts.data.changedSince);
   return restore(table, key, before.seq);
 }

@@ -126,6 +126,38 @@ describeInChromium("rows in the console", (open) => {
     expect((await all(served, "plain", "body"))[1]).toEqual(["mine"]);
   });
 
+  it("an undo does not take back what somebody else has written since", async () => {
+    const served = await filled();
+    const { page } = await openSignedIn(open, served, "#/data/things");
+    await cell(page, 0, 1).dblclick();
+    await page.locator(".cell-input").fill("mine");
+    await page.keyboard.press("Enter");
+    await page.getByText("Saved.").waitFor();
+    await served.sql("UPDATE things SET name = 'theirs' WHERE id = 1");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("Somebody else has changed it since.").waitFor();
+    expect((await all(served, "things", "name"))[0]).toEqual(["theirs"]);
+  });
+
+  it("the rows of one caller are not shown as those of another, however long these take", async () => {
+    const served = await filled();
+    const { context, page } = await openSignedIn(open, served, "#/data/things");
+    await cell(page, 0, 1).waitFor();
+    let answer = () => {};
+    const asked = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await context.route("**/admin/api/data/**", async (route) => {
+      await asked;
+      await route.continue();
+    });
+    await page.evaluate("location.hash = '#/data/things?as=anonymous'");
+    await page.getByText("You see what the rules show to").waitFor();
+    expect(await page.locator("[data-row]").count()).toBe(0);
+    answer();
+    await page.getByText("The rules refuse this to Anonymous").waitFor();
+  });
+
   it("a new row: a boolean gets its default, or NULL where that is chosen", async () => {
     const served = await filled();
     const { page } = await openSignedIn(open, served, "#/data/things");

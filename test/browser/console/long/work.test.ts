@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { describeInChromium } from "../../chromium.js";
-import { cell, goTo, openSignedIn, password, type Served, serveConsole } from "../support.js";
+import { cell, goTo, openSignedIn, password, type Served, serveConsole, settled } from "../support.js";
 import { fill, rules, schema } from "./projects.js";
 
 const one = async ({ server }: Served, sql: string) =>
@@ -139,6 +139,32 @@ describeInChromium("an administrator at work", (open) => {
       .waitFor();
     expect(await page.getByRole("button", { name: "Apply" }).isDisabled()).toBe(true);
     await page.getByLabel(/^Lose [\d,]+ rows or values$/).waitFor();
+  });
+
+  it("reads the days of a chart as everywhere else", async () => {
+    const served = await serveConsole(schema, rules);
+    await fill(served);
+    const { page } = await openSignedIn(open, served, "#/keys");
+    await page.evaluate(`{
+      const { fillText } = CanvasRenderingContext2D.prototype;
+      window.drawn = [];
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+        drawn.push(text);
+        return fillText.call(this, text, ...at);
+      };
+    }`);
+    await goTo(page, "#/usage");
+    for (const range of ["7", "30", "90"]) {
+      await page.evaluate("drawn = []");
+      await page.locator("select").first().selectOption(range);
+      await page.waitForFunction("drawn.length > 0");
+      await settled(page);
+      const drawn = (await page.evaluate("drawn")) as readonly string[];
+      const days = drawn.filter((text) => /[-/]/.test(text));
+      expect(days.length).toBeGreaterThan(3);
+      expect(days.filter((text) => !/^\d{4}-\d\d-\d\d$/.test(text))).toEqual([]);
+      expect(days.filter((day, i) => day === days[i - 1])).toEqual([]);
+    }
   });
 
   it("runs an operation, watches what changes, opens a mailed link, and ends a session", async () => {
