@@ -47,7 +47,7 @@ export function Dialog({ title, children, kind = "middle", onClose }: DialogProp
       aria-labelledby={id}
       onKeyDown={(event) => {
         // Left to the browser, a second Escape would close this dialog and the one below it together.
-        if (event.key !== "Escape" || event.isComposing) return;
+        if (event.key !== "Escape" || event.isComposing || event.defaultPrevented) return;
         event.preventDefault();
         event.stopPropagation();
         onClose();

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { describeInChromium } from "../../chromium.js";
-import { cell, goTo, openSignedIn, password, type Served, serveConsole, settled } from "../support.js";
+import { cell, goTo, openSignedIn, password, type Served, serveConsole } from "../support.js";
 import { fill, rules, schema } from "./projects.js";
 
 const one = async ({ server }: Served, sql: string) =>
@@ -157,11 +157,10 @@ describeInChromium("an administrator at work", (open) => {
     for (const range of ["7", "30", "90"]) {
       await page.evaluate("drawn = []");
       await page.locator("select").first().selectOption(range);
-      await page.waitForFunction("drawn.length > 0");
-      await settled(page);
-      const drawn = (await page.evaluate("drawn")) as readonly string[];
-      const days = drawn.filter((text) => /[-/]/.test(text));
-      expect(days.length).toBeGreaterThan(3);
+      const drawn = async () =>
+        ((await page.evaluate("drawn")) as readonly string[]).filter((text) => /[-/]/.test(text));
+      await expect.poll(async () => (await drawn()).length).toBeGreaterThan(3);
+      const days = await drawn();
       expect(days.filter((text) => !/^\d{4}-\d\d-\d\d$/.test(text))).toEqual([]);
       expect(days.filter((day, i) => day === days[i - 1])).toEqual([]);
     }
