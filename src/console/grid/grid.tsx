@@ -58,7 +58,10 @@ export function Grid(props: GridProps) {
   const rem = useRem();
   const [view, setView] = useState({ top: 0, left: 0, height: 0, width: 0 });
   const [active, setActive] = useState<Cell>({ row: 0, column: 0 });
-  const [editing, setEditing] = useState<Editing | null>(null);
+  const [begun, setEditing] = useState<Editing | null>(null);
+  // A row that was loaded anew is another object, but has the same id. The editing ends where the row is gone.
+  const editedId = begun && idOf(begun.row);
+  const editing = editedId !== null && rows.some((row) => idOf(row) === editedId) ? begun : null;
   const height = rowHeight * rem;
   const left = selectWidth * rem;
   const offsets = useMemo(
@@ -168,8 +171,6 @@ export function Grid(props: GridProps) {
   };
   const ids = useMemo(() => idsOf(rows, idOf), [rows]);
   const areAllSelected = ids.length > 0 && ids.every((each) => selected.has(each));
-  // A row that was loaded anew is another object, but has the same id.
-  const editedId = editing && idOf(editing.row);
   const isDrawn =
     (active.row < 0 || (active.row >= range.first && active.row < range.end)) &&
     (active.column < 0 || (active.column >= columnRange.first && active.column < columnRange.end));

@@ -31,8 +31,9 @@ export function confirm(asked: Question): void {
 export function Confirmation() {
   const asked = question.value;
   if (asked === null) return null;
+  // Meanwhile another question may have been put, while the action of this one went on.
   const close = () => {
-    question.value = null;
+    if (question.value === asked) question.value = null;
   };
   return (
     <Dialog title={asked.title} onClose={close}>

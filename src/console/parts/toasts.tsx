@@ -16,6 +16,8 @@ interface Toast {
 const toasts = signal<readonly Toast[]>([]);
 let count = 0;
 const shownMs = 8000;
+/** What was not done, and why, takes longer to read. */
+const failureShownMs = 30_000;
 
 /**
  * Shows a message in a corner of the page for a few seconds. `action` is a button in the message, such as one that
@@ -47,7 +49,7 @@ export function messageOf(error: unknown): string {
 function add(toast: Omit<Toast, "id">): void {
   const id = ++count;
   toasts.value = [...toasts.value.slice(-3), { id, ...toast }];
-  setTimeout(() => dismiss(id), shownMs);
+  setTimeout(() => dismiss(id), toast.isFailure ? failureShownMs : shownMs);
 }
 
 function dismiss(id: number): void {

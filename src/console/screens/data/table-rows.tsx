@@ -3,6 +3,7 @@ import { SvcError } from "../../../client/index.js";
 import { hrefOf } from "../../app/route.js";
 import { CallerButton } from "../../callers/caller-button.js";
 import { callerParameters } from "../../callers/caller-parameters.js";
+import { useCallerLabel } from "../../callers/use-caller-label.js";
 import { Grid } from "../../grid/grid.js";
 import type { Cell } from "../../grid/grid-keys.js";
 import { type GridQuery, sortedBy, sortedColumn } from "../../grid/list-query.js";
@@ -10,6 +11,7 @@ import { keyOf, keyText } from "../../grid/row-key.js";
 import { listOf, useRows } from "../../grid/use-rows.js";
 import { Button } from "../../parts/button.js";
 import { Icon } from "../../parts/icon.js";
+import { Text } from "../../parts/text.js";
 import { tell } from "../../parts/toasts.js";
 import { Empty, Failure, Loading } from "../../parts/view.js";
 import type { As } from "../../server/as.js";
@@ -44,6 +46,7 @@ type Opened = { readonly row: Row | null; readonly column: string | null };
  */
 export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
   const loaded = useRows(table, query, as);
+  const callerLabel = useCallerLabel(as);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [opened, setOpened] = useState<Opened | null>(null);
   const [conflict, setConflict] = useState<Conflict | null>(null);
@@ -120,7 +123,7 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
       {as !== null && (
         <div class="as-bar" role="status">
           <span>
-            {texts.data.seenBy} <bdi>{as.label}</bdi>. {texts.data.onlyLooking}
+            {texts.data.seenBy} <Text value={callerLabel ?? ""} />. {texts.data.onlyLooking}
           </span>
           <Button isSmall onPress={() => onAs(null)}>
             {texts.data.backToAdmin}
@@ -150,7 +153,7 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
         <Failure error={loaded.error} onRetry={loaded.reload} />
       )}
       {refusal !== null && (
-        <Empty icon="why" title={texts.data.refused(as!.label)}>
+        <Empty icon="why" title={texts.data.refused(callerLabel ?? "")}>
           <p>{refusal.message}</p>
           <a
             class="button"

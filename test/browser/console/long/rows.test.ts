@@ -158,6 +158,28 @@ describeInChromium("rows in the console", (open) => {
     await page.getByText("The rules refuse this to Anonymous").waitFor();
   });
 
+  it("an address cannot give one caller the name of another", async () => {
+    const served = await filled();
+    const eve = await served.user("eve@example.com");
+    const { page } = await openSignedIn(open, served, `#/data/things?as=user:${eve}&name=bea@example.com`);
+    await page.getByRole("status").filter({ hasText: "rules show to eve@example.com." }).waitFor();
+    expect(await page.getByText("bea@example.com").count()).toBe(0);
+  });
+
+  it("what is edited ends where its row is gone, and the keyboard goes on", async () => {
+    const served = await filled();
+    const { page } = await openSignedIn(open, served, "#/data/things");
+    await cell(page, 1, 1).dblclick();
+    await page.locator(".cell-input").fill("mine");
+    await served.sql("DELETE FROM things WHERE id = 2");
+    await page.evaluate("document.querySelector('[aria-label=Reload]').click()");
+    await page.getByText("3 rows", { exact: true }).waitFor();
+    expect(await page.locator(".cell-input").count()).toBe(0);
+    await page.getByRole("grid").focus();
+    await page.keyboard.press("Enter");
+    await page.locator(".cell-input").waitFor();
+  });
+
   it("a new row: a boolean gets its default, or NULL where that is chosen", async () => {
     const served = await filled();
     const { page } = await openSignedIn(open, served, "#/data/things");
