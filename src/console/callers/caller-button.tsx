@@ -1,10 +1,9 @@
 import { useState } from "preact/hooks";
 import { Button } from "../parts/button.js";
-import { useLoaded } from "../parts/use-loaded.js";
+import { Text } from "../parts/text.js";
 import type { As } from "../server/as.js";
-import { ask } from "../server/ask.js";
-import type { User } from "../server/shapes.js";
 import { CallerPicker } from "./caller-picker.js";
+import { useCallerLabel } from "./use-caller-label.js";
 
 interface CallerButtonProps {
   readonly as: As | null;
@@ -29,7 +28,7 @@ export function CallerButton({ as, none, title, onChange }: CallerButtonProps) {
     <>
       <Button icon="eye" class="caller" onPress={() => setOpen(true)}>
         <span class="visually-hidden">{title}</span>
-        <bdi>{label ?? none}</bdi>
+        <Text value={label ?? none} />
       </Button>
       {isOpen && (
         <CallerPicker
@@ -43,22 +42,4 @@ export function CallerButton({ as, none, title, onChange }: CallerButtonProps) {
       )}
     </>
   );
-}
-
-/**
- * The name under which a caller is shown. Where only the id of a user is known, as from an address, the user's email is
- * loaded.
- */
-function useCallerLabel(as: As | null): string | null {
-  const isUnnamed = as?.kind === "user" && as.label === as.id;
-  const found = useLoaded(
-    async (signal) => {
-      if (!isUnnamed) return { email: null };
-      const query = new URLSearchParams({ "where[id]": as.id, limit: "1", total: "none" });
-      const [user] = await ask<readonly User[]>("GET", `/users?${query}`, undefined, { signal });
-      return { email: user?.email ?? null };
-    },
-    [as],
-  );
-  return found.value?.email ?? as?.label ?? null;
 }

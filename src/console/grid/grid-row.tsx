@@ -7,8 +7,9 @@ import type { VisibleRange } from "./visible-range.js";
 
 /** The cell whose value is being edited in place. */
 export interface Editing {
-  readonly row: number;
-  readonly column: number;
+  /** The row as it was when the editing began. Meanwhile it may have been loaded anew, and be at another place. */
+  readonly row: Row;
+  readonly column: string;
   /**
    * The character with which the user began to type over the cell; null where the editing was begun otherwise, as by
    * Enter.
@@ -108,10 +109,10 @@ export class GridRow extends Component<GridRowProps> {
               data-column={at}
               style={{ left: `${offsets[at]}px`, width: `${offsets[at + 1]! - offsets[at]!}px` }}
             >
-              {editing?.column === at ? (
+              {editing?.column === column.name ? (
                 <CellEditor
                   column={column}
-                  value={value}
+                  value={editing.row[column.name]}
                   typed={editing.typed}
                   onSave={this.props.onSave}
                   onCancel={this.props.onCancel}

@@ -5,6 +5,7 @@ import { texts } from "../texts.js";
 import { columnOffsets, columnWidth } from "./column-widths.js";
 import { type Cell, movedBy } from "./grid-keys.js";
 import { type Editing, GridRow } from "./grid-row.js";
+import { pastedCells } from "./pasted-cells.js";
 import { isPreview } from "./value.js";
 import { scrolledTo, visibleColumns, visibleRows } from "./visible-range.js";
 
@@ -15,17 +16,23 @@ export interface GridProps {
   /** How many rows the list has, with those that are not loaded yet; null where that is not known. */
   readonly total: number | null;
   readonly sort: readonly string[];
-  readonly selected: ReadonlySet<number>;
+  /** The id by which a row is found again when the rows were loaded anew; null for a row that has none. */
+  readonly idOf: (row: Row) => string | null;
+  /** The ids of the selected rows. */
+  readonly selected: ReadonlySet<string>;
   readonly isSelectable: boolean;
   readonly isEditable: (column: Column) => boolean;
   readonly onSort: (column: string, isAdded: boolean) => void;
-  readonly onSelect: (rows: ReadonlySet<number>) => void;
+  readonly onSelect: (ids: ReadonlySet<string>) => void;
   /**
    * Called to show a row beside the grid with all its columns. `column` is the column that the user wants to edit
    * there; null for none.
    */
   readonly onOpen: (row: number, column: string | null) => void;
-  readonly onSave: (row: number, column: Column, value: unknown) => Promise<void>;
+  /** Called to change a value. `row` is the row as it was when the user began to edit. */
+  readonly onSave: (row: Row, column: Column, value: unknown) => Promise<void>;
+  /** Called when several cells are pasted, with the cell on which the first of them comes. */
+  readonly onPaste: (at: Cell, cells: readonly (readonly string[])[]) => void;
   /** Called when the user has scrolled near the end of the rows that are loaded, so that more are loaded. */
   readonly onEnd: () => void;
 }
@@ -44,14 +51,17 @@ const nearEndRows = 60;
  * keys move the active cell, Enter or typing edits it, Space selects its row, and Shift+Enter opens the row.
  */
 export function Grid(props: GridProps) {
-  const { label, columns, rows, total, sort, selected, isSelectable, onSort, onSelect, onOpen, onSave } =
-    props;
+  const { label, columns, rows, total, sort, idOf, selected, isSelectable } = props;
+  const { onSort, onSelect, onOpen, onSave, onPaste } = props;
   const frame = useRef<HTMLDivElement>(null);
   const id = useId();
   const rem = useRem();
   const [view, setView] = useState({ top: 0, left: 0, height: 0, width: 0 });
   const [active, setActive] = useState<Cell>({ row: 0, column: 0 });
-  const [editing, setEditing] = useState<Editing | null>(null);
+  const [begun, setEditing] = useState<Editing | null>(null);
+  // A row that was loaded anew is another object, but has the same id. The editing ends where the row is gone.
+  const editedId = begun && idOf(begun.row);
+  const editing = editedId !== null && rows.some((row) => idOf(row) === editedId) ? begun : null;
   const height = rowHeight * rem;
   const left = selectWidth * rem;
   const offsets = useMemo(
@@ -97,7 +107,8 @@ export function Grid(props: GridProps) {
     if (!isSelectable) return;
     const next = new Set(selected);
     const others = isRange ? between(active.row, row) : [row];
-    for (const each of others) if (isRange || !next.delete(each)) next.add(each);
+    const chosen = others.map((each) => rows[each]).filter((each) => each !== undefined);
+    for (const id of idsOf(chosen, idOf)) if (isRange || !next.delete(id)) next.add(id);
     onSelect(next);
   };
   const edit = (cell: Cell, typed: string | null) => {
@@ -106,7 +117,7 @@ export function Grid(props: GridProps) {
     if (column === undefined || row === undefined) return;
     if (!props.isEditable(column) || isLarge(column, row[column.name])) return onOpen(cell.row, column.name);
     if (column.type === "boolean" && typed !== null) return;
-    setEditing({ ...cell, typed });
+    setEditing({ row, column: column.name, typed });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (editing !== null || event.target !== frame.current) return;
@@ -126,6 +137,14 @@ export function Grid(props: GridProps) {
       edit(active, event.key);
     else return;
     event.preventDefault();
+  };
+  const paste = (event: ClipboardEvent) => {
+    const isOwn = editing === null && document.activeElement === frame.current;
+    if (!isOwn || active.row < 0 || active.column < 0) return;
+    const cells = pastedCells(event.clipboardData?.getData("text/plain") ?? "");
+    if (cells.length === 1 && cells[0]!.length === 1) return;
+    event.preventDefault();
+    onPaste(active, cells);
   };
   const onClick = (event: MouseEvent) => {
     const target = event.target as HTMLElement;
@@ -150,7 +169,8 @@ export function Grid(props: GridProps) {
     setEditing(null);
     frame.current?.focus();
   };
-  const all = rows.length > 0 && selected.size === rows.length;
+  const ids = useMemo(() => idsOf(rows, idOf), [rows]);
+  const areAllSelected = ids.length > 0 && ids.every((each) => selected.has(each));
   const isDrawn =
     (active.row < 0 || (active.row >= range.first && active.row < range.end)) &&
     (active.column < 0 || (active.column >= columnRange.first && active.column < columnRange.end));
@@ -166,6 +186,7 @@ export function Grid(props: GridProps) {
       aria-multiselectable={isSelectable}
       aria-activedescendant={isDrawn ? `${id}-${active.row}-${active.column}` : undefined}
       onKeyDown={onKeyDown}
+      onPaste={paste}
       onClick={onClick}
       onDblClick={onDoubleClick}
     >
@@ -181,8 +202,8 @@ export function Grid(props: GridProps) {
               type="checkbox"
               tabIndex={-1}
               aria-label={texts.data.selectAll}
-              checked={all}
-              onChange={() => onSelect(new Set(all ? [] : rows.keys()))}
+              checked={areAllSelected}
+              onChange={() => onSelect(new Set(areAllSelected ? [] : ids))}
             />
           )}
           {!isSelectable && <span class="visually-hidden">{texts.data.openColumn}</span>}
@@ -221,9 +242,10 @@ export function Grid(props: GridProps) {
       >
         {rows.slice(range.first, range.end).map((row, i) => {
           const index = range.first + i;
+          const rowId = idOf(row);
           return (
             <GridRow
-              key={index}
+              key={rowId ?? index}
               gridId={id}
               index={index}
               row={row}
@@ -232,13 +254,14 @@ export function Grid(props: GridProps) {
               columns={columns}
               offsets={offsets}
               range={columnRange}
-              isSelected={selected.has(index)}
+              isSelected={rowId !== null && selected.has(rowId)}
               isSelectable={isSelectable}
               active={active.row === index ? active.column : null}
-              editing={editing?.row === index ? editing : null}
+              editing={rowId !== null && rowId === editedId ? editing : null}
               onCancel={leaveEditing}
               onSave={async (value) => {
-                await onSave(index, columns[editing!.column]!, value);
+                const { row: before, column } = editing!;
+                await onSave(before, columns.find(({ name }) => name === column)!, value);
                 leaveEditing();
               }}
             />
@@ -258,6 +281,10 @@ const lineLengthMax = 400;
 function isLarge({ type }: Column, value: unknown): boolean {
   if (isPreview(value) || type === "json" || type === "blob") return true;
   return typeof value === "string" && (value.length > lineLengthMax || value.includes("\n"));
+}
+
+function idsOf(rows: readonly Row[], idOf: GridProps["idOf"]): readonly string[] {
+  return rows.map(idOf).filter((id) => id !== null);
 }
 
 function between(a: number, b: number): readonly number[] {

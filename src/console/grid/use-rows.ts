@@ -48,16 +48,19 @@ export function listOf({ conditions, sort, search }: GridQuery, table: TableShap
  * reached again.
  */
 export function useRows(table: TableShape, query: GridQuery, as: As | null): LoadedRows {
-  const [state, setState] = useState(nothing);
+  const seenBy = JSON.stringify(as);
+  const [found, setState] = useState({ ...nothing, seenBy });
+  // The rows that one caller sees are never shown as those of another.
+  const state = found.seenBy === seenBy ? found : nothing;
   const [count, setCount] = useState(0);
   const next = useRef<() => void>(() => {});
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
     const asked = listOf(query, table);
-    setState((before) => ({ ...nothing, rows: before.rows }));
+    setState((before) => ({ ...nothing, seenBy, rows: before.seenBy === seenBy ? before.rows : [] }));
     if ("wrong" in asked) {
-      setState({ ...nothing, isBusy: false, hasMore: false });
+      setState({ ...nothing, seenBy, isBusy: false, hasMore: false });
       return;
     }
     const list = { ...asked.list, limit: pageSize } as object;
@@ -79,6 +82,7 @@ export function useRows(table: TableShape, query: GridQuery, as: As | null): Loa
           isFirst = false;
           const { total, truncated, next_cursor: cursor } = page.meta;
           setState(({ rows }) => ({
+            seenBy,
             rows: wasFirst ? page.data : [...rows, ...page.data],
             total,
             isTruncated: truncated === true,
@@ -104,7 +108,7 @@ export function useRows(table: TableShape, query: GridQuery, as: As | null): Loa
     };
     next.current();
     return () => controller.abort();
-  }, [table, JSON.stringify(query), JSON.stringify(as), count, returns.value, session.value?.user.id]);
+  }, [table, JSON.stringify(query), seenBy, count, returns.value, session.value?.user.id]);
   return {
     ...state,
     more: () => state.hasMore && !state.isBusy && next.current(),

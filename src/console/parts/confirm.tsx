@@ -1,5 +1,6 @@
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { session } from "../server/session-state.js";
 import { Dialog } from "./dialog.js";
 import { Form } from "./form.js";
 
@@ -17,6 +18,11 @@ interface Question {
 
 const question = signal<Question | null>(null);
 
+// A question that was put to somebody who is signed out now is not put to whoever signs in next.
+effect(() => {
+  if (session.value === null) question.value = null;
+});
+
 /** Opens a dialog that asks the person to agree before an action is carried out that cannot easily be undone. */
 export function confirm(asked: Question): void {
   question.value = asked;
@@ -25,8 +31,9 @@ export function confirm(asked: Question): void {
 export function Confirmation() {
   const asked = question.value;
   if (asked === null) return null;
+  // Meanwhile another question may have been put, while the action of this one went on.
   const close = () => {
-    question.value = null;
+    if (question.value === asked) question.value = null;
   };
   return (
     <Dialog title={asked.title} onClose={close}>

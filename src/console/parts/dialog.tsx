@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { texts } from "../texts.js";
 import { Button } from "./button.js";
+import { Text } from "./text.js";
 
 interface DialogProps {
   readonly title: string;
@@ -16,12 +17,25 @@ interface DialogProps {
  */
 export function Dialog({ title, children, kind = "middle", onClose }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const close = useRef(onClose);
+  close.current = onClose;
   const id = useId();
-  useEffect(() => {
+  // This is a layout effect, which runs before the browser draws. An ordinary effect would run a frame or more later,
+  // and until then the dialog would be drawn but not open: what somebody types would still go to what had the focus
+  // before, and could not go to the dialog where another one, which is open, makes everything outside of it inert.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     const element = dialog.current!;
     element.showModal();
+    // A browser may close a dialog without `cancel`, as by a gesture. It is then opened again, because whoever shows it
+    // decides whether it goes, and may want to ask first.
+    const reopen = () => {
+      element.showModal();
+      close.current();
+    };
+    element.addEventListener("close", reopen);
     return () => {
+      element.removeEventListener("close", reopen);
       element.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
@@ -31,6 +45,13 @@ export function Dialog({ title, children, kind = "middle", onClose }: DialogProp
       ref={dialog}
       class={`dialog ${kind}`}
       aria-labelledby={id}
+      onKeyDown={(event) => {
+        // Left to the browser, a second Escape would close this dialog and the one below it together.
+        if (event.key !== "Escape" || event.isComposing || event.defaultPrevented) return;
+        event.preventDefault();
+        event.stopPropagation();
+        onClose();
+      }}
       onCancel={(event) => {
         event.preventDefault();
         onClose();
@@ -38,7 +59,9 @@ export function Dialog({ title, children, kind = "middle", onClose }: DialogProp
       onMouseDown={(event) => event.target === dialog.current && kind !== "middle" && onClose()}
     >
       <div class="dialog-head">
-        <h2 id={id}>{title}</h2>
+        <h2 id={id}>
+          <Text value={title} />
+        </h2>
         <Button kind="quiet" icon="close" label={texts.app.close} onPress={onClose} />
       </div>
       <div class="dialog-body">{children}</div>

@@ -8,7 +8,8 @@ export interface ListColumn<T> {
   readonly of: (item: T) => ComponentChildren;
 }
 
-interface ListProps<T> {
+/** What a list shows: its items, and what each of its columns shows of them. */
+export interface ListProps<T> {
   readonly label: string;
   readonly columns: readonly ListColumn<T>[];
   readonly items: readonly T[];

@@ -4,6 +4,7 @@ import { SvcError } from "../../client/index.js";
 import { texts } from "../texts.js";
 import { Button } from "./button.js";
 import { Icon } from "./icon.js";
+import { Text } from "./text.js";
 
 interface Toast {
   readonly id: number;
@@ -15,6 +16,8 @@ interface Toast {
 const toasts = signal<readonly Toast[]>([]);
 let count = 0;
 const shownMs = 8000;
+/** What was not done, and why, takes longer to read. */
+const failureShownMs = 30_000;
 
 /**
  * Shows a message in a corner of the page for a few seconds. `action` is a button in the message, such as one that
@@ -46,7 +49,7 @@ export function messageOf(error: unknown): string {
 function add(toast: Omit<Toast, "id">): void {
   const id = ++count;
   toasts.value = [...toasts.value.slice(-3), { id, ...toast }];
-  setTimeout(() => dismiss(id), shownMs);
+  setTimeout(() => dismiss(id), toast.isFailure ? failureShownMs : shownMs);
 }
 
 function dismiss(id: number): void {
@@ -66,7 +69,9 @@ export function Toasts() {
       {toasts.value.map(({ id, text, isFailure, action }) => (
         <div key={id} class={isFailure ? "toast failure" : "toast"}>
           <Icon name={isFailure ? "warning" : "check"} />
-          <span class="toast-text">{text}</span>
+          <span class="toast-text">
+            <Text value={text} />
+          </span>
           {action && (
             <Button
               kind="quiet"

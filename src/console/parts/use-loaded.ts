@@ -23,7 +23,7 @@ export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, keys: re
   const [count, setCount] = useState(0);
   const name = JSON.stringify(keys);
   const loadedName = useRef(name);
-  // What was loaded for other keys is dropped when loading for new keys begins, so that it is not shown in their place.
+  // What was loaded for other keys is not shown in the place of what the new keys stand for.
   const isOther = loadedName.current !== name;
   useEffect(() => {
     const controller = new AbortController();
@@ -36,7 +36,8 @@ export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, keys: re
     );
     return () => controller.abort();
   }, [name, count, returns.value, session.value?.user.id]);
-  return { ...state, reload: () => setCount((before) => before + 1) };
+  const shown = isOther ? { value: null, error: null, isBusy: true } : state;
+  return { ...shown, reload: () => setCount((before) => before + 1) };
 }
 
 /**

@@ -10,6 +10,11 @@ export interface PagedList<T> extends Loaded<readonly T[]> {
   readonly more: (() => Promise<void>) | null;
 }
 
+interface Further<T> {
+  readonly of: Listed<T> | null;
+  readonly pages: readonly Listed<T>[];
+}
+
 const pageSize = "100";
 
 /**
@@ -24,13 +29,18 @@ export function useList<T>(path: string, parameters: Readonly<Record<string, str
     },
     [path, parameters],
   );
-  const [others, setOthers] = useState<readonly Listed<T>[]>([]);
-  useEffect(() => setOthers([]), [first.value]);
+  // The further pages, and the first page to which they belong.
+  const [further, setFurther] = useState<Further<T>>({ of: null, pages: [] });
+  useEffect(() => setFurther({ of: first.value, pages: [] }), [first.value]);
+  const others = further.of === first.value ? further.pages : [];
   const last = others.at(-1) ?? first.value;
   const cursor = last?.meta?.next_cursor;
   const more = async () => {
     const page = await askWhole("GET", `${path}?${new URLSearchParams({ cursor: cursor! })}`);
-    setOthers((before) => [...before, page as Listed<T>]);
+    setFurther(({ of, pages }) => ({
+      of,
+      pages: of === first.value ? [...pages, page as Listed<T>] : pages,
+    }));
   };
   return {
     ...first,

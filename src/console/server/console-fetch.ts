@@ -24,18 +24,18 @@ async function lookForServer(): Promise<void> {
   looking = false;
 }
 
-/**
- * Asks once whether the server can be reached again. An answer with a status of 5xx does not count: a proxy gives it
- * where the server behind it is down.
- */
+/** Asks once whether the server can be reached again. */
 export async function lookOnce(): Promise<void> {
   const answer = await fetch("/admin/api/session", { cache: "no-store" }).catch(() => null);
-  if (answer !== null && answer.status < 500) cameBack();
+  if (answer !== null) noteAnswer(answer);
 }
 
-/** Notes that the server has answered, so that the bar which says that it cannot be reached goes away. */
-function cameBack(): void {
-  if (!isAway.value) return;
+/**
+ * Notes that the server has answered, so that the bar which says that it cannot be reached goes away. An answer with a
+ * status of 5xx does not count: a proxy gives it where the server behind it is down.
+ */
+function noteAnswer({ status }: Response): void {
+  if (!isAway.value || status >= 500) return;
   isAway.value = false;
   returns.value++;
 }
@@ -58,7 +58,7 @@ export const consoleFetch: typeof fetch = async (input, init = {}) => {
     }
     throw error;
   }
-  cameBack();
+  noteAnswer(response);
   // An answer with the header `Svc-As` was given as another caller would get it. Its 401 is about that caller, and says
   // nothing about the administrator's own session.
   const isOwn = !response.headers.has("Svc-As");

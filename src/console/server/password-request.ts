@@ -1,10 +1,16 @@
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
+import { session } from "./session-state.js";
 
 /**
  * The request to the administrator to give their password again before an action goes on; null where there is none.
  * `answer` is called with whether they gave it.
  */
 export const passwordRequest = signal<{ readonly answer: (isGiven: boolean) => void } | null>(null);
+
+// Whoever is signed out meanwhile is asked to sign in, and not for a password that would be of no use.
+effect(() => {
+  if (session.value === null) passwordRequest.peek()?.answer(false);
+});
 
 let asking: Promise<boolean> | null = null;
 

@@ -2,12 +2,15 @@ import { SvcError } from "../../client/index.js";
 import { ask } from "./ask.js";
 import { type Session, session } from "./session-state.js";
 
-/** Asks the server who is signed in, and keeps the answer in `session`. */
+/**
+ * Asks the server who is signed in, and keeps the answer in `session`. Only a 401 says that nobody is; any other failure
+ * is thrown and leaves `session` as it was.
+ */
 export async function loadSession(): Promise<void> {
   try {
     session.value = await ask<Session>("GET", "/session");
   } catch (error) {
-    if (!(error instanceof SvcError && error.status !== 0)) throw error;
+    if (!(error instanceof SvcError && error.status === 401)) throw error;
     session.value = null;
   }
 }

@@ -23,11 +23,11 @@ export function BulkBar({ table, rows, onClear, onChanged }: BulkBarProps) {
       action: texts.app.delete,
       act: async () => {
         const keys = rows.map((row) => keyOf(table, row)).filter((key) => key !== null);
-        await removeRows(table, keys);
+        // Where it fails in the middle, some of the rows are deleted already.
+        await removeRows(table, keys).finally(onChanged);
         onClear();
-        onChanged();
         const undo = async () => {
-          for (const key of keys) await restoreBefore(table, key);
+          for (const key of keys) await restoreBefore(table, key, null);
           onChanged();
         };
         tell(

@@ -15,8 +15,7 @@ import { TableRows } from "./table-rows.js";
 /** The rows of the tables. */
 export default function Data() {
   const schema = useLoaded(loadSchema, []);
-  const { tables = [] } = schema.value ?? {};
-  const table = tables.find(({ name }) => name === route.value.rest[0]) ?? tables[0];
+  const table = schema.value === null ? undefined : shownTable(schema.value);
   return (
     <Screen title={table?.name ?? texts.nav.data} more={table && <TableFacts table={table} />} isFull>
       <View of={schema}>{(found) => <Tables schema={found} />}</View>
@@ -24,10 +23,15 @@ export default function Data() {
   );
 }
 
+/** The table that the address names, or the first one where it names none. */
+function shownTable({ tables }: SchemaShape): TableShape | undefined {
+  const named = route.value.rest[0];
+  return named === undefined ? tables[0] : tables.find(({ name }) => name === named);
+}
+
 function Tables({ schema }: { readonly schema: SchemaShape }) {
   const { rest, parameters } = route.value;
-  const name = rest[0] ?? schema.tables[0]?.name;
-  const table = schema.tables.find((each) => each.name === name);
+  const table = shownTable(schema);
   const [query, as] = [queryOf(parameters), callerOf(parameters)];
   const goTo = (next: GridQuery, nextAs: As | null) => {
     const all = queryParameters(next);
@@ -45,9 +49,9 @@ function Tables({ schema }: { readonly schema: SchemaShape }) {
     );
   return (
     <div class="data">
-      <TableList tables={schema.tables} current={name ?? null} as={as} />
+      <TableList tables={schema.tables} current={table?.name ?? null} as={as} />
       {table === undefined ? (
-        <Empty icon="data" title={texts.data.unknownTable(name ?? "")} />
+        <Empty icon="data" title={texts.data.unknownTable(rest[0] ?? "")} />
       ) : (
         <TableRows
           key={table.name}

@@ -17,7 +17,7 @@ import { removeRows } from "./bulk-bar.js";
 import { isOfPeople } from "./column-of-people.js";
 import { RowField } from "./row-field.js";
 import { RowHistory } from "./row-history.js";
-import { keepsHistory, saveChange, undoChange } from "./save-change.js";
+import { keepsHistory, saveChange, undoChange, wholeValues } from "./save-change.js";
 
 interface RowDrawerProps {
   readonly table: TableShape;
@@ -31,13 +31,34 @@ interface RowDrawerProps {
   readonly onChanged: () => void;
 }
 
+/** What the user has done in the form so far. */
+interface Draft {
+  readonly states: FieldStates;
+  /** The long values that were loaded whole. */
+  readonly whole: Row;
+  /** Whether the user knows that somebody else has changed the row, so that the next save writes over it. */
+  readonly isForced: boolean;
+}
+
 /**
  * A panel beside the grid with one row: all its columns and, where the table keeps it, its history. For a new row it is
  * the form that creates it.
  */
 export function RowDrawer(props: RowDrawerProps) {
-  const { table, row, onClose } = props;
+  const { table, row } = props;
   const [tab, setTab] = useState<"columns" | "history">("columns");
+  // The draft is kept here, so that it is still there when the user comes back from the history.
+  const [draft, setDraft] = useState<Draft>({ states: {}, whole: {}, isForced: false });
+  const isChanged = Object.values(draft.states).some(({ mode }) => mode !== "kept");
+  const onClose = () =>
+    isChanged
+      ? confirm({
+          title: texts.data.dropTitle,
+          text: texts.data.dropHelp,
+          action: texts.data.drop,
+          act: async () => props.onClose(),
+        })
+      : props.onClose();
   const key = row === null ? null : keyOf(table, row);
   const title =
     row === null ? texts.data.newRowOf(table.name) : texts.data.rowOf(table.name, key && keyLabel(key));
@@ -55,7 +76,14 @@ export function RowDrawer(props: RowDrawerProps) {
         />
       )}
       {tab === "columns" ? (
-        <RowForm {...props} rowKey={key} />
+        <RowForm
+          {...props}
+          rowKey={key}
+          draft={draft}
+          isChanged={isChanged}
+          onDraft={setDraft}
+          onCancel={onClose}
+        />
       ) : (
         <RowHistory
           table={table}
@@ -63,7 +91,7 @@ export function RowDrawer(props: RowDrawerProps) {
           isChangeable={props.isChangeable}
           onRestored={() => {
             props.onChanged();
-            onClose();
+            props.onClose();
           }}
         />
       )}
@@ -71,25 +99,33 @@ export function RowDrawer(props: RowDrawerProps) {
   );
 }
 
-function RowForm(props: RowDrawerProps & { readonly rowKey: Row | null }) {
-  const { table, row, column: opened, as, isChangeable, rowKey, onClose, onSaved, onChanged } = props;
-  const [states, setStates] = useState<FieldStates>({});
-  const [isForced, setForced] = useState(false);
+interface RowFormProps extends RowDrawerProps {
+  readonly rowKey: Row | null;
+  readonly draft: Draft;
+  readonly isChanged: boolean;
+  readonly onDraft: (change: (draft: Draft) => Draft) => void;
+  /** Called when the user wants to leave the form, which may have changes that are not saved. */
+  readonly onCancel: () => void;
+}
+
+function RowForm(props: RowFormProps) {
+  const { table, row, column: opened, as, isChangeable, rowKey, draft, isChanged } = props;
+  const { onDraft, onCancel, onClose, onSaved, onChanged } = props;
+  const { states, whole, isForced } = draft;
   const columns = table.columns.filter(({ name }) => row === null || name in row);
   const isOpen = (name: string, isPeoples: boolean) =>
     isChangeable && isPeoples && (row === null || !table.primary_key.includes(name));
-  const asked = formValues(columns, states, row);
+  const asked = formValues(columns, states, row && { ...row, ...whole });
   const problems = "problems" in asked ? asked.problems : {};
-  const isChanged = Object.values(states).some(({ mode }) => mode !== "kept");
   const save = async () => {
     if ("problems" in asked) throw new Error(texts.data.fixFirst);
     if (row === null) {
       onSaved(await tableOf(table.name, { as: null, isPreviewed: true }).create(asked.values));
       return tell(texts.data.created);
     }
-    const done = await saveChange(table, row, asked.values, isForced);
+    const done = await saveChange(table, row, asked.values, { isForced, whole });
     if (done.outcome === "conflict") {
-      setForced(true);
+      onDraft((before) => ({ ...before, isForced: true }));
       throw new Error(texts.data.conflictInForm);
     }
     const undo = undoChange(table, done.row);
@@ -121,13 +157,18 @@ function RowForm(props: RowDrawerProps & { readonly rowKey: Row | null }) {
       table={table}
       column={column}
       row={row}
-      rowKey={rowKey}
-      as={as}
+      whole={whole}
       state={states[column.name] ?? { mode: "kept" }}
       problem={problems[column.name] ?? null}
       isOpen={isOpen(column.name, isOfPeople(column))}
       isFocused={column.name === (opened ?? firstOpen)}
-      onChange={(state) => setStates((before) => ({ ...before, [column.name]: state }))}
+      onLoad={async () => {
+        const found = await wholeValues(table, rowKey!, [column.name], as);
+        onDraft((before) => ({ ...before, whole: { ...before.whole, ...found } }));
+      }}
+      onChange={(state) =>
+        onDraft((before) => ({ ...before, states: { ...before.states, [column.name]: state } }))
+      }
     />
   ));
   return (
@@ -137,7 +178,7 @@ function RowForm(props: RowDrawerProps & { readonly rowKey: Row | null }) {
           action={row === null ? texts.data.create : isForced ? texts.data.overwrite : texts.app.save}
           isDisabled={row !== null && !isChanged}
           isDangerous={isForced}
-          onCancel={onClose}
+          onCancel={onCancel}
           onSubmit={save}
         >
           {fields}

@@ -1,25 +1,24 @@
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 import { Editor } from "../../editor/editor.js";
 import { ReferenceLink, Value } from "../../grid/cell.js";
 import { defaultText, type FieldState, textAtFirst } from "../../grid/row-form.js";
 import { editText, isPreview, sizeText, type ValueProblem } from "../../grid/value.js";
 import { Button } from "../../parts/button.js";
 import { Text } from "../../parts/text.js";
-import type { As } from "../../server/as.js";
 import type { Column, Row, TableShape } from "../../server/shapes.js";
-import { tableOf } from "../../server/tables.js";
 import { texts } from "../../texts.js";
 
 interface RowFieldProps {
   readonly table: TableShape;
   readonly column: Column;
   readonly row: Row | null;
-  readonly rowKey: Row | null;
-  readonly as: As | null;
+  /** The values of the row that were shown by their beginnings, and then loaded whole. */
+  readonly whole: Row;
   readonly state: FieldState;
   readonly problem: ValueProblem | null;
   readonly isOpen: boolean;
   readonly isFocused: boolean;
+  readonly onLoad: () => Promise<void>;
   readonly onChange: (state: FieldState) => void;
 }
 
@@ -28,16 +27,11 @@ interface RowFieldProps {
  * loaded, a button loads the whole value.
  */
 export function RowField(props: RowFieldProps) {
-  const { table, column, row, rowKey, as, state, problem, isOpen, isFocused, onChange } = props;
-  const [whole, setWhole] = useState<{ readonly value: unknown } | null>(null);
+  const { table, column, row, whole, state, problem, isOpen, isFocused, onLoad, onChange } = props;
   const id = useId();
-  const given = whole === null ? row?.[column.name] : whole.value;
-  const isCut = isPreview(given) && whole === null;
-  const load = async () => {
-    const list = { where: rowKey as Record<string, string>, select: [column.name], limit: 1 };
-    const [found] = await tableOf(table.name, { as }).list(list);
-    if (found) setWhole({ value: found[column.name] });
-  };
+  const isWhole = Object.hasOwn(whole, column.name);
+  const given = (isWhole ? whole : row)?.[column.name];
+  const isCut = !isWhole && isPreview(given);
   const otherwise = row === null ? defaultText(column) : null;
   return (
     <div class="row-field">
@@ -51,8 +45,8 @@ export function RowField(props: RowFieldProps) {
       {isCut && (
         <div class="row-field-cut">
           <Value column={column} value={given} />
-          <Button isSmall onPress={load}>
-            {texts.data.loadWhole(sizeText((given as { bytes: number }).bytes))}
+          <Button isSmall onPress={onLoad}>
+            {texts.data.loadWhole(sizeText(given.bytes))}
           </Button>
         </div>
       )}
@@ -121,6 +115,7 @@ interface InputProps {
 
 function Input({ id, column, value, state, otherwise, isNew, isFocused, onChange }: InputProps) {
   const field = useRef<HTMLTextAreaElement & HTMLInputElement & HTMLSelectElement>(null);
+  // `autofocus` counts when the dialog opens. The effect is for a field that comes later, with a value that was loaded.
   useEffect(() => {
     if (isFocused) field.current?.focus();
   }, []);
@@ -138,6 +133,7 @@ function Input({ id, column, value, state, otherwise, isNew, isFocused, onChange
     ref: field,
     class: "input",
     placeholder,
+    autofocus: isFocused,
     spellcheck: false,
     autocomplete: "off" as const,
   };
@@ -146,10 +142,11 @@ function Input({ id, column, value, state, otherwise, isNew, isFocused, onChange
       {column.type === "boolean" ? (
         <select
           {...common}
-          value={state.mode === "value" || (!isNew && !isNull) ? text : ""}
-          onChange={(event) => choose(event.currentTarget.value, onChange)}
+          value={state.mode === "value" ? text : isNull ? "null" : isNew ? "" : text}
+          onChange={(event) => onChange(chosen(event.currentTarget.value))}
         >
-          {(isNew || !column.not_null) && <option value="">{isNew ? placeholder || "–" : "NULL"}</option>}
+          {isNew && <option value="">{placeholderOf(column, otherwise) || "–"}</option>}
+          {!column.not_null && (!isNew || otherwise !== null) && <option value="null">NULL</option>}
           <option value="true">true</option>
           <option value="false">false</option>
         </select>
@@ -210,8 +207,10 @@ function Input({ id, column, value, state, otherwise, isNew, isFocused, onChange
   );
 }
 
-function choose(value: string, onChange: (state: FieldState) => void): void {
-  onChange(value === "" ? { mode: "null" } : { mode: "value", text: value });
+/** What an option of a boolean's list stands for. The empty one leaves the column out, so that it gets its default. */
+function chosen(option: string): FieldState {
+  if (option === "") return { mode: "kept" };
+  return option === "null" ? { mode: "null" } : { mode: "value", text: option };
 }
 
 function placeholderOf({ not_null: isNeeded }: Column, otherwise: string | null): string {

@@ -1,6 +1,6 @@
 import { SvcError, SvcPreconditionError } from "../../../client/index.js";
 import { keyOf } from "../../grid/row-key.js";
-import { isPreview } from "../../grid/value.js";
+import type { As } from "../../server/as.js";
 import { ask } from "../../server/ask.js";
 import type { Row, TableShape } from "../../server/shapes.js";
 import { previewHeader, tableOf } from "../../server/tables.js";
@@ -18,21 +18,32 @@ export type Saved =
  * Changes columns of a row, unless somebody else has changed the row since it was shown. Where the table has a column
  * `managed: version`, the server checks this. Otherwise the columns to be changed are compared with the row as it is
  * now. With `isForced` nothing is checked, so the change of the other person is overwritten.
+ *
+ * `shown` is a row as lists show it, with only the beginnings of long values. `whole` has those of its long values that
+ * were shown whole.
  */
 export async function saveChange(
   table: TableShape,
   shown: Row,
   changes: Row,
-  isForced: boolean,
+  { isForced = false, whole = {} }: { readonly isForced?: boolean; readonly whole?: Row } = {},
 ): Promise<Saved> {
   const key = keyOf(table, shown);
   if (key === null) throw new Error(texts.data.noKey);
   const rows = tableOf(table.name, { as: null, isPreviewed: true });
   const version = table.columns.find(({ managed }) => managed === "version")?.name;
   if (!isForced && version === undefined) {
-    const now = await rows.get(key);
-    if (Object.keys(changes).some((name) => !isSame(now[name], shown[name])))
-      return { outcome: "conflict", theirs: now };
+    const names = Object.keys(changes);
+    const [theirs, theirWhole] = await Promise.all([
+      rows.get(key),
+      wholeValues(
+        table,
+        key,
+        names.filter((name) => Object.hasOwn(whole, name)),
+      ),
+    ]);
+    if (!haveSame(names, { ...shown, ...whole }, { ...theirs, ...theirWhole }))
+      return { outcome: "conflict", theirs };
   }
   const ifMatch = isForced || version === undefined ? null : (shown[version] as number);
   try {
@@ -45,12 +56,24 @@ export async function saveChange(
 }
 
 /**
- * Whether two values of a column are equal, as far as that is known. Where only the beginnings of both were sent, these
- * and the sizes are compared. Where only one was sent whole, they count as equal.
+ * Whether two states of a row have the same values in these columns. A long value has to be in the same form in both:
+ * whole, or as its beginning and its size. Then two forms mean that the value was short in one state and long in the
+ * other.
  */
-function isSame(a: unknown, b: unknown): boolean {
-  if (isPreview(a) !== isPreview(b)) return true;
-  return JSON.stringify(a) === JSON.stringify(b);
+function haveSame(names: readonly string[], a: Row, b: Row): boolean {
+  return names.every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]));
+}
+
+/** The values of some columns of a row as they are now and as the caller `as` sees them, long ones whole too. */
+export async function wholeValues(
+  table: TableShape,
+  key: Row,
+  names: readonly string[],
+  as: As | null = null,
+): Promise<Row> {
+  if (names.length === 0) return {};
+  const list = { where: key as Record<string, string>, select: names, limit: 1 };
+  return (await tableOf(table.name, { as }).list(list))[0] ?? {};
 }
 
 /**
@@ -102,15 +125,21 @@ export function restore(table: TableShape, key: Row, seq: number): Promise<Row> 
 export function undoChange(table: TableShape, row: Row): (() => Promise<Row>) | undefined {
   const key = keyOf(table, row);
   if (key === null || !keepsHistory(table)) return undefined;
-  return () => restoreBefore(table, key);
+  return () => restoreBefore(table, key, row);
 }
 
 /**
- * Undoes the last write to a row: restores the second newest version. Throws SvcError `not_found` where the history has
- * none.
+ * Undoes one's own last write to a row: restores the second newest version. `left` is the row as that write has left it;
+ * null where it has deleted the row. Throws where somebody else has written the row since, and SvcError `not_found`
+ * where the history has no second version.
  */
-export async function restoreBefore(table: TableShape, key: Row): Promise<Row> {
-  const before = (await versionsOf(table, key, 2))[1];
+export async function restoreBefore(table: TableShape, key: Row, left: Row | null): Promise<Row> {
+  const [newest, before] = await versionsOf(table, key, 2);
   if (before === undefined) throw new SvcError(404, "not_found", texts.data.noVersion);
+  const isOwn =
+    left === null
+      ? newest!.op === "delete"
+      : newest!.row !== null && haveSame(Object.keys(newest!.row), newest!.row, left);
+  if (!isOwn) throw new Error(texts.data.changedSince);
   return restore(table, key, before.seq);
 }

@@ -3,12 +3,15 @@ import { SvcError } from "../../../client/index.js";
 import { hrefOf } from "../../app/route.js";
 import { CallerButton } from "../../callers/caller-button.js";
 import { callerParameters } from "../../callers/caller-parameters.js";
+import { useCallerLabel } from "../../callers/use-caller-label.js";
 import { Grid } from "../../grid/grid.js";
+import type { Cell } from "../../grid/grid-keys.js";
 import { type GridQuery, sortedBy, sortedColumn } from "../../grid/list-query.js";
 import { keyOf, keyText } from "../../grid/row-key.js";
 import { listOf, useRows } from "../../grid/use-rows.js";
 import { Button } from "../../parts/button.js";
 import { Icon } from "../../parts/icon.js";
+import { Text } from "../../parts/text.js";
 import { tell } from "../../parts/toasts.js";
 import { Empty, Failure, Loading } from "../../parts/view.js";
 import type { As } from "../../server/as.js";
@@ -18,6 +21,7 @@ import { BulkBar } from "./bulk-bar.js";
 import { isOfPeople } from "./column-of-people.js";
 import { type Conflict, ConflictDialog } from "./conflict-dialog.js";
 import { FilterBar } from "./filter-bar.js";
+import { pasteInto } from "./paste.js";
 import { RowDrawer } from "./row-drawer.js";
 import { saveChange, undoChange } from "./save-change.js";
 import { ColumnsMenu, DownloadMenu } from "./table-menus.js";
@@ -42,7 +46,8 @@ type Opened = { readonly row: Row | null; readonly column: string | null };
  */
 export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
   const loaded = useRows(table, query, as);
-  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
+  const callerLabel = useCallerLabel(as);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [opened, setOpened] = useState<Opened | null>(null);
   const [conflict, setConflict] = useState<Conflict | null>(null);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
@@ -61,33 +66,40 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
     setOpened(null);
   }, [shown]);
 
-  const replace = (row: Row) => {
+  const idOf = (row: Row) => {
     const key = keyOf(table, row);
-    if (key === null) return;
-    const text = keyText(key);
-    const isIt = (other: Row) => keyText(keyOf(table, other) ?? {}) === text;
-    loaded.setRows((all) => all.map((other) => (isIt(other) ? row : other)));
+    return key && keyText(key);
   };
-  const save = async (index: number, column: Column, value: unknown, isForced = false) => {
-    const before = rows[index]!;
-    const done = await saveChange(table, before, { [column.name]: value }, isForced);
+  const selectedRows = selected.size === 0 ? [] : rows.filter((row) => selected.has(idOf(row) ?? ""));
+  const replace = (changed: readonly Row[]) => {
+    const byId = new Map(changed.map((row) => [idOf(row), row]));
+    loaded.setRows((all) => all.map((row) => byId.get(idOf(row)) ?? row));
+  };
+  const save = async (before: Row, column: Column, value: unknown, isForced = false) => {
+    const done = await saveChange(table, before, { [column.name]: value }, { isForced });
     if (done.outcome === "conflict") {
       const overwrite = async () => {
         setConflict(null);
-        await save(index, column, value, true);
+        await save(before, column, value, true);
       };
       setConflict({
         column: column.name,
         mine: value,
         theirs: done.theirs,
         onOverwrite: overwrite,
-        onKeep: replace,
+        onKeep: (theirs) => replace([theirs]),
       });
       return;
     }
-    replace(done.row);
+    replace([done.row]);
     const undo = undoChange(table, done.row);
-    tell(texts.data.saved, undo && { label: texts.app.undo, act: async () => replace(await undo()) });
+    tell(texts.data.saved, undo && { label: texts.app.undo, act: async () => replace([await undo()]) });
+  };
+  const isWritable = (column: Column) =>
+    isChangeable && isOfPeople(column) && !table.primary_key.includes(column.name);
+  const paste = (at: Cell, cells: readonly (readonly string[])[]) => {
+    const target = { table, columns: columns.slice(at.column), rows: rows.slice(at.row), isWritable };
+    void pasteInto(target, cells, replace);
   };
   const refusal = as !== null && isRefusal(loaded.error) ? loaded.error : null;
   const tooLong = tooLongSort(loaded.error, query);
@@ -111,7 +123,7 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
       {as !== null && (
         <div class="as-bar" role="status">
           <span>
-            {texts.data.seenBy} <bdi>{as.label}</bdi>. {texts.data.onlyLooking}
+            {texts.data.seenBy} <Text value={callerLabel ?? ""} />. {texts.data.onlyLooking}
           </span>
           <Button isSmall onPress={() => onAs(null)}>
             {texts.data.backToAdmin}
@@ -141,7 +153,7 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
         <Failure error={loaded.error} onRetry={loaded.reload} />
       )}
       {refusal !== null && (
-        <Empty icon="why" title={texts.data.refused(as!.label)}>
+        <Empty icon="why" title={texts.data.refused(callerLabel ?? "")}>
           <p>{refusal.message}</p>
           <a
             class="button"
@@ -158,15 +170,15 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
           rows={rows}
           total={loaded.total}
           sort={query.sort}
+          idOf={idOf}
           selected={selected}
           isSelectable={isChangeable}
-          isEditable={(column) =>
-            isChangeable && isOfPeople(column) && !table.primary_key.includes(column.name)
-          }
+          isEditable={isWritable}
           onSort={(column, isAdded) => onQuery({ ...query, sort: sortedBy(query.sort, column, isAdded) })}
           onSelect={setSelected}
           onOpen={(index, column) => rows[index] && setOpened({ row: rows[index], column })}
           onSave={save}
+          onPaste={paste}
           onEnd={loaded.more}
         />
       )}
@@ -183,13 +195,10 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
         </Empty>
       )}
       <footer class="statusbar">
-        {selected.size > 0 ? (
+        {selectedRows.length > 0 ? (
           <BulkBar
             table={table}
-            rows={[...selected]
-              .sort((a, b) => a - b)
-              .map((index) => rows[index])
-              .filter((row) => row !== undefined)}
+            rows={selectedRows}
             onClear={() => setSelected(new Set())}
             onChanged={loaded.reload}
           />
@@ -210,7 +219,7 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
           onClose={() => setOpened(null)}
           onSaved={(row) => {
             if (opened.row === null) loaded.reload();
-            else replace(row);
+            else replace([row]);
             setOpened(null);
           }}
           onChanged={loaded.reload}

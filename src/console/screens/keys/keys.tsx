@@ -3,16 +3,15 @@ import { PrincipalName } from "../../callers/principal-name.js";
 import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
 import { confirm } from "../../parts/confirm.js";
-import { List } from "../../parts/list.js";
 import { Screen } from "../../parts/screen.js";
 import { Text } from "../../parts/text.js";
 import { Time } from "../../parts/time.js";
 import { tell } from "../../parts/toasts.js";
-import { Empty, View } from "../../parts/view.js";
+import { Empty } from "../../parts/view.js";
 import { ask } from "../../server/ask.js";
 import type { Key } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
-import { MoreButton } from "../more-button.js";
+import { ListView } from "../list-view.js";
 import { useList } from "../use-list.js";
 import { NewKeyDialog } from "./new-key-dialog.js";
 
@@ -41,62 +40,54 @@ export default function Keys() {
       }
     >
       <p class="lead">{texts.keys.lead}</p>
-      <View of={keys}>
-        {(found) =>
-          found.length === 0 ? (
-            <Empty icon="keys" title={texts.keys.none}>
-              <p>{texts.keys.noneHelp}</p>
-            </Empty>
-          ) : (
-            <>
-              <List
-                label={texts.nav.keys}
-                items={found}
-                idOf={({ id }) => id}
-                columns={[
-                  {
-                    title: texts.keys.name,
-                    of: ({ name }) => (
-                      <span class="strong">
-                        <Text value={name} />
-                      </span>
-                    ),
-                  },
-                  {
-                    title: texts.keys.scopes,
-                    of: ({ scopes }) => (
-                      <span class="badges">
-                        {scopes.map((scope) => (
-                          <Badge key={scope} kind={scope === "project:backend" ? "accent" : "plain"}>
-                            <bdi>{scope}</bdi>
-                          </Badge>
-                        ))}
-                      </span>
-                    ),
-                  },
-                  { title: texts.app.created, of: ({ created_at: at }) => <Time at={at} /> },
-                  {
-                    title: texts.app.by,
-                    of: ({ created_by: by }) => <PrincipalName value={by} none="–" />,
-                  },
-                  { title: texts.keys.state, of: (key) => <KeyState value={key} /> },
-                  {
-                    title: texts.app.actions,
-                    isNarrow: true,
-                    of: (key) =>
-                      key.revoked_at === null && (
-                        <Button isSmall onPress={() => revoke(key)}>
-                          {texts.keys.revoke}
-                        </Button>
-                      ),
-                  },
-                ]}
-              />
-              <MoreButton of={keys} />
-            </>
-          )
+      <ListView
+        of={keys}
+        empty={
+          <Empty icon="keys" title={texts.keys.none}>
+            <p>{texts.keys.noneHelp}</p>
+          </Empty>
         }
-      </View>
+        label={texts.nav.keys}
+        idOf={({ id }) => id}
+        columns={[
+          {
+            title: texts.keys.name,
+            of: ({ name }) => (
+              <span class="strong">
+                <Text value={name} />
+              </span>
+            ),
+          },
+          {
+            title: texts.keys.scopes,
+            of: ({ scopes }) => (
+              <span class="badges">
+                {scopes.map((scope) => (
+                  <Badge key={scope} kind={scope === "project:backend" ? "accent" : "plain"}>
+                    <bdi>{scope}</bdi>
+                  </Badge>
+                ))}
+              </span>
+            ),
+          },
+          { title: texts.app.created, of: ({ created_at: at }) => <Time at={at} /> },
+          {
+            title: texts.app.by,
+            of: ({ created_by: by }) => <PrincipalName value={by} none="–" />,
+          },
+          { title: texts.keys.state, of: (key) => <KeyState value={key} /> },
+          {
+            title: texts.app.actions,
+            isNarrow: true,
+            of: (key) =>
+              key.revoked_at === null && (
+                <Button isSmall onPress={() => revoke(key)}>
+                  {texts.keys.revoke}
+                </Button>
+              ),
+          },
+        ]}
+      />
       {isMaking && <NewKeyDialog onClose={() => setMaking(false)} onMade={keys.reload} />}
     </Screen>
   );

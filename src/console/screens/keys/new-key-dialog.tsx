@@ -37,7 +37,8 @@ export function NewKeyDialog({ onClose, onMade }: NewKeyDialogProps) {
   };
   if (secret !== null)
     return (
-      <Dialog title={texts.keys.made} onClose={onClose}>
+      // Its key makes it another dialog than the form, so that the browser moves the focus into it.
+      <Dialog key="made" title={texts.keys.made} onClose={onClose}>
         <p class="prose">{texts.keys.once}</p>
         <Copyable text={secret} isSecret />
         <pre class="code">{texts.keys.example(location.origin, secret)}</pre>

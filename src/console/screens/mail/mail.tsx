@@ -3,14 +3,13 @@ import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
 import { CopyButton } from "../../parts/copy.js";
 import { Select } from "../../parts/field.js";
-import { List } from "../../parts/list.js";
 import { Screen } from "../../parts/screen.js";
 import { Text } from "../../parts/text.js";
 import { Time } from "../../parts/time.js";
-import { Empty, View } from "../../parts/view.js";
+import { Empty } from "../../parts/view.js";
 import type { Mail } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
-import { MoreButton } from "../more-button.js";
+import { ListView } from "../list-view.js";
 import { useList } from "../use-list.js";
 
 type State = "all" | "waiting" | "failed" | "sent" | "dropped";
@@ -35,41 +34,31 @@ export default function MailScreen() {
           onChange={setState}
         />
       </div>
-      <View of={mails}>
-        {(found) =>
-          found.length === 0 ? (
-            <Empty icon="mail" title={texts.mail.none}>
-              <p>{texts.mail.noneHelp}</p>
-            </Empty>
-          ) : (
-            <>
-              <List
-                label={texts.nav.mail}
-                items={found}
-                idOf={({ id }) => id}
-                columns={[
-                  { title: texts.mail.to, of: ({ to }) => <Text value={to} /> },
-                  { title: texts.mail.purpose, of: ({ purpose }) => texts.mail.purposes[purpose] ?? purpose },
-                  {
-                    title: texts.mail.state,
-                    of: ({ state: found }) => (
-                      <Badge kind={kindOf(found)}>{texts.mail.states[found] ?? found}</Badge>
-                    ),
-                  },
-                  { title: texts.mail.attempts, isNumber: true, of: ({ attempts }) => attempts },
-                  { title: texts.mail.next, of: ({ next_attempt_at: at }) => <Time at={at} /> },
-                  { title: texts.app.created, of: ({ created_at: at }) => <Time at={at} /> },
-                  {
-                    title: texts.mail.more,
-                    of: (mail) => <More mail={mail} />,
-                  },
-                ]}
-              />
-              <MoreButton of={mails} />
-            </>
-          )
+      <ListView
+        of={mails}
+        empty={
+          <Empty icon="mail" title={texts.mail.none}>
+            <p>{texts.mail.noneHelp}</p>
+          </Empty>
         }
-      </View>
+        label={texts.nav.mail}
+        idOf={({ id }) => id}
+        columns={[
+          { title: texts.mail.to, of: ({ to }) => <Text value={to} /> },
+          { title: texts.mail.purpose, of: ({ purpose }) => texts.mail.purposes[purpose] ?? purpose },
+          {
+            title: texts.mail.state,
+            of: ({ state: found }) => <Badge kind={kindOf(found)}>{texts.mail.states[found] ?? found}</Badge>,
+          },
+          { title: texts.mail.attempts, isNumber: true, of: ({ attempts }) => attempts },
+          { title: texts.mail.next, of: ({ next_attempt_at: at }) => <Time at={at} /> },
+          { title: texts.app.created, of: ({ created_at: at }) => <Time at={at} /> },
+          {
+            title: texts.mail.more,
+            of: (mail) => <More mail={mail} />,
+          },
+        ]}
+      />
     </Screen>
   );
 }

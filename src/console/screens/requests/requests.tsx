@@ -44,10 +44,11 @@ export default function Requests() {
     [who, status],
   );
   useEffect(() => {
-    if (!isFollowing) return;
+    // A request that has not been answered yet is not given up for the next one.
+    if (!isFollowing || requests.isBusy) return;
     const timer = setInterval(() => document.visibilityState === "visible" && requests.reload(), everyMs);
     return () => clearInterval(timer);
-  }, [isFollowing]);
+  }, [isFollowing, requests.isBusy]);
   return (
     <Screen
       title={texts.nav.requests}

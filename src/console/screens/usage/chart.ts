@@ -1,6 +1,6 @@
 import uPlot from "uplot";
 import { texts } from "../../texts.js";
-import type { Series } from "./series.js";
+import { dayKey, daySeconds, type Series } from "./series.js";
 
 const height = 240;
 
@@ -8,6 +8,9 @@ const height = 240;
 const wholeSteps = Array.from({ length: 15 }, (_, power) =>
   [1, 2, 5].map((step) => step * 10 ** power),
 ).flat();
+
+/** The steps that the axis of days may have, in seconds. */
+const daySteps = [1, 2, 3, 7, 14, 28].map((days) => days * daySeconds);
 
 /**
  * Draws a chart into an element, as wide as the element, in the colours of the page. Returns a function that removes
@@ -43,14 +46,13 @@ export function drawChart(host: HTMLElement, { days, read, written }: Series): (
         cursor: { points: { size: 7 } },
         scales: { rows: { range: (_, __, most) => [0, Math.max(1, most ?? 1)] } },
         axes: [
-          axis,
+          { ...axis, space: 96, incrs: daySteps, values: (_, seconds) => seconds.map(dayKey) },
           { ...axis, scale: "rows", size: 64, incrs: wholeSteps, values: (_, values) => values.map(short) },
         ],
         series: [
           {
             label: texts.usage.day,
-            value: (_, seconds) =>
-              seconds === null ? "–" : new Date(seconds * 1000).toISOString().slice(0, 10),
+            value: (_, seconds) => (seconds === null ? "–" : dayKey(seconds)),
           },
           line(texts.usage.read, "--series-1", "rows"),
           line(texts.usage.written, "--series-2", "rows"),

@@ -11,7 +11,8 @@ export interface Series {
   readonly written: readonly (number | null)[];
 }
 
-const daySeconds = 86_400;
+/** The length of a day in seconds. */
+export const daySeconds = 86_400;
 
 /**
  * Makes the data of the usage chart from the sums of days. A day without requests is 0. A day for which receipts are

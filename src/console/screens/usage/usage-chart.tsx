@@ -15,7 +15,8 @@ export function UsageChart({ series }: { readonly series: Series }) {
     let isGone = false;
     import("./chart.js").then(
       ({ drawChart }) => {
-        if (!isGone) end = drawChart(host.current!, series);
+        // The element is removed a little before the effect ends.
+        if (!isGone && host.current !== null) end = drawChart(host.current, series);
       },
       () => setFailed(true),
     );

@@ -4,14 +4,13 @@ import { PrincipalName } from "../../callers/principal-name.js";
 import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
 import { Select } from "../../parts/field.js";
-import { List } from "../../parts/list.js";
 import { Screen } from "../../parts/screen.js";
 import { Text } from "../../parts/text.js";
 import { Time } from "../../parts/time.js";
-import { Empty, View } from "../../parts/view.js";
+import { Empty } from "../../parts/view.js";
 import type { User } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
-import { MoreButton } from "../more-button.js";
+import { ListView } from "../list-view.js";
 import { useList } from "../use-list.js";
 import { InviteDialog } from "./invite-dialog.js";
 import { UserDrawer } from "./user-drawer.js";
@@ -64,42 +63,32 @@ export default function Users() {
           onChange={setKind}
         />
       </div>
-      <View of={users}>
-        {(found) =>
-          found.length === 0 ? (
-            <Empty icon="users" title={texts.users.none} />
-          ) : (
-            <>
-              <List
-                label={texts.nav.users}
-                items={found}
-                idOf={({ id }) => id}
-                columns={[
-                  {
-                    title: texts.users.email,
-                    of: ({ id, email }) => (
-                      <a class="strong" href={hrefOf("users", [id])}>
-                        <Text value={email} />
-                      </a>
-                    ),
-                  },
-                  {
-                    title: texts.users.role,
-                    of: ({ role }) => <Badge kind={role === "admin" ? "accent" : "plain"}>{role}</Badge>,
-                  },
-                  { title: texts.users.state, of: (user) => <UserState user={user} /> },
-                  { title: texts.app.created, of: ({ created_at: at }) => <Time at={at} /> },
-                  {
-                    title: texts.app.by,
-                    of: ({ created_by: by }) => <PrincipalName value={by} none={texts.users.themselves} />,
-                  },
-                ]}
-              />
-              <MoreButton of={users} />
-            </>
-          )
-        }
-      </View>
+      <ListView
+        of={users}
+        empty={<Empty icon="users" title={texts.users.none} />}
+        label={texts.nav.users}
+        idOf={({ id }) => id}
+        columns={[
+          {
+            title: texts.users.email,
+            of: ({ id, email }) => (
+              <a class="strong" href={hrefOf("users", [id])}>
+                <Text value={email} />
+              </a>
+            ),
+          },
+          {
+            title: texts.users.role,
+            of: ({ role }) => <Badge kind={role === "admin" ? "accent" : "plain"}>{role}</Badge>,
+          },
+          { title: texts.users.state, of: (user) => <UserState user={user} /> },
+          { title: texts.app.created, of: ({ created_at: at }) => <Time at={at} /> },
+          {
+            title: texts.app.by,
+            of: ({ created_by: by }) => <PrincipalName value={by} none={texts.users.themselves} />,
+          },
+        ]}
+      />
       {isInviting && <InviteDialog onClose={() => setInviting(false)} onDone={users.reload} />}
       {opened !== undefined && (
         <UserDrawer key={opened} id={opened} onClose={() => go(hrefOf("users"))} onChanged={users.reload} />

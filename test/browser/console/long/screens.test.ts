@@ -8,10 +8,7 @@ import { fill, rules, schema } from "./projects.js";
 const screens: readonly (readonly [name: string, fragment: string])[] = [
   ["data", "#/data/messages"],
   ["live", "#/live/messages"],
-  [
-    "why",
-    '#/why?table=messages&action=update&as=user:BEA&name=bea@example.com&key={"id":"2"}&values={"body":"hello"}',
-  ],
+  ["why", '#/why?table=messages&action=update&as=user:BEA&key={"id":"2"}&values={"body":"hello"}'],
   ["schema", "#/schema"],
   ["drawing", "#/schema/drawing"],
   ["edit", "#/schema/edit?index=measurements.sensor"],

@@ -1,6 +1,15 @@
 import { expect, it } from "vitest";
 import { describeInChromium } from "../../chromium.js";
-import { cell, goTo, openConsole, openSignedIn, serveConsole, settled, signIn } from "../support.js";
+import {
+  cell,
+  goTo,
+  openConsole,
+  openSignedIn,
+  password,
+  serveConsole,
+  settled,
+  signIn,
+} from "../support.js";
 import { fill, rules, schema } from "./projects.js";
 
 describeInChromium("the console in trouble", (open) => {
@@ -48,6 +57,18 @@ describeInChromium("the console in trouble", (open) => {
     await page.getByLabel("Email").waitFor();
     await signIn(page);
     await page.getByRole("heading", { name: "Keys", exact: true }).waitFor();
+    // What was asked before is not asked of whoever signs in next.
+    await page.getByRole("button", { name: "New key" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("late");
+    await page.getByLabel("read messages").check();
+    await page.getByRole("button", { name: "Create key" }).click();
+    await page.getByRole("button", { name: "I have copied it" }).click();
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await served.sql("UPDATE _sessions SET revoked_at = 1");
+    await served.sql("DELETE FROM _console_sessions").catch(() => {});
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await page.getByLabel("Email").waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
   });
 
   it("a server that goes away: what is shown stays, and the page goes on when it is back", async () => {
@@ -64,6 +85,31 @@ describeInChromium("the console in trouble", (open) => {
     expect(await cell(page, 0, 1).innerText()).toBe("bug");
   });
 
+  it("a proxy that answers for a server which is down: nobody is signed out, and it does not count as back", async () => {
+    const served = await serveConsole(schema, rules);
+    await fill(served);
+    const { context, page } = await openSignedIn(open, served, "#/data/tags");
+    await cell(page, 0, 1).waitFor();
+    const proxied = "**/admin/api/**";
+    await context.setOffline(true);
+    await page.getByRole("button", { name: "Reload" }).click();
+    const bar = page.locator(".away-bar");
+    await bar.waitFor();
+    await context.route(proxied, (route) => route.fulfill({ status: 502, body: "bad gateway" }));
+    await context.setOffline(false);
+    const answered = page.waitForResponse(/admin\/api\/data/);
+    await page.getByRole("button", { name: "Reload" }).click();
+    await answered;
+    await settled(page);
+    expect(await bar.count()).toBe(1);
+    await page.reload();
+    await page.getByText(/^an answer of status 502/).waitFor();
+    expect(await page.getByLabel("Email").count()).toBe(0);
+    await context.unroute(proxied);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await cell(page, 0, 1).waitFor();
+  });
+
   it("what needs the password again asks for it, and is done after it", async () => {
     const served = await serveConsole(schema, rules);
     const { page } = await openSignedIn(open, served, "#/keys");
@@ -77,6 +123,25 @@ describeInChromium("the console in trouble", (open) => {
     await asked.getByRole("button", { name: "Go on" }).click();
     await asked.getByRole("alert").waitFor();
     await asked.getByLabel("Password", { exact: true }).fill("correct horse battery");
+    await asked.getByRole("button", { name: "Go on" }).click();
+    await page.getByText(/^svc_sk_/).waitFor();
+  });
+
+  it("a dialog over a dialog takes what is typed as soon as it is seen, however slowly the browser draws", async () => {
+    const served = await serveConsole(schema, rules);
+    const { page } = await openSignedIn(open, served, "#/keys");
+    served.server.clock.advance(301_000);
+    await page.getByRole("button", { name: "New key" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("late");
+    await page.getByLabel("read messages").check();
+    await page.evaluate(`{
+      const [frame, timer] = [requestAnimationFrame, setTimeout];
+      window.requestAnimationFrame = (act) => timer(() => frame(act), 500);
+      window.setTimeout = (act, ms = 0) => timer(act, ms + 500);
+    }`);
+    await page.getByRole("button", { name: "Create key" }).click();
+    const asked = page.getByRole("dialog").filter({ hasText: "Your password, please" });
+    await asked.getByLabel("Password", { exact: true }).fill(password);
     await asked.getByRole("button", { name: "Go on" }).click();
     await page.getByText(/^svc_sk_/).waitFor();
   });

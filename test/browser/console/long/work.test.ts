@@ -141,6 +141,31 @@ describeInChromium("an administrator at work", (open) => {
     await page.getByLabel(/^Lose [\d,]+ rows or values$/).waitFor();
   });
 
+  it("reads the days of a chart as everywhere else", async () => {
+    const served = await serveConsole(schema, rules);
+    await fill(served);
+    const { page } = await openSignedIn(open, served, "#/keys");
+    await page.evaluate(`{
+      const { fillText } = CanvasRenderingContext2D.prototype;
+      window.drawn = [];
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+        drawn.push(text);
+        return fillText.call(this, text, ...at);
+      };
+    }`);
+    await goTo(page, "#/usage");
+    for (const range of ["7", "30", "90"]) {
+      await page.evaluate("drawn = []");
+      await page.locator("select").first().selectOption(range);
+      const drawn = async () =>
+        ((await page.evaluate("drawn")) as readonly string[]).filter((text) => /[-/]/.test(text));
+      await expect.poll(async () => (await drawn()).length).toBeGreaterThan(3);
+      const days = await drawn();
+      expect(days.filter((text) => !/^\d{4}-\d\d-\d\d$/.test(text))).toEqual([]);
+      expect(days.filter((day, i) => day === days[i - 1])).toEqual([]);
+    }
+  });
+
   it("runs an operation, watches what changes, opens a mailed link, and ends a session", async () => {
     const served = await serveConsole(schema, rules);
     const { carl } = await fill(served);

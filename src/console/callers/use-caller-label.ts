@@ -1,0 +1,22 @@
+import { useLoaded } from "../parts/use-loaded.js";
+import type { As } from "../server/as.js";
+import { ask } from "../server/ask.js";
+import type { Key, User } from "../server/shapes.js";
+
+/**
+ * The name under which a caller is shown: the email of a user, or the name of a key, as the server has it; null for no
+ * caller. Until it is loaded, and where there is no such caller any more, it is the label that the caller has already.
+ */
+export function useCallerLabel(as: As | null): string | null {
+  const found = useLoaded(async (signal) => ({ label: as && (await labelOf(as, signal)) }), [as]);
+  return found.value?.label ?? as?.label ?? null;
+}
+
+async function labelOf({ kind, id }: As, signal: AbortSignal): Promise<string | undefined> {
+  if (kind === "anonymous") return undefined;
+  const query = new URLSearchParams({ "where[id]": id, limit: "1", total: "none" });
+  const list = <T>(path: string) => ask<readonly T[]>("GET", `${path}?${query}`, undefined, { signal });
+  return kind === "user"
+    ? (await list<User>("/users"))[0]?.email
+    : (await list<Key>("/service-keys"))[0]?.name;
+}

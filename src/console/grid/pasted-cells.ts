@@ -1,0 +1,19 @@
+// A cell, between quotes or not, and what ends it. A quote that no quote closes before the end of a cell belongs to the
+// cell's text, as in `"so-called`.
+const cell = /(?:"([^"]*(?:""[^"]*)*)"(?=[\t\r\n]|$)|([^\t\r\n]*))(\t|\r\n?|\n|$)/g;
+
+/**
+ * Reads a text that was copied in a spreadsheet or a grid: tabs between its cells, and a line for each row. A cell with
+ * tabs, line breaks or quotes in it stands between quotes, and its own quotes are doubled.
+ */
+export function pastedCells(text: string): readonly (readonly string[])[] {
+  const rows: string[][] = [[]];
+  for (const { 1: quoted, 2: plain, 3: end } of text.matchAll(cell)) {
+    rows.at(-1)!.push(quoted === undefined ? plain! : quoted.replaceAll('""', '"'));
+    if (end === "") break;
+    if (end !== "\t") rows.push([]);
+  }
+  // The line break after the last row begins no further row.
+  const isLastEmpty = rows.length > 1 && rows.at(-1)!.length === 1 && rows.at(-1)![0] === "";
+  return isLastEmpty ? rows.slice(0, -1) : rows;
+}

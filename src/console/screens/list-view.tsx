@@ -1,0 +1,33 @@
+import type { ComponentChildren } from "preact";
+import { Button } from "../parts/button.js";
+import { List, type ListProps } from "../parts/list.js";
+import { View } from "../parts/view.js";
+import { texts } from "../texts.js";
+import type { PagedList } from "./use-list.js";
+
+interface ListViewProps<T> extends Omit<ListProps<T>, "items"> {
+  readonly of: PagedList<T>;
+  /** Shown in the place of the list where it has no items. */
+  readonly empty: ComponentChildren;
+}
+
+/** Shows a list of the server's: its items, how many of them are shown, and a button that loads the next page. */
+export function ListView<T>({ of, empty, ...list }: ListViewProps<T>) {
+  return (
+    <View of={of}>
+      {(items) =>
+        items.length === 0 ? (
+          empty
+        ) : (
+          <>
+            <List items={items} {...list} />
+            <footer class="list-foot">
+              <span class="muted">{texts.app.shown(items.length, of.total)}</span>
+              {of.more && <Button onPress={of.more}>{texts.app.more}</Button>}
+            </footer>
+          </>
+        )
+      }
+    </View>
+  );
+}
