@@ -1,7 +1,10 @@
 import { type AnswerFacts, tell } from "./answer-facts.js";
 import { acceptsQuery, type HeadersRecord, json } from "./respond.js";
 
-/** Every error code of the HTTP interface and the status of the answer. `docs/reference/errors.md#codes` */
+/**
+ * Every error code of the HTTP interface, with the status that an answer with this code has, unless its Refusal gives
+ * another one (`options.status`). `docs/reference/errors.md#codes`
+ */
 export const statuses = {
   bad_request: 400,
   invalid_cursor: 400,

@@ -63,7 +63,8 @@ function ofSameLength(number: string, others: (digit: number, i: number) => stri
 
 /**
  * The schema of the values that the body of a request may have for a column. `isGiven`: whether the database itself
- * numbers the column's values.
+ * numbers the column's values; a value is then only a JSON number, an integer within ±(2^53−1), and not also a string
+ * for larger integers. Null is allowed unless the column is NOT NULL or a new row needs a value for it.
  */
 export function acceptedSchema(column: Column, table: Table, isGiven: boolean): JsonSchema {
   const schema = isGiven ? numberedSchema : typeSchemas[column.type];

@@ -45,8 +45,9 @@ export interface Table {
   readonly unique: readonly (readonly ColumnName[])[];
   readonly indexes: readonly Index[];
   /**
-   * The columns that the table's full-text index covers; empty without an index. Rows that match in an earlier column
-   * come first in a search.
+   * The columns that the table's full-text index covers; empty without an index. Their order matters in a search
+   * without `sort`: rows with all words in the first column come first, then those with all words in the second, and so
+   * on; last come rows whose words are spread over several columns.
    */
   readonly search: readonly ColumnName[];
   /**

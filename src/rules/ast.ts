@@ -140,7 +140,10 @@ export interface ColumnRules {
 export interface AuthValues {
   readonly id: string | null;
   readonly email: string | null;
-  /** Whether the caller's email address was confirmed. */
+  /**
+   * The value of `auth.email_verified` in rules: whether the caller's email address was confirmed. Null for anonymous
+   * callers and for API keys.
+   */
   readonly email_verified: boolean | null;
   readonly role: string | null;
 }

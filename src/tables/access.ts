@@ -48,8 +48,8 @@ export interface Access {
 }
 
 /**
- * The access for a request whose answer shows only the beginning of values of more than `preview` bytes; null where it
- * shows values whole.
+ * Returns `access`, changed for a request whose answer shows only the beginning of each value of more than `preview`
+ * bytes. `preview` is null where values are shown whole; `access` is then returned unchanged.
  */
 export function previewed(access: Access, preview: number | null): Access {
   return preview === null
