@@ -70,7 +70,10 @@ type Env = { Variables: { caller: Caller } };
 export interface AppOptions {
   readonly config: Config;
   readonly platform: Platform;
-  /** The server's secrets, at least 32 bytes each, from which all keys are derived. */
+  /**
+   * The server's secret, from which all keys are derived, and while it is being changed, the previous one, too. Each
+   * has at least 32 bytes.
+   */
   readonly secrets: Keyring<Uint8Array<ArrayBuffer>>;
   /**
    * Whether the server's secret is the insecure one for development. Then only requests are answered whose host is a
@@ -280,7 +283,10 @@ export async function createApp(options: AppOptions) {
     clientAddress: options.clientAddress,
     recent,
   });
-  /** Finds the tables of the schema in force that keep a history of their rows, and for how many days each keeps it. */
+  /**
+   * Lists the tables of the schema in force that keep a history of their rows, each with the number of days for which
+   * it keeps it. The list is empty where no schema can be served.
+   */
   const keptLogs = async () => {
     const [version] = (await database.query([schemaVersionCheck()]))[0]!.rows[0]!;
     const project = await projects.current(version as number | null);

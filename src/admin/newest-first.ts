@@ -25,9 +25,10 @@ const limitMax = 1_000;
 const limitDefault = 50;
 
 /**
- * Reads the query parameters of a request for a list that is sorted from the newest entry to the oldest: `limit`,
- * `cursor`, and the filters that `choosing` names. `list` is the list's name. A cursor is accepted only for the list
- * that it was made for, and from the caller who was given it.
+ * Reads the query parameters of a request for a list that is sorted from the newest entry to the oldest: `limit` and
+ * the filters that `choosing` names, or for a further page `cursor` alone, which holds the limit and the filters of the
+ * page before. `list` is the list's name. A cursor is accepted only for the list that it was made for, and from the
+ * caller who was given it.
  */
 export async function newestFirst(
   request: Request,

@@ -31,7 +31,10 @@ export async function getOutbox({ request, services, caller }: AdminRequest): Pr
   return newestFirstAnswer(mails, asked, name, services, caller);
 }
 
-/** A row that the statement of `listMails` returns: a mail, and its link where that can still be used. */
+/**
+ * A row that the statement of `listMails` returns: a mail, and what the URL of its link is made from. `linkHash` and
+ * `redirectTo` are null where the mail has no link, or its link can no longer be used.
+ */
 type MailRow = readonly [
   id: string,
   kind: string,

@@ -53,8 +53,8 @@ export async function applySchema({ request, services, caller }: AdminRequest): 
 }
 
 /**
- * The database for changes of the schema. Its statements may take as long as those of an API key
- * (`api.key_deadline_ms`), also where an administrator asks for the change.
+ * Returns the database by which a request plans or applies a change of the schema. All its statements together may take
+ * as long as those of an API key (`api.key_deadline_ms`), also where an administrator asks.
  */
 function databaseFor(caller: Caller, { platform, config: { api } }: AdminServices): Database {
   const { database, clock } = platform;

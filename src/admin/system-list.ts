@@ -59,7 +59,8 @@ function columnOf(name: string, type: ColumnType): Column {
 }
 
 /**
- * The tables whose rows a list could add by following references: none, as the server's own tables have no references.
+ * What a list asks for the tables whose rows it could add by following references. It finds none, as the server's own
+ * tables have no references.
  */
 const noTables = { find: () => null };
 const nothingPrepared = new Memo<PreparedList | Refusal | null>(0);

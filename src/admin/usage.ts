@@ -9,8 +9,9 @@ import type { AdminRequest } from "./services.js";
 const groupings: readonly UsageGrouping[] = ["table", "principal", "day"];
 
 /**
- * The latest end of a time range, which is also the end where a request names none: the midnight after the day
- * 9999-12-31, which is thus counted whole. Days are compared as text, which works only for years of four digits.
+ * The latest end of a time range, which is also the end where a request names none, in milliseconds since the epoch:
+ * the midnight after the day 9999-12-31, which is thus counted whole. Days are compared as text, which works only for
+ * years of four digits.
  */
 const endOfTime = Date.UTC(10_000, 0);
 

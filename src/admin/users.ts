@@ -109,7 +109,8 @@ function changeOf(disabled: boolean | null, role: "user" | "admin" | null): Secu
 
 /**
  * DELETE /admin/api/users/{id}: deletes a user and the user's sessions. Rows that refer to the user are deleted or
- * changed as their foreign keys say (`ON DELETE`).
+ * changed, or keep the user from being deleted (409), as their foreign keys say (`ON DELETE`). The last administrator
+ * who can sign in is not deleted either (409).
  */
 export async function removeUser({ services, id, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;

@@ -4,7 +4,7 @@ import { isName } from "../sqlite/names.js";
 const prefix = "svc_sk_";
 const secretBytes = 32;
 
-/** The secret of a new API key, made from `apiKeyRandomBytes` random bytes. The database stores only its hash. */
+/** Makes the text of a new API key from `apiKeyRandomBytes` random bytes. The database stores only its hash. */
 export function newApiKey(random: Uint8Array): string {
   return prefix + toBase64Url(random.subarray(0, secretBytes));
 }

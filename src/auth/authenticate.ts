@@ -95,7 +95,10 @@ export function checkStatement(claim: Claim, now: number, sessionMaxAgeMs: numbe
   }
 }
 
-/** How many columns the statement of `checkStatement` returns for each kind of claim. */
+/**
+ * How many columns the statement of `checkStatement` returns for each kind of claim, without those that it adds for the
+ * caller whom the header `Svc-As` names.
+ */
 const checkedLengths: Readonly<Record<ClaimAs["by"]["kind"], number>> = {
   anonymous: 1,
   user: 5,

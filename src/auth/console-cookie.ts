@@ -18,7 +18,10 @@ const tokenBytes = 32;
 /** How many random bytes `newConsoleToken` makes a token from. */
 export const consoleTokenRandomBytes = tokenBytes;
 
-/** The token of a new session of the console. The database stores only its hash. */
+/**
+ * Makes the token of a new session of the console from `consoleTokenRandomBytes` random bytes. The database stores only
+ * its hash.
+ */
 export function newConsoleToken(random: Uint8Array): string {
   return prefix + toBase64Url(random.subarray(0, tokenBytes));
 }

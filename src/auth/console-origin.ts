@@ -13,10 +13,10 @@ import { consoleCookie, isByConsoleCookie } from "./console-cookie.js";
 export type ConsoleOrigin = "https" | "loopback";
 
 /**
- * Judges whether a request was sent by a page of the server's own origin. A request that carries the console's cookie
- * or asks for one has to be; an origin in `cors.allowed_origins` is not enough. The header `Origin` tells, or without
- * it `Sec-Fetch-Site`; without either the request is refused. A request over plain HTTP is refused too, except to a
- * loopback address, because the network could read the password.
+ * Returns over what a request has come, or a refusal where no page of the server's own origin has sent it. A request
+ * that carries the console's cookie or asks for one has to come from such a page; an origin in `cors.allowed_origins`
+ * is not enough. The header `Origin` tells, or without it `Sec-Fetch-Site`; without either the request is refused. A
+ * request over plain HTTP is refused too, except to a loopback address, because the network could read the password.
  */
 export function consoleOrigin(policy: OwnOrigin, request: Request): ConsoleOrigin | Refusal {
   const origin = request.headers.get("Origin");

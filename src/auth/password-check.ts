@@ -65,9 +65,9 @@ export async function checkAccountPassword(
 }
 
 /**
- * Runs `work`, which is what remains to be done after the password was found right, and ends the attempt. If `work`
- * throws, because the server is busy or the storage fails, the attempt does not count as failed, and the error is
- * thrown on.
+ * Runs `work`, which is what remains to be done after the password was found right, and ends the attempt. `work` itself
+ * has to run the statements `attempt.forgive`, so that the attempt does not count as failed. If it throws, for instance
+ * because the storage fails, they are run here, and the error is thrown on.
  */
 export async function finishAttempt<T>(
   database: Database,

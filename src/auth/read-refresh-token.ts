@@ -6,7 +6,7 @@ import { endCookies, refreshCookie } from "./cookies.js";
 
 /**
  * Reads the refresh token of a request: from the body, or in cookie mode, if the body is empty or has no token, from
- * the cookie.
+ * the cookie. Returns a refusal where there is none, or the body is not valid.
  */
 export async function readRefreshToken(request: Request, { auth }: Config): Promise<string | Refusal> {
   const cookie = auth.cookie_mode ? refreshCookie(request.headers) : null;

@@ -57,7 +57,7 @@ export function judgeRotation(
   // no successor, it came back so late that the successor was erased.
   if (usedAtMs === null || facts.sealedSuccessor === null) return reject;
   // The token's first use lies in this server's future, by more than the grace window: its clock is behind. So it
-  // cannot tell whether the window is still open.
+  // cannot tell whether the window is still open, and refuses the token.
   if (usedAtMs - now > graceMs) return reject;
   return { kind: "replay", facts, sealedSuccessor: facts.sealedSuccessor };
 }
@@ -95,8 +95,9 @@ export function familyOf(token: string): string | null {
 
 /**
  * Encrypts the successor of a refresh token (the new token that replaces it), so that the same one can be answered if
- * the old token comes again within its grace window. The key is derived from the server's key and the old token, so
- * that neither a dump of the database nor the server's secret is enough to decrypt it. `iv` is 12 random bytes.
+ * the old token comes again within its grace window. The key is derived from the server's key and the old token, which
+ * the database does not hold: even with a dump of it and the server's key, nobody can decrypt the successor without the
+ * old token. `iv` is 12 random bytes.
  */
 export async function sealSuccessor(
   successor: string,

@@ -9,9 +9,9 @@ import { throttleKeys } from "./throttle-keys.js";
 const windowMs = 3_600_000;
 
 /**
- * Limits how many registrations, resent links, password resets and changes of an email address together one client
- * address asks for within an hour (`auth.throttle.max_registrations_per_address`). Each of them costs a hash or a mail,
- * and anybody may ask for most of them.
+ * The limit on how many registrations, resent links, password resets and changes of an email address together one
+ * client address may ask for within an hour (`auth.throttle.max_registrations_per_address`). Each of them costs a hash
+ * or a mail, and anybody may ask for most of them.
  */
 export class RequestAllowance {
   constructor(
@@ -22,8 +22,9 @@ export class RequestAllowance {
 
   /**
    * Counts a request before it costs anything. Returns null where it may go on, and past the limit the refusal
-   * `rate_limited`, with nothing counted. `address` is the client's IPv4 address, or the /64 network of its IPv6
-   * address (`addressUnit`), `now` is in milliseconds since the epoch.
+   * `rate_limited`, with nothing counted. Where `auth.throttle.enabled` is false, nothing is counted or refused.
+   * `address` is the client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`), `now` is in
+   * milliseconds since the epoch.
    */
   async take(address: string, now: number): Promise<Refusal | null> {
     if (!this.limits.enabled) return null;

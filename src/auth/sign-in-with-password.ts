@@ -17,7 +17,10 @@ export interface PasswordSignIn {
    * console; null where it may.
    */
   refusalOf(account: Account): Refusal | null;
-  /** Opens a session and makes the answer; null where the password was changed since it was checked. */
+  /**
+   * Opens a session and makes the answer. Null where `factor` finds no user any more who may have one, such as where
+   * the password was changed since it was checked.
+   */
   open(factor: FirstFactor): Promise<Response | null>;
 }
 
@@ -56,8 +59,9 @@ async function attempt(attempted: SignInAttempt): Promise<Response | Refusal> {
 }
 
 /**
- * Answers a sign-in with a right password. Null where another sign-in has replaced the imported hash since, so that the
- * password has to be checked against the new hash.
+ * Answers a sign-in with a right password. Null where this sign-in was to replace the stored hash by one with the
+ * current parameters, but the account no longer had the hash that was checked, as when another sign-in has replaced it
+ * at the same time: the password then has to be checked once more, against the hash that is stored now.
  */
 async function answerTo(
   { context, body, address, into }: SignInAttempt,
@@ -79,8 +83,9 @@ async function answerTo(
 }
 
 /**
- * The refusal of a sign-in where the project wants addresses confirmed and this one is not; null otherwise. It is made
- * only after the password was found right, so that nobody but the account's owner learns of it.
+ * The refusal of a sign-in where the project wants addresses confirmed and this one is not, or where the project's
+ * settings cannot be had; null otherwise. It is made only after the password was found right, so that nobody but the
+ * account's owner learns of it.
  */
 async function unverifiedRefusal(
   context: AuthContext,
@@ -96,8 +101,9 @@ async function unverifiedRefusal(
 const notVerified = new Refusal("email_not_verified", "confirm the address first: the link is in your mail");
 
 /**
- * Returns the password hash that the account has after this sign-in. One that was imported, or made with older
- * parameters, is replaced by one with the current parameters: that can be done only now, while the password is known.
+ * Returns the password hash that the account has after this sign-in, and the statements that have to store it first. A
+ * hash that was imported, or made with older parameters, is replaced by one with the current parameters: that can be
+ * done only now, while the password is known. Any other hash stays, and there are no statements.
  */
 async function currentHash(
   { platform }: AuthContext,

@@ -6,7 +6,10 @@ import type { LinkPurpose, LinkTokens, StoredLink } from "./links.js";
 /** What `storedLinkUrl` needs to make the URLs of mailed links once more. */
 export interface LinkServices {
   readonly linkTokens: LinkTokens;
-  /** The `$auth` section of the schema in force, which names the pages that links lead to. */
+  /**
+   * Returns the `$auth` section of the schema in force, which names the pages that links lead to; a refusal where no
+   * schema can be served.
+   */
   readonly settings: () => Promise<AuthSettings | Refusal>;
   readonly publicBaseUrl: string;
 }

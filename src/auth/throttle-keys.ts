@@ -2,7 +2,7 @@ import { type Keyring, mapKeyring } from "../encoding/keyring.js";
 import { hashSecret } from "./api-key.js";
 
 /**
- * The keys under which the database holds a counter or a client's address: hashes of `parts` with a secret of the
+ * Makes the keys under which the database holds a counter or a client's address: hashes of `parts` with a secret of the
  * server (a pepper). One is made with the current secret, and one with the previous secret if there is one.
  */
 export function throttleKeys(

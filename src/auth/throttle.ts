@@ -118,8 +118,8 @@ export class PasswordThrottle {
   }
 
   /**
-   * The client's address, hashed as in the table `_known_addresses`, which holds the addresses that users have signed
-   * in from.
+   * Returns the hash of a client's address, as in the table `_known_addresses`, which holds the addresses that users
+   * have signed in from.
    */
   async addressKey(address: string): Promise<string> {
     return (await this.addressKeys(address)).current;

@@ -18,11 +18,12 @@ export interface LinkOpening {
 }
 
 /**
- * Uses a mailed link. A link of the purpose `email_change` gives the user another email address; any other link
- * confirms the user's email address, and sets the password that came with the request, if there is one. After a
- * confirmation the client's IP address counts as one that the account has signed in from, so that failed passwords of
- * strangers do not keep out somebody who has just set a new password. Refuses with `invalid_token` where the link is
- * not live. A password that is not acceptable is refused too, and leaves the link unused.
+ * Uses a mailed link. A link of the purpose `email_change` gives the user another email address. Any other link
+ * confirms the user's email address, sets the password that came with the request (or else one that the link carries),
+ * and ends the user's sessions; the client's IP address is then the only one that the account has signed in from, so
+ * that failed passwords of strangers do not keep out somebody who has just set a new password. Refuses with
+ * `invalid_token` where the link is not live. A password that is not acceptable is refused too, and leaves the link
+ * unused.
  */
 export async function useLink(
   context: AuthContext,

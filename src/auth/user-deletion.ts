@@ -28,7 +28,8 @@ export function userDeletion({ id, by, now, owner }: UserDeletion): readonly Sta
 }
 
 /**
- * The refusal of a user's deletion that has failed because of rows which refer to the user; null for any other error.
+ * Makes the refusal of a user's deletion from the error of its batch, if that failed because of rows which refer to the
+ * user; null for any other error.
  */
 export function deletionRefusal(error: unknown): Refusal | null {
   if (error instanceof ConstraintError) return refusedBy(error);

@@ -1,6 +1,6 @@
 import type { Result } from "../platform/database.js";
 
-/** A row of `userById` as an object with the field names of the HTTP interface. */
+/** Makes of a row of `userById` an object with the field names of the HTTP interface. */
 export function userOf([id, email, role, disabled, verified, createdAt]: Result["rows"][number]) {
   return {
     id,
@@ -12,7 +12,7 @@ export function userOf([id, email, role, disabled, verified, createdAt]: Result[
   };
 }
 
-/** A row of `listUsers` as an object with the field names of the HTTP interface. */
+/** Makes of a row of `listUsers` an object with the field names of the HTTP interface. */
 export function listedUserOf(row: Result["rows"][number]) {
   return { ...userOf(row), created_by: row[6] };
 }

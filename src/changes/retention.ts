@@ -15,7 +15,8 @@ const dayMs = 86_400_000;
 
 /**
  * Deletes entries of the log of changes that are older than their table keeps them. The newest entry of all stays, so
- * that a client's checkpoint at it can still be told from one of another database.
+ * that a client's checkpoint at it can still be told from one of another database. What is left of a table after
+ * `roundsMax` transactions is left to the next call.
  */
 export async function retireChanges(database: Database, kept: readonly Kept[], nowMs: number): Promise<void> {
   for (const { table, days } of kept) {
@@ -37,8 +38,8 @@ const atOf = "ifnull((SELECT t.at FROM _transactions AS t WHERE t.id = _l.tx), _
  * Statements that delete old entries of a table from the log of changes. They raise the table's floor: the number of an
  * entry up to which entries may be missing, while after it the log is complete. If the floor still is `floor`, it
  * becomes the number of the last of the next 500 entries that is older than `beforeMs`, and the first statement returns
- * it. Both happen in one transaction. So a reader that reads entries, and then finds the floor no higher than the entry
- * after which it began, has missed none.
+ * it, otherwise no row. Both happen in one transaction. So a reader that reads entries, and then finds the floor no
+ * higher than the entry after which it began, has missed none.
  */
 function retirement(table: string, floor: number, beforeMs: number): readonly Statement[] {
   const next = `SELECT _l.seq AS seq, ${atOf} AS at FROM v CROSS JOIN _changes AS _l NOT INDEXED
@@ -62,8 +63,9 @@ function retirement(table: string, floor: number, beforeMs: number): readonly St
 }
 
 /**
- * Deletes transactions of the log that have no entry left. It is called after entries were deleted, with the result of
- * a statement that returned the `tx` of each of them; other transactions are not looked at.
+ * Deletes transactions of the log that have no entry left, except the newest transaction. It is called after entries
+ * were deleted, with the result of a statement that returned the `tx` of each of them; other transactions are not
+ * looked at.
  */
 export async function deleteUnused(database: Pick<Database, "batch">, { rows }: Result): Promise<void> {
   const transactions = [...new Set(rows.map(([tx]) => tx))].filter((tx) => tx !== null);
@@ -71,8 +73,8 @@ export async function deleteUnused(database: Pick<Database, "batch">, { rows }: 
 }
 
 /**
- * The statement that deletes those of the given transactions that have no entry in the log of changes any more.
- * `transactions` is a JSON array of their ids.
+ * The statement that deletes those of the given transactions that have no entry in the log of changes any more, except
+ * the newest transaction. `transactions` is a JSON array of their ids.
  */
 function unused(transactions: string): Statement {
   return statement(

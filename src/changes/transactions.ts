@@ -49,8 +49,8 @@ export const newestEntry = "ifnull((SELECT max(seq) FROM _changes), 0)";
 export const askNewestEntry: Statement = statement(`SELECT ${newestEntry} AS seq`);
 
 /**
- * SQL for use on a row of `_transactions`: the number of the last entry of the log that was written before the
- * transaction began, 0 where no earlier transaction is known.
+ * SQL for use on a row of `_transactions`: the number that the log's newest entry had when the transaction before this
+ * one ended; 0 where no earlier transaction is known. All entries of this transaction have higher numbers.
  */
 export const entryBefore =
   "ifnull((SELECT p.seq FROM _transactions AS p WHERE p.id < _transactions.id ORDER BY p.id DESC LIMIT 1), 0)";
@@ -70,7 +70,7 @@ export const closeTransaction: readonly Statement[] = [
 ];
 
 /**
- * How many entries of the log of changes a transaction has. It takes the result of the last statement of
+ * Returns how many entries of the log of changes a transaction has. It takes the result of the last statement of
  * `closeTransaction`.
  */
 export function entriesIn({ rows }: Result): number {

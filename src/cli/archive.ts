@@ -30,8 +30,8 @@ const tailBytesMax = 1_048_576;
 const newFile = (to: string) => createWriteStream(to, { fd: openSync(to, "wx", privateFile), flush: true });
 
 /**
- * Packs the project's files that are in the directory `from` into a new .tar.gz, `to`. Throws RefusedError for what
- * `readArchive` would refuse.
+ * Packs the project's files that are in the directory `from` into a new .tar.gz, `to`. Throws RefusedError where one of
+ * the two texts is larger than 4 MiB or the database is not sound, because `readArchive` would refuse that.
  */
 export async function writeArchive(from: string, to: string): Promise<void> {
   const at = (name: string) => join(from, name);
@@ -51,8 +51,8 @@ export async function writeArchive(from: string, to: string): Promise<void> {
 }
 
 /**
- * Unpacks a project's archive into an empty directory. Throws RefusedError unless the archive is whole, ends where it
- * says, and holds both texts, perhaps a sound database, and nothing else.
+ * Unpacks a project's archive into an empty directory. Throws RefusedError unless the archive is whole, has at most 1
+ * MiB after its end, and holds both texts, perhaps a sound database, and nothing else.
  */
 export async function readArchive(file: string, into: string): Promise<void> {
   const { size } = statSync(file);

@@ -6,8 +6,8 @@ import { type Command, type ExitCode, RefusedError, readInvocation, UsageError }
 import { helpOf } from "./help-of.js";
 
 /**
- * Loads the modules of commands, by the first word of a command. Of these, only the one with the command that was typed
- * is loaded.
+ * Maps the first word of a command to the function that loads its module. Only the module of the command that was typed
+ * is loaded; the list of all commands needs them all.
  */
 const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonly Command[] }>>> = {
   init: () => import("./commands/init.js"),

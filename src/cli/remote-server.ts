@@ -5,7 +5,10 @@ import { readSecretLines } from "./standard-input.js";
 export interface RemoteServer {
   /** Calls an endpoint and returns the `data` of its answer. Throws RefusedError with the server's own message. */
   call(method: string, path: string, body?: RemoteBody): Promise<unknown>;
-  /** Reads a list with the query's parameters to its end, page by page, and returns its rows. Throws RefusedError with the server's own message. */
+  /**
+   * Reads a list with the query's parameters to its end, page by page, and returns its rows. Throws RefusedError with
+   * the server's own message.
+   */
   list(path: string, parameters?: string): Promise<readonly unknown[]>;
   /** The lines of standard input after the first one, which holds the key or password for signing in. */
   readonly moreLines: readonly string[];
@@ -39,8 +42,8 @@ export const signInHelp = [
 
 /**
  * Signs in to the running server that `--url` names; returns null without `--url`. The key or password is read from
- * standard input, because arguments are visible to other processes. `ways` are the ways to sign in that the message
- * names if the command's options contain none. Throws UsageError and RefusedError.
+ * standard input, because arguments are visible to other processes. Throws UsageError where the arguments name no way
+ * to sign in, with a message that lists `ways`; RefusedError where the sign-in fails.
  */
 export async function remoteServer(
   invocation: Invocation,

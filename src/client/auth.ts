@@ -166,7 +166,8 @@ export class Auth {
 
   /**
    * Deletes the account of the signed-in user. Takes the user's password; a user who has none must have signed in
-   * within the last five minutes.
+   * within the last five minutes. Throws SvcError with status 409 where rows that refer to the user forbid it, and for
+   * the last administrator who can sign in: the account then stays.
    */
   async deleteAccount(body: { readonly password?: string } = {}): Promise<void> {
     await this.#ends({ method: "DELETE", path: "/auth/me", body });

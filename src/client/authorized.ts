@@ -51,9 +51,10 @@ export class Authorized {
   }
 
   /**
-   * Sends a call with the API key or the session's access token, by `send`. After a 401 it renews the session and
-   * sends the call once more; that is safe for writes too, because a call that is answered with 401 has changed
-   * nothing. If the session now belongs to another user, the call is not sent again.
+   * Sends a call with the API key or the session's access token, by `send`. After a 401 to an access token it renews
+   * the session and sends the call once more; that is safe for writes too, because a call that is answered with 401 has
+   * changed nothing. If the session is over or now belongs to another user, the call is not sent again, and the 401 is
+   * thrown.
    */
   async send(call: Call, send = this.#options.send): Promise<Answer> {
     const { apiKey, sessions } = this.#options;

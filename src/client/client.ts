@@ -106,8 +106,9 @@ export interface Client<
   pull(request: PullRequest, options?: CallOptions): Promise<Pulled>;
   /**
    * Calls `follower` with all rows of the tables that the caller may see, and then with each of their changes, until
-   * the function that is returned is called. Tabs of an origin share one stream of the server, except where a
-   * `checkpoint` to begin at is given.
+   * the function that is returned is called. All who follow the same tables by this client share one stream of the
+   * server, and other tabs that share the session use the same stream; a call with a `checkpoint` to begin at has a
+   * stream of its own.
    */
   follow(tables: FollowedTables, follower: Follower, checkpoint?: string): () => void;
 }

@@ -1,4 +1,7 @@
-/** Why a call failed: the server has refused it, or its response did not arrive. */
+/**
+ * The error that a call of the client throws. The server has refused the call, its response did not arrive or could not
+ * be read, the call was aborted, or the client has not sent it because it is wrong in itself.
+ */
 export class SvcError extends Error {
   override readonly name: string = "SvcError";
 
@@ -35,7 +38,10 @@ export class SvcError extends Error {
     this.expected = options.expected ?? null;
   }
 
-  /** Whether the same call may succeed later, because the failure was not caused by the call itself. */
+  /**
+   * Whether the same call may succeed later, because the failure was not caused by the call itself: no response
+   * arrived, or its status is 5xx (except `deadline_exceeded`). False for status 429, and for a call that was aborted.
+   */
   get isTransient(): boolean {
     const { code, status } = this;
     // With this code the server has stopped the request at its time limit. The same request would take as long again.

@@ -27,7 +27,10 @@ export interface ExpandOptions<Row, Target = readonly [string]> {
 
 type OfMany<Target, Value> = Target extends string ? never : Value;
 
-/** The type of a list's rows: `Row` with what the list's parameter `expand`, of the type `E`, adds to it. */
+/**
+ * The type of a list's rows: `Row` with the members that the list's parameter `expand`, of the type `E`, adds to it:
+ * `_expand` (what each path leads to) and, with the option `count`, `_count`.
+ */
 export type Expanded<Row, T extends TableTypes, Tables, E> = unknown extends E
   ? Row
   : Row & {
@@ -100,7 +103,7 @@ type Counting<E> = E extends readonly unknown[]
 
 type Options = ExpandOptions<Record<string, unknown>>;
 
-/** The paths that `expand` names, each with its options. `expand` may be an array of paths or an object. */
+/** Returns the paths that `expand` (an array of paths or an object) names, each with its options. */
 function optionsByPath(expand: object): readonly (readonly [path: string, options: Options])[] {
   return Array.isArray(expand)
     ? expand.map((path: string) => [path, {}] as const)
@@ -130,7 +133,10 @@ export function expandParameters(expand: object): readonly (readonly [name: stri
   return named.length === 0 ? [] : [["expand", named.join(",")], ...options];
 }
 
-/** The value of `expand` in the JSON body of a list that is sent as JSON instead of a query string. */
+/**
+ * Makes, from the parameter `expand`, the member `expand` for the JSON body of a list that is sent as JSON instead of a
+ * query string.
+ */
 export function expandMember(expand: object): object {
   return Object.fromEntries(
     optionsByPath(expand).map(([path, { sort, ...others }]) => [

@@ -100,16 +100,25 @@ export interface Mutation<Tables = Record<never, never>> {
 /** What has become of a mutation (`docs/sync.md#push`). */
 export interface MutationResult {
   readonly id: number;
-  /** What has become of the mutation. `duplicate`: it was applied, or refused, by an earlier push. */
+  /**
+   * What has become of the mutation. `duplicate`: an earlier push has applied it, or the server no longer knows what
+   * became of it. A refused mutation that is sent again gets the same refusal again for as long as the server knows it.
+   */
   readonly status: "applied" | "duplicate" | "conflict" | "rejected";
-  /** Which operation of the mutation is refused, counted from 0. */
+  /**
+   * Which operation of the mutation is refused (`rejected` or `conflict`), counted from 0. Absent for the other
+   * statuses, and where the mutation as a whole is malformed.
+   */
   readonly operation?: number;
   readonly error?: { readonly code: string; readonly message: string; readonly columns?: readonly string[] };
   /** The columns in conflict: the stored row holds something else in them than `base` says. */
   readonly fields?: readonly string[];
   /** The row in conflict as it is on the server now; absent where the caller may not read it. */
   readonly current?: Readonly<Record<string, unknown>>;
-  /** For each operation of the mutation, what it returns; null for what the caller may not read. */
+  /**
+   * For each operation of an applied mutation, what it returns: the row, or the key of a deleted row; null for a row
+   * that the caller may not read.
+   */
   readonly rows?: readonly (Readonly<Record<string, unknown>> | null)[];
 }
 

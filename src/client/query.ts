@@ -115,8 +115,8 @@ export interface AggregateSort<Row, Q> {
 type AggregateTerm<Row, Q> = `${"" | "-"}${keyof AggregateRow<Row, Q> & string}`;
 
 /**
- * The query string of an aggregate, without the question mark. Throws SvcError `bad_call` for a query that is wrong in
- * itself, such as one with a value that is missing.
+ * Returns the query string of an aggregate, without the question mark. Throws SvcError `bad_call` for a query that is
+ * wrong in itself, such as one with a value that is missing.
  */
 export function aggregateParameters<Row>(query: AggregateQuery<Row>): string {
   const isOwn = ([name]: readonly [string, unknown]) => aggregateParts.includes(name);
@@ -133,7 +133,10 @@ export function aggregateParameters<Row>(query: AggregateQuery<Row>): string {
 
 const aggregateParts = "group count count_distinct sum avg min max sort".split(" ");
 
-/** The longest query string that is sent, in characters. Some proxies cut much longer ones off. */
+/**
+ * The longest query string with which a list is sent, in characters. A longer query is sent as JSON instead, because
+ * some proxies cut much longer ones off.
+ */
 const queryStringLengthMax = 4000;
 
 /**
@@ -170,9 +173,9 @@ export type LiveQuery<Row, K extends keyof Row = keyof Row> = Pick<
 >;
 
 /**
- * Which rows and columns of its table a live list follows, in the form that `docs/sync.md` describes. The columns to
- * sort by are followed, too. Throws SvcError `bad_call` for a query that is wrong in itself, or has a member that a
- * live list does not take.
+ * Returns which rows and columns of its table the live list of a query follows, in the form that `docs/sync.md`
+ * describes. The columns to sort by are followed, too. Throws SvcError `bad_call` for a query that is wrong in itself,
+ * or has a member that a live list does not take.
  */
 export function followedTerms<Row, K extends keyof Row>(query: LiveQuery<Row, K>): object {
   listParameters<Row, K>(query);
@@ -193,7 +196,7 @@ interface Followed {
 }
 
 /**
- * The query of a list as a JSON body, which is sent instead of a query string. It does not check the query:
+ * Returns the query of a list as a JSON body, which is sent instead of a query string. It does not check the query:
  * `listParameters` has to be called first, which throws for a wrong one.
  */
 function listBody<Row, K extends keyof Row>(query: ListQuery<Row, K>): object {
@@ -227,9 +230,9 @@ function withoutEmpty(group: object): object {
 }
 
 /**
- * The query string of a list, without the question mark. Throws SvcError `bad_call` for what is no part of a list's
- * query, and for a value that is undefined or null: if a filter was left out, the list would have rows that it was
- * meant to exclude. Only in `where` is null a value, which asks for NULL.
+ * Returns the query string of a list, without the question mark. Throws SvcError `bad_call` for what is no part of a
+ * list's query, and for a value that is undefined or null: if a filter was left out, the list would have rows that it
+ * was meant to exclude. Only in `where` is null a value, which asks for NULL.
  */
 function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): string {
   const {

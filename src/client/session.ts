@@ -33,8 +33,8 @@ export type Known = Session | null | undefined;
 export type Listener = (user: TokenUser | null) => void;
 
 /**
- * Keeps the session in the storage that all tabs of an origin share, and a copy in memory, so that a storage that is
- * full, cleared or unreadable does not sign anybody out.
+ * Keeps the session in the client's storage (by default one that all tabs of an origin share), and a copy in memory, so
+ * that a storage that is full, cleared or unreadable does not sign anybody out.
  */
 export class Sessions {
   readonly #storage: SessionStorage;

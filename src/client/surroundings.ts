@@ -63,7 +63,7 @@ interface WebStorage {
 
 const here = globalThis as unknown as Global;
 
-/** The real environment, of a browser or of Node. */
+/** Makes the real environment, of a browser or of Node. */
 export function surroundings(): Surroundings {
   return {
     fetch: (input, init) => fetch(input, init),
@@ -113,8 +113,8 @@ export interface SessionStorage {
 }
 
 /**
- * The storage for sessions by default: `localStorage`, which the tabs of an origin share, or memory where there is
- * none, as under Node.
+ * Makes the storage for sessions by default: `localStorage`, which the tabs of an origin share, or memory where there
+ * is none, as under Node.
  */
 export function defaultStorage(): SessionStorage {
   const shared = webStorage("localStorage");
@@ -148,7 +148,7 @@ function webStorage(name: "localStorage" | "sessionStorage"): SessionStorage | n
   }
 }
 
-/** A storage for sessions in memory, which is lost with the page or process. */
+/** Makes a storage for sessions in memory, which is lost with the page or process. */
 export function memoryStorage(): SessionStorage {
   const values = new Map<string, string>();
   return {

@@ -2,8 +2,9 @@
 export interface TableTypes {
   row: object;
   /**
-   * For each path of `expand`, the name of the table whose rows it adds. The name stands in an array where the path
-   * leads backwards, from a row to those that refer to it, of which there may be any number.
+   * For each path of `expand` that follows a single reference, the name of the table whose rows it adds. The name
+   * stands in an array where the path leads backwards, from a row to those that refer to it, of which there may be any
+   * number.
    */
   references?: object;
   /** The type of the values with which a new row is created. */

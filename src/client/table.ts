@@ -315,8 +315,8 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
 const aggregatePath = "/_svc/aggregate";
 
 /**
- * The value of a key column as text for a URL. Throws where the value is missing, which `String` would turn into the
- * text "undefined".
+ * Returns the value of a key column as text for a URL. Throws where the value is missing, which `String` would turn
+ * into the text "undefined".
  */
 function keyText(value: unknown): string {
   if (value === undefined || value === null) throw badCall("the key is missing");

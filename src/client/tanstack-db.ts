@@ -41,9 +41,10 @@ const untoldMs = 5_000;
 
 /**
  * Makes the options for `createCollection` of TanStack DB (https://tanstack.com/db). The collection holds the rows of a
- * table that the signed-in user may read, and is kept up to date (`docs/guides/client.md#tanstack-db`). What is
- * inserted, updated or deleted at once in the collection shows immediately, and is taken back if the server refuses it.
- * Up to 100 such rows are written in one transaction; more are sent in several, one after the other.
+ * table that the signed-in user may read, and is kept up to date (`docs/guides/client.md#tanstack-db`). A row that is
+ * inserted, updated or deleted in the collection shows so immediately, and is taken back if the server refuses it. The
+ * rows of one TanStack DB transaction are sent in batches of up to 100, one after the other; each batch is one
+ * transaction of the server.
  */
 export function svcCollectionOptions<Row extends object>(
   options: SvcCollectionOptions<Row>,

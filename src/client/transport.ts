@@ -141,7 +141,7 @@ function read({ ok, status, headers }: Response, text: string): Answer {
   const { code, message, columns, expected } = body?.error ?? {};
   const retryAfter = Number.parseInt(headers.get("Retry-After") ?? "", 10);
   // A response that is not in the server's format comes from something in between, such as a proxy. Its status, such as
-  // 401, says nothing about the session, so it is not passed on as that of a refusal.
+  // 401, says nothing about the session. So its error has the code `unexpected_answer`, which is no code of a refusal.
   const Refused = code === "precondition_failed" ? SvcPreconditionError : SvcError;
   throw !ok && typeof code === "string"
     ? new Refused(status, code, String(message), Number.isNaN(retryAfter) ? null : retryAfter, {

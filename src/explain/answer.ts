@@ -13,8 +13,8 @@ import { planLines } from "./plan-lines.js";
 import { type Truth, termsAndUsesIn, truthOf } from "./truths.js";
 
 /**
- * The rule that decides about a call; for a refused call the rule that the refusal names. Null where no rule decides,
- * because an API key with the scope is asked for none.
+ * Returns the rule that decides about a call; for a refused call the rule that the refusal names, if it names one. Null
+ * where no rule decides, because the caller is an API key: for one with the scope no rule is asked.
  */
 export function decidingRule(asked: Asked, refusal: Refusal | null): PlacedRule | ExplainedRule | null {
   const { caller, table, action, services } = asked;
@@ -30,16 +30,17 @@ export function decidingRule(asked: Asked, refusal: Refusal | null): PlacedRule 
 }
 
 /**
- * Whether the rule is one whose terms can be explained. The other kind is a scope that an API key lacks, which has no
- * terms.
+ * Whether the rule is one whose terms can be explained. False for a scope that an API key lacks, which has no terms,
+ * and where no rule decides.
  */
 export function hasTerms(rule: PlacedRule | ExplainedRule | null): rule is PlacedRule {
   return rule !== null && "tree" in rule;
 }
 
 /**
- * The terms of a rule, each with its value (TRUE, FALSE or NULL). The rule of an update is tested with the row before
- * it and with the row after it, so that each term comes twice, once with either row.
+ * Returns the terms of a rule, each with its value (TRUE, FALSE or NULL), or marked as `unfinished` where its value was
+ * not found out. The rule of an update is tested with the row before it and with the row after it, so that each term
+ * comes twice, once with either row.
  */
 export function explainedTerms(
   { tree, written }: PlacedRule,
@@ -61,8 +62,8 @@ export function explainedTerms(
 }
 
 /**
- * For each column whether the caller may read and write it by the rules of columns. The rules that decide about rows
- * are taken as TRUE.
+ * Returns for each column whether the caller may read it, and whether they may write it: by the rules of columns, or by
+ * the scopes of an API key. The rules that decide about rows are taken as TRUE.
  */
 export function columnsFor(asked: Asked): Explanation["columns"] {
   const { caller, table, services } = asked;
@@ -79,15 +80,15 @@ export function columnsFor(asked: Asked): Explanation["columns"] {
   );
 }
 
-/** SQLite's query plan of a statement; empty where SQLite does not answer in time. */
+/** Returns SQLite's query plan of a statement; empty where SQLite does not answer in time. */
 export async function planOf(asked: Asked, statement: Statement): Promise<readonly PlanLine[]> {
   const results = await queryInTime(asked, [planQuestion(statement)], 1);
   return results === undefined ? [] : planLines(results[0]!);
 }
 
 /**
- * The indexes that would help with the `exists` in the caller's rule: one for each `exists` whose rows no index finds
- * yet.
+ * Returns the indexes that would help with the `exists` in the caller's rule: one for each `exists` whose rows no index
+ * finds yet, except where these are rows of `$users`.
  */
 export function indexesForExists({ table, catalog, rule }: Access): Explanation["indexes"] {
   return unservedIn(rule, table.name, catalog)
@@ -96,14 +97,14 @@ export function indexesForExists({ table, catalog, rule }: Access): Explanation[
 }
 
 /**
- * The refusal with which the call would be answered, as an explanation shows it: status, code and message. Null where
+ * Returns a refusal as an explanation shows it: its status, code and message. Null where `refusal` is null, so where
  * the call is not refused.
  */
 export function refusalShown(refusal: Refusal | null): Explanation["refusal"] {
   return refusal && { status: refusal.status, code: refusal.code, message: refusal.message };
 }
 
-/** How long the explanation has taken so far, in milliseconds with one decimal. */
+/** Returns how long the explanation has taken so far, in milliseconds with one decimal. */
 export function msTaken({ timer }: Asked): number {
   return Math.round(timer.taken() * 10) / 10;
 }

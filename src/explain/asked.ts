@@ -30,8 +30,8 @@ export interface ExplainServices {
   readonly config: Config;
   readonly project: LiveProject;
   /**
-   * Returns for whom the database works on an explanation, because callers take turns at long work, and for how long it
-   * may go on when the explanation has taken `takenMs` milliseconds.
+   * Returns what the database is told with a query of an explanation that has taken `takenMs` milliseconds so far: on
+   * whose behalf it works, since callers take turns at long work, and how much longer it may work.
    */
   readonly longWork: (takenMs: number) => LongWork;
 }
@@ -55,11 +55,12 @@ export interface Asked {
 /** Measures how long an explanation takes, and how much time it has left. */
 export interface Timer {
   /**
-   * Returns for whom the database works on the explanation, because callers take turns at long work, and for how long
-   * it may: for the given share, from 0 to 1, of the time that the explanation has left.
+   * Returns what the database is told with a query of the explanation: on whose behalf it works, since callers take
+   * turns at long work, and how long it may take: the given share, from 0 to 1, of the time that the explanation has
+   * left.
    */
   longWork(share?: number): LongWork;
-  /** How many milliseconds the explanation has taken so far. */
+  /** Returns how many milliseconds the explanation has taken so far. */
   taken(): number;
 }
 
@@ -90,8 +91,8 @@ export function query(
 }
 
 /**
- * Runs statements that only read, as `query` does; undefined where they have not ended in time, or the database does
- * not accept such a large statement.
+ * Runs statements that only read, as `query` does; undefined where they have not ended in time, or the database cannot
+ * execute one of them as it is, for example because it is too large.
  */
 export async function queryInTime(
   asked: Asked,
@@ -106,7 +107,10 @@ export async function queryInTime(
   });
 }
 
-/** Resolves as `work`, a query, does; with undefined where the database has not carried it out in time. */
+/**
+ * Resolves as `work`, a query, does; with undefined where the database has not ended it in time, or has refused to
+ * begin it because too much work waits.
+ */
 export async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
@@ -117,8 +121,8 @@ export async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * What the caller may do with the table by this kind of call; or the refusal with which the call ends before any row is
- * looked at.
+ * Returns what the caller may do with the table by this kind of call; or the refusal with which the call ends before
+ * any row is looked at.
  */
 export function accessTo(asked: Asked, call: Action): Access | Refusal {
   const { table, caller, shutOut, services } = asked;
@@ -126,7 +130,10 @@ export function accessTo(asked: Asked, call: Action): Access | Refusal {
   return permittedAccess({ project: services.project, table, caller }, call, (of) => accessBy(asked, of));
 }
 
-/** What the caller may do with the table by the rule of one action, decided in the same way as for their requests. */
+/**
+ * Returns what the caller may do with the table by the rule of one action, decided in the same way as for their
+ * requests.
+ */
 function accessBy(
   { services: { project, platform }, caller, table, nowMs }: Asked,
   action: RuleAction,
@@ -136,7 +143,7 @@ function accessBy(
   return accessOf(caller, table, rules, action, project.catalog, accesses, Math.floor(nowMs / 1000));
 }
 
-/** What the caller could do with the table if it had `rules` in the place of its own rules. */
+/** Returns what the caller could do with the table if it had `rules` in the place of its own rules. */
 export function accessUnder(
   rules: TableRules,
   { services: { project }, caller, table, nowMs }: Asked,
@@ -146,7 +153,7 @@ export function accessUnder(
   return accessOf(caller, table, rules, action, project.catalog, nothingKnown, Math.floor(nowMs / 1000));
 }
 
-/** An access to the table that no rule limits. With it the key and the values in a question are read. */
+/** Returns an access to the table that no rule limits. With it the key and the values in a question are read. */
 export function wholeAccess(asked: Asked): Access {
   const { project } = asked.services;
   const backend: Caller = { kind: "key", id: "", scopes: ["project:backend"] };
@@ -156,8 +163,8 @@ export function wholeAccess(asked: Asked): Access {
 }
 
 /**
- * What the code that reads and writes rows needs to run here. Reads of the explained call are carried out. The
- * statements of its writes are made as well, but not run: trying to throws an error.
+ * Makes what the code that reads and writes rows needs to run here. The reads of the explained call are carried out.
+ * The statements of its writes are made as well, but not run: trying to run them throws an error.
  */
 export function readingExecution(asked: Asked, tally = new Tally(), share = 1): WriteExecution {
   const { services, caller, nowMs, timer } = asked;

@@ -13,9 +13,9 @@ import { type TermOrUse, termsAndUsesIn, termsIn, truthOf } from "./truths.js";
 type TermCounts = NonNullable<ExplainedTerm["counts"]>;
 
 /**
- * The terms of a list's rule, with their values. A term that reads no row has one value for the whole list. For any
- * other term it is counted for how many rows it is TRUE, FALSE and NULL, among those that match the list's filters, up
- * to the scan limit.
+ * Returns the terms of a list's rule, with their values. A term that reads no row has one value for the whole list. For
+ * any other term it is counted for how many rows it is TRUE, FALSE and NULL, among those that match the list's filters,
+ * up to the scan limit. Nothing is counted where `request` is null.
  */
 export async function countedTerms(
   asked: Asked,
@@ -25,8 +25,8 @@ export async function countedTerms(
   const terms = termsIn(tree);
   const truths = await judgeWithoutRow(asked, terms);
   const ofRows = termsAndUsesIn(tree).filter((each) => !readsNoRow(each));
-  // The rows of a full-text search are found by the index of the search alone, and not by filters. So for such a list
-  // nothing is counted.
+  // The statements that count look for rows by the list's filters alone. For a list with a full-text search they would
+  // count rows that the search does not find, so nothing is counted for it.
   const counts =
     request === null || request.search !== null ? new Map() : await countsOf(asked, ofRows, request);
   return termsAndUsesIn(tree).map((each) => {

@@ -30,7 +30,8 @@ import { termsIn } from "./truths.js";
 
 /**
  * Explains what a caller sees of the history of a row, or of all rows: how many versions there are, and how many of
- * them the rules admit. The terms of the rules are tested on the row as it is now.
+ * them the rules admit. The terms of the rules are tested on the row as it is now; where all rows are asked about, only
+ * those terms are evaluated that read no row.
  */
 export async function explainHistory(asked: Asked, question: Question): Promise<Explanation | Refusal> {
   const whole = wholeAccess(asked);
@@ -115,8 +116,8 @@ async function countsOf(
 }
 
 /**
- * The terms of the rule that refuses the call. Where none does, the terms of the two rules that both have to admit a
- * version: the rule `history` and the rule `read`.
+ * Returns the terms of the rule that refuses the call. Where none does, the terms of the two rules that both have to
+ * admit a version: the rule `history` and the rule `read`.
  */
 async function termsNow(
   asked: Asked,

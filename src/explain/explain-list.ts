@@ -59,7 +59,10 @@ export async function explainList(asked: Asked, { query }: Question): Promise<Ex
   };
 }
 
-/** The page of the list as the caller would get it; undefined where it cannot be read in time. */
+/**
+ * Returns the page of the list as the caller would get it, or the refusal that they would get; undefined where the page
+ * cannot be read in time.
+ */
 async function pageFor(
   asked: Asked,
   access: Access | Refusal,
@@ -106,8 +109,8 @@ function pageOf(
 const pageShare = 0.6;
 
 /**
- * The SQL statement by which the page was read. Where it was not read, the last statement that was tried; null where
- * there was none.
+ * Returns the SQL statement by which the page was read. Where it was not read, the last statement that was tried; null
+ * where there was none.
  */
 function statementOf({ sent }: Asked, page: ListPage | Refusal | undefined): Statement | null {
   const tried = sent.filter(({ sql }) => sql.startsWith("WITH "));
@@ -148,8 +151,8 @@ function verdictOf(
 const atLeast = (isTruncated: boolean) => (isTruncated ? "at least " : "");
 
 /**
- * The indexes that would help the list: those by which its rows could be found from the values of the caller, where no
- * index does that yet, and those that would help with the `exists` of its rule.
+ * Returns the indexes that would help the list: those by which its rows could be found from the values of the caller,
+ * where no index does that yet, and those that would help with the `exists` of its rule.
  */
 function indexesFor(
   { services, table }: Asked,

@@ -61,8 +61,8 @@ function byKey({ table }: Asked): string {
 }
 
 /**
- * What the database says of the row and of the rule's terms. Null where it cannot evaluate the rule, or a default of
- * the table, with the values that were given.
+ * Asks the database about the row and the terms of the rule, and returns its answer. Null where it cannot evaluate the
+ * rule, or a default of the table, with the values that were given.
  */
 async function judgedOrNull(
   asked: Asked,

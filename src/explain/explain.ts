@@ -11,7 +11,7 @@ import type { Question } from "./question.js";
  * Says why a caller may, or may not, do something with a table (docs/reference/http.md#explain). The verdict comes from
  * the same SQL condition that the call itself would use, and nothing is written. Returns the refusal `not_found` where
  * there is no such caller or table, and `bad_request` where the call itself would refuse the key, the values or the
- * list as malformed.
+ * list as malformed, or where the list asks for `expand`, which is not explained.
  */
 export async function explain(question: Question, services: ExplainServices): Promise<Explanation | Refusal> {
   const { project, platform, database } = services;

@@ -3,18 +3,24 @@ import type { ErrorCode } from "../http/refusal.js";
 /** Why a call is allowed or refused, as `POST /admin/api/explain` answers it (docs/reference/http.md#explain). */
 export interface Explanation {
   /**
-   * Whether the rules allow the call; for a list or a history, whether it is answered at all. Null where that could not
-   * be found out.
+   * Whether the rules allow the call, and, unless it is a create, there is a row with its key; for a list or a history,
+   * whether it is answered at all. Null where that could not be found out.
    */
   readonly allowed: boolean | null;
   /** Whether the call is allowed and why, in words. */
   readonly reason: string;
-  /** The error with which the call itself would be answered, as far as rules decide; null where they allow it. */
+  /**
+   * The error with which the call itself would be answered, as far as rules decide; null where `allowed` is true or
+   * null.
+   */
   readonly refusal: { readonly status: number; readonly code: ErrorCode; readonly message: string } | null;
   /** The rule that decides; null where an API key has the scope, because no rule is asked then. */
   readonly rule: ExplainedRule | null;
   readonly terms: readonly ExplainedTerm[];
-  /** For each column whether the column's rules let the caller read it in an answer, and write it. */
+  /**
+   * For each column whether the caller may read it in an answer, and write it: by the column's rules, or by the scopes
+   * of an API key.
+   */
   readonly columns: Readonly<Record<string, { readonly read: boolean; readonly write: boolean }>>;
   /**
    * The values that a write would set beside those that the call sends: managed columns, and the defaults of a new row.
@@ -25,7 +31,7 @@ export interface Explanation {
   /** The call's SQL statement, with `?` in the place of values; null where none is sent. */
   readonly sql: string | null;
   readonly plan: readonly PlanLine[];
-  /** How the rows are found, in words; null where none are looked for. */
+  /** How the rows are found, in words; null where none are looked for, or a list was not read in time. */
   readonly way: string | null;
   /** Indexes that would help the call. Each is given by its table and the columns with which it has to begin. */
   readonly indexes: readonly { readonly table: string; readonly columns: readonly string[] }[];
@@ -33,7 +39,10 @@ export interface Explanation {
   readonly rows_read: number | null;
   /** How long the explanation took, in milliseconds. */
   readonly ms: number;
-  /** Only for a list or a history: how many rows or versions match, and how many of them the rules admit. */
+  /**
+   * Only for a list or a history: how many rows or versions match, and how many of them the rules admit. Missing where
+   * the call is refused or they were not counted in time.
+   */
   readonly counts?: ExplainedCounts;
 }
 
@@ -61,7 +70,10 @@ export interface ExplainedTerm {
   /** The line of svc.toml in which the term begins, from 1; null where it is not there. */
   readonly line: number | null;
   readonly column: number | null;
-  /** The text of svc.toml in which the term is written: `rules.messages.update`, or `conditions.member(room)`. */
+  /**
+   * The name of the rule or of the named condition in whose text in svc.toml the term is written:
+   * `rules.messages.update`, or `conditions.member(room)`.
+   */
   readonly path: string;
   /**
    * For a term of an update rule, which row stands in the place of `row`: the one before or the one after the update.
@@ -72,9 +84,15 @@ export interface ExplainedTerm {
    * value.
    */
   readonly truth: boolean | null;
-  /** True where the term was not evaluated: because time was up, or because it reads a row and there is none. */
+  /**
+   * True where the term was not evaluated: because time was up, because the database does not accept a statement with
+   * it, or because it reads a row and there is none to read it of, as in a history of all rows.
+   */
   readonly unfinished?: true;
-  /** For a list, the numbers of rows for which the term is TRUE, FALSE and NULL. */
+  /**
+   * For a term of a list's rule that reads the row: the numbers of rows for which it is TRUE, FALSE and NULL. Missing
+   * for every other term, and where they were not counted.
+   */
   readonly counts?: { readonly true: number; readonly false: number; readonly null: number };
 }
 
@@ -86,8 +104,8 @@ export interface NotJudged {
   readonly kind: "not_null" | "check" | "unique" | "foreign_key" | "trigger";
   readonly columns: readonly string[];
   /**
-   * The SQL of a check or a trigger; the condition of a partial unique index; the table that a foreign key refers to;
-   * or, for a delete, the column that may refer to the row. Null for all else.
+   * The SQL of a check or a trigger; the condition of a partial unique index; the table that a foreign key of one
+   * column refers to; or, for a delete, the column that may refer to the row, as `table.column`. Null for all else.
    */
   readonly text: string | null;
 }
@@ -95,7 +113,7 @@ export interface NotJudged {
 /** A line of SQLite's query plan. */
 export interface PlanLine {
   readonly detail: string;
-  /** The index that the line of the plan uses; null for none. */
+  /** The index that the line of the plan uses, or `PRIMARY KEY` or `INTEGER PRIMARY KEY`; null for none. */
   readonly index: string | null;
 }
 
@@ -105,7 +123,7 @@ export interface ExplainedCounts {
   readonly rows: number;
   /** Whether there may be more rows than `rows`, because counting ended at a limit. */
   readonly rows_truncated: boolean;
-  /** How many of the counted rows the rules admit. */
+  /** How many rows, or versions of rows, match and are admitted by the rules, as far as was counted. */
   readonly allowed: number;
   readonly allowed_truncated: boolean;
   /**

@@ -4,9 +4,9 @@ import { parseTrigger, type Write } from "../schema/parse-trigger.js";
 import type { NotJudged } from "./explanation.js";
 
 /**
- * The constraints and the triggers of a table that may refuse a write although the rules let it through. `written` are
- * the columns that the write gives values to, its defaults and managed columns included; for a delete they do not
- * matter.
+ * Returns what may refuse a write although the rules let it through: the constraints and the triggers of the table; for
+ * a delete, its triggers and the foreign keys that may refer to the row. `written` are the columns that the write gives
+ * values to, managed columns included. For an update, constraints that concern none of these are left out.
  */
 export function notJudged(
   write: Write,
@@ -60,7 +60,7 @@ function constraintsOf(table: Table, catalog: Catalog): readonly NotJudged[] {
   ];
 }
 
-/** The foreign keys by which rows of other tables, or of the same one, may refer to a row that is deleted. */
+/** Returns the foreign keys by which rows of other tables, or of the same one, may refer to a row that is deleted. */
 function referringTo(table: Table, tables: readonly Table[]): readonly NotJudged[] {
   return tables.flatMap((other) =>
     [...other.columns.values()].flatMap(({ name, references }): readonly NotJudged[] =>

@@ -1,7 +1,7 @@
 import type { Result } from "../platform/database.js";
 import type { PlanLine } from "./explanation.js";
 
-/** The lines of SQLite's query plan, from the result of an EXPLAIN QUERY PLAN. */
+/** Reads the lines of SQLite's query plan, from the result of an EXPLAIN QUERY PLAN. */
 export function planLines({ rows }: Result): readonly PlanLine[] {
   return rows.map((row) => {
     const detail = String(row[3]);
@@ -10,8 +10,9 @@ export function planLines({ rows }: Result): readonly PlanLine[] {
 }
 
 /**
- * The index that a line of a query plan uses, such as `by_owner` in `SEARCH t USING COVERING INDEX by_owner (owner=?)`;
- * null for none.
+ * Returns the index that a line of a query plan uses, such as `by_owner` in
+ * `SEARCH t USING COVERING INDEX by_owner (owner=?)`; or `PRIMARY KEY` or `INTEGER PRIMARY KEY` for a line that uses
+ * that. Null for none.
  */
 function indexIn(detail: string): string | null {
   const [, key, name] =

@@ -81,8 +81,8 @@ export function rowCall(asked: Asked, question: Question, parts: RowParts, whole
 }
 
 /**
- * The values that a create or an update writes: `sent` are those of the call, `given` those together with what the
- * server sets in managed columns.
+ * Returns the values that a create or an update writes: `sent` are those of the call, `given` those together with what
+ * the server sets in managed columns.
  */
 function givenOf(asked: Asked, { sent: asSent }: RowParts, { managed }: Access) {
   const sent: RowValues = asSent ?? new Map();
@@ -165,8 +165,8 @@ function sendsOf(
 }
 
 /**
- * SQLite's query plan of the call's statement, and how many rows the call reads to find the row and test it; null where
- * that is not known.
+ * Returns SQLite's query plan of the call's statement, and how many rows the call reads to find the row and test it.
+ * Where the database does not answer in time, the plan is empty; `rowsRead` is null where the number is not known.
  */
 export async function costOf(
   asked: Asked,

@@ -47,7 +47,7 @@ export function keyIn(key: NonNullable<Question["key"]>, whole: Access): RowValu
 
 /**
  * Reads the values that a write sends, and refuses those that the access does not let the caller write. Null for an
- * update without values; no values for a read or a delete.
+ * update without values; an empty map for a read or a delete.
  */
 export function valuesOf({ action, values }: Question, access: Access): RowValues | null | Refusal {
   switch (action) {

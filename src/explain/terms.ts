@@ -20,7 +20,7 @@ import { expressionOf, type Term, type TermOrUse, type Truth, truthsIn } from ".
 
 /** What the database has answered about a row and the terms of its rule. */
 export interface Judged {
-  /** Whether there is a row with the key. */
+  /** Whether there is a row with the key. Always true for a create, which is of a row that is yet to be made. */
   readonly isThere: boolean;
   /** Whether the rule admits the row; undefined where that was not asked, or not found out in time. */
   readonly admitted: boolean | undefined;
@@ -136,7 +136,7 @@ async function ruleInTime(asked: Asked, question: RowQuestion): Promise<boolean 
   return admitted === undefined ? undefined : admitted === 1;
 }
 
-/** The values of those terms that read no row. The others are not evaluated. */
+/** Returns the values of those terms that read no row. The others are not evaluated. */
 export async function judgeWithoutRow(
   asked: Asked,
   terms: readonly Term[],
@@ -153,8 +153,8 @@ export function readsNoRow(term: TermOrUse): boolean {
 }
 
 /**
- * The condition of a term, or of the use of a named condition, with the values of the caller, such as their id, in the
- * place of their names.
+ * Returns the condition of a term, or of the use of a named condition, with the values of the caller, such as their id,
+ * in the place of their names.
  */
 export function bound(
   term: TermOrUse,

@@ -1,6 +1,6 @@
 import type { ExplainedTerm, Explanation } from "./explanation.js";
 
-/** An explanation as text for people; with `withSql` also the statement of the call and SQLite's plan of it. */
+/** Writes an explanation as text for people; with `withSql` also the statement of the call and SQLite's plan of it. */
 export function explanationText(
   explanation: Explanation,
   { withSql }: { readonly withSql: boolean },
@@ -63,7 +63,7 @@ function mark({ truth, unfinished, counts }: ExplainedTerm): string {
   return truth === null ? "?" : truth ? "✓" : "✗";
 }
 
-/** Lines that name the columns that the caller may not read or not write. Other columns are not mentioned. */
+/** Makes lines that name the columns that the caller may not read or not write. Other columns are not mentioned. */
 function columnLines({ columns }: Explanation): readonly string[] {
   const entries = Object.entries(columns);
   const hidden = entries.filter(([, { read }]) => !read).map(([name]) => name);

@@ -10,8 +10,8 @@ export type TermOrUse = Extract<TermTree, { readonly kind: "term" | "condition" 
 export type Term = Extract<TermTree, { readonly kind: "term" }>;
 
 /**
- * The terms of a rule's tree and the uses of named conditions in it, in the order in which they are written. The terms
- * of a named condition come after its use.
+ * Returns the terms of a rule's tree and the uses of named conditions in it, in the order in which they are written.
+ * The terms of a named condition come after its use.
  */
 export function termsAndUsesIn(tree: TermTree): readonly TermOrUse[] {
   switch (tree.kind) {
@@ -27,12 +27,12 @@ export function termsAndUsesIn(tree: TermTree): readonly TermOrUse[] {
   }
 }
 
-/** The terms of a rule's tree, in the order in which they are written. */
+/** Returns the terms of a rule's tree, in the order in which they are written. */
 export function termsIn(tree: TermTree): readonly Term[] {
   return termsAndUsesIn(tree).filter((each) => each.kind === "term");
 }
 
-/** The condition that a rule's tree, or a part of it, stands for, as one expression. */
+/** Returns the condition that a rule's tree, or a part of it, stands for, as one expression. */
 export function expressionOf(tree: TermTree): Expression {
   switch (tree.kind) {
     case "term":
@@ -48,8 +48,8 @@ export function expressionOf(tree: TermTree): Expression {
 }
 
 /**
- * The value of a rule's tree, by SQL's three-valued logic, from the values of its terms. Undefined where it depends on
- * a term whose value was not found out.
+ * Works out the value of a rule's tree, by SQL's three-valued logic, from the values of its terms. Undefined where it
+ * depends on a term whose value was not found out.
  */
 export function truthOf(tree: TermTree, terms: ReadonlyMap<TermTree, Truth>): Truth {
   switch (tree.kind) {
@@ -77,8 +77,8 @@ function not(truth: Truth): Truth {
 }
 
 /**
- * The word for the value of a rule in an explanation: TRUE, FALSE or NULL. `not TRUE` where the database refused the
- * row, but which of the last two the value is was not found out.
+ * Returns the word for the value of a rule in an explanation: TRUE, FALSE or NULL. `not TRUE` where the database
+ * refused the row, but which of the last two the value is was not found out.
  */
 export function truthWord(truth: Truth): string {
   if (truth === undefined) return "not TRUE";

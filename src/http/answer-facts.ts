@@ -67,8 +67,8 @@ export function tellOf(request: Request, answer: Response, told: AnswerFacts): v
 }
 
 /**
- * The facts that `tell` or `tellOf` has added to the answer, or kept with its request; an empty object where there are
- * none.
+ * Returns the facts that `tell` or `tellOf` has added to the answer, or kept with its request; an empty object where
+ * there are none.
  */
 export function factsOf(request: Request, answer: Response): AnswerFacts {
   return (answer as Told)[facts] ?? (request as Told)[facts] ?? nothing;

@@ -43,7 +43,8 @@ const texts = new WeakMap<Request, string | Refusal>();
 /**
  * Reads a request's body to its end before the caller is authenticated. Otherwise a client could pass the check, then
  * send its body slowly and have it accepted after its session has ended. `readText` and `readJsonObject` later use what
- * was read here. Returns undefined for methods whose body is never read, and where the body was read already.
+ * was read here. Returns a promise to wait for; or undefined where there is nothing to read: for GET, HEAD and DELETE,
+ * and where the body was read already.
  */
 export function readAhead(request: Request, bodyBytesMax: number): Promise<void> | undefined {
   if (request.method === "GET" || request.method === "HEAD" || request.method === "DELETE") return undefined;
@@ -54,7 +55,8 @@ export function readAhead(request: Request, bodyBytesMax: number): Promise<void>
 }
 
 /**
- * A request's body as UTF-8 text; a refusal where it has more than `bodyBytesMax` bytes, is cut off or is not UTF-8.
+ * Reads a request's body as UTF-8 text; a refusal where it has more than `bodyBytesMax` bytes, is cut off or is not
+ * UTF-8.
  */
 export async function readText(request: Request, bodyBytesMax: number): Promise<string | Refusal> {
   const text = texts.get(request);

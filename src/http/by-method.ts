@@ -3,7 +3,7 @@ import { methodNotAllowed } from "./refusal.js";
 
 type RouteHandler = (c: Context) => Response | Promise<Response>;
 
-/** A handler that answers 405 and names the allowed methods in the header `Allow`. */
+/** Makes a handler that answers 405 and names the allowed methods in the header `Allow`. */
 export const refuse =
   (...allowed: readonly string[]): RouteHandler =>
   () =>

@@ -1,6 +1,6 @@
 /**
- * The part of a client's address by which its failed passwords and registrations are counted: the whole IPv4 address,
- * or the /64 of an IPv6 address, because a single subscriber can use any address within their /64.
+ * Returns the part of a client's address by which its failed passwords and registrations are counted: the whole IPv4
+ * address, or the /64 of an IPv6 address, because a single subscriber can use any address within their /64.
  * `docs/reference/auth.md#throttle`
  */
 export function addressUnit(address: string): string {
@@ -38,9 +38,9 @@ function groups(text: string): string[] {
 }
 
 /**
- * The client's address according to the trusted proxy: the last entry of `X-Forwarded-For`, because the proxy appends
- * its entry to whatever the client sent. A port in it is left out; null where the header is missing or its last entry
- * is empty.
+ * Returns the client's address according to the trusted proxy: the last entry of `X-Forwarded-For`, because the proxy
+ * appends its entry to whatever the client sent. A port in it is left out; null where the header is missing or its last
+ * entry is empty.
  */
 export function lastForwarded(header: string | null): string | null {
   const last = header?.split(",").at(-1)?.trim();

@@ -37,7 +37,7 @@ export function entityTags(
   return tags.length === 0 ? badRequest(`${name}: expected * or entity tags such as "7"`) : tags;
 }
 
-/** The header `ETag` with a strong entity tag. `text` holds no quote. */
+/** Makes the header `ETag` with a strong entity tag. `text` has to hold no quote, which is not checked. */
 export function etagHeader(text: string): { readonly ETag: string } {
   return { ETag: `"${text}"` };
 }

@@ -18,9 +18,9 @@ export interface OriginPolicy extends OwnOrigin {
 }
 
 /**
- * What is known of the web page that a request comes from. `trusted`: it is of the server's own or of an allowed
- * origin. `foreign`: it is of another one. `unknown`: the request has neither `Origin` nor `Sec-Fetch-Site`, as from a
- * client that is not a browser.
+ * What is known of the web page that a request comes from. `trusted`: it is of the server's own origin or of one that
+ * is allowed by name, or the user has opened the URL themselves, from no page. `foreign`: it is of another origin.
+ * `unknown`: the request has neither `Origin` nor `Sec-Fetch-Site`, as from a client that is not a browser.
  */
 export type OriginVerdict = "trusted" | "foreign" | "unknown";
 
@@ -37,7 +37,10 @@ export function judgeOrigin(policy: OriginPolicy, request: Request): OriginVerdi
   return "unknown";
 }
 
-/** The value of `Access-Control-Allow-Origin` for an origin; null where the origin is not allowed. */
+/**
+ * Returns the value of `Access-Control-Allow-Origin` for an origin: `*` where every origin is allowed, else the origin
+ * itself; null where it is not allowed.
+ */
 export function allowOrigin(policy: OriginPolicy, origin: string): string | null {
   if (policy.anyAllowed) return "*";
   return policy.allowed.has(origin) ? origin : null;
@@ -57,7 +60,7 @@ export function isOwnOrigin(origin: string, { own, trustProxy }: OwnOrigin, requ
 }
 
 /**
- * The protocol between the client and the trusted proxy: the last entry of `X-Forwarded-Proto`, which the proxy
+ * Returns the protocol between the client and the trusted proxy: the last entry of `X-Forwarded-Proto`, which the proxy
  * wrote. Null where no proxy is trusted, or the entry is missing or neither `http` nor `https`.
  */
 export function forwardedProtocol(request: Request, trustProxy: boolean): "http:" | "https:" | null {

@@ -4,8 +4,8 @@ import { badRequest, type Refusal } from "./refusal.js";
 export type QueryParameter = readonly [name: string, value: string];
 
 /**
- * The parameters of a request's URL, in its order. Unlike URLSearchParams this refuses what is malformed (a bad `%`,
- * bytes that are not UTF-8, NUL) and what is ambiguous (a name given twice).
+ * Returns the parameters of a request's URL, in its order. Unlike URLSearchParams this refuses what is malformed (a bad
+ * `%`, bytes that are not UTF-8, NUL) and what is ambiguous (a name given twice).
  */
 export function parseQueryString(url: string): readonly QueryParameter[] | Refusal {
   const start = url.indexOf("?");
@@ -26,7 +26,10 @@ export function parseQueryString(url: string): readonly QueryParameter[] | Refus
   return parameters;
 }
 
-/** Percent-decodes a component of a path or a query string; null where it is malformed or holds a NUL. */
+/**
+ * Percent-decodes a component of a path or a query string; null where it is malformed or holds a NUL. With
+ * `plusIsSpace` a `+` is decoded as a space, as it is meant in a query string.
+ */
 export function decode(component: string, plusIsSpace = true): string | null {
   try {
     const encoded = plusIsSpace ? component.replaceAll("+", " ") : component;
@@ -37,7 +40,7 @@ export function decode(component: string, plusIsSpace = true): string | null {
   }
 }
 
-/** Text that a caller sent, quoted for a message as JSON and cut to 80 characters. */
+/** Quotes text that a caller sent for a message: as a JSON string, cut to 80 characters. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }

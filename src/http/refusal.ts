@@ -1,7 +1,10 @@
 import { type AnswerFacts, tell } from "./answer-facts.js";
 import { acceptsQuery, type HeadersRecord, json } from "./respond.js";
 
-/** Every error code of the HTTP interface and the status of the answer. `docs/reference/errors.md#codes` */
+/**
+ * Every error code of the HTTP interface, with the status that an answer with this code has, unless its Refusal gives
+ * another one (`options.status`). `docs/reference/errors.md#codes`
+ */
 export const statuses = {
   bad_request: 400,
   invalid_cursor: 400,
@@ -83,7 +86,7 @@ export class Refusal {
     return new Refusal(this.code, `${part}: ${this.message}`, this.options);
   }
 
-  /** The HTTP answer for the refusal, with the body `{ error }`. */
+  /** Makes the HTTP answer for the refusal, with the body `{ error }`. */
   toResponse(): Response {
     const { code, error, status, options } = this;
     return tell(json({ error }, status, options.headers), { code, ...options.facts });
@@ -110,8 +113,8 @@ export function responseOf(answer: Response | Refusal): Response {
 }
 
 /**
- * A refusal 405. Its header `Allow` names the methods that the path has (RFC 9110, section 15.5.6). If QUERY is one of
- * them, the header `Accept-Query` says which bodies it takes.
+ * Makes a refusal 405. Its header `Allow` names the methods that the path has (RFC 9110, section 15.5.6). If QUERY is
+ * one of them, the header `Accept-Query` says which bodies it takes.
  */
 export function methodNotAllowed(...allowed: readonly string[]): Refusal {
   const headers = { Allow: allowed.join(", "), ...(allowed.includes("QUERY") && acceptsQuery) };
@@ -119,7 +122,8 @@ export function methodNotAllowed(...allowed: readonly string[]): Refusal {
 }
 
 /**
- * A refusal 400 `bad_request`, with a message for the caller and, where it is about columns of a table, their names.
+ * Makes a refusal 400 `bad_request`, with a message for the caller and, where it is about columns of a table, their
+ * names.
  */
 export const badRequest = (message: string, columns: readonly string[] = []) =>
   new Refusal("bad_request", message, { columns });

@@ -1,12 +1,12 @@
 /**
- * A JSON answer. Answers depend on the caller and the origin, so `Cache-Control: no-store` forbids to store them, and
- * `Vary: Origin` keeps a cache that stores them nevertheless from giving one origin's answer to another.
+ * Makes a JSON answer. Answers depend on the caller and the origin, so `Cache-Control: no-store` forbids to store them,
+ * and `Vary: Origin` keeps a cache that stores them nevertheless from giving one origin's answer to another.
  */
 export function json(body: unknown, status = 200, headers: HeadersRecord = {}): Response {
   return jsonText(JSON.stringify(body), status, headers);
 }
 
-/** A JSON answer from a body that is JSON text already. It has the same headers as one of `json`. */
+/** Makes a JSON answer from a body that is JSON text already. It has the same headers as one of `json`. */
 export function jsonText(body: string, status = 200, headers: HeadersRecord = {}): Response {
   return new Response(body, { status, headers: { ...always, ...headers } });
 }

@@ -21,9 +21,9 @@ export function parseStrictJson(text: string): { readonly value: unknown } | Ref
 const depthMax = 64;
 
 /**
- * A fast check that accepts what most clients send: a flat object that JSON.stringify wrote. If JSON.stringify writes
- * the parsed value with the same text, no key was doubled and no number rounded. Text with a backslash is not accepted
- * here but left to `inspect`, because an escape can stand for a NUL or a lone surrogate.
+ * Whether a text passes a fast check, which accepts what most clients send: a flat object that JSON.stringify wrote. If
+ * JSON.stringify writes the parsed value with the same text, no key was doubled and no number rounded. Text with a
+ * backslash is not accepted here but left to `inspect`, because an escape can stand for a NUL or a lone surrogate.
  */
 function isPlain(text: string, value: unknown): boolean {
   if (typeof value !== "object" || value === null || text.includes("\\")) return false;
@@ -44,8 +44,8 @@ function* tokens(text: string): Generator<string> {
 }
 
 /**
- * The index just after the JSON string whose opening quote is at `opening`. It is found by a loop, because a regular
- * expression that matches a string of several megabytes overflows the stack.
+ * Returns the index just after the JSON string whose opening quote is at `opening`. It is found by a loop, because a
+ * regular expression that matches a string of several megabytes overflows the stack.
  */
 function stringEnd(text: string, opening: number): number {
   let at = opening + 1;

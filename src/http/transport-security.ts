@@ -8,11 +8,11 @@ import { forwardedProtocol, isHttps, type OwnOrigin } from "./origin.js";
 export const strictTransportSecurity = ["Strict-Transport-Security", "max-age=31536000"] as const;
 
 /**
- * Returns whether the answer to a request gets the header Strict-Transport-Security: it does where the request came
- * over TLS (RFC 6797, section 7.2). Behind a proxy that ends TLS, requests arrive over plain HTTP; then
- * `X-Forwarded-Proto` of a trusted proxy decides, or else whether the canonical origin is HTTPS. Loopback hosts never
- * get the header, because browsers would then demand HTTPS of every other server on that machine, too.
- * `docs/reference/auth.md#transport-security`
+ * Makes a function that tells whether the answer to a request gets the header Strict-Transport-Security: where the
+ * request came over TLS (RFC 6797, section 7.2), by its URL or by `X-Forwarded-Proto` of a trusted proxy. Where the
+ * canonical origin is HTTPS, every answer gets it, because a proxy may end TLS, unless a trusted proxy says `http`.
+ * HTTPS of a loopback host does not count, because browsers would then demand HTTPS of every other server on that
+ * machine, too. `docs/reference/auth.md#transport-security`
  */
 export function transportSecurity({ own, trustProxy }: OwnOrigin): (request: Request) => boolean {
   const isStrict = (url: string) => isHttps(url) && !isLoopbackHost(new URL(url).hostname);

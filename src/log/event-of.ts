@@ -77,8 +77,8 @@ const refusesCredential: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The security event of a request that was answered, for the request log; null for a request that has nothing to do
- * with security.
+ * Returns the security event of a request that was answered, for the request log; null for a request that has nothing
+ * to do with security.
  */
 export function eventOf(
   method: string,

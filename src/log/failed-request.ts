@@ -8,8 +8,8 @@ import {
 import { HasherBusyError, type Log } from "../platform/platform.js";
 
 /**
- * The refusal with which a request is answered that has failed with an exception. An exception that nobody expects is
- * logged, and answered as a 500.
+ * Returns the refusal with which a request is answered that has failed with an exception. An exception that nobody
+ * expects is logged, and answered as a 500.
  */
 export function failedRequest(log: Log, error: unknown): Refusal {
   if (error instanceof DeadlineError) return deadlineExceeded;

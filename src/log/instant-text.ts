@@ -2,8 +2,8 @@ let second = Number.NaN;
 let upToSecond = "";
 
 /**
- * A time in milliseconds since the epoch as `2026-11-23T02:00:00.123Z`. The part up to the seconds is kept for the next
- * call, because most lines of a log are of the same second as the line before.
+ * Writes a time in milliseconds since the epoch as `2026-11-23T02:00:00.123Z`. The part up to the seconds is kept for
+ * the next call, because most lines of a log are of the same second as the line before.
  */
 export function instantText(ms: number): string {
   const now = Math.floor(ms / 1000);

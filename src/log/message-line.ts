@@ -10,7 +10,7 @@ export interface LogSettings {
 
 /**
  * A message in the log for whoever operates the server. Those of `Log.warn` and `Log.error` have the levels `warn` and
- * `error`; notes have `info`.
+ * `error`; a message that is no warning has `info`.
  */
 export interface Message {
   readonly level: "info" | "warn" | "error";
@@ -20,8 +20,8 @@ export interface Message {
 }
 
 /**
- * The line of the log for a message; null where the message's level is below `log.level`. `nowMs` is in milliseconds
- * since the epoch.
+ * Makes the line of the log for a message; null where the message's level is below `log.level`. `nowMs` is in
+ * milliseconds since the epoch.
  */
 export function messageLine(settings: LogSettings, nowMs: number, message: Message): string | null {
   const { level, text, cause } = message;
@@ -37,8 +37,8 @@ export function messageLine(settings: LogSettings, nowMs: number, message: Messa
 }
 
 /**
- * What was thrown, as text. Of an exception this is the stack, followed by the text of the exception that caused it,
- * and so on.
+ * Writes what was thrown as a text. Of an exception this is the stack, followed by the text of the exception that
+ * caused it, and so on.
  */
 function causeText(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);

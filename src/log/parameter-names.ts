@@ -18,8 +18,9 @@ const inBrackets = new Set(
 );
 
 /**
- * The names of a query string's parameters, in its order, for the request log. A name that is neither one of the known
- * parameters nor that of a column of the table is given as `?`, because it may be any text of the caller's.
+ * Returns the names of a query string's parameters, in its order, for the request log. A name that is neither one of
+ * the known parameters nor that of a column of the table is given as `?`, because it may be any text of the caller's.
+ * For a malformed query string the result is a single `?`.
  */
 export function parameterNames(url: string, columns: ReadonlyMap<string, unknown>): readonly string[] {
   const parameters = parseQueryString(url);

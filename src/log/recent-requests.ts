@@ -32,7 +32,7 @@ export class RecentRequests {
     this.#next = (this.#next + 1) % this.max;
   }
 
-  /** The remembered requests, the newest first. */
+  /** Yields the remembered requests, the newest first. */
   *newest(): Iterable<RecentRequest> {
     const { length } = this.#kept;
     for (let back = 1; back <= length; back++) yield this.#kept[(this.#next - back + length) % length]!;

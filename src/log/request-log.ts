@@ -88,8 +88,8 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
 }
 
 /**
- * What is remembered of a request from its facts. Of the caller this is only kind and id, because the object in the
- * facts may also hold an email address.
+ * Returns what is remembered of a request from its facts. Of the caller this is only kind and id, because the object in
+ * the facts may also hold an email address.
  */
 function rememberedOf({
   principal,

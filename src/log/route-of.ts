@@ -1,7 +1,10 @@
 import { RegExpRouter } from "hono/router/reg-exp-router";
 import { getPath } from "hono/utils/url";
 
-/** The pattern of the route that answers a request, such as `/api/:table`; `-` where there is none. */
+/**
+ * A function that returns the pattern of the route that answers a request, such as `/api/:table`; `-` where no route
+ * does.
+ */
 export type RouteOf = (request: Request) => string;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * A text as a JSON string of visible ASCII characters only. So no id or name from elsewhere can begin a new line of the
- * log, or send control characters to the terminal that shows it.
+ * Writes a text as a JSON string of visible ASCII characters only. So no id or name from elsewhere can begin a new line
+ * of the log, or send control characters to the terminal that shows it.
  */
 export function quotedText(text: string): string {
   return JSON.stringify(text).replace(
@@ -10,8 +10,8 @@ export function quotedText(text: string): string {
 }
 
 /**
- * A text for the log: unchanged if it has only letters, digits and harmless punctuation, else as `quotedText` writes
- * it.
+ * Writes a text for the log: unchanged if it has only letters, digits and harmless punctuation, else as `quotedText`
+ * writes it.
  */
 export function plainText(text: string): string {
   return /^[\w.:,@$[\]?-]+$/.test(text) ? text : quotedText(text);

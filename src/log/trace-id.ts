@@ -1,6 +1,6 @@
 /**
- * The trace id of a request's `traceparent` header (W3C Trace Context, section 3.2.2): 32 hexadecimal digits. Null
- * where there is no such header or it is not valid.
+ * Returns the trace id of a request's `traceparent` header (W3C Trace Context, section 3.2.2): 32 hexadecimal digits.
+ * Null where there is no such header or it is not valid.
  */
 export function traceId(header: string | null): string | null {
   if (header === null) return null;

@@ -199,8 +199,8 @@ function claimedMail(row: Result["rows"][number], claimedAtMs: number): ClaimedM
 }
 
 /**
- * The message to send for a mail of the outbox. Null where its link is used, expired or replaced by a newer one: then
- * nothing is sent.
+ * Makes the message to send for a mail of the outbox. Null where its link is used, expired or replaced by a newer one:
+ * then nothing is sent.
  */
 async function messageOf(
   services: OutboxServices,
@@ -217,7 +217,7 @@ async function messageOf(
 
 const errorLengthMax = 200;
 
-/** What went wrong with a delivery, as one short line of visible ASCII characters. */
+/** Returns what went wrong with a delivery, as one short line of visible ASCII characters. */
 function inWords(cause: unknown): string {
   const text = cause instanceof Error ? cause.message : String(cause);
   return text.replace(/[^\x20-\x7e]+/g, " ").slice(0, errorLengthMax);

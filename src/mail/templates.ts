@@ -138,7 +138,7 @@ function expiry(ms: number): string {
   return `The link works once, until ${date} ${time.slice(0, 5)} UTC.`;
 }
 
-/** The display name of a mail address (RFC 5322, section 3.4), or its domain where it has no display name. */
+/** Returns the display name of a mail address (RFC 5322, section 3.4), or its domain where it has no display name. */
 function senderName(from: string): string {
   const [, name] = /^\s*"?([^"<]*?)"?\s*</.exec(from) ?? [];
   const address = from.replace(/^.*<|>.*$/g, "");
@@ -166,8 +166,8 @@ const buttonStyle =
   "display:inline-block;padding:12px 24px;background:#1d4ed8;border-radius:6px;color:#ffffff;font-weight:bold;text-decoration:none";
 
 /**
- * The HTML version of a mail. It uses tables and inline styles, because all mail clients support these, and loads no
- * images, fonts or scripts.
+ * Makes the HTML version of a mail. It uses tables and inline styles, because all mail clients support these, and loads
+ * no images, fonts or scripts.
  */
 function asHtml({ subject, before, action, after }: MailWording, actionUrl: string | null): string {
   const paragraph = (text: string) => `<p style="margin:0 0 16px">${escapeHtml(text)}</p>`;

@@ -34,9 +34,9 @@ export interface Attempt {
    * undefined where nothing is left to record, for example after `succeed`, so that the answer does not have to wait.
    */
   end(status: number): Promise<unknown> | undefined;
-  /** The receipt of the metered request; null as long as none has been made. */
+  /** Returns the receipt of the metered request; null as long as none has been made. */
   receipt(): Receipt | null;
-  /** The id that the request's receipt has or will have; null where requests are not metered. */
+  /** Returns the id that the request's receipt has or will have; null where requests are not metered. */
   id(): string | null;
 }
 

@@ -3,8 +3,10 @@ import type { Journal, JournalEntry } from "../platform/journal.js";
 import { insertEntries, insertGap } from "./store.js";
 
 /**
- * A journal that stores receipts in the project's database, as on Workers. It writes them in a batch of its own, after
- * the request's statements have been committed. So a receipt that cannot be written undoes nothing of the request.
+ * Makes a journal that stores receipts in the project's database. Workers use it for all receipts, Node only for
+ * receipts that its journal in files could not take before the server stopped. It writes them in a batch of its own,
+ * after the request's statements have been committed. So a receipt that cannot be written undoes nothing of the
+ * request.
  */
 export function databaseJournal(database: Database): Journal {
   return {

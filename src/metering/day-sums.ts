@@ -21,7 +21,7 @@ export function byDay(receipts: readonly Receipt[]): readonly DayReceipts[] {
   return Object.values(days).map((those) => [dayOf(those[0]!.atMs), those[0]!.attemptId, those]);
 }
 
-/** The receipts of one day in UTC. `first` is the `attemptId` of the first of them. */
+/** The receipts of one day in UTC, as `[day, first, receipts]`. `first` is the `attemptId` of the first of them. */
 export type DayReceipts = readonly [day: string, first: string, receipts: readonly Receipt[]];
 
 /**
@@ -40,7 +40,7 @@ export type UsageSum = [
   unknownReads: number,
 ];
 
-/** Adds receipts up: gives one sum for each table and caller. */
+/** Adds receipts up: gives one sum for each table and caller, whatever the receipts' days. */
 export function sumsOf(receipts: readonly Receipt[]): readonly UsageSum[] {
   const sums: Record<string, UsageSum> = {};
   for (const receipt of receipts) {

@@ -20,8 +20,8 @@ class Area {
 }
 
 /**
- * The label of all paths and methods that the server does not know. Without this label, clients could create any number
- * of time series.
+ * The label of all methods that the server does not know, and of all paths outside the named areas. Without this label,
+ * clients could create any number of time series.
  */
 const other = "other";
 /** The areas by which requests are counted. Each is the first segment of paths; `other` is for all other paths. */
@@ -88,8 +88,8 @@ export class Metrics {
   }
 
   /**
-   * The metrics in Prometheus's text format, version 0.0.4. `journal` is null where requests are not metered; `streams`
-   * is the number of open streams and of pulls that wait.
+   * Returns the metrics in Prometheus's text format, version 0.0.4. `journal` is null where requests are not metered,
+   * and the metrics about receipts are then left out. `streams` is the number of open streams and of pulls that wait.
    */
   render(journal: RecorderState | null, streams: number): string {
     const lines: string[] = [];

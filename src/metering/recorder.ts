@@ -15,7 +15,7 @@ export interface RecorderState {
   readonly waiting: number;
   /** How many receipts were dropped since the start because too many were waiting. */
   readonly lost: number;
-  /** Whether the last attempt to write to the journal succeeded. */
+  /** Whether the last attempt to write receipts succeeded; true before the first attempt. */
   readonly available: boolean;
 }
 

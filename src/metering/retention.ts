@@ -8,7 +8,7 @@ const roundsMax = 50;
 
 /**
  * Deletes the receipts of days that are more than `retentionDays` old, in small batches so that other writes do not
- * wait long. The sums of those days are kept.
+ * wait long. What is left after `roundsMax` batches is left to a later call. The sums of those days are kept.
  */
 export async function retireReceipts(
   { database, clock }: Pick<Platform, "database" | "clock">,

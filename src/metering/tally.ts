@@ -29,10 +29,10 @@ export class Tally {
   }
 
   /**
-   * Waits for statements, and makes the counts of rows unknown where the statements fail. Four errors leave the counts
-   * as they are. After a broken constraint, or after a guard has undone its batch, nothing was written, and the code in
-   * `tables/` counts what was read. A call that `CheckedDatabase` has refused, and a call for which the queue had no
-   * room, are not counted.
+   * Waits for statements and passes on their result or error. Where they fail, the counts of rows become unknown,
+   * except after four errors. After a broken constraint, or after a guard has undone its batch, nothing was written,
+   * and the code in `tables/` counts what was read. A call that `CheckedDatabase` has refused, and a call for which the
+   * queue had no room, are not counted.
    */
   during<T>(work: Promise<T>): Promise<T> {
     return work.catch((error: unknown) => {

@@ -8,7 +8,7 @@ const othersEveryMs = 1_000;
 
 /**
  * Counts the commits to the database and wakes whoever waits for one: at once after a commit of this process, and
- * within a second after one of another process.
+ * within a second after one of another process. Several commits of other processes within that second may count as one.
  */
 export class CommitWatch implements Commits {
   #count = 0;

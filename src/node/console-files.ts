@@ -5,8 +5,9 @@ import type { ConsoleFile, ConsoleFiles, ContentCoding } from "../platform/conso
 const suffixes: Readonly<Record<ContentCoding, string>> = { br: ".br", gzip: ".gz" };
 
 /**
- * Reads files of the console (the web page for administrators) from a directory, where the build has put compressed
- * copies beside them. What was read once is kept in memory, so that requests for it do not wait for the disk.
+ * Makes the reader of the console's files (the web page for administrators). It reads them from a directory, where the
+ * build has put compressed copies beside them. What was read once is kept in memory, so that requests for it do not
+ * wait for the disk.
  */
 export function consoleFiles(directory: string): ConsoleFiles {
   const kept = new Map<string, ConsoleFile>();

@@ -11,8 +11,8 @@ const ownPlaces = 8;
  * before registrations. Within each of these two kinds, client addresses take turns. Where all places are taken, a new
  * sign-in takes the place of a registration. If no registration waits, or the new password is itself for a
  * registration, an address with fewer than `ownPlaces` passwords of that kind waiting takes a place from an address
- * with more than `ownPlaces`, and an address with none waiting takes a place from the address with the most
- * (`docs/reference/limits.md#users-keys-and-mails`).
+ * with more than `ownPlaces`, and an address with none waiting takes a place from the address with the most, if that
+ * has more than one. Otherwise the new password is refused (`docs/reference/limits.md#users-keys-and-mails`).
  */
 export class HashQueue<W extends HashTurn> {
   readonly #placesMax: number;

@@ -22,7 +22,7 @@ const arrivalSecondsMax = 25;
 const lookEverySeconds = 5;
 /** After how many milliseconds a connection is closed whose client takes nothing of an answer that waits to be sent. */
 const answerStalledMs = 30_000;
-/** The log says that connections are refused at most once in this many milliseconds. */
+/** The log mentions refused connections at most once in this many milliseconds, however many are refused. */
 const sayEveryMs = 60_000;
 
 /**
@@ -119,7 +119,10 @@ function refusalOf(error: unknown, log: Log): Refusal {
 
 const notHttp = new Refusal("bad_request", "the request is no HTTP that this server speaks");
 
-/** The refusal for a request that Node cannot parse, with the status that Node itself would answer. */
+/**
+ * The refusal for a request that Node cannot parse: status 431 where its head is too large, 408 where it took too long
+ * to arrive, 400 otherwise.
+ */
 function unreadable({ code }: NodeJS.ErrnoException): Refusal {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":

@@ -55,8 +55,8 @@ export interface JournalBound {
 /** How many sequence numbers for receipts are reserved at once. A crash leaves a gap of at most two such blocks. */
 const blockSize = 1_000;
 /**
- * How many bytes a segment (a file of the journal) may have. It is kept small because it is read back as a whole before
- * it is stored.
+ * Once a segment (a file of the journal) has more bytes than this, the next one is begun. Segments are kept small
+ * because each is read back as a whole before it is stored.
  */
 const segmentBytesMax = 196_608;
 /** A receipt that was written to a segment is on the disk after this many milliseconds at the latest. */

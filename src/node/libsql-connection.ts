@@ -49,7 +49,7 @@ export function openConnection(options: LibsqlOptions): Connection {
   }
 }
 
-/** The error for a database that cannot be opened; its message has the path and the cause. */
+/** Makes the error for a database that cannot be opened; its message has the path and the cause. */
 export function cannotBeOpened(path: string, error: unknown): UnavailableError {
   const why = error instanceof Error ? error.message : String(error);
   return new UnavailableError(`the database ${path} cannot be opened: ${why}`, { cause: error });
@@ -232,9 +232,9 @@ export class Connection {
   }
 
   /**
-   * Moves the WAL into the database file (a checkpoint). That is safe directly after a commit by which the same
-   * connection has written to the WAL. To have made such a commit, it first sets the database's `user_version` to the
-   * value that this has already.
+   * Moves the WAL into the database file (a checkpoint); a failure is ignored. That is safe directly after a commit by
+   * which the same connection has written to the WAL. To have made such a commit, it first sets the database's
+   * `user_version` to the value that this has already.
    */
   tryCheckpoint(): void {
     try {
@@ -247,8 +247,8 @@ export class Connection {
   }
 
   /**
-   * Moves the WAL into the database file as `tryCheckpoint` does, but in one of libsql's threads. Until the promise
-   * settles this connection must not be used: see `commitBeside`.
+   * Moves the WAL into the database file in the way of `tryCheckpoint`, but in one of libsql's threads, and rejects
+   * where that fails. Until the promise settles this connection must not be used: see `commitBeside`.
    */
   async checkpointBeside(): Promise<void> {
     const [[version]] = this.#rows({ sql: "PRAGMA user_version", params: [] }) as [[number]];

@@ -5,8 +5,9 @@ import { withLiterals } from "../platform/statement-text.js";
 
 /**
  * Writes a consistent snapshot of the database at `from` into a new file at `to`, which gets SQLite's usual file mode.
- * A server may be writing to the database meanwhile. The snapshot is one file without a WAL. Throws UnavailableError.
- * If the process ends before the promise settles, SQLite may leave an empty WAL file behind.
+ * A server may be writing to the database meanwhile. The snapshot is one file without a WAL. Throws UnavailableError
+ * where no snapshot can be taken. If the process ends before the promise settles, SQLite may leave an empty WAL file
+ * behind.
  */
 export async function snapshotDatabase(from: string, to: string): Promise<void> {
   // Automatic checkpoints are off, as on every connection that may be open beside a server: one could corrupt the WAL
@@ -45,8 +46,9 @@ interface Answer {
 }
 
 /**
- * Executes `settings` and then `statement` in a thread of its own, and returns the rows of `statement`. libsql blocks
- * its thread while a statement runs, which would keep the process from showing progress and from handling Ctrl-C.
+ * Executes `settings` and then `statement` in a thread of its own. Returns the rows of `statement`, or the message of
+ * the error with which one of the two failed; rejects only where the thread itself fails. libsql blocks its thread
+ * while a statement runs, which would keep the process from showing progress and from handling Ctrl-C.
  */
 async function inThread(path: string, settings: string, statement: string): Promise<Answer> {
   const workerData = { path, settings, statement };

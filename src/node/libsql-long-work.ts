@@ -78,8 +78,8 @@ const waitingMax = 64;
 /** Once the database's log (the WAL) has more bytes than this, it is moved into the database file. */
 const logBytesMax = 67_108_864;
 /**
- * Once the database's log has more bytes than this, new long reads wait until it has been moved into the database file,
- * however long that takes.
+ * Once the database's log has more bytes than this, new long reads wait, however long, until the running ones have
+ * ended and moving the log into the database file has been tried.
  */
 const logBytesHardMax = 268_435_456;
 /**
@@ -135,7 +135,8 @@ export class LongWorkThread {
 
   /**
    * Runs statements that only read, when it is their principal's turn (a user's, an API key's, or that of all who are
-   * not signed in). Throws DeadlineError, QueueFullError, or libsql's own errors.
+   * not signed in). Throws DeadlineError, QueueFullError, UnavailableError where the database is closed or the thread
+   * ends, or libsql's own errors.
    */
   async read(statements: readonly Statement[], { principal, isKey, withinMs }: LongWork) {
     const endsAtMs = performance.now() + withinMs;
@@ -149,9 +150,10 @@ export class LongWorkThread {
 
   /**
    * Whether long reads may begin. When the database's log is over `logBytesMax`, new reads wait until the running ones
-   * have ended and the log has been moved into the database file. They wait for `pauseMsMax` at most, or, where the log
-   * is over `logBytesHardMax`, for as long as that takes. While a long write runs, the log can be moved only after it,
-   * and new reads would have to wait for that write; so the log is then left alone up to `logBytesHardMax`.
+   * have ended and moving the log into the database file has been tried. They wait for `pauseMsMax` at most, or, where
+   * the log is over `logBytesHardMax`, for as long as that takes. After that they begin freely for `shortenEveryMs`,
+   * whatever the log's length. While a long write runs, the log can be moved only after it, and new reads would have to
+   * wait for that write; so the log is then left alone up to `logBytesHardMax`.
    */
   #mayBegin(): boolean {
     // After closing, waiting reads may begin, so that they fail at once because the database is closed.
@@ -190,8 +192,8 @@ export class LongWorkThread {
 
   /**
    * Runs statements in a transaction of their own. Only one write may run at a time, and no other connection of this
-   * process may write meanwhile. Throws DeadlineError, OutcomeUnknownError where the thread ends, or libsql's own
-   * errors.
+   * process may write meanwhile: the caller sees to that. Throws DeadlineError, UnavailableError where the database is
+   * closed, OutcomeUnknownError where the thread ends, or libsql's own errors.
    */
   async write(kind: "batch" | "migration", statements: readonly Statement[], withinMs: number) {
     this.#isWriting = true;
@@ -275,8 +277,8 @@ export class LongWorkThread {
   }
 
   /**
-   * Fails all tasks of a thread that has ended; the next task starts another thread. A write fails with
-   * OutcomeUnknownError, because it may have been committed or not.
+   * Fails all tasks of a thread that has ended; the next task starts another thread. A read fails with
+   * UnavailableError, a write with OutcomeUnknownError, because it may have been committed or not.
    */
   #died(worker: Worker, sent: Running["sent"], cause: Error): void {
     if (this.#running?.worker === worker) this.#running = null;

@@ -19,7 +19,10 @@ export async function listen(server: Server, host: string, port: number): Promis
   return (server.address() as AddressInfo).port;
 }
 
-/** Stops taking requests on the servers, and waits until those that have begun are answered, or `drainMs` at most. */
+/**
+ * Stops taking requests on the servers, and waits until those that have begun are answered, or `drainMs` at most; then
+ * their connections are closed. Calls `endLongWork` if requests still run after `longWorkMs`.
+ */
 export async function drained(servers: readonly Server[], endLongWork: () => Promise<void>): Promise<void> {
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
   const eachOf = (act: (server: Server) => void) => () => servers.forEach(act);

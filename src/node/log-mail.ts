@@ -14,8 +14,9 @@ export interface LogMailOptions {
 }
 
 /**
- * The mail transport of `mail.transport = "log"`, for development: writes each message to an .eml file and prints its
- * link. Anyone who can read the file or the printed line can follow the link.
+ * The mail transport of `mail.transport = "log"`, for development: writes each message to an .eml file, and prints its
+ * recipient, its subject and the link that it holds, if any. Anyone who can read the file or the printed lines can
+ * follow the link.
  */
 export function logMail({ directory, clock, print }: LogMailOptions): MailTransport {
   return {

@@ -21,7 +21,8 @@ export interface MailSurroundings {
 
 /**
  * Makes the transport that `mail.transport` of svc.toml names (`docs/reference/configuration.md#mail`). Throws
- * ProblemsError where an environment variable that the transport needs is missing.
+ * ProblemsError where an environment variable that the transport needs is missing, or should hold the URL of an SMTP
+ * server and does not.
  */
 export function mailTransport({ mail }: Config, surroundings: MailSurroundings): MailTransport {
   const { directory, environment, clock, fetch, print } = surroundings;

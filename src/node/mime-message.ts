@@ -8,7 +8,8 @@ export interface MimeOptions {
 
 /**
  * Turns a mail into nodemailer's format. A part whose lines are short enough is sent unencoded, so that a link stays
- * whole on its line: nodemailer itself would break lines of more than 76 characters.
+ * whole on its line: nodemailer itself would break lines of more than 76 characters. A part with non-ASCII text is left
+ * to nodemailer nevertheless where `eightBit` is false.
  */
 export function mimeMessage({ from, to, subject, text, html }: MailMessage, options: MimeOptions) {
   return {

@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { databaseFile } from "./database-file.js";
 import { isWithin } from "./within.js";
 
-/** The keys of svc.toml that name places to which the server writes. */
+/** The part of the configuration, with the keys of svc.toml, that names the places to which the server writes. */
 export interface NamedPlaces {
   readonly database: { readonly url: string };
   readonly usage: { readonly journal_dir: string };

@@ -2,8 +2,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 /**
- * About how many bytes SQLite takes for a prepared statement that has been run: 12 KB for any, and 12 bytes for each
- * character of its text.
+ * Returns about how many bytes SQLite takes for a prepared statement that has been run: 12 KB for any, and 12 bytes for
+ * each character of its text.
  */
 export function preparedBytes(sql: string): number {
   return 12_288 + 12 * sql.length;

@@ -36,10 +36,10 @@ export async function openProjectDatabase(
 export interface ErasingDatabase {
   readonly database: Database;
   /**
-   * Closes the database, and returns where the deleted data may still be read. `server`: on the disks of the libSQL
-   * server, and of its replicas and backups. `log`: in the WAL of the embedded database, which a server or another
-   * program uses at the same time. `free`: only in parts of the file that SQLite had already given up for reuse before
-   * the deletion.
+   * Closes the database, and returns where the deleted data may at most still be read. `server`: on the disks of the
+   * libSQL server, and of its replicas and backups. `log`: in the WAL of the embedded database, which a server or
+   * another program uses at the same time. `free`, the best case: only in parts of the file that SQLite had already
+   * given up for reuse before the deletion.
    */
   close(): Promise<"server" | "log" | "free">;
 }
@@ -107,7 +107,10 @@ async function openServer({ config }: ProjectDirectory, environment: NodeJS.Proc
 export interface ServerDatabase {
   readonly database: Database;
   readonly commits: Commits;
-  /** Interrupts the long reads and writes and takes no more of them, while short ones go on. */
+  /**
+   * Interrupts the long reads and writes and takes no more of them, while short ones go on. Does nothing for a libSQL
+   * server.
+   */
   endLongWork(): Promise<void>;
   /** Closes the database, and then releases its lock. */
   close(): Promise<void>;
@@ -118,9 +121,9 @@ const takeOverEveryMs = 1_000;
 
 /**
  * Opens the database for a server. For an embedded database the server takes its lock, because only the server that
- * holds the lock moves the WAL into the file (`docs/reference/backends.md#the-database-file`). Where another server
- * holds the lock, throws UnavailableError. With `server.second`, the server instead runs beside that one, and takes the
- * lock over once it is free.
+ * holds the lock moves the WAL into the file (`docs/reference/backends.md#the-database-file`). Where another server, or
+ * a command, holds the lock, throws UnavailableError. With `server.second`, the server instead runs beside that one,
+ * and takes the lock over once it is free.
  */
 export async function openServerDatabase(
   project: ProjectDirectory,

@@ -22,8 +22,8 @@ export interface ProjectDirectory {
 
 /**
  * Reads and parses svc.toml and svc.schema.yaml of `directory`. Throws ProblemsError with every problem of both files,
- * with line numbers. `home` is the directory in which the files will be placed later, such as by an import, if that is
- * not `directory`.
+ * with line numbers. `home` is the directory for which the paths in svc.toml are checked: another than `directory`
+ * where the files will be moved there later, such as by an import.
  */
 export function readProject(directory: string, home = directory): ProjectDirectory {
   const root = resolve(directory);

@@ -278,7 +278,7 @@ async function bringUpSchema(
 }
 
 /**
- * The columns of the schema in force that svc.schema.yaml no longer has, in tables that it still has; each as
+ * Returns the columns of the schema in force that svc.schema.yaml no longer has, in tables that it still has; each as
  * `table.column`.
  */
 function columnsToGo(inForce: Schema, proposed: Schema | null): readonly string[] {
@@ -289,8 +289,9 @@ function columnsToGo(inForce: Schema, proposed: Schema | null): readonly string[
 }
 
 /**
- * Warns of each declared sign-in provider that has no credentials, and where browsers could not reach the callback URL
- * of social sign-in. `reachedAt` is the configured base URL, or else the host that the server listens on.
+ * Logs a warning for each declared sign-in provider that has no credentials. Also warns where providers are declared,
+ * no base URL is configured, and the server listens on more than this machine: browsers could not reach the callback
+ * URL then. `reachedAt` is the configured base URL, or else the host that the server listens on.
  */
 async function warnOfSignIn(
   declared: readonly OAuthProvider[],

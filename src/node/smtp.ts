@@ -12,8 +12,8 @@ export interface SmtpOptions {
 }
 
 /**
- * The mail transport of `mail.transport = "smtp"`. Opens a connection per message. A message counts as accepted when
- * the server has replied so to its data (RFC 5321, section 4.1.1.4).
+ * Makes the mail transport of `mail.transport = "smtp"`. Opens a connection per message. A message counts as accepted
+ * when the server has replied so to its data (RFC 5321, section 4.1.1.4).
  */
 export function smtpMail({ url, requireTLS = false, deadlineMs = 30_000 }: SmtpOptions): MailTransport {
   const timeouts = {
@@ -46,8 +46,8 @@ export function smtpMail({ url, requireTLS = false, deadlineMs = 30_000 }: SmtpO
 }
 
 /**
- * The error of a delivery as it may be logged. Of the mail server's reply only the status is kept: the text often
- * repeats the recipient's address, and can hold line breaks.
+ * Returns the error of a delivery as it may be logged. An error that is a reply of the mail server is replaced by one
+ * with only the reply's status, not its text, which often repeats the recipient's address and can hold line breaks.
  */
 function withoutReply(error: unknown): unknown {
   const { code, responseCode, command } = error as { code?: string; responseCode?: number; command?: string };

@@ -1,6 +1,6 @@
 import type { Log } from "../platform/platform.js";
 
-/** The kinds of background work of a server (`Upkeep` in app.ts says what each does). */
+/** One function for each kind of background work of a server (`Upkeep` in app.ts says what each does). */
 export interface UpkeepWork {
   resumeMail(): Promise<void>;
   deliverMail(): Promise<void>;
@@ -23,8 +23,8 @@ export interface RunningUpkeep {
 }
 
 /**
- * Runs a server's background work: waiting mails and purges at the start, and every kind of work by timers. The timers
- * do not keep the process alive.
+ * Runs a server's background work: takes up the waiting mails and purges at the start, and then delivers mails, purges
+ * and collects usage by timers. The timers do not keep the process alive.
  */
 export function startUpkeep(work: UpkeepWork, log: Log): RunningUpkeep {
   const running = new Set<Promise<void>>();

@@ -42,9 +42,9 @@ const listOf = (schema: JsonSchema) => ({
 });
 
 /**
- * The documentation of the endpoints under `/admin/api`, and of others for administrators
- * (`docs/reference/http.md#endpoints`). `password` is the schema of a password that is being set, `callers` are the
- * credentials that the endpoints accept.
+ * Returns the documentation of the endpoints under `/admin/api`, and of others for administrators
+ * (`docs/reference/http.md#endpoints`), by method and path. `password` is the schema of a password that is being set,
+ * `callers` are the credentials that the endpoints accept.
  */
 const callsOf = (
   password: JsonSchema,
@@ -210,8 +210,8 @@ const callsOf = (
 });
 
 /**
- * The OpenAPI paths for administrators. `cookies`: whether cookie mode is on. The settings (of svc.toml) say whether
- * everybody may read the OpenAPI document, how long a new password has to be, and whether the console is on.
+ * Makes the OpenAPI paths for administrators. `cookies`: whether cookie mode is on. The settings (of svc.toml) say
+ * whether everybody may read the OpenAPI document, how long a new password has to be, and whether the console is on.
  */
 export function adminPaths(
   cookies: boolean,

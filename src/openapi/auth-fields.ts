@@ -23,7 +23,7 @@ export const presentedPassword: JsonSchema = {
   description: `at most ${passwordBytesMax} bytes of UTF-8`,
 };
 
-/** The schema of a password that is being set. `minLength` is `auth.password_min_length`, in characters. */
+/** Makes the schema of a password that is being set. `minLength` is `auth.password_min_length`, in characters. */
 export function newPassword(minLength: number): JsonSchema {
   return { ...presentedPassword, minLength };
 }

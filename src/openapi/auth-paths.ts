@@ -38,8 +38,8 @@ const provider = {
 };
 
 /**
- * The documentation of the endpoints under `/auth` (`docs/reference/auth.md`). `password` is the schema of a password
- * that is being set.
+ * Returns the documentation of the endpoints under `/auth` (`docs/reference/auth.md`), by method and path. `password`
+ * is the schema of a password that is being set.
  */
 const calls = (password: JsonSchema): Readonly<Record<string, Call>> => ({
   "post /auth/register": {
@@ -253,8 +253,8 @@ const calls = (password: JsonSchema): Readonly<Record<string, Call>> => ({
 });
 
 /**
- * The OpenAPI paths under `/auth`. `cookies`: whether cookie mode is on. `passwordLengthMin` is in characters, for new
- * passwords.
+ * Makes the OpenAPI paths under `/auth`. `cookies`: whether cookie mode is on. `passwordLengthMin` is in characters,
+ * for new passwords.
  */
 export const authPaths = (cookies: boolean, passwordLengthMin: number): JsonSchema =>
   documentedPaths("auth", calls(newPassword(passwordLengthMin)), cookies);

@@ -21,8 +21,8 @@ const typeSchemas: Record<ColumnType, JsonSchema> = {
 };
 
 /**
- * The schema `svc.integer` of integers in JSON: a number within ±(2^53−1), or a string for the other integers of 64
- * bits.
+ * Returns the schema `svc.integer` of integers in JSON: a number within ±(2^53−1), or a string for the other integers
+ * of 64 bits.
  */
 export function integerSchema(): JsonSchema {
   const past = `(${digitsFrom("9007199254740992")}|[1-9][0-9]{16,17}|${digitsTo("9223372036854775807")})`;
@@ -35,12 +35,14 @@ export function integerSchema(): JsonSchema {
   };
 }
 
-/** A regular expression for all numbers from `least` on that have as many digits as `least`. */
+/** Makes a regular expression for all numbers from `least` on that have as many digits as `least`. */
 function digitsFrom(least: string): string {
   return ofSameLength(least, (digit) => (digit < 9 ? `[${digit + 1}-9]` : null));
 }
 
-/** A regular expression for all numbers up to `most` that have as many digits as `most` and do not begin with 0. */
+/**
+ * Makes a regular expression for all numbers up to `most` that have as many digits as `most` and do not begin with 0.
+ */
 function digitsTo(most: string): string {
   return ofSameLength(most, (digit, i) => {
     const first = i === 0 ? 1 : 0;
@@ -49,9 +51,9 @@ function digitsTo(most: string): string {
 }
 
 /**
- * A regular expression for `number`, and for other numbers with as many digits. It has one alternative for each place
- * at which another number can differ first: the digits of `number` before that place, then a digit that `others` allows
- * there (null: none), then any digits.
+ * Makes a regular expression for `number`, and for other numbers with as many digits. It has one alternative for each
+ * place at which another number can differ first: the digits of `number` before that place, then a digit that `others`
+ * allows there (null: none), then any digits.
  */
 function ofSameLength(number: string, others: (digit: number, i: number) => string | null): string {
   const differing = [...number].flatMap((digit, i) => {
@@ -62,8 +64,9 @@ function ofSameLength(number: string, others: (digit: number, i: number) => stri
 }
 
 /**
- * The schema of the values that the body of a request may have for a column. `isGiven`: whether the database itself
- * numbers the column's values.
+ * Makes the schema of the values that the body of a request may have for a column. `isGiven`: whether the database
+ * itself numbers the column's values; a value is then only a JSON number, an integer within ±(2^53−1), and not also a
+ * string for larger integers. Null is allowed unless the column is NOT NULL or a new row needs a value for it.
  */
 export function acceptedSchema(column: Column, table: Table, isGiven: boolean): JsonSchema {
   const schema = isGiven ? numberedSchema : typeSchemas[column.type];
@@ -78,15 +81,15 @@ const numberedSchema: JsonSchema = {
 };
 
 /**
- * The schema of the values that an answer may have for a column. `isLoose`: the table is not STRICT, so a stored value
- * can be of any type.
+ * Makes the schema of the values that an answer may have for a column. `isLoose`: the table is not STRICT, so a stored
+ * value can be of any type.
  */
 export function storedSchema(column: Column, isLoose: boolean): JsonSchema {
   const schema = columnSchema(column, isLoose);
   return column.managed === null ? schema : { ...schema, readOnly: true };
 }
 
-/** The schema of a value of this column type, without NULL, for parameters and results of operations. */
+/** Makes the schema of a value of this column type, without NULL, for parameters and results of operations. */
 export function valueSchema(type: ColumnType): JsonSchema {
   return typeSchemas[type];
 }
@@ -101,8 +104,8 @@ function columnSchema(column: Column, isLoose: boolean): JsonSchema {
 }
 
 /**
- * The schema of a column's value in a query string or a path. It describes the JSON value that the text there stands
- * for.
+ * Makes the schema of a column's value in a query string or a path. It describes the JSON value that the text there
+ * stands for.
  */
 export function textSchema({ type }: Column): JsonSchema {
   return typeSchemas[type];
@@ -115,7 +118,7 @@ function nullable(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * The schemas `svc.filter.<type>`: the filter operators for columns of each type in a query string
+ * Returns the schemas `svc.filter.<type>` by name: the filter operators for columns of each type in a query string
  * (`docs/reference/http.md#filters`).
  */
 export function filterSchemas(): JsonSchema {
@@ -134,7 +137,7 @@ export function filterSchemas(): JsonSchema {
 }
 
 /**
- * The schemas `svc.condition.<type>`: the filter operators for columns of each type in a JSON body
+ * Returns the schemas `svc.condition.<type>` by name: the filter operators for columns of each type in a JSON body
  * (`docs/reference/http.md#lists-as-json`).
  */
 export function conditionSchemas(): JsonSchema {

@@ -6,7 +6,10 @@ import { type Call, documentedPaths } from "./paths.js";
 const session = data(object({ user: ref("svc.tokenUser"), expires_at: text, confirmed_until: text }));
 const byPassword = [400, 401, 403, 413, 415, 429, 500, 503] as const;
 
-/** The documentation of the console's page, and of the endpoints of its session (`docs/console.md`). */
+/**
+ * Returns the documentation of the console's page, and of the endpoints of its session (`docs/console.md`), by method
+ * and path. `password` is the schema of a password that is being set.
+ */
 const callsOf = (password: JsonSchema): Readonly<Record<string, Call>> => ({
   "post /admin/api/session": {
     summary: "Opens a session of the console, for pages of the server's own origin",
@@ -58,7 +61,7 @@ const callsOf = (password: JsonSchema): Readonly<Record<string, Call>> => ({
   },
 });
 
-/** The OpenAPI paths of the console. `passwordLengthMin` is how many characters a new password has at least. */
+/** Makes the OpenAPI paths of the console. `passwordLengthMin` is how many characters a new password has at least. */
 export function consolePaths(passwordLengthMin: number): JsonSchema {
   return documentedPaths("console", callsOf(newPassword(passwordLengthMin)), false);
 }

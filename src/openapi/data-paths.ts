@@ -40,7 +40,7 @@ const inPath = (name: string): JsonSchema => ({ name, in: "path", required: true
 const table = inPath("table");
 
 /**
- * The OpenAPI paths of `/admin/api/data` and of operations that administrators run
+ * Makes the OpenAPI paths of `/admin/api/data` and of operations that administrators run
  * (`docs/reference/http.md#rows-past-the-rules`). They take and answer the same as the paths under `/api` and `/ops`.
  */
 export function dataPaths({ metered, cookies }: { readonly metered: boolean; readonly cookies: boolean }) {

@@ -82,8 +82,9 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
 }
 
 /**
- * The tables that the document describes: those whose rows can be read, or all tables without a catalog. A table whose
- * rows can be read but not written is marked as virtual, because the document describes no writes for virtual tables.
+ * Returns the tables that the document describes: those whose rows can be read, or all tables without a catalog. A
+ * table whose rows can be read but not written is marked as virtual, because the document describes no writes for
+ * virtual tables.
  */
 function servedTables({ schema, catalog }: DocumentedProject): readonly Table[] {
   const tables = [...schema.tables.values()];

@@ -11,8 +11,8 @@ interface DirectPath {
 }
 
 /**
- * The paths of `expand` that follow one reference from a table: a reference of one of its own columns to another table,
- * or a reference of another table to it. Longer paths are made of such paths.
+ * Returns the paths of `expand` that follow one reference from a table: a reference of one of its own columns to
+ * another table, or a reference of another table to it. Longer paths are made of such paths.
  */
 function directPaths({ name, columns }: Table, tables: readonly Table[]): readonly DirectPath[] {
   const forward = [...columns.values()].flatMap(({ name: path, references }) => {
@@ -30,8 +30,8 @@ function directPaths({ name, columns }: Table, tables: readonly Table[]): readon
 const rowOf = ({ name }: Table): JsonSchema => ({ anyOf: [ref(name), ref(`${name}.part`)] });
 
 /**
- * The schema of a list's row to which rows of other tables were added by `expand` (`docs/reference/http.md#expand`).
- * `properties` are those of the row itself.
+ * Makes the schema of a list's row to which rows of other tables were added by `expand`
+ * (`docs/reference/http.md#expand`). `properties` are those of the row itself.
  */
 export function expandedRowSchema(
   table: Table,
@@ -59,8 +59,8 @@ export const expandedSchema: JsonSchema = {
 };
 
 /**
- * The parameters that a list takes for `expand`: the paths to follow, and for each path that follows one reference its
- * options.
+ * Makes the parameters that a list takes for `expand`: the paths to follow, and for each path that follows one
+ * reference its options.
  */
 export function expandParameters(table: Table, tables: readonly Table[]): readonly JsonSchema[] {
   const paths = directPaths(table, tables);
@@ -84,7 +84,7 @@ export function expandParameters(table: Table, tables: readonly Table[]): readon
   ];
 }
 
-/** The schema of the member `expand` in the JSON body of a list. */
+/** Makes the schema of the member `expand` in the JSON body of a list. */
 export function expandMember(table: Table, tables: readonly Table[]): JsonSchema {
   const each = directPaths(table, tables).map((path) => [
     path.path,

@@ -2,7 +2,10 @@ import type { Table } from "../project/model.js";
 import { type JsonSchema, storedSchema } from "./column-schema.js";
 import { count, list, meteringMembers, nullOr, object, openObject, ref, text } from "./operation.js";
 
-/** The schema of `meta` in answers about the history of tables: `svc.past`. */
+/**
+ * Returns the schema `svc.past` by name: that of `meta` in answers about the history of tables. `metered`: whether
+ * metering adds members to it.
+ */
 export function pastMeta(metered: boolean): JsonSchema {
   const members = { limit: count, seq: moment, floor: moment, next_cursor: text };
   return { "svc.past": object({ ...members, ...(metered && meteringMembers) }, "seq", "next_cursor") };
@@ -18,8 +21,8 @@ const moment: JsonSchema = {
 };
 
 /**
- * The schema `<table>.past` of a row as it was at some time in the past. A column that was added to the table later is
- * null.
+ * Makes the schema `<table>.past` of a row as it was at some time in the past. A column that was added to the table
+ * later is null.
  */
 export function pastSchemas(table: Table, isLoose: (column: string) => boolean): JsonSchema {
   const columns = [...table.columns.values()];
@@ -30,11 +33,14 @@ export function pastSchemas(table: Table, isLoose: (column: string) => boolean):
   return { [`${table.name}.past`]: object(Object.fromEntries(properties), ...table.columns.keys()) };
 }
 
-/** The schema of an answer of `GET /api/:table/_svc/state`, which lists rows as they were at some time in the past. */
+/**
+ * Makes the schema of an answer of `GET /api/:table/_svc/state`, which lists rows as they were at some time in the
+ * past.
+ */
 export const pastRows = (table: string): JsonSchema =>
   object({ data: list(ref(`${table}.past`)), meta: ref("svc.past") });
 
-/** The schema of an answer of `GET /api/:table/_svc/history`, which lists versions of rows. */
+/** Makes the schema of an answer of `GET /api/:table/_svc/history`, which lists versions of rows. */
 export function versionsOf(table: string): JsonSchema {
   const version = object({
     seq: moment,
@@ -48,7 +54,7 @@ export function versionsOf(table: string): JsonSchema {
   return object({ data: list(version), meta: ref("svc.past") });
 }
 
-/** The parameter `at`, a moment in the past. */
+/** The query parameter `at`: a moment in the past, as a time or as the number of an entry in the log of changes. */
 export const atParameter: JsonSchema = {
   name: "at",
   in: "query",

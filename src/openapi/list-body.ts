@@ -4,7 +4,7 @@ import { expandMember } from "./expand.js";
 import { list, object, ref, text } from "./operation.js";
 
 /**
- * The schemas of a list request as JSON (`docs/reference/http.md#lists-as-json`): `<table>.query` for the body,
+ * Makes the schemas of a list request as JSON (`docs/reference/http.md#lists-as-json`): `<table>.query` for the body,
  * `<table>.filter` for a group of filters in it.
  */
 export function listBodySchemas(table: Table, tables: readonly Table[]): JsonSchema {

@@ -13,7 +13,7 @@ import {
   operation,
 } from "./operation.js";
 
-/** The OpenAPI paths of the project's operations (docs/reference/operations.md#calling). */
+/** Makes the OpenAPI paths of the project's operations (docs/reference/operations.md#calling). */
 export function namedOperationPaths(
   operations: Iterable<NamedOperation>,
   rules: ReadonlyMap<string, OperationRules>,
@@ -75,7 +75,7 @@ function paramSchema({ type, nullable }: OperationParam): JsonSchema {
   return nullable ? nullOr(valueSchema(type)) : valueSchema(type);
 }
 
-/** The schema of what an operation answers with: a row, a list of rows, or null where no step returns rows. */
+/** Makes the schema of what an operation answers with: a row, a list of rows, or null where no step returns rows. */
 function answerSchema({ steps }: NamedOperation): JsonSchema {
   const returning = steps.find(({ returns }) => returns !== null);
   if (returning === undefined) return { type: "null" };

@@ -146,7 +146,10 @@ export const meteringMembers: Readonly<Record<string, JsonSchema>> = {
   }),
 };
 
-/** The responses `svc.<status>`: errors with the codes that each status can have (`docs/reference/errors.md#codes`). */
+/**
+ * Returns the responses `svc.<status>` by name: errors with the codes that each status can have
+ * (`docs/reference/errors.md#codes`).
+ */
 export function errorResponses(): JsonSchema {
   return Object.fromEntries(
     [...new Set(Object.values(statuses))].map((status) => {

@@ -14,7 +14,10 @@ import {
   text,
 } from "./operation.js";
 
-/** The OpenAPI paths that keep a client's copy of rows up to date (docs/sync.md). None where no table keeps history. */
+/**
+ * Makes the OpenAPI paths that keep a client's copy of rows up to date (docs/sync.md). None where no table keeps
+ * history.
+ */
 export function syncPaths(
   tables: readonly Table[],
   { metered, cookies }: { readonly metered: boolean; readonly cookies: boolean },

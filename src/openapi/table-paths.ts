@@ -21,7 +21,9 @@ import {
   text,
 } from "./operation.js";
 
-/** The OpenAPI paths of one table (`docs/reference/http.md#endpoints`). `tables` are all tables that can be read. */
+/**
+ * Makes the OpenAPI paths of one table (`docs/reference/http.md#endpoints`). `tables` are all tables that can be read.
+ */
 export function tablePaths(
   table: Table,
   rules: TableRules,
@@ -181,17 +183,17 @@ export function tablePaths(
   };
 }
 
-/** The schemas of the primary key's columns as parts of a query string, by column name. */
+/** Makes the schemas of the primary key's columns as parts of a query string, by column name. */
 function keyOfText({ primaryKey, columns }: Table): Record<string, JsonSchema> {
   return Object.fromEntries(primaryKey.map((name) => [name, textSchema(columns.get(name)!)]));
 }
 
-/** The columns that a request can give a value: all but those that the server sets. */
+/** Returns the columns that a request can give a value: all but those that the server sets. */
 function givable({ columns }: Table): readonly Column[] {
   return [...columns.values()].filter(({ managed }) => managed === null);
 }
 
-/** The columns that an update can change: those of a new row but for the primary key. */
+/** Returns the columns that an update can change: those of a new row but for the primary key. */
 function changeable(table: Table): readonly Column[] {
   return givable(table).filter(({ name }) => !table.primaryKey.includes(name));
 }
@@ -205,10 +207,10 @@ function callersOf(rules: TableRules, action: RuleAction): OperationSource["call
 }
 
 /**
- * The schemas of one table: `<table>` for a row that is read, `<table>.part` for a row without some of its columns (by
- * `select`, or after a write), `<table>.expanded` for a row of a list with `expand`, `<table>.past` for a row as it
- * was, `<table>.new`, `<table>.given` (a row in which every column may be left out) and `<table>.changes` for bodies,
- * `<table>.key` for the primary key, and `<table>.query` and `<table>.filter` for lists as JSON.
+ * Makes the schemas of one table: `<table>` for a row that is read, `<table>.part` for a row without some of its
+ * columns (by `select`, or after a write), `<table>.expanded` for a row of a list with `expand`, `<table>.past` for a
+ * row as it was, `<table>.new`, `<table>.given` (a row in which every column may be left out) and `<table>.changes` for
+ * bodies, `<table>.key` for the primary key, and `<table>.query` and `<table>.filter` for lists as JSON.
  */
 export function tableSchemas(
   table: Table,
@@ -328,8 +330,8 @@ const pageParameters: readonly JsonSchema[] = [
 ];
 
 /**
- * The names of the columns whose values can be compared with each other, and so sorted and grouped: all but JSON
- * columns.
+ * Returns the names of the columns whose values can be compared with each other, and so sorted and grouped: all but
+ * JSON columns.
  */
 function comparable({ columns }: Table): readonly string[] {
   return [...columns.values()].filter(({ type }) => type !== "json").map(({ name }) => name);

@@ -16,8 +16,8 @@ import {
 } from "./operation.js";
 
 /**
- * The OpenAPI paths for several writes in one transaction (docs/reference/http.md#batch). None where no table can be
- * written.
+ * Makes the OpenAPI paths for several writes in one transaction (docs/reference/http.md#batch). None where no table can
+ * be written.
  */
 export function writesPaths(
   tables: readonly Table[],

@@ -5,7 +5,7 @@ import { neverTrue, TRUE } from "../rules/fold.js";
 import { admitsAnonymous, specialise, withParams } from "../rules/specialise.js";
 import type { LiveOperation } from "../schema/live-project.js";
 
-/** The refusal of a caller who may not run the operation whatever the parameters are; null for others. */
+/** Returns the refusal of a caller who may not run the operation whatever the parameters are; null for others. */
 export function callerRefusal(caller: Actor, { operation, rules }: LiveOperation): Refusal | null {
   if (caller.kind === "key") {
     const scope = `operation:${operation.name}`;
@@ -37,13 +37,14 @@ export function openRule(
   return neverTrue(open) ? denied(operation) : open;
 }
 
-/** The 403 for an operation's rule that is not TRUE. */
+/** Returns the 403 for an operation's rule that is not TRUE. */
 export function denied(operation: LiveOperation["operation"]): Refusal {
   return new Refusal("forbidden", "the rule of this operation does not allow it", byRule(operation));
 }
 
 /**
- * The key of svc.schema.yaml that holds the operation's rule. The request log shows it beside a refusal by that rule.
+ * Returns what the request log shows beside a refusal by the operation's rule: the key of svc.schema.yaml that holds
+ * the rule.
  */
 function byRule({ name }: LiveOperation["operation"]) {
   return { facts: { rule: `$operations.${name}.allow` } };

@@ -18,7 +18,7 @@ export interface OperationCall {
 }
 
 /**
- * The refusal of a caller who may not call the operation whatever the parameters are, or of everybody where the
+ * Returns the refusal of a caller who may not call the operation whatever the parameters are, or of everybody where the
  * operation does not fit the schema in force; else null.
  */
 export function callRefusal({ live, caller }: Pick<OperationCall, "live" | "caller">): Refusal | null {

@@ -66,8 +66,8 @@ function defaultOf({ name, type, default: value }: OperationParam): SqlValue | R
 }
 
 /**
- * The parameters' values as literals, so that rules can compare them. A JSON value or a blob becomes `true`, because
- * rules only test these for NULL.
+ * Returns the parameters' values as literals, so that rules can compare them. A JSON value or a blob becomes `true`,
+ * because rules only test these for NULL.
  */
 export function asLiterals(
   { params }: NamedOperation,
@@ -83,8 +83,8 @@ export function asLiterals(
 }
 
 /**
- * The refusal of the first parameter whose check is not TRUE; null where all are. A parameter that is null is not
- * judged by its own check.
+ * Returns the refusal of the first parameter whose check is not TRUE; null where all are. A parameter that is null is
+ * not judged by its own check.
  */
 export function checkRefusal(
   { checks }: OperationRules,

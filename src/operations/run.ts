@@ -21,8 +21,9 @@ export interface RanOperation {
 }
 
 /**
- * Runs an operation in one transaction and one round trip. Where it returns a refusal, nothing was done. `isShort`: no
- * step of the operation walks over rows, so it is quick even in large tables.
+ * Runs an operation in one transaction. That takes one round trip, and another one where an earlier answer is repeated,
+ * or an answer is stored for a repetition only after the transaction. Where it returns a refusal, nothing was done.
+ * `isShort`: no step of the operation walks over rows, so it is quick even in large tables.
  */
 export async function runOperation(
   run: RunOf,

@@ -33,10 +33,10 @@ export function consequencesOf(
 }
 
 /**
- * How many rows a step has written, for `rows_written` of the receipt. `changed` is how many rows the step has changed
- * itself. `counted` is SQLite's count, which includes what triggers and foreign keys have done. `entries` is how many
- * of the counted rows are entries of the log of changes. Null where the number is not known, because SQLite has also
- * counted rows of the server's own or of virtual tables.
+ * Returns how many rows a step has written, for `rows_written` of the receipt. `changed` is how many rows the step has
+ * changed itself. `counted` is SQLite's count, which includes what triggers and foreign keys have done. `entries` is
+ * how many of the counted rows are entries of the log of changes. Null where the number is not known, because SQLite
+ * has also counted rows of the server's own or of virtual tables.
  */
 export function writtenBy(
   { triggers, isVersioned }: Consequences,

@@ -157,15 +157,18 @@ export class ConstraintError extends Error {
   }
 }
 
-/** Makes a ConstraintError from SQLite's message, taking its `detail` out of the message. */
+/**
+ * Makes a ConstraintError of this kind from SQLite's message. Its `detail` is read from the message for the kinds
+ * `check` and `trigger`, and is null for others.
+ */
 export function constraintError(kind: ConstraintKind, message: string): ConstraintError {
   if (kind === "trigger") return triggerError(message);
   return kind === "check" ? checkError(message) : new ConstraintError(kind, message);
 }
 
 /**
- * The error for a broken CHECK. SQLite's message quotes the CHECK's expression, which moves to `detail` and stays out
- * of the error's message.
+ * Returns the error for a broken CHECK. SQLite's message quotes the CHECK's expression, which moves to `detail` and
+ * stays out of the error's message.
  */
 function checkError(message: string): ConstraintError {
   const [short = message, detail = null] =
@@ -174,8 +177,8 @@ function checkError(message: string): ConstraintError {
 }
 
 /**
- * The error for a trigger's RAISE, whose text becomes `detail`, or for a constraint of a virtual table, which has no
- * text.
+ * Returns the error for a trigger's RAISE, whose text becomes `detail`, or for a constraint of a virtual table, which
+ * has no text.
  */
 function triggerError(message: string): ConstraintError {
   const hasText = message !== "" && message !== "constraint failed";

@@ -4,8 +4,9 @@ const byReference = `SELECT "table" || ' references ' || parent AS reference, co
   FROM pragma_foreign_key_check GROUP BY reference`;
 
 /**
- * Counts the rows whose foreign key refers to a missing row, by tables. The result has rows of a text and a count:
- * `["table references parent", count]`. A database that was adopted with existing data may have such rows.
+ * The statement that counts the rows whose foreign key refers to a missing row, by tables. The result has rows of a
+ * text and a count: `["table references parent", count]`. A database that was adopted with existing data may have such
+ * rows.
  */
 export const danglingKeys: Statement = { sql: byReference, params: [] };
 

@@ -112,8 +112,8 @@ export function receiptOf(values: ReceiptValues): Receipt {
 }
 
 /**
- * How many requests a receipt stands for, and for how many of these `rowsRead` is unknown. A receipt that is no sum
- * stands for one.
+ * Returns how many requests a receipt stands for, and for how many of these `rowsRead` is unknown. A receipt that is no
+ * sum stands for one.
  */
 export function sumOf({ sum, rowsRead }: Receipt): ReceiptSum {
   return sum ?? { requests: 1, unknownReads: rowsRead === null ? 1 : 0 };

@@ -77,7 +77,7 @@ export class Memo<T> {
 
   /**
    * Puts the value into the cache, unless its key is longer than `keyLengthMax`, or this entry alone weighs more than
-   * half of `bytesMax`.
+   * half of `bytesMax`. What was cached for the key before is removed in any case.
    */
   set(key: string, value: T): void {
     this.delete(key);

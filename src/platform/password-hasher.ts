@@ -19,7 +19,11 @@ export interface Argon2Job extends Omit<StoredArgon2id, "hash"> {
   readonly hashBytes: number;
 }
 
-/** The input of bcrypt. The result is the 23 bytes that a bcrypt string ends in. */
+/**
+ * What the runtime's bcrypt (`compute`) is given to check a password against a stored bcrypt hash: the password, and
+ * that hash's salt and cost factor. It returns the raw hash of 23 bytes, which a bcrypt string has, encoded, at its
+ * end.
+ */
 export interface BcryptJob extends Omit<Bcrypt, "hash"> {
   readonly password: Uint8Array;
 }

@@ -82,20 +82,22 @@ export interface HashTurn {
 }
 
 /**
- * Hashes passwords with Argon2id: 19456 KiB of memory, 2 passes, 1 lane (OWASP Password Storage Cheat Sheet). A hash
- * for which no `turn` is given counts as one for the operator of the server.
+ * Hashes passwords with Argon2id: 19456 KiB of memory, 2 passes, 1 lane (OWASP Password Storage Cheat Sheet), and
+ * verifies passwords against stored hashes. Without `turn`, the call is one for the server's operator: it counts as a
+ * `sign_in` from a client address of its own.
  */
 export interface PasswordHasher {
   /** Hashes a password. Returns a PHC string; throws HasherBusyError where too many hashes wait already. */
   hash(password: string, turn?: HashTurn): Promise<string>;
   /**
    * Whether the password matches the stored Argon2id or bcrypt string. False where the string is neither or out of
-   * bounds, and for a password over 72 bytes against bcrypt. Throws HasherBusyError where too many hashes wait already.
+   * bounds, for an empty password, and for a password over 72 bytes against bcrypt. Throws HasherBusyError where too
+   * many hashes wait already.
    */
   verify(password: string, stored: string, turn?: HashTurn): Promise<boolean>;
   /**
-   * Whether a password for this client and purpose would be hashed now. If not, `hash` and `verify` would throw
-   * HasherBusyError.
+   * Whether a password for this client and purpose would be accepted now, to be hashed at once or when its turn comes.
+   * If not, `hash` and `verify` would throw HasherBusyError.
    */
   hasRoomFor(turn: HashTurn): boolean;
   /** Tells whether a stored password string is current, outdated or unusable, without computing a hash. */

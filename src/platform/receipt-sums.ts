@@ -41,8 +41,8 @@ export class ReceiptSums {
 }
 
 /**
- * The receipts, with sums of the same table, minute, method, action and status merged into one. The same receipts
- * always give the same result.
+ * Returns the receipts. Those that are sums already and have the same table, minute, method, action and status are
+ * merged into one sum; the others stay as they are. The same receipts always give the same result.
  */
 export function withSumsTogether(receipts: readonly Receipt[]): readonly Receipt[] {
   if (receipts.every(({ sum }) => sum === undefined)) return receipts;

@@ -29,8 +29,8 @@ export type Unread = ReadonlyMap<string, UnreadTable> | "everything";
 /** A table of a schema file with problems that could not be read, or not as a whole. */
 export interface UnreadTable {
   /**
-   * The names of the columns that could not be read, perhaps none. Even if there are none, the table's keys, uniqueness
-   * and other properties are in doubt.
+   * The names of the columns that could not be read, perhaps none; `all` where nothing of the table could be read. Even
+   * if there are none, the table's keys, uniqueness and other properties are in doubt.
    */
   readonly columns: ReadonlySet<string> | "all";
 }
@@ -41,12 +41,13 @@ export interface Table {
   readonly columns: ReadonlyMap<string, Column>;
   /** The columns of the primary key. Empty for a table without one, which only a schema pulled from a database has. */
   readonly primaryKey: readonly ColumnName[];
-  /** The columns of every `unique` constraint, whether a column or the table declares it. */
+  /** The `unique` constraints, each as the list of its columns, whether a column or the table declares it. */
   readonly unique: readonly (readonly ColumnName[])[];
   readonly indexes: readonly Index[];
   /**
-   * The columns that the table's full-text index covers; empty without an index. Rows that match in an earlier column
-   * come first in a search.
+   * The columns that the table's full-text index covers; empty without an index. Their order matters in a search
+   * without `sort`: rows with all words in the first column come first, then those with all words in the second, and so
+   * on; last come rows whose words are spread over several columns.
    */
   readonly search: readonly ColumnName[];
   /**
@@ -147,8 +148,9 @@ export interface NamedOperation {
   readonly name: string;
   readonly params: ReadonlyMap<string, OperationParam>;
   /**
-   * The text of the rule that says who may run the operation. Null where the file has none: then users may not run it.
-   * API keys with the scope for it may, whatever the rule says.
+   * The text of the rule that says which users and anonymous callers may run the operation under /ops. Null where the
+   * file has none: then none of them may. API keys with the scope for it may whatever the rule says, and administrators
+   * under /admin/api/operations.
    */
   readonly allow: string | null;
   readonly steps: readonly OperationStep[];

@@ -63,9 +63,7 @@ export function parseOperations(
   );
 }
 
-/**
- * The operation as it is written, with each parameter in its long form: `from: text` becomes `from: { type: text }`.
- */
+/** Returns the operation as it is written, but with each parameter in its long form, as `{ type: text }` for `text`. */
 function inLongForm(written: unknown): unknown {
   if (!isPlainObject(written) || !isPlainObject(written.params)) return written;
   const params = Object.entries(written.params).map(([name, param]) => [
@@ -128,7 +126,8 @@ function operationFrom(
 type ReportStep = (key: string, message: string) => void;
 
 /**
- * A list with the step in the form in which it can be run. The list is empty where `proveSql` refuses the step's SQL.
+ * Makes of a step as it is written the step in the form in which it can be run, and reports the step's problems.
+ * Returns a list: it holds that one step, or is empty where `proveSql` refuses the step's SQL.
  */
 function stepFrom(
   step: StepSource,
@@ -211,8 +210,9 @@ function stepProblems(
 }
 
 /**
- * The columns that an operation's step returns, with their types. A column of a table has the type that the schema
- * declares; the type of any other expression has to stand under `as:` of the step.
+ * Returns the columns that an operation's step returns, with their types, and reports mistakes, such as a name that
+ * comes twice or a type that is not known. A column of a table has the type that the schema declares, unless `as:` of
+ * the step gives another one; the type of any other expression has to stand under `as:`.
  */
 function columnsOf(
   proved: ProvedSql,

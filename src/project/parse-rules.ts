@@ -20,8 +20,8 @@ import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable, unreadTable } f
 /**
  * Parses every rule and every named condition of svc.toml, and the rules of the schema's operations, against the schema
  * (docs/reference/rules.md). The result has rules for every table of the schema, in which each named condition is
- * replaced by its text. A rule that is absent or has problems becomes `deny`; absent column rules leave reading open to
- * everybody and do not restrict writing.
+ * replaced by its text. A rule that has problems becomes `deny`, and so does an absent rule for an action. Without a
+ * rule of its own, the reading or writing of a column is not restricted beyond the rules of its table.
  */
 export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
   // The problems by path and message, so that each is reported once. A rule that uses a named condition twice would

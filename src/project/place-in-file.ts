@@ -8,8 +8,8 @@ export function placeInFile(runs: readonly TextRun[], offset: number) {
 }
 
 /**
- * Where in svc.toml the texts of rules and named conditions are written, by their paths, such as
- * `rules.messages.update`. It is plain data, so that a Worker can be given it and need not have svc.toml.
+ * Maps the path of each rule and named condition, such as `rules.messages.update`, to the runs of its text, which say
+ * where in svc.toml it is written. It is plain data, so that a Worker can be given it and need not have svc.toml.
  */
 export type RulePlaces = ReadonlyMap<string, readonly TextRun[]>;
 

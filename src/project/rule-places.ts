@@ -6,8 +6,8 @@ import type { RulesSource } from "./parse-rules.js";
 import type { RulePlaces, TextRun } from "./place-in-file.js";
 
 /**
- * Finds where in svc.toml the texts of rules and named conditions are written. `text` is the file's text, and `source`
- * is what was parsed from it.
+ * Makes the map from the path of each rule and named condition, such as `rules.messages.update`, to where in svc.toml
+ * its text is written. `text` is the file's text, and `source` is what was parsed from it.
  */
 export function rulePlaces(text: string, source: RulesSource): RulePlaces {
   if (source.rules.size + source.conditions.size === 0) return new Map();
@@ -66,7 +66,7 @@ function runsOf(
   return runs;
 }
 
-/** How many characters of the string's value an escape or the end of a line stands for. */
+/** How many characters (UTF-16 code units) of the string's value an escape or the end of a line stands for: 0 to 2. */
 function lengthOf(written: string): number {
   if (written === "\n") return 1;
   if (/^\\[ \t]*\r?\n/.test(written)) return 0;

@@ -71,12 +71,12 @@ export const tableSchema = mapWith({
   virtual: flag,
 });
 
-/** A column as it is written in svc.schema.yaml. */
+/** A column as it is written in svc.schema.yaml, with the defaults of `columnSchema` for what is left out there. */
 export type ColumnSource = v.InferOutput<typeof columnSchema>;
-/** A table as it is written in svc.schema.yaml. */
+/** A table as it is written in svc.schema.yaml, with the defaults of `tableSchema` for what is left out there. */
 export type TableSource = v.InferOutput<typeof tableSchema>;
 
-/** The value of `$auth` as it is written in svc.schema.yaml. */
+/** The value of `$auth` as it is written in svc.schema.yaml, with the defaults for what is left out there. */
 export type AuthSource = v.InferOutput<typeof settingsSchema>["$auth"];
 
 /**
@@ -110,9 +110,12 @@ export const stepSchema = mapWith({
   as: v.optional(mapOf(type), {}),
 });
 
-/** A parameter of an operation as it is written in svc.schema.yaml, in its long form (`{ type: text }`, not `text`). */
+/**
+ * A parameter of an operation as it is written in svc.schema.yaml, in its long form (`{ type: text }`, not `text`),
+ * with the defaults for what is left out there.
+ */
 export type ParamSource =
   v.InferOutput<typeof operationSchema>["params"] extends ReadonlyMap<string, infer P> ? P : never;
 
-/** A step of an operation as it is written in svc.schema.yaml. */
+/** A step of an operation as it is written in svc.schema.yaml, with the defaults for what is left out there. */
 export type StepSource = v.InferOutput<typeof stepSchema>;

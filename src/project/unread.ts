@@ -37,8 +37,8 @@ export function isWhollyRead({ unread }: Schema, table: string): boolean {
 }
 
 /**
- * The names of the table's columns that a message about an unknown column may suggest: those that could be read, and
- * then those that could not.
+ * Two lists with the names of the table's columns that a message about an unknown column may suggest: first of those
+ * that could be read, then of those that could not.
  */
 export function columnNames(schema: Schema, { name, columns }: Table): readonly Iterable<string>[] {
   const unread = unreadColumns(schema, name);

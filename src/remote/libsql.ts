@@ -28,7 +28,8 @@ export interface RemoteLibsqlOptions {
 }
 
 /**
- * Opens a libSQL server over HTTP (protocol Hrana) as a `Database`. Each call is one round trip; `migrate` takes two.
+ * Opens a libSQL server over HTTP (protocol Hrana) as a `Database`. Each call is one round trip; `migrate` takes two,
+ * and a `query` that cannot reach the server is sent once more.
  */
 export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
   const { url, authToken, fetch: send, deadlineMs = 10_000 } = options;

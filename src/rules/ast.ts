@@ -71,9 +71,10 @@ export interface Literal {
 }
 
 /**
- * The names by which a rule speaks of the row that it is about. `row` is the stored row. An update rule is judged
- * twice: `row` is the row before the change the first time and the row after it the second time, while `old` and `new`
- * are the row before and after it both times (`docs/reference/rules.md#update-rules`).
+ * The names by which a rule speaks of the row that it is about. Rules of read, delete and history have `row`, the
+ * stored row; a create rule has `new`, the row as it would be. An update rule has all three and is judged twice: `row`
+ * is the row before the change the first time and the row after it the second time, while `old` and `new` are the row
+ * before and after it both times (`docs/reference/rules.md#update-rules`).
  */
 export type RowName = "row" | "old" | "new";
 
@@ -96,7 +97,10 @@ export interface AuthReference {
   readonly field: keyof AuthValues;
 }
 
-/** Whether `table` has a row for which `where` is TRUE. `alias` names that row inside of `where`. */
+/**
+ * A condition which is TRUE if `table` has a row for which `where` is TRUE, and else FALSE. `alias` names that row
+ * inside of `where`.
+ */
 export interface Exists {
   readonly kind: "exists";
   readonly table: TableName | "$users";
@@ -130,17 +134,20 @@ export interface TableRules {
 export interface ColumnRules {
   readonly read: Expression;
   /**
-   * The rule for writing the column. Null where the project has none: then everybody may write the column, unless the
-   * database numbers it.
+   * The rule for writing the column. Null where the project has none: then whoever may write the row may write the
+   * column, unless the database numbers it.
    */
   readonly write: Expression | null;
 }
 
-/** The values of `auth` for one caller; all NULL for an anonymous one. */
+/** The values of `auth` for one caller; all null for an anonymous one and for an API key. */
 export interface AuthValues {
   readonly id: string | null;
   readonly email: string | null;
-  /** Whether the caller's email address was confirmed. */
+  /**
+   * The value of `auth.email_verified` in rules: whether the caller's email address was confirmed. Null for anonymous
+   * callers and for API keys.
+   */
   readonly email_verified: boolean | null;
   readonly role: string | null;
 }

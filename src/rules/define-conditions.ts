@@ -9,9 +9,9 @@ import { isRowOrCaller, type RowShapes, scopeOfCondition } from "./scope.js";
 const conditionsMax = 500;
 
 /**
- * Reads `[conditions]` of svc.toml, the texts by their keys, such as `member(room)`; a text is null where it could not be
- * read. Each condition is checked by itself as far as that is possible without knowing the types of its parameters,
- * whether a rule uses it or not.
+ * Reads the named conditions of svc.toml. `source` is its section `[conditions]`: the texts by their keys, such as
+ * `member(room)`, with null for a text that could not be read. Each condition is checked by itself as far as that is
+ * possible without knowing the types of its parameters, whether a rule uses it or not.
  */
 export function defineConditions(
   source: ReadonlyMap<string, string | null>,

@@ -171,8 +171,8 @@ function nonexistence(expression: Exists): Expression {
 }
 
 /**
- * Whether an expression is known to be TRUE for no row. False for some that are not recognised, such as `a < 1 and a
- * > 2`.
+ * Whether an expression is known to be TRUE for no row. False for some that are not recognised, such as
+ * `a < 1 and a > 2`.
  */
 export function neverTrue(expression: Expression): boolean {
   return isFalse(whenTrue(expression));

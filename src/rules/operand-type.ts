@@ -30,7 +30,7 @@ interface Described {
 
 /**
  * What is wrong with a comparison, as a message; null where its operands may be compared. Texts may be compared with
- * texts, numbers with numbers, and booleans with booleans by `=` and `!=`.
+ * texts, numbers with numbers, booleans with booleans by `=` and `!=` alone, and all of them with the literal `null`.
  */
 export function comparisonProblem(
   left: Described,

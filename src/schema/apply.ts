@@ -50,7 +50,8 @@ export type ApplyRefusal =
 
 /**
  * Applies a proposed schema in one transaction, together with the migrations of the server's own tables that are due.
- * If the change is not allowed or not possible, the outcome is a refusal and the schema in force stays.
+ * Where nothing is to be changed in the schema in force, only those are run, and the outcome is `unchanged`. If the
+ * change is not allowed or not possible, the outcome is a refusal and the schema in force stays.
  */
 export async function applyChange(
   database: Database,

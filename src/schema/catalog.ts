@@ -82,8 +82,9 @@ export interface CatalogTable {
    */
   readonly triggers: WriteTriggers;
   /**
-   * Whether a write evaluates SQL that the project's owner wrote: a check, a default, a generated column, an index or a
-   * trigger, be it of this table or of one that foreign key actions reach.
+   * Whether a write of the table may evaluate SQL that the project's owner wrote: a CHECK, a default that is an
+   * expression, a generated column, an index on an expression or with a condition, or a trigger. This table's SQL
+   * counts, and that of all tables that refer to it by foreign keys, directly or through other tables.
    */
   readonly hasOwnersSql: boolean;
   readonly checks: readonly CatalogCheck[];

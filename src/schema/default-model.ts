@@ -7,8 +7,8 @@ import type { PhysicalColumn } from "./physical.js";
 
 /**
  * The DEFAULT that a column has in the database, as svc.schema.yaml writes it: a literal of the column's type where
- * possible, else an SQL expression. Null where there is none, and where the file cannot express it; then `lost` is
- * called with a description.
+ * possible, else an SQL expression. Null where there is none or it is NULL, and where the file cannot express it; only
+ * in that last case, `lost` is called with a description.
  */
 export function defaultModel(
   column: PhysicalColumn,

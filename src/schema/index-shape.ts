@@ -44,7 +44,10 @@ export function declaredIndexes(table: Table): IndexShape[] {
   return [...unique, ...table.indexes];
 }
 
-/** A text for comparing indexes: it is equal for indexes with the same effect, whatever their names are. */
+/**
+ * A text for comparing the indexes of one table: it is equal for those with the same effect, whatever their names are.
+ * It does not say which table that is.
+ */
 export function indexSignature(shape: IndexShape): string {
   return indexName("", shape).toLowerCase();
 }

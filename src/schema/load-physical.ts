@@ -11,8 +11,9 @@ import type {
 import { isOwnTrigger } from "./system/own-triggers.js";
 
 /**
- * Loads the tables, indexes, views and triggers as the database itself reports them, in one round trip. D1's own
- * tables, which begin with `_cf_`, are left out, because D1 refuses queries about them.
+ * Loads the tables, indexes, views and triggers as the database itself reports them, in one round trip. The server's
+ * own triggers are left out, its own tables are not. D1's own tables, which begin with `_cf_`, are left out, because D1
+ * refuses queries about them.
  */
 export async function loadPhysical(database: Database): Promise<Physical> {
   return (await loadPhysicalAfter(database, [])).physical;

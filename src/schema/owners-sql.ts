@@ -15,10 +15,11 @@ import {
 
 /**
  * Facts about the SQL that the project's owner wrote and that SQLite evaluates when a row of a table is written:
- * CHECKs, defaults, generated columns, index expressions and conditions, triggers.
+ * CHECKs, defaults, generated columns, index expressions and conditions, triggers. As `ownersSqlOf` returns them, they
+ * cover the table itself and all tables that refer to it, directly or through others.
  */
 export interface OwnersSql {
-  /** Whether a write of the table evaluates any SQL that the project's owner wrote. */
+  /** Whether a write of the table evaluates any SQL that the project's owner wrote: false means that there is none. */
   readonly isThere: boolean;
   /**
    * Whether every SQLite engine can evaluate the owner's SQL. False where there are triggers, generated columns,
@@ -29,9 +30,10 @@ export interface OwnersSql {
 }
 
 /**
- * For each table whose name a schema allows, facts about the owner's SQL that a write of the table evaluates. Tables
- * that refer to it by foreign keys are included, because the write may lead to them. Tables that triggers write to need
- * not be: a trigger is itself SQL by the owner, which makes `isThere` true and `isCommon` false.
+ * Returns a map from each table whose name a schema allows to facts about the owner's SQL that a write of the table
+ * evaluates. SQL of tables that refer to it by foreign keys, directly or through others, is included, because the write
+ * may lead to them. Tables that triggers write to need not be included: a trigger is itself SQL by the owner, which
+ * makes `isThere` true and `isCommon` false.
  */
 export function ownersSqlOf(physical: Physical): ReadonlyMap<PhysicalTable, OwnersSql> {
   const named = [...physical.tables.values()].filter(({ name, kind }) => isName(name) && kind !== "shadow");

@@ -74,7 +74,7 @@ export interface TriggerWrite {
   readonly isPlain: boolean;
   /**
    * The column of the written table that the statement's WHERE compares with a value of the row that fired the trigger,
-   * as `id` in `WHERE id = new.room_id`. Null where it has no such condition.
+   * as `id` in `WHERE id = new.room_id`. Null where the WHERE is anything but one such comparison.
    */
   readonly byColumn: string | null;
 }
@@ -96,7 +96,9 @@ export function writeOf(tokens: readonly Token[]): TriggerWrite | null {
     : { ...write, kinds: ["insert"], isPlain: insertsOneRow(tokens) };
 }
 
-/** What a trigger's statement with `UPDATE OR …` may do beside updating: `OR REPLACE` deletes rows. */
+/**
+ * The kinds of writes that a trigger's statement with `UPDATE OR …` may do beside updating: `OR REPLACE` deletes rows.
+ */
 const deleting: readonly Write[] = ["delete"];
 
 /**
@@ -116,8 +118,8 @@ function insertsOneRow(tokens: readonly Token[]): boolean {
 }
 
 /**
- * The column on the left of a condition such as `WHERE rowid = old.id`, where a trigger's statement ends in such a
- * condition; otherwise null.
+ * Returns the column on the left of a condition such as `WHERE rowid = old.id`, where that is the whole WHERE of a
+ * trigger's statement; otherwise null.
  */
 function byColumn(tokens: readonly Token[]): string | null {
   const where = tokens.findIndex((token) => isKeyword(token, "where"));

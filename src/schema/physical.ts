@@ -104,7 +104,7 @@ export function sameName(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
-/** The columns of a table's primary key in the order of the key; empty where there is none. */
+/** The names of the columns of a table's primary key in the order of the key; empty where there is none. */
 export function physicalKey(table: PhysicalTable): string[] {
   return table.columns
     .filter(({ keyPosition }) => keyPosition > 0)
@@ -121,8 +121,8 @@ export function rowidName(columns: readonly string[]): string | null {
 }
 
 /**
- * The INTEGER PRIMARY KEY column, which is the rowid (SQLite, "ROWIDs and the INTEGER PRIMARY KEY"); null where the
- * table has none.
+ * The name of the INTEGER PRIMARY KEY column, which is the rowid (SQLite, "ROWIDs and the INTEGER PRIMARY KEY"); null
+ * where the table has none.
  */
 export function rowidAlias(table: PhysicalTable): string | null {
   const key = table.columns.filter(({ keyPosition }) => keyPosition > 0);

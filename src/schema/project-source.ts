@@ -16,9 +16,9 @@ import { limitsOf } from "./unsupported.js";
  */
 export interface ProjectSource {
   /**
-   * The project at this version of the schema. A refusal `unavailable` where the version is null (no schema was ever
-   * applied), or where the schema cannot be served. Returned directly, without a promise, where the project is loaded
-   * already.
+   * The project at this version of the schema, or at a later one that was applied meanwhile. A refusal `unavailable`
+   * where the version is null (no schema was ever applied), or where the schema cannot be served. Returned directly,
+   * without a promise, where the project is loaded already.
    */
   current(version: number | null): AtOnce<LiveProject | Refusal>;
 }

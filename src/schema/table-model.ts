@@ -49,8 +49,8 @@ export interface Unmodelled {
 export type TypeOf = (column: PhysicalColumn) => ColumnType;
 
 /**
- * The model of a table of the database; null where the table or all of its columns have names that svc.schema.yaml does
- * not allow.
+ * The model of a table of the database; null where svc.schema.yaml does not allow the table's name, or allows none of
+ * its columns.
  */
 export function tableModel(source: PhysicalTable, physical: Physical, typeOf: TypeOf): TableModel | null {
   const unmodelled: Unmodelled[] = [];

@@ -53,7 +53,8 @@ export interface TriggersReached {
 export type WriteTriggers = Readonly<Record<Write, TriggersReached>>;
 
 /**
- * What triggers do for each kind of write to the given table. Further tables that the triggers lead to are included.
+ * Returns what triggers do for each kind of write to the given table. Further tables that the triggers lead to are
+ * included.
  */
 export function triggersReached(
   physical: Physical,
@@ -107,9 +108,9 @@ export const noTriggers: TriggersReached = {
 };
 
 /**
- * What triggers do on one kind of write to a table. `within` holds the writes that led to this one, by `writeKey`. If
- * this one is among them already, triggers fire each other in a circle, and the number of written rows is unknown.
- * `setsVersion`: the write itself gives each row a version, as API requests do.
+ * Returns what triggers do on one kind of write to a table. `within` holds the writes that led to this one, by
+ * `writeKey`. If this one is among them already, triggers fire each other in a circle, and the number of written rows
+ * is unknown. `setsVersion`: the write itself gives each row a version, as API requests do.
  */
 function reached(
   context: TriggerContext,
@@ -174,7 +175,7 @@ function virtualRowsTogether(a: VirtualRows, b: VirtualRows): readonly [VirtualR
   return ["counted", a === "counted" && b === "counted"];
 }
 
-/** The effect of one trigger and of the triggers that its statements fire. */
+/** Returns the effect of one trigger and of the triggers that its statements fire. */
 function effectOf(context: TriggerContext, trigger: Trigger, visited: ReadonlySet<string>): TriggersReached {
   const effects = trigger.statements.map((statement) => statementEffect(context, statement, visited));
   const itself = { ...noTriggers, run: true, read: trigger.reads, elsewhere: trigger.queries };
@@ -252,7 +253,10 @@ function leadsToReferring(physical: Physical, table: string, write: Write): bool
     : references.some(({ columns }) => !columns.every(({ to }) => isOfKey(to)));
 }
 
-/** The writes to other tables that a write to this table causes by foreign key actions such as ON DELETE CASCADE. */
+/**
+ * Returns the writes (table and kind) that a write to this table causes by foreign key actions such as ON DELETE
+ * CASCADE.
+ */
 function foreignKeyWrites(physical: Physical, table: string, write: Write): (readonly [string, Write])[] {
   if (write === "insert") return [];
   return referringTables(physical, table).flatMap((child) =>

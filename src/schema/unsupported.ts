@@ -5,9 +5,10 @@ import { isEverywhere, type OwnersSql } from "./owners-sql.js";
 import { collationsOf, type PhysicalTable, physicalKey } from "./physical.js";
 
 /**
- * What this database engine cannot do with tables that another program made: it may lack functions or collations of
- * that program, or tables that are referred to may be missing (docs/guides/existing-database.md). Keys are names of
- * tables; reasons are SQLite's messages.
+ * What this database engine cannot do with the project's tables: which ones it cannot read, which ones it cannot write,
+ * and which columns it cannot compare. This happens with tables that another program made: functions or collations of
+ * that program, or tables that are referred to, may be missing (docs/guides/existing-database.md). Each reason is
+ * SQLite's message.
  */
 export interface Unsupported {
   /** Tables that cannot be read, each with the reason. */

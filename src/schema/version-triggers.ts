@@ -17,9 +17,9 @@ export interface Versioned {
 }
 
 /**
- * The CREATE statements, by trigger name, of the triggers that give a row its version where the write has not set it:
- * on writes by foreign key actions, operations and other programs. A row that got a version from the write itself, as
- * API requests give it, is left alone.
+ * Makes the CREATE statements, by trigger name, of the triggers that give a row its version where the write has not set
+ * it: on writes by foreign key actions, operations and other programs. A row that got a version from the write itself,
+ * as API requests give it, is left alone.
  */
 export function versionTriggers({ table, key, version }: Versioned): ReadonlyMap<string, string> {
   const column = quoteName(version);

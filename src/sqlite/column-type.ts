@@ -82,8 +82,8 @@ function guess(type: ColumnType, { integers, reals, texts, blobs }: ColumnValues
 }
 
 /**
- * The type that is guessed from the declared type alone, for a column without values. A date becomes text, because
- * dates are stored as text as often as numbers, and text can hold both.
+ * Guesses the type of a column without values, from its declared type alone. A date becomes text, because dates are
+ * stored as text as often as numbers, and text can hold both.
  */
 export function typeOfDeclaration(declaredType: string): ColumnType {
   if (/bool/i.test(declaredType)) return "boolean";

@@ -24,7 +24,7 @@ export function fragmentProblem(
 
 const lengthMax = 4000;
 
-/** The names of columns in lower case, as `fragmentProblem` compares them. */
+/** Returns the given names of columns in lower case, as `fragmentProblem` compares them. */
 export function inLowerCase(columns: readonly string[]): ReadonlySet<string> {
   return new Set(columns.map((name) => name.toLowerCase()));
 }
@@ -104,8 +104,8 @@ export const scalarFunctions: ReadonlySet<string> = words(
 );
 
 /**
- * All names in an SQL expression except those of functions, in lower case. Not all of them are columns: keywords and
- * names of types are included.
+ * Returns all names in an SQL expression except those of functions, in lower case. Not all of them are columns:
+ * keywords and names of types are included.
  */
 export function namesIn(sql: string): Set<string> {
   const tokens = tokenize(sql);
@@ -113,7 +113,7 @@ export function namesIn(sql: string): Set<string> {
   return new Set(named.map(({ value }) => value.toLowerCase()));
 }
 
-/** The SQL expression with its columns renamed. `renames` gives the new names by the old ones in lower case. */
+/** Returns the SQL expression with its columns renamed. `renames` gives the new names by the old ones in lower case. */
 export function withRenamedColumns(sql: string, renames: ReadonlyMap<string, string>): string {
   const tokens = tokenize(sql);
   let text = "";
@@ -140,8 +140,8 @@ export function sameFragment(a: string | null, b: string | null): boolean {
 }
 
 /**
- * The expression in a form that is the same text for all expressions that `sameFragment` takes for the same. It is for
- * comparing only and need not be valid SQL.
+ * Returns the expression in a form that is the same text for all expressions that `sameFragment` takes for the same. It
+ * is for comparing only and need not be valid SQL.
  */
 export function canonicalFragment(sql: string): string {
   let tokens = withoutComments(tokenize(sql));

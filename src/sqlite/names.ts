@@ -41,14 +41,16 @@ function checked(text: string): string {
 }
 
 /**
- * The name of a table of the server's own, which begins with `_` as no name of a project does. For constants only,
- * because the text is not checked.
+ * Marks a text as the name of a table of the server's own, which begins with `_` as no name of a project does. For
+ * constants only, because the text is not checked.
  */
 export function systemTableName(text: string): TableName {
   return text as TableName;
 }
 
-/** The name of a column of the server's own tables. For constants only, because the text is not checked. */
+/**
+ * Marks a text as the name of a column of the server's own tables. For constants only, because the text is not checked.
+ */
 export function systemColumnName(text: string): ColumnName {
   return text as ColumnName;
 }
@@ -56,7 +58,7 @@ export function systemColumnName(text: string): ColumnName {
 /** The server's own table of users, which schemas and rules call `$users`. */
 export const usersTable = systemTableName("_users");
 
-/** The name in SQL of a table that a schema or a rule refers to, which may be `$users`. */
+/** Returns the name in SQL of a table that a schema or a rule refers to, which may be `$users`. */
 export function sqlTableName(table: TableName | "$users"): TableName {
   return table === "$users" ? usersTable : table;
 }

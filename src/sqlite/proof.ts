@@ -63,9 +63,10 @@ const lengthMax = 20_000;
 
 /**
  * Judges one SQL statement by the project's owner, by its tokens alone. It has to be one SELECT, INSERT, UPDATE or
- * DELETE. It may name only declared tables, call only functions of a fixed list (`functions`), and use only the given
- * parameters. Strings are judged like names, because SQLite takes a string for a name in some places. Whether the
- * statement can be compiled, and which tables it opens, only the database can tell.
+ * DELETE, to call only functions of a fixed list (`functions`), and to use only the given parameters. Names of
+ * undeclared tables (`ProofScope.others`), of SQLite and of the server are refused, and strings like them too, because
+ * SQLite takes a string for a name in some places. Any other name is accepted: whether the statement can be compiled,
+ * and which tables it opens, only the database can tell.
  */
 export function proveSql(sql: string, scope: ProofScope): Proof {
   const unreadable = unreadableProblem(sql);
@@ -105,7 +106,8 @@ function unreadableProblem(sql: string): SqlProblem | null {
 }
 
 /**
- * The kind of an SQL statement, which may begin with WITH; null for any other than SELECT, INSERT, UPDATE and DELETE.
+ * Returns the kind of an SQL statement, which may begin with WITH; null for any other than SELECT, INSERT, UPDATE and
+ * DELETE.
  */
 function kindOf(tokens: readonly Token[]): StatementKind | null {
   const [first] = tokens;
@@ -243,7 +245,7 @@ function isTableWithColumns(tokens: readonly Token[], index: number, { tables }:
   return isSymbol(body, "(");
 }
 
-/** The index of the parenthesis that closes the one at `open`; the number of tokens where none does. */
+/** Returns the index of the parenthesis that closes the one at `open`; the number of tokens where none does. */
 function closing(tokens: readonly Token[], open: number): number {
   let depth = 0;
   for (let index = open; index < tokens.length; index++) {
@@ -300,8 +302,8 @@ export interface BoundSql {
 }
 
 /**
- * The part of an accepted statement from the token at index `from` to the one before index `to`, with `?` in place of
- * each parameter.
+ * Returns the part of an accepted statement from the token at index `from` to the one before index `to`, with `?` in
+ * place of each parameter.
  */
 export function boundSql({ sql, tokens }: ProvedSql, from = 0, to = tokens.length): BoundSql {
   const part = tokens.slice(from, to);

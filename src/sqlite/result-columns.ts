@@ -24,10 +24,10 @@ export type ResultItems =
   | { readonly items?: never; readonly problem: { readonly at: number; readonly message: string } };
 
 /**
- * The columns that a statement returns, found from its text alone: those listed after SELECT, or after RETURNING in
+ * Finds the columns that a statement returns from its text alone: those listed after SELECT, or after RETURNING in
  * another statement. Null where there is no RETURNING. Each item has to be a column, or an expression with a name after
- * AS. In a SELECT with UNION, INTERSECT or EXCEPT no item is taken for a column of a table. Names of tables are in
- * lower case, those of columns as they are written.
+ * AS; else the result is a `problem`. In a SELECT with UNION, INTERSECT or EXCEPT no item is taken for a column of a
+ * table. Names of tables are in lower case, those of columns as they are written.
  */
 export function resultItems(statement: ProvedSql): ResultItems | null {
   const { kind, tokens, tables } = statement;
@@ -61,7 +61,9 @@ interface Outer {
   readonly index: number;
 }
 
-/** The tokens outside of all parentheses, with their indexes. The outermost parentheses themselves are included. */
+/**
+ * Returns the tokens outside of all parentheses, with their indexes. The outermost parentheses themselves are included.
+ */
 function outside(tokens: readonly Token[], from = 0, to = tokens.length): readonly Outer[] {
   const found: Outer[] = [];
   let depth = 0;
@@ -74,7 +76,7 @@ function outside(tokens: readonly Token[], from = 0, to = tokens.length): readon
   return found;
 }
 
-/** The table that an INSERT, an UPDATE or a DELETE writes to, in lower case; null for a SELECT. */
+/** Returns the table that an INSERT, an UPDATE or a DELETE writes to, in lower case; null for a SELECT. */
 export function targetTable({ kind, tokens, tables }: ProvedSql): string | null {
   if (kind === "select") return null;
   const outer = outside(tokens);
@@ -128,7 +130,9 @@ const behindTable = new Set(
   ),
 );
 
-/** The names of the common table expressions of a statement, in lower case: `WITH name AS (…)`, `name (…) AS (…)`. */
+/**
+ * Returns the names of a statement's common table expressions (`WITH name AS (…)`, `name (…) AS (…)`), in lower case.
+ */
 function commonTables(tokens: readonly Token[]): ReadonlySet<string> {
   if (!tokens.some((token) => isKeyword(token, "with"))) return new Set();
   const names = tokens.filter((token, index) => {
@@ -179,8 +183,8 @@ function itemOf(tokens: readonly Token[], from: number, to: number, sources: Sou
 }
 
 /**
- * The column that an expression consists of, where the expression is just `name` or `table.name`; otherwise null. The
- * column's `table` is null where it is not known.
+ * Returns the column that an expression consists of, where the expression is just `name` or `table.name`; otherwise
+ * null. The column's `table` is null where it is not known.
  */
 function columnOf(
   expression: readonly Token[],

@@ -39,7 +39,7 @@ const patterns: readonly (readonly [TokenKind, string])[] = [
 const space = /[ \t\n\f\r]+/y;
 const token = new RegExp(patterns.map(([kind, pattern]) => `(?<${kind}>${pattern})`).join("|"), "y");
 
-/** All tokens of the text, comments included. */
+/** Splits the text into its tokens, comments included. */
 export function tokenize(sql: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -80,12 +80,12 @@ export function isSymbol(candidate: Token | undefined, symbol: string): boolean 
   return candidate?.kind === "symbol" && candidate.text === symbol;
 }
 
-/** The tokens without comments. */
+/** Returns the tokens without comments. */
 export function withoutComments(tokens: readonly Token[]): Token[] {
   return tokens.filter(({ kind }) => kind !== "comment");
 }
 
-/** The tokens outside of all parentheses. The outermost parentheses themselves are included. */
+/** Returns the tokens outside of all parentheses. The outermost parentheses themselves are included. */
 export function topLevel(tokens: readonly Token[]): Token[] {
   let depth = 0;
   return tokens.filter((token) => {
@@ -96,7 +96,7 @@ export function topLevel(tokens: readonly Token[]): Token[] {
   });
 }
 
-/** The text of the tokens, with one space wherever there was white space or a comment between them. */
+/** Returns the text of the tokens, with one space wherever there was white space or a comment between them. */
 export function textOf(tokens: readonly Token[]): string {
   let text = "";
   let end = tokens[0]?.start ?? 0;
@@ -119,12 +119,12 @@ export function mentions(sql: string, name: string): boolean {
   );
 }
 
-/** The name in double quotes, with double quotes inside doubled. */
+/** Returns the name in double quotes, with double quotes inside doubled. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** The text in single quotes, with single quotes inside doubled. */
+/** Returns the text in single quotes, with single quotes inside doubled. */
 export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -40,7 +40,10 @@ export const noDdl: TableDdl = {
   clauses: [],
 };
 
-/** Parses a CREATE TABLE statement as SQLite stores it; null for anything else. */
+/**
+ * Parses a CREATE TABLE statement as SQLite stores it. Null where it cannot be read: it has no parentheses, or a
+ * character that begins no token of SQL.
+ */
 export function parseTableDdl(sql: string): TableDdl | null {
   const tokens = withoutComments(tokenize(sql));
   const open = tokens.findIndex((token) => isSymbol(token, "("));
@@ -93,9 +96,9 @@ function topLevelItems(tokens: readonly Token[]): Token[][] {
 }
 
 /**
- * All CHECKs in one item of a CREATE TABLE statement. Such an item is the definition of a column or a constraint of the
- * table. `sql` is the expression between the parentheses, as written but without comments; `name` is null for a CHECK
- * without a name.
+ * Returns all CHECKs in one item of a CREATE TABLE statement. Such an item is the definition of a column or a
+ * constraint of the table. `sql` is the expression between the parentheses, as written but without comments; `name` is
+ * null for a CHECK without a name.
  */
 function checksOf(item: readonly Token[]): { readonly name: string | null; readonly sql: string }[] {
   const checks: { name: string | null; sql: string }[] = [];
@@ -109,12 +112,12 @@ function checksOf(item: readonly Token[]): { readonly name: string | null; reado
   return checks;
 }
 
-/** The name in `CONSTRAINT name` directly in front of the token at `index`; null where there is none. */
+/** Returns the name in `CONSTRAINT name` directly in front of the token at `index`; null where there is none. */
 function nameBefore(item: readonly Token[], index: number): string | null {
   return isKeyword(item[index - 2], "constraint") ? item[index - 1]!.value : null;
 }
 
-/** The tokens between the parenthesis at `open` and the one that closes it. */
+/** Returns the tokens between the parenthesis at `open` and the one that closes it. */
 function insideParentheses(tokens: readonly Token[], open: number): Token[] {
   let depth = 0;
   for (let index = open; index < tokens.length; index++) {
@@ -142,7 +145,7 @@ function clausesOf(words: readonly string[]): string[] {
   return [...clauses];
 }
 
-/** The condition of a partial index in its CREATE INDEX statement; null where it has none. */
+/** Returns the condition of a partial index in its CREATE INDEX statement; null where it has none. */
 export function indexCondition(sql: string): string | null {
   const tokens = withoutComments(tokenize(sql));
   const [where] = topLevel(tokens).filter((token) => isKeyword(token, "where"));

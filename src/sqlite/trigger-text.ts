@@ -70,8 +70,8 @@ function statementsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
 }
 
 /**
- * Messages about names in a trigger's condition and statements that must not be there (`proveSql`). Whether the
- * database can compile the trigger shows only when it is created.
+ * Returns messages about what `proveSql` refuses in a trigger's condition and statements, such as names that must not
+ * be there. Whether the database can compile the trigger shows only when it is created.
  */
 export function unprovedInTrigger(
   { when, statements }: TriggerText,

@@ -24,8 +24,8 @@ export interface Checkpoint {
   /** Which rows the client has: a hash of the tables, filters, columns and rules. */
   readonly view: string;
   /**
-   * The moment as of which the client has all its rows. Null while the client is being told all rows for the first
-   * time.
+   * The moment as of which the client has all its rows. Null while the client is being told all rows, for the first
+   * time or anew.
    */
   readonly from: Mark | null;
   /**

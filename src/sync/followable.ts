@@ -68,7 +68,7 @@ function leads(
   return its.length === 1 && leading.has(its[0]!.column);
 }
 
-/** The columns by which rows of a table can be looked up: the rowid, and the first column of each index. */
+/** Returns the columns by which rows of a table can be looked up: the rowid, and the first column of each index. */
 function leadingColumns(physical: CatalogTable | undefined): ReadonlySet<string> {
   const columns = [physical?.rowid, ...(physical?.indexes ?? []).map(({ columns: [first] }) => first?.name)];
   return new Set(columns.filter((column) => column != null));

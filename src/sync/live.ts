@@ -30,8 +30,8 @@ const heartbeatMs = 15_000;
 const busyMs = 1_000;
 
 /**
- * The events of a stream (docs/sync.md#live), beginning with a page that was found already. Each page is computed only
- * when the client has taken the one before. So a slow client does not get more pages than it can take, but a later
+ * Makes the events of a stream (docs/sync.md#live), beginning with a page that was found already. Each page is computed
+ * only when the client has taken the one before. So a slow client does not get more pages than it can take, but a later
  * state in each.
  */
 export async function liveEvents(
@@ -121,9 +121,9 @@ const bye = (reason: "auth_expired" | "shutdown" | "limit") =>
   `event: bye\ndata: ${JSON.stringify({ reason })}\n\n`;
 
 /**
- * A page of changes as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). Only the
- * last page of a state has an id. So a client that reconnects with the last id that it got continues from a state which
- * it had completely. `always`: the page is sent even if it is empty.
+ * Returns a page of changes as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+ * Only the last page of a state has an id. So a client that reconnects with the last id that it got continues from a
+ * state which it had completely. An empty page that does not begin anew becomes an empty text, unless `always` is true.
  */
 async function eventsOf(
   { changes, count, more, reset, checkpoint, clients }: PulledPage,

@@ -61,7 +61,7 @@ function isIntegerIn(value: unknown, minimum: number, maximum: number): value is
   return typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum;
 }
 
-/** The next page of the changes that a request asks for; a refusal where its caller may not be told them. */
+/** Returns the next page of the changes that a request asks for; a refusal where its caller may not be told them. */
 export function pulledBy(
   asked: ApiRequest,
   { tables, ...pulling }: AskedPull,

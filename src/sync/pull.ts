@@ -43,17 +43,20 @@ export interface PulledPage {
   readonly clients: string | null;
 }
 
-/** The JSON of the member `clients` of an answer or an event, with a comma before it; empty where `clients` is null. */
+/**
+ * Returns the JSON of the member `clients` of an answer or an event, with a comma before it; empty where `clients` is
+ * null.
+ */
 export const clientsMember = (clients: string | null) => (clients === null ? "" : `,"clients":${clients}`);
 
 /** A client that pushes mutations is listed in `clients` for this many milliseconds after its last push. */
 const pushedMs = 86_400_000;
 
 /**
- * What has changed for a caller since a checkpoint, as a page of at most `limit` changes (docs/sync.md). All pages of a
- * round bring the client to the same moment, which is the newest one when the first of them is asked for. For a stream
- * it may be an earlier moment, for which a page is already made. The server does not store how far a client has come:
- * that is only in the client's checkpoint.
+ * Finds what has changed for a caller since a checkpoint, as a page of at most `limit` changes (docs/sync.md). All
+ * pages of a round bring the client to the same moment, which is the newest one when the first of them is asked for.
+ * For a stream it may be an earlier moment, for which a page is already made. The server does not store how far a
+ * client has come: that is only in the client's checkpoint.
  */
 export async function pullPage(
   view: View,
@@ -155,8 +158,8 @@ const quiet = ({ tables }: View): Told => ({ changes: [], table: tables.length, 
 
 /**
  * Goes through the tables of a view and collects changes, beginning where the page before ended. Returns `gone` where
- * the log no longer reaches back to the moment `from`, and `too many` where more rows may have changed than the server
- * looks at.
+ * the log no longer reaches back to the moment `from`, `too many` where more rows may have changed than the server
+ * looks at, and a refusal where a row is too large for an answer.
  */
 async function tell(
   view: View,
@@ -232,8 +235,8 @@ function changeOf({ name, output, access }: FollowedTable, row: readonly ResultV
 }
 
 /**
- * What the result of `headStatement` says of the log of changes. `generations` is a text that changes when a schema
- * change makes clients fetch the rows of one of the tables anew.
+ * Reads from the result of `headStatement` what it says of the log of changes. `generations` is a text that changes
+ * when a schema change makes clients fetch the rows of one of the tables anew.
  */
 function logHead({ rows }: Result): {
   readonly head: LogHead;

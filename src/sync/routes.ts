@@ -38,8 +38,8 @@ export function syncEndpoints(services: SyncServices): ServiceEndpoints {
 }
 
 /**
- * `POST /api/_svc/pull` (or QUERY): answers with what has changed. With `wait_ms`, a request for which nothing has
- * changed waits for a change, and counts as a stream meanwhile.
+ * `POST /api/_svc/pull` (or QUERY): answers with what has changed. With `wait_ms` and a checkpoint, a request for which
+ * nothing has changed waits for a change, and counts as a stream meanwhile.
  */
 async function pull(services: SyncServices, c: Context): Promise<Response> {
   const request = c.req.raw;
@@ -162,8 +162,8 @@ const streamMsMax = 240_000;
 const tooMany = new Refusal("rate_limited", "too many streams are open", { headers: { "Retry-After": "5" } });
 
 /**
- * The JSON object in the query parameter `q`; a refusal where it is missing, not valid, or longer than `bytesMax`
- * bytes.
+ * Returns the JSON object in the query parameter `q`; a refusal where it is missing, not valid, or longer than
+ * `bytesMax` bytes.
  */
 function queryOf(c: Context, bytesMax: number): Readonly<Record<string, unknown>> | Refusal {
   const [text, ...more] = c.req.queries("q") ?? [];

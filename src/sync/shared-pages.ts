@@ -49,8 +49,8 @@ export class SharedPages {
   readonly #underway = new Map<string, Promise<Telling>>();
 
   /**
-   * The moment that a stream which is at `from` is brought to: the last one that other streams with the same view were
-   * brought to, if it is later than `from`, or else the newest one.
+   * Returns the moment that a stream which is at `from` is brought to: the last one that other streams with the same
+   * view were brought to, if it is later than `from`, or else the newest one.
    */
   momentAfter(view: string, from: Mark, newest: Mark): Mark {
     const last = this.#moments.find(view);
@@ -60,8 +60,8 @@ export class SharedPages {
   }
 
   /**
-   * The SQL statement with this name; `make` builds it where it is not kept yet. The values of its parameters are
-   * filled in for each caller.
+   * Returns the SQL statement with this name; `make` builds it where it is not kept yet. The values of its parameters
+   * are filled in for each caller.
    */
   statement(catalog: Catalog, name: string, make: () => Sql): Sql {
     const known = this.#statements.get(catalog);
@@ -71,7 +71,7 @@ export class SharedPages {
     return statements.get(name, make);
   }
 
-  /** The SHA-256 of a text, in hex. Results are kept. */
+  /** Returns the SHA-256 of a text, in hex. Results are kept. */
   async hashOf(text: string): Promise<string> {
     const known = this.#hashes.find(text);
     if (known !== undefined) return known;
@@ -80,7 +80,9 @@ export class SharedPages {
     return hash;
   }
 
-  /** The page of changes with this name; `tell` computes it where it is neither kept nor being computed already. */
+  /**
+   * Returns the page of changes with this name; `tell` computes it where it is neither kept nor being computed already.
+   */
   page(name: string, tell: () => Promise<Telling>): Promise<Telling> {
     const made = this.#pages.find(name);
     if (made !== undefined) return Promise.resolve(made);

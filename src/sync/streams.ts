@@ -88,8 +88,8 @@ interface Place {
 }
 
 /**
- * Whom a stream of this caller counts for, such as the session and the user, and how many streams each of them may have
- * at once.
+ * Returns whom a stream of this caller counts for, such as the session and the user, and how many streams each of them
+ * may have at once.
  */
 function sharesOf(
   caller: Actor,

@@ -40,7 +40,7 @@ export interface View {
    * mutations.
    */
   readonly principal: string | null;
-  /** A text that says which rows the client follows. A checkpoint holds its hash (`Checkpoint.view`). */
+  /** A text that says which rows and columns the client follows. A checkpoint holds its hash (`Checkpoint.view`). */
   readonly text: string;
   /**
    * A text that says whose rows these are: the caller, and what the rules read of the caller. A checkpoint holds its
@@ -126,7 +126,9 @@ export function viewOf(
 const tablesMax = 20;
 const always: Expression = { kind: "literal", value: true };
 
-/** The fields of the caller that the rules read, such as `role` for `auth.role`: each as a pair with its value. */
+/**
+ * Returns the fields of the caller that the rules read, such as `role` for `auth.role`: each as a pair with its value.
+ */
 function whatRulesRead(rules: readonly Expression[], caller: Actor): readonly unknown[] {
   const values = authValues(caller);
   const fields = rules
@@ -137,8 +139,8 @@ function whatRulesRead(rules: readonly Expression[], caller: Actor): readonly un
 }
 
 /**
- * The values that the filters in a rule compare with: each as a pair of the name that stands for it in the rule and the
- * value.
+ * Returns the values that the filters in a rule compare with: each as a pair of the name that stands for it in the rule
+ * and the value.
  */
 function valuesIn(rule: Expression, values: SlotValues): readonly unknown[] {
   const names = leavesOf(rule)

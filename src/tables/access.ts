@@ -48,8 +48,8 @@ export interface Access {
 }
 
 /**
- * The access for a request whose answer shows only the beginning of values of more than `preview` bytes; null where it
- * shows values whole.
+ * Returns `access`, changed for a request whose answer shows only the beginning of each value of more than `preview`
+ * bytes. `preview` is null where values are shown whole; `access` is then returned unchanged.
  */
 export function previewed(access: Access, preview: number | null): Access {
   return preview === null
@@ -151,7 +151,7 @@ function judge(
   };
 }
 
-/** The 403 for an action whose rule is not TRUE, for this caller or for this row. */
+/** Makes the 403 for an action whose rule is not TRUE, for this caller or for this row. */
 export function deniedBy(table: Table, action: RuleAction): Refusal {
   return new Refusal("forbidden", "the rules of this table do not allow it", byRule(table, action));
 }
@@ -178,7 +178,7 @@ function keyAccess(
   return accessPastRules(table, action, catalog, permits(scopes, table.name, "read"));
 }
 
-/** The access of callers whom no rule binds, such as API keys with a scope for the table. */
+/** Makes the access of callers whom no rule binds, such as API keys with a scope for the table. */
 function accessPastRules(table: Table, action: RuleAction, catalog: Catalog, mayRead = true): Access {
   return {
     key: `${table.name} ${action} past the rules${mayRead ? "" : " by a key that may not read"}`,

@@ -116,8 +116,8 @@ export function asReaderOnly({ caller, by }: Pick<ApiRequest, "caller" | "by">):
 const onlyReads = badRequest("Svc-As: requests that write take none");
 
 /**
- * The text that names who may use what is sealed (encrypted) for a request, such as a cursor: it opens for nobody else.
- * It is another text for an administrator's view of a caller than for that caller's own requests.
+ * Returns the text that names who may use what is sealed (encrypted) for a request, such as a cursor: it opens for
+ * nobody else. It is another text for an administrator's view of a caller than for that caller's own requests.
  */
 export function sealedFor({ caller, by }: Pick<ApiRequest, "caller" | "by">): string {
   return caller === by ? principalOf(caller) : `${principalOf(by)} as ${principalOf(caller)}`;
@@ -168,8 +168,8 @@ export function executionOf(
 }
 
 /**
- * The values of `auth.id`, `auth.email`, `auth.email_verified` and `now()`, for which a rule's SQL has placeholders.
- * `auth.role` needs none: the SQL is made for the caller's role.
+ * Returns the values of `auth.id`, `auth.email`, `auth.email_verified` and `now()`, for which a rule's SQL has
+ * placeholders. `auth.role` needs none: the SQL is made for the caller's role.
  */
 export function callerValues(caller: Actor, nowSeconds: number): SlotValues {
   const { id, email, email_verified } = authValues(caller);

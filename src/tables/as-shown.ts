@@ -31,7 +31,7 @@ export function asShown(
 const none: ReadonlyMap<string, SqlValue> = new Map();
 
 interface Names {
-  /** The value that the statement gets for a placeholder, by its name; undefined where it is not known yet. */
+  /** Returns the value that the statement gets for a placeholder, by its name; undefined where it is not known yet. */
   valueOf(name: string): SqlValue | undefined;
   readonly catalog: Catalog;
   readonly row: CatalogTable | undefined;

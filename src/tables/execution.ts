@@ -29,8 +29,8 @@ export interface WriteExecution extends Execution {
 }
 
 /**
- * How long a statement may take: `short` is some milliseconds, because it looks up few rows, however large the tables
- * are.
+ * How long a statement may be expected to take: `short` is some milliseconds, because it looks up few rows, however
+ * large the tables are; `long` is of every other statement.
  */
 export type Duration = "short" | "long";
 
@@ -43,8 +43,8 @@ export function read(execution: Execution, statements: readonly Statement[], dur
 }
 
 /**
- * The caller and the deadline to pass to the database along with statements. Undefined for short statements where the
- * database runs work with a deadline in a thread of its own: they are done sooner outside of it.
+ * Returns the caller and the deadline to pass to the database along with statements. Undefined for short statements
+ * where the database runs work with a deadline in a thread of its own: they are done sooner outside of it.
  */
 export function longWorkOf({ database, longWork }: Execution, duration: Duration): LongWork | undefined {
   return duration === "long" || !database.runsBeside ? longWork() : undefined;

@@ -111,8 +111,8 @@ function seekOf(terms: readonly Expression[], sides: Sides, lookups: readonly Lo
 }
 
 /**
- * The column of an `exists`' table that a condition compares by `=` with something outside of that `exists`, if an
- * index can serve the comparison; else null.
+ * Returns the column of an `exists`' table that a condition compares by `=` with something outside of that `exists`, if
+ * an index can serve the comparison; else null.
  */
 export function equalColumn(term: Expression, sides: Sides): string | null {
   return term.kind === "compare" && term.operator === "=" ? comparedColumn(term, sides) : null;
@@ -152,8 +152,8 @@ function isNarrowed(terms: readonly Expression[], sides: Sides, lookups: readonl
 }
 
 /**
- * The column of an `exists`' table by which an index could find the rows for which a condition is TRUE, because the
- * condition asks for one value, several values or a range of it; else null.
+ * Returns the column of an `exists`' table by which an index could find the rows for which a condition is TRUE, because
+ * the condition asks for one value, several values or a range of it; else null.
  */
 function soughtColumn(term: Expression, sides: Sides): string | null {
   switch (term.kind) {

@@ -43,7 +43,10 @@ const readOnly = onlyRead({ Allow: "GET, QUERY", ...acceptsQuery });
 /** The answer 405 to a request that changes a row of a table that can only be read. */
 export const readOnlyRow = onlyRead({ Allow: "GET" });
 
-/** For each action of a request, the rule of the table that decides about it. */
+/**
+ * For each action of a request, the rule of the table that decides about it; for `restore` by an API key,
+ * `permittedAccess` makes an exception.
+ */
 export const ruleActions: Record<Action, RuleAction> = {
   list: "read",
   get: "read",
@@ -56,8 +59,9 @@ export const ruleActions: Record<Action, RuleAction> = {
 };
 
 /**
- * Decides whether a request may do an action with its table, before any row is looked at; a refusal where no row could
- * be admitted, or the table does not take the action.
+ * Decides whether a request may do an action with its table, before any row is looked at. Returns the request with what
+ * is needed to answer it; a refusal where no row could be admitted, the table does not take the action, or the header
+ * `Svc-Preview` is not valid.
  */
 export function permittedRequest(asked: TableRequest, action: Action): PermittedRequest | Refusal {
   const { project, table } = asked;
@@ -143,7 +147,10 @@ export function withoutParameters(request: Request): Refusal | null {
   return parameters.length === 0 ? null : badRequest("no parameters are taken here");
 }
 
-/** Makes the answer with one row. `data` is the row as JSON text; null where the caller may not read it. */
+/**
+ * Makes the answer with one row. `data` is the row as JSON text; null where the caller may not read it, and the answer
+ * then holds `"data":null`.
+ */
 export async function rowResponse(
   { attempt }: TableRequest,
   data: string | null,

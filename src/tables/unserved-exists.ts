@@ -29,8 +29,9 @@ export interface UnservedExists {
 }
 
 /**
- * Finds every `exists` in a rule that no index serves, so that its whole table is read. The rule has been adapted to a
- * caller before.
+ * Finds every `exists` in a rule that no index serves, so that its whole table is read. Left out are those without a
+ * condition, and those over a table that the database does not have yet. `rule` has the form that it has in statements:
+ * adapted to a caller before, where that can be done.
  */
 export function unservedIn(rule: Expression, table: TableName, catalog: Catalog): readonly UnservedExists[] {
   const collations = catalog.tables.get(table)?.collations ?? new Map();

@@ -26,8 +26,9 @@ const expectations: Record<ColumnType, string> = {
 
 /**
  * Turns a value of a JSON body into the value for a column (`docs/reference/http.md#values`). A value of another type
- * is refused, not converted. Strings need no test for NUL and lone surrogates: `parseStrictJson` has refused them
- * before.
+ * is refused, not converted; an integer beyond ±(2^53−1) comes as a string. Null is taken for every column: whether it
+ * may be NULL is not tested here. Nor need strings be tested for NUL and lone surrogates: `parseStrictJson` has refused
+ * them before.
  */
 export function fromJson({ type }: Pick<Column, "type">, value: unknown): ParsedValue {
   if (value === null) return accepted(null);
@@ -48,8 +49,9 @@ const jsonReaders: Record<ColumnType, (value: unknown) => ParsedValue | null> = 
 };
 
 /**
- * Turns a value of a query string or of a path into the value for a column. Each value has only one spelling, that of
- * JSON: `1.0`, ` 1` and `1e0` are not integers.
+ * Turns a value of a query string or of a path into the value for a column. Numbers and booleans are spelled as in
+ * JSON, and an integer has only one spelling: `1.0`, ` 1` and `1e0` are none. A text is taken as it is, a BLOB is in
+ * base64, and a column of JSON takes no value here.
  */
 export function fromText({ type }: Pick<Column, "type">, text: string): ParsedValue {
   return textReaders[type](text) ?? refused(type === "integer" ? "an integer" : expectations[type]);

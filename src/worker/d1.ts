@@ -200,8 +200,8 @@ const mistaken: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Turns an error that D1 has thrown into one of the errors of platform/database.ts. If its message holds no code of
- * SQLite's, D1 itself is in trouble.
+ * Turns an error that D1 has thrown into one of the errors of platform/database.ts. Where the message does not show
+ * that the statements are the cause, D1 itself is taken to be in trouble (`UnavailableError`).
  */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
@@ -220,8 +220,8 @@ function translated(error: unknown): unknown {
 }
 
 /**
- * Tells from SQLite's message which kind of constraint was violated. The extended code would tell it too, but D1 may
- * leave it out.
+ * Tells from SQLite's message which kind of constraint was violated: `trigger` where the message is none of SQLite's
+ * own, as a trigger gives its own to `RAISE`. The extended code would tell it too, but D1 may leave it out.
  */
 function kindOf(message: string): ConstraintKind {
   if (/^NOT NULL constraint failed/.test(message)) return "not_null";

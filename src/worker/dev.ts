@@ -98,9 +98,9 @@ function writeSecret(name: string): void {
 }
 
 /**
- * Applies the project's schema to the local D1 database that wrangler serves, if all of its steps are safe; else it
- * applies nothing and prints a warning. Returns the link by which the first administrator is set up; null where there
- * is an administrator already.
+ * Applies the project's schema to the local D1 database that wrangler serves, if all steps are safe; else it applies
+ * nothing and prints a warning. Throws ProblemsError for an invalid schema. Returns the end of the link by which the
+ * first administrator is set up: what follows the console's URL. Null where there is an administrator already.
  */
 async function prepareDatabase(schemaText: string): Promise<string | null> {
   // wrangler is to log only warnings: this process writes nothing to standard output but the line that says where the

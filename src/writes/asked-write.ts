@@ -23,8 +23,8 @@ import { unknownReference } from "../tables/together/step.js";
 import { fromJson } from "../tables/values.js";
 
 /**
- * One of the writes of a request that asks for several, as the request gives it: `{op, table, …}`
- * (docs/reference/http.md#batch).
+ * One of the writes of a request that asks for several: what `askedWrite` has made of the `{op, table, …}` in the
+ * request (docs/reference/http.md#batch).
  */
 export interface AskedWrite {
   readonly write: RowWrite;
@@ -47,15 +47,16 @@ export interface ResultReference {
 }
 
 /**
- * The name under which the value of a reference is put aside during the transaction, for the write that refers to it.
+ * Returns the name under which the value of a reference is put aside during the transaction, for the writes that refer
+ * to it.
  */
 export function referenceName({ at, column }: ResultReference): string {
   return `ref.${at}.${column.name}`;
 }
 
 /**
- * Finds the table that a write of a request names. Refuses a table that does not exist, or that cannot be read, with
- * 404, and anything but a name with 400.
+ * Finds the table that a write of a request names. Refuses with 404 a table that does not exist, or that the database
+ * engine cannot read (`Unsupported`), and with 400 anything but a name. The caller's rights are not looked at.
  */
 export function tableOf(sent: unknown, { schema, catalog }: LiveProject): Table | Refusal {
   const name = isObject(sent) ? sent.table : undefined;
@@ -158,8 +159,9 @@ class Resolved {
   }
 
   /**
-   * The columns and values in a member of the write, such as `values`. In the place of each reference stands a value of
-   * the column's type that passes the checks: the true value is known only when the statements run.
+   * Returns the columns and values in a member of the write, such as `values`. In the place of each reference stands a
+   * value of the column's type that passes the checks: the true value is known only when the statements run. A JSON
+   * column takes no reference: there `{"$ref": …}` is itself the value.
    */
   body(sent: unknown, member: string): Readonly<Record<string, unknown>> | Refusal {
     if (!isObject(sent)) return badRequest(`${member}: expected an object of columns`);

@@ -9,7 +9,7 @@ export type ClientName = string;
 
 /** How many clients that push mutations each caller has at most. */
 export const clientsMax = 1_000;
-/** Of how many mutations of each client, the latest ones, the server remembers what became of them. */
+/** Of how many mutations of each client, the latest ones, the server remembers for 30 days what became of them. */
 export const resultsMax = 1_000;
 const resultDays = 30;
 /** After how many days in which it pushes no mutation a client is forgotten. */
@@ -25,9 +25,9 @@ export type Recorded = Readonly<Record<string, unknown>> & {
 };
 
 /**
- * Statements that come first in the transaction of a pushed mutation and note that it is the client's next one. They
- * undo the transaction for the reason `ledger` where it is not: it was done or refused before, another one has to come
- * before it, or it is the first of a new client and the caller has too many clients.
+ * Makes statements that come first in the transaction of a pushed mutation and note it as the client's latest one. They
+ * undo the transaction for the reason `ledger` where it is not the next one: it was done or refused before, another one
+ * has to come before it, or it is the first of a new client and the caller has too many clients.
  */
 export function takeNext(client: ClientName, id: number, nowMs: number, nonce: string): readonly Statement[] {
   const mutation = BigInt(id);
@@ -51,8 +51,8 @@ export function takeNext(client: ClientName, id: number, nowMs: number, nonce: s
 }
 
 /**
- * Statements that record what became of a pushed mutation, and delete the record of the client's mutation that is 1,000
- * (`resultsMax`) before it.
+ * Makes statements that record what became of a pushed mutation, and delete the records of the client's mutations other
+ * than its latest 1,000 (`resultsMax`).
  */
 export function record(
   client: ClientName,
@@ -119,8 +119,8 @@ export function knownOf([client, results]: readonly Result[]): Known {
 }
 
 /**
- * Statements that delete what became of mutations more than 30 days ago, at most `rowsMax` of them, and clients that
- * have pushed nothing for a year.
+ * Makes statements that delete what became of mutations more than 30 days ago, at most `rowsMax` of them, and clients
+ * that have pushed nothing for a year.
  */
 export function retirePushes(nowMs: number, rowsMax: number): readonly Statement[] {
   return [

@@ -89,7 +89,7 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
       told.push(next);
     } catch (error) {
       // The database has become unavailable. The mutations before this one are recorded, and the answer tells of them;
-      // the client will send the others again.
+      // the client will send the others again. Where there are none before it, the error is passed on.
       if (!(error instanceof UnavailableError) || told.length === 0) throw error;
       break;
     }
@@ -296,8 +296,8 @@ async function lookUp(mutations: readonly Mutation[], { execution, name }: Pushi
 }
 
 /**
- * Why the mutations of a push cannot follow those that the server knows of the client: one is missing between them, one
- * was sent with other operations before, or the caller has too many clients. Null where they can.
+ * Returns the refusal of a push whose mutations cannot follow those that the server knows of the client: one is missing
+ * between them, one was sent with other operations before, or the caller has too many clients. Null where they can.
  */
 function misfit(mutations: readonly Mutation[], { lastId, mutations: known }: Known): Refusal | null {
   const first = mutations[0]!.id;
@@ -317,7 +317,11 @@ const tooManyClients = new Refusal("rate_limited", `a caller has at most ${clien
   headers: { "Retry-After": "3600" },
 });
 
-/** What the answer says of a mutation that an earlier push has carried out, or had refused. */
+/**
+ * Returns what the answer says of a mutation that an earlier push has carried out, or had refused: that it is a
+ * duplicate, without its rows, or once more why it was refused. It is a duplicate, too, where the outcome is no longer
+ * recorded.
+ */
 async function repeated(mutation: Mutation, { mutations }: Known, pushing: Pushing): Promise<Told> {
   const { id } = mutation;
   const result = mutations.get(id)?.result;

@@ -5,8 +5,8 @@ import { type Beside, nothingBeside } from "../tables/together/together.js";
 import { type AskedWrite, referenceName } from "./asked-write.js";
 
 /**
- * Statements beside the writes of a request that put aside the values to which later writes refer, in the table
- * `_staged`, for as long as the transaction lasts.
+ * Makes the statements beside the writes of a request that put aside the values to which later writes refer, in the
+ * table `_staged`, for as long as the transaction lasts.
  */
 export function keptReferences(
   writes: readonly AskedWrite[],

@@ -5,7 +5,10 @@ import type { ServiceEndpoints } from "../tables/routes.js";
 import { batch } from "./batch.js";
 import { push } from "./push.js";
 
-/** The endpoints `batch` and `push`, for several writes that belong together, by the last segment of their path. */
+/**
+ * Returns the endpoints `batch` and `push`, for several writes that belong together: a map from the last segment of
+ * their path to their handler.
+ */
 export function writesEndpoints(services: ApiServices): ServiceEndpoints {
   return new Map([
     ["batch", byMethod({ POST: (c: Context) => answered(services, c.req.raw, batch) })],

@@ -4,8 +4,8 @@ import { UnavailableError } from "../../platform/database.js";
 import type { Platform } from "../../platform/platform.js";
 
 /**
- * What `announceConsole` prints at the start of the server, and how: where the console (the web page for
- * administrators) is, and perhaps the setup link.
+ * What `announceConsole` is given: the URL of the console (the web page for administrators), whether it may print the
+ * setup link, and the function `note`, which prints a line.
  */
 export interface Announced {
   /** The URL of the console's page. */

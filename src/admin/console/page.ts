@@ -62,8 +62,9 @@ const contentTypes: Readonly<Record<string, string>> = {
 const extensionOf = (path: string): string => path.slice(path.lastIndexOf(".") + 1);
 
 /**
- * The content codings (compressions) that the client accepts by its header `Accept-Encoding` (RFC 9110, section
- * 12.5.3). Brotli comes before gzip, because it makes files smaller. A coding with a weight of 0 is not accepted.
+ * Which of the content codings (compressions) `br` and `gzip` the client accepts by its header `Accept-Encoding` (RFC
+ * 9110, section 12.5.3). Brotli comes first, because it makes files smaller. A coding with a weight of 0 is not
+ * accepted.
  */
 function acceptedCodings(request: Request): readonly ContentCoding[] {
   const accepted = (request.headers.get("Accept-Encoding") ?? "")

@@ -15,7 +15,10 @@ type Handler<R> = (given: R) => Promise<Response | Refusal>;
 /** What `consoleRoutes` needs to answer the requests about sessions of the console. */
 export interface ConsoleServices {
   readonly auth: AuthContext;
-  /** The origin that the console is served at. */
+  /**
+   * What is known of the origin (scheme, host and port) that the console is served at: the configured one, and whether
+   * headers of a proxy may say that a request came over HTTPS.
+   */
   readonly own: OwnOrigin;
   /**
    * Returns what the client of a request is counted by: its IPv4 address, or the /64 network of its IPv6 address

@@ -82,7 +82,7 @@ export async function getSession({ caller }: CallerRequest): Promise<Response | 
 
 /**
  * DELETE /admin/api/session: ends the session whose token is in the console's cookie. The answer deletes the cookie,
- * also where that session has ended before.
+ * also where it is 401, because there is no such session or it has ended before.
  */
 export async function deleteSession({ request, context, origin }: OwnPageRequest): Promise<Response> {
   const { database, clock } = context.platform;

@@ -19,8 +19,9 @@ export const appleEndpoints: Endpoints = {
 const clientSecretSeconds = 300;
 
 /**
- * Sign-in with Apple: OpenID Connect, with the callback as a form that the browser posts (OAuth 2.0 Form Post Response
- * Mode). There is no PKCE; the nonce in the ID token ties the code to the sign-in that was begun.
+ * Makes the provider for sign-in with Apple: OpenID Connect, with the callback as a form that the browser posts (OAuth
+ * 2.0 Form Post Response Mode). There is no PKCE; the nonce in the ID token ties the code to the sign-in that was
+ * begun.
  */
 export function apple(endpoints: Endpoints, http: HttpClient, clock: Clock): Provider {
   const server = authorizationServer(endpoints);

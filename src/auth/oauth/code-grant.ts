@@ -4,8 +4,8 @@ import { isLoopbackHttp } from "./http-client.js";
 import { type AuthorizationResponse, type Endpoints, ProviderError } from "./provider.js";
 
 /**
- * A sign-in provider in the form that oauth4webapi takes. To be made once per provider and server, because oauth4webapi
- * caches the provider's keys by this object.
+ * Makes the object that oauth4webapi takes for a sign-in provider. To be called once per provider and server, because
+ * oauth4webapi caches the provider's keys by this object.
  */
 export function authorizationServer({
   issuer,

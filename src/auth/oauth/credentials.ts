@@ -5,7 +5,7 @@ import type { Problem } from "../../problems/problem.js";
 import type { AuthSettings } from "../../project/model.js";
 import { problemsOf } from "../../project/valibot-problems.js";
 
-/** A provider of social sign-in (docs/guides/sign-in-providers.md). */
+/** The name of a provider of social sign-in (docs/guides/sign-in-providers.md). */
 export type OAuthProvider = AuthSettings["providers"][number];
 
 /** All providers of social sign-in that the server knows. */
@@ -18,10 +18,13 @@ export function isOAuthProvider(name: unknown): name is OAuthProvider {
 
 const filled = v.pipe(v.string(), v.nonEmpty("expected some text"));
 
-/** The schema of the credentials for Google and GitHub. */
+/** The schema, for valibot, by which credentials for Google and GitHub are checked. */
 export const clientSecretCredentials = v.strictObject({ client_id: filled, client_secret: filled });
 
-/** The schema of the credentials for Apple: `private_key_p8` is the key that client secrets are signed with. */
+/**
+ * The schema, for valibot, by which credentials for Apple are checked: `private_key_p8` is the key that client secrets
+ * are signed with.
+ */
 export const appleCredentials = v.strictObject({
   client_id: filled,
   team_id: filled,

@@ -18,8 +18,8 @@ export const githubEndpoints: Endpoints & { readonly api: string } = {
 };
 
 /**
- * Sign-in with GitHub: OAuth 2.0 with PKCE (S256). There is no ID token, so GitHub's REST interface is asked who signed
- * in.
+ * Makes the provider GitHub: OAuth 2.0 with PKCE (S256). There is no ID token, so GitHub's REST interface is asked who
+ * signed in.
  */
 export function github(endpoints: Endpoints, http: HttpClient): Provider {
   const server = authorizationServer(endpoints);
@@ -63,7 +63,10 @@ export function github(endpoints: Endpoints, http: HttpClient): Provider {
 const userSchema = v.object({ id: v.pipe(v.number(), v.safeInteger(), v.minValue(1)) });
 const emailsSchema = v.array(v.object({ email: v.string(), primary: v.boolean(), verified: v.boolean() }));
 
-/** The profile of a GitHub account. Only its primary address counts, because an account can hold several others. */
+/**
+ * Makes the profile of a GitHub account from what GitHub has answered. Of its email addresses only the primary one
+ * counts, because an account can hold several others; `email` is null where none is primary.
+ */
 export function githubProfile(
   { id }: v.InferOutput<typeof userSchema>,
   emails: v.InferOutput<typeof emailsSchema>,

@@ -23,7 +23,7 @@ function isAuthoritative({ email }: Profile, hostedDomain: unknown): boolean {
   return /@gmail\.com$/i.test(email ?? "") || (typeof hostedDomain === "string" && hostedDomain !== "");
 }
 
-/** Sign-in with Google: OpenID Connect with PKCE (S256). */
+/** Makes the provider Google: OpenID Connect with PKCE (S256). */
 export function google(endpoints: Endpoints, http: HttpClient): Provider {
   const server = authorizationServer(endpoints);
   return {

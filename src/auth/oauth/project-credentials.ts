@@ -3,9 +3,9 @@ import { projectId as selectProjectId } from "../store/oauth.js";
 import { openCredentials } from "./credentials.js";
 
 /**
- * Makes a function that opens the sealed (encrypted) credentials of a sign-in provider with `key` (32 bytes), for the
- * project of this database. It returns null where they were sealed with another key or for another project or provider,
- * or are damaged.
+ * Makes a function that decrypts the credentials of a sign-in provider, which were sealed (encrypted) with `key` (32
+ * bytes) for the project of this database. The function made returns null where they were sealed with another key or
+ * for another project or provider, or are damaged.
  */
 export function openForProject(
   database: Database,

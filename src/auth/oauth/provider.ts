@@ -9,7 +9,10 @@ export interface Provider {
    * redirect.
    */
   readonly callbackMethod: "GET" | "POST";
-  /** Takes the project's credentials for this provider, as JSON. Throws CredentialsError where they are incomplete. */
+  /**
+   * Returns this provider with the project's credentials, which are given as JSON. Throws CredentialsError where they
+   * are incomplete.
+   */
   connect(credentials: string): ProviderConnection;
 }
 
@@ -18,8 +21,8 @@ export interface ProviderConnection {
   /** Makes the URL at which a person signs in (RFC 6749, section 4.1.1). */
   authorizationUrl(request: AuthorizationRequest): Promise<string>;
   /**
-   * Exchanges the code of the callback and verifies what the provider says of the person. Throws ProviderError, or
-   * what the network throws.
+   * Exchanges the code of the callback at the provider, and returns who has signed in, once what the provider says is
+   * verified. Throws ProviderError, or what the network throws.
    */
   profile(response: AuthorizationResponse): Promise<Profile>;
 }

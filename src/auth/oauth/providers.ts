@@ -10,8 +10,8 @@ import type { Provider, ProviderConnection, ProviderEndpoints } from "./provider
 export interface Providers {
   readonly of: Readonly<Record<OAuthProvider, Provider>>;
   /**
-   * Returns a provider with the project's credentials. Null where the project has none for it, or they cannot be used;
-   * why not is logged once.
+   * Returns a provider with the project's credentials. Null where the project has none for it, or they cannot be used.
+   * Why they cannot be used is logged, but not again as long as the reason stays the same.
    */
   connect(name: OAuthProvider): Promise<ProviderConnection | null>;
 }

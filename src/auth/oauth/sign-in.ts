@@ -25,8 +25,8 @@ export const failureDescriptions: Readonly<Record<SignInFailure, string>> = {
 
 /**
  * What is known of a social sign-in after the batch of `signInByIdentity`. `identityDisabled` and `addressDisabled` say
- * whether a user is disabled: the one linked to the identity at the provider, and the one with the person's address.
- * Each is null where there is no such user.
+ * whether a user is disabled: the one linked to the identity at the provider, and the one with the address that the
+ * provider has verified. Each is null where there is no such user.
  */
 export interface SignInFacts {
   readonly codeStored: boolean;

@@ -11,8 +11,9 @@ import { deletionRefusal, lastAdmin, userDeletion } from "../user-deletion.js";
 
 /**
  * DELETE /auth/me: deletes the caller's own account with its sessions. Rows that refer to the account are deleted or
- * changed as their foreign keys say (`ON DELETE`). The body has to have the password, or where the account has none,
- * the caller has to have signed in lately.
+ * changed, or keep it from being deleted (409), as their foreign keys say (`ON DELETE`). The last enabled administrator
+ * cannot be deleted (409). The body has to have the password; where the account has none, the caller has to have signed
+ * in within the last five minutes.
  */
 export async function deleteMe({
   request,

@@ -7,8 +7,9 @@ import { insertVerificationMail, type NewMail } from "../store/outbox.js";
 import { signInByLink } from "../use-link.js";
 
 /**
- * POST /auth/email-verification/resend: mails a new link to confirm the address. The answer and the statements are the
- * same whether or not the address has an account.
+ * POST /auth/email-verification/resend: mails a new link to confirm the address, if it has an account that has not
+ * confirmed it and the project wants addresses confirmed. The answer and the statements are the same whether or not the
+ * address has an account.
  */
 export async function resendVerification({
   request,

@@ -12,9 +12,9 @@ import { useLink } from "../use-link.js";
 
 /**
  * POST /auth/email: asks to change the caller's email address. A link that completes the change is mailed to the new
- * address, and a notice to the present one. The body has to have the password, or where the account has none, the
- * caller has to have signed in lately. The answer and the statements are the same whether or not somebody else has the
- * new address.
+ * address, and a notice to the present one. Where another account has the new address, its owner is mailed without a
+ * link; the answer and the statements are the same. The body has to have the password; where the account has none, the
+ * caller has to have signed in within the last five minutes.
  */
 export async function requestEmailChange({
   request,

@@ -14,8 +14,8 @@ const idLengthMax = 255;
 
 /**
  * POST /auth/users/import, for a `project:backend` key: creates users with the ids and password hashes that they had
- * elsewhere, all of them or none (docs/reference/auth.md#importing-users). Nobody is mailed, and nobody becomes an
- * administrator.
+ * elsewhere, all of them or none (docs/reference/auth.md#importing-users). Nobody is mailed. A list with an
+ * administrator is refused.
  */
 export async function importIdentities({
   request,

@@ -25,7 +25,10 @@ const tooManyMails = new Refusal(
 
 interface Invitation {
   readonly email: string;
-  /** The role that the invited user gets; null leaves the role of a user who has not accepted yet as it is. */
+  /**
+   * The role that the user gets on accepting. Null: they keep the role that is stored with the user, which is `user`
+   * for one who is created by the invitation.
+   */
   readonly role: "user" | "admin" | null;
   readonly redirectTo: string | null;
 }
@@ -36,9 +39,9 @@ export async function invite(given: CallerRequest): Promise<Response | Refusal> 
 }
 
 /**
- * Invites a user by mail; whether the caller may do so was checked before. A user who has not accepted yet is mailed a
- * new link that sets a password, and older links become invalid. A user who has an account already is mailed only the
- * URL that the invitation leads to; their role and password stay.
+ * Invites a user by mail; whether the caller may do so was checked before. A new user, or one who has not accepted yet,
+ * is mailed a link that sets a password, and older links become invalid. A user who has an account already is mailed
+ * only the URL that the invitation leads to; their role and password stay. A disabled user is refused.
  */
 export async function inviteUser({
   request,

@@ -4,8 +4,8 @@ import type { AuthRequest } from "../context.js";
 import { callbackUrl } from "../oauth/providers.js";
 
 /**
- * GET /auth/oauth/providers: the sign-in providers that `$auth` declares and that have credentials, each with the
- * callback URL to register there.
+ * GET /auth/oauth/providers: the sign-in providers that `$auth` declares and that have credentials which can be used,
+ * each with the callback URL to register there.
  */
 export async function listProviders({ context }: AuthRequest): Promise<Response | Refusal> {
   const settings = await context.settings();

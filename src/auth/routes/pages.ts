@@ -28,8 +28,9 @@ const noSuchPage = new Refusal("not_found", "no such page");
 const incomplete = "The address is incomplete. Open the whole link of the mail.";
 
 /**
- * POST /auth/pages/{name}: takes the form of the server's own page for a mailed link, and uses the link up. It opens no
- * session, so that a page of another site cannot sign anybody in by sending such a form.
+ * POST /auth/pages/{name}: takes the form of the server's own page for a mailed link, and uses the link up; a password
+ * that is refused leaves it usable. It opens no session, so that a page of another site cannot sign anybody in by
+ * sending such a form.
  */
 export async function submitPage({
   request,

@@ -123,9 +123,9 @@ export function withCheck(check: Statement, { sql, params }: Statement): Stateme
 export const valuesMax = 2;
 
 /**
- * Joins the statement that `insist` has made and statements that are marked as `single: "value"` into one. Each of
- * those becomes a column, which is NULL where the statement returns no row. That is quicker than a join as `withCheck`
- * makes it.
+ * Joins the statement that `insist` has made and statements that are marked as `single: "value"` (each returns at most
+ * one row, of one column) into one. Each of the marked ones becomes a column, which is NULL where the statement returns
+ * no row. That is quicker than a join as `withCheck` makes it.
  */
 export function withValues(holds: Statement, values: readonly Statement[]): Statement {
   let sql = textsAfter(holds.sql).get("", () => `SELECT (${holds.sql}) AS holds`);
@@ -143,7 +143,7 @@ export function withValues(holds: Statement, values: readonly Statement[]): Stat
  * check, or what was already joined with it. The inner key is the SQL of the statement that is added.
  */
 const joinedTexts = new Memo<Memo<string>>(65_536);
-/** How many bytes of SQL are cached for each text that other statements are joined with. */
+/** How many bytes of SQL are cached at most for each text that other statements are joined with. */
 const joinedBytesMax = 2_097_152;
 
 function textsAfter(sql: string): Memo<string> {

@@ -50,8 +50,8 @@ export interface Confirmation {
 }
 
 /**
- * Confirms a session of the console, as long as it has not ended and the user's password is still the one that was
- * checked. Returns the session's id; else no row.
+ * Makes the statement that confirms a session of the console, as long as it has not ended, the user is enabled, and the
+ * user's password is still the one that was checked. It returns the session's id; else no row.
  */
 export function confirmConsoleSession(confirmation: Confirmation): Statement {
   return statement(
@@ -68,8 +68,8 @@ export function confirmConsoleSession(confirmation: Confirmation): Statement {
 }
 
 /**
- * Ends the session of the console whose token has this hash. Returns its user's id; no row where there is no such
- * session or it has ended already.
+ * Makes the statement that ends the session of the console whose token has this hash. It returns the id of the
+ * session's user; no row where there is no such session or it has ended already.
  */
 export function revokeConsoleSession(tokenHash: string, now: number): Statement {
   return statement(

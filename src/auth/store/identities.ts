@@ -32,16 +32,17 @@ const unlinked = "NOT EXISTS (SELECT 1 FROM _identities WHERE provider = ? AND s
 
 /**
  * SQL, a condition: the user with this address has never confirmed it, so somebody else than the address's owner may
- * have created the account. It holds only while the identity at the provider has no user yet. It excepts
- * administrators, because an operator who creates one by hand may have invented the address.
+ * have created the account. It holds only while the identity at the provider has no user yet. It never holds for a
+ * disabled user, nor for an administrator, because an operator who creates one by hand may have invented the address.
  */
 const unconfirmed = `email_key = ? AND email_verified = 0 AND disabled = 0 AND role <> 'admin' AND ${unlinked}`;
 
 /**
  * Makes the statements that find the user of an identity at a sign-in provider, or take over or create that user, and
  * store an exchange code for the user, all in one batch. An identity that has a user keeps that user, whatever its
- * address is now. An identity without a user is given to the user with the same address, if both the provider and this
- * server have verified it. The last statement returns what `judgeSignIn` needs.
+ * address is now. One without a user is given, if `mayLink`, to the enabled user with the same address, where this
+ * server has verified that or the account is taken over (`takeOver`); if `mayRegister` and nobody has the address, a
+ * user is created. The last statement returns what `judgeSignIn` needs.
  */
 export function signInByIdentity(request: IdentitySignIn): readonly Statement[] {
   return [
@@ -92,8 +93,9 @@ function byAddress(request: IdentitySignIn, email: string, emailKey: string): re
 }
 
 /**
- * Gives an account whose address was never confirmed to the person who has signed in with that address at a provider.
- * Whoever created the account loses it: its sessions end, and its codes, links and password are deleted.
+ * Makes the statements that give an account to the person who has signed in with its address at a provider, if that
+ * address was never confirmed here (`unconfirmed`). Whoever created the account loses it: its sessions end, and its
+ * codes, links and password are deleted.
  */
 function takeOver({ provider, subject, now }: IdentitySignIn, emailKey: string): readonly Statement[] {
   const account = [emailKey, provider, subject] as const;

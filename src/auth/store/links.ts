@@ -64,7 +64,7 @@ export function insertLink(link: NewLink): readonly Statement[] {
 /**
  * Undoes the unconfirmed registration of somebody who is now invited, because another person may have registered with
  * that address: the account's password and its verification links are deleted. Goes into one batch behind `insertLink`
- * of the invitation.
+ * of the invitation, and does nothing if that stored no link.
  */
 export function forgetRegistration(invitationId: string): readonly Statement[] {
   const invitee = "(SELECT user_id FROM _links WHERE id = ?)";
@@ -101,8 +101,8 @@ export const liveLinkCondition = `used_at IS NULL AND expires_at > ?
   AND EXISTS (SELECT 1 FROM _users u WHERE u.id = _links.user_id AND u.disabled = 0)`;
 
 /**
- * Returns `[id, email]` of the link with this hash and its user; no row where the link cannot be used now. It is run
- * before a new password is hashed, which is costly.
+ * Makes the statement that returns `[id, email]`, the id of the link with this hash and purpose and the address of its
+ * user; no row where the link cannot be used now. It is run before a new password is hashed, which is costly.
  */
 export function liveLink(hash: string, purpose: LinkPurpose, now: number): Statement {
   return statement(
@@ -120,7 +120,8 @@ export interface LinkUse {
   readonly purpose: LinkPurpose;
   /**
    * The hash of the password that the request sends with the token. Null where it sends none: then the password that
-   * the link carries is set, or else the user's stays.
+   * the link carries is set. If there is none either, the user's stays, except that of an unconfirmed registration,
+   * which is removed.
    */
   readonly passwordHash: string | null;
   /**
@@ -148,17 +149,19 @@ export function userOfLink({ hash, usedBy }: LinkUse): Condition {
 }
 
 /**
- * SQL: the role of a live invitation of an unconfirmed user. It is granted however the user proves to own the
- * address, because the link of the invitation would prove the same.
+ * SQL on the row of `_users` that is changed: the role that a live invitation gives to a user who has not confirmed the
+ * address; NULL where it gives none. It is granted however the user proves to own the address, because the link of the
+ * invitation would prove the same. It has one parameter, the current time.
  */
 export const invitedRole = `(SELECT i.role FROM _links i WHERE i.user_id = _users.id AND i.purpose = 'invitation'
   AND i.used_at IS NULL AND i.expires_at > ? AND _users.email_verified = 0)`;
 
 /**
- * Makes the statements that use up a mailed link and confirm its user's address. The first returns `[redirect_to,
- * user_id]`, or no row where the link is not live. Somebody else may have had the account until now, so all sessions of
- * the user end, and the user's codes of social sign-ins, known addresses and other links are deleted. After that, only
- * the address of this client is a known one.
+ * Makes the statements that use up a mailed link, confirm its user's address, and set the password and the role that
+ * come with it, if any. The first returns `[redirect_to, user_id]`, or no row where the link is not live; then nothing
+ * is changed. Somebody else may have had the account until now, so all sessions of the user end, and the user's codes
+ * of social sign-ins, known addresses and other links are deleted. After that, only the address of this client is a
+ * known one.
  */
 export function consumeLink({
   hash,

@@ -32,9 +32,9 @@ export function insertState(state: NewState): Statement {
 }
 
 /**
- * Marks the state of a social sign-in as used. The state is found by either of the two hashes, as the server's secret
- * may have changed since it was stored. Returns `[hash, redirect_to, code_challenge]`; no row where the state is
- * unknown, used, expired or another provider's.
+ * Makes the statement that marks the state of a social sign-in as used. The state is found by either of the two hashes,
+ * as the server's secret may have changed since it was stored. The statement returns `[hash, redirect_to,
+ * code_challenge]`; no row where the state is unknown, used, expired or another provider's.
  */
 export function consumeState(hashes: Keyring<string>, provider: string, now: number): Statement {
   return statement(
@@ -108,7 +108,7 @@ export function deleteEveryCode(): Statement {
   return statement("DELETE FROM _oauth_codes");
 }
 
-/** Reads the random id of the project, as `[id]`. */
+/** Makes the statement that returns the random id of the project, as `[id]`. */
 export function projectId(): Statement {
   return statement("SELECT id FROM _project");
 }

@@ -19,7 +19,7 @@ export type MailKind =
 /** A mail that is to be written to the outbox. */
 export interface NewMail {
   readonly id: string;
-  /** The id of the link that the mail is to hold. It is stored only if the mail turns out to be one with a link. */
+  /** The id of the link that the mail is to hold. A mail that turns out to have no link is stored without it. */
   readonly linkId: string;
   readonly emailKey: string;
   readonly now: number;
@@ -37,8 +37,9 @@ interface MailRule {
 
 /**
  * Makes the statement that writes a mail to the outbox. It goes into one batch directly behind the statement that
- * counts the mail, and writes nothing where that has found the limit reached. It also writes nothing for an address
- * without an account, but is run all the same, so that the time does not reveal it.
+ * counts the mail, and writes nothing where that has found the limit reached. It also writes nothing where the address
+ * has no account, a disabled one, or one that is not among `rule.recipients`, but is run all the same, so that the time
+ * does not reveal it.
  */
 function insertMail(
   { id, linkId, emailKey, now }: NewMail,
@@ -71,8 +72,9 @@ export function insertRegistrationMail(mail: NewMail): Statement {
 }
 
 /**
- * Makes the statement that writes a mail with a new link to confirm the address. Where the project does not want
- * addresses confirmed, nobody is mailed: the link would vouch for an account that anybody may have created.
+ * Makes the statement that writes a mail with a new link to confirm the address, if it is not confirmed yet. Where the
+ * project does not want addresses confirmed (`required` is false), nobody is mailed: the link would vouch for an
+ * account that anybody may have created.
  */
 export function insertVerificationMail(mail: NewMail, { required }: { required: boolean }): Statement {
   const recipients = required ? "email_verified = 0" : "false";
@@ -100,9 +102,9 @@ export interface EmailChangeMail extends NewMail {
 
 /**
  * Makes the statement that writes a mail to the new address that a user has asked for, with the link that completes the
- * change. If another account has that address, its owner gets a mail without a link. Nobody is mailed where `owner`, a
- * condition on `_users AS u`, matches nobody. It goes into one batch directly behind the statement that counts the
- * mail.
+ * change. If another account has that address, its owner gets a mail without a link, or none if that account is
+ * disabled. Nobody is mailed where `owner`, a condition on `_users AS u`, matches nobody. It goes into one batch
+ * directly behind the statement that counts the mail, and writes nothing where that has found the limit reached.
  */
 export function insertEmailChangeMail(
   { id, linkId, email, emailKey, now }: EmailChangeMail,
@@ -125,7 +127,8 @@ export function insertEmailChangeMail(
 
 /**
  * Makes the statement that writes a notice to the present address of the user whom `owner` matches: a change to another
- * address was asked for. It goes into one batch directly behind the statement that counts the mail.
+ * address was asked for. It goes into one batch directly behind the statement that counts the mail, and writes nothing
+ * where that has found the limit reached.
  */
 export function insertEmailChangeNotice(id: string, owner: Condition, now: number): Statement {
   return statement(
@@ -139,8 +142,8 @@ export function insertEmailChangeNotice(id: string, owner: Condition, now: numbe
 }
 
 /**
- * Returns `[1]` where a mail is due. It is run before `claimMails`, which would take the write lock even where no mail
- * is due.
+ * Makes the statement that returns `[1]` where a mail is due, else no row. It is run before `claimMails`, which would
+ * take the write lock even where no mail is due.
  */
 export function anyMailDue(now: number): Statement {
   return statement(
@@ -175,9 +178,10 @@ export interface MailClaim {
 const backoff = "min(?, ? << min(attempts, 30))";
 
 /**
- * Claims mails that are due, so that no other process takes them before the lease and the pause between attempts have
- * ended. Returns `[id, kind, recipient, link_id, action_url, created_at, attempts, link's expires_at, link's
- * redirect_to, link's hash]`; the last three are NULL where the mail has no link or the link can no longer be used.
+ * Makes the statement that claims mails which are due, so that no other process takes them before the lease and the
+ * pause between attempts have ended. It returns `[id, kind, recipient, link_id, action_url, created_at, attempts,
+ * link's expires_at, link's redirect_to, link's hash]`; the last three are NULL where the mail has no link or the link
+ * can no longer be used.
  */
 export function claimMails({
   now,
@@ -209,9 +213,9 @@ export function claimMails({
 }
 
 /**
- * Gives back a claimed mail whose delivery has failed: any process may take it once the pause before the next attempt
- * is over. Does nothing if the mail was claimed again since, which shows by another value of `attempts`. `error` says
- * in words what went wrong.
+ * Makes the statement that gives back a claimed mail whose delivery has failed: any process may take it once the pause
+ * before the next attempt is over. It does nothing if the mail was claimed again since, which shows by another value of
+ * `attempts`. `error` says in words what went wrong.
  */
 export function releaseMail(id: string, attempts: number, error: string): Statement {
   return statement(
@@ -261,9 +265,10 @@ export interface MailsAsked {
 const sharedColumns = "id, kind, recipient, link_id, action_url, created_at, attempts, last_error";
 
 /**
- * Lists the mails that wait to be sent, and those that have ended lately, the newest first. Returns `[id, kind,
- * recipient, link_id, action_url, created_at, attempts, last_error, state, next_attempt_at, ended_at, link's hash,
- * link's redirect_to]`; the last two are NULL where the mail has no link or the link can no longer be used.
+ * Makes the statement that lists the mails which wait to be sent, and those that have ended lately, the newest first.
+ * It returns `[id, kind, recipient, link_id, action_url, created_at, attempts, last_error, state, next_attempt_at,
+ * ended_at, link's hash, link's redirect_to]`; the last two are NULL where the mail has no link or the link can no
+ * longer be used.
  */
 export function listMails({ now, state, after, limit }: MailsAsked): Statement {
   const isPast = state !== null && state !== "waiting";

@@ -31,7 +31,10 @@ export function insertServiceKey(key: NewServiceKey): Statement {
   );
 }
 
-/** Revokes an API key. Returns the key's id; no row where there is no such key or it was revoked before. */
+/**
+ * Makes the statement that revokes an API key. It returns the key's id; no row where there is no such key or it was
+ * revoked before.
+ */
 export function revokeServiceKey(id: string, now: number): Statement {
   return statement(
     "UPDATE _service_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING id",
@@ -41,8 +44,8 @@ export function revokeServiceKey(id: string, now: number): Statement {
 }
 
 /**
- * Returns `[id, name, scopes, created_at, expires_at, revoked_at, created_by]` of every API key. `scopes` is a JSON
- * array.
+ * Makes the statement that returns `[id, name, scopes, created_at, expires_at, revoked_at, created_by]` of every API
+ * key, the revoked and expired ones included. `scopes` is a JSON array.
  */
 export function listServiceKeys(): Statement {
   return statement(
@@ -52,8 +55,8 @@ export function listServiceKeys(): Statement {
 }
 
 /**
- * Returns `[scopes, revoked, expired]` of an API key; `revoked` and `expired` are 1 or 0, as of `now`. `scopes` is a
- * JSON array.
+ * Makes the statement that returns `[scopes, revoked, expired]` of an API key, or no row where there is none with this
+ * id. `revoked` and `expired` are 1 or 0, as of `now`; `scopes` is a JSON array.
  */
 export function serviceKeyById(id: string, now: number): Statement {
   return statement(

@@ -51,8 +51,9 @@ export function openSession(session: NewSession, holder: Condition): readonly St
 }
 
 /**
- * Ends sessions of a user who has more than `sessionsMax`, the longest unused ones first. The user is that of the
- * session `openedId`, which was just opened and stays.
+ * Deletes sessions of a user who has more than `sessionsMax` stored, `endedAtOnceMax` at most. Those that were used
+ * last stay, and any that has been revoked goes rather than one that has not. The user is that of the session
+ * `openedId`, which was just opened and stays.
  */
 export function endSurplusSessions(openedId: string): Statement {
   return statement(
@@ -92,10 +93,10 @@ export interface Rotation extends PresentedToken {
 const usedTokensMax = 100;
 
 /**
- * Makes the statements that mark a refresh token as used and store its successor. If the token was used before and its
- * grace window has ended, they end its session instead; whether the window has ended is decided by these statements
- * alone. The last one returns what is then known of the token, for `judgeRotation` in `refresh-rotation.ts`; no row
- * where the token is not stored.
+ * Makes the statements that mark a refresh token as used and store its successor, if it is live and not used yet. If it
+ * was used before and its grace window has ended, or it is an old one that is no longer stored (`revokeReused`), they
+ * end its session instead; whether the window has ended is decided by these statements alone. The last one returns what
+ * is then known of the token, for `judgeRotation` in `refresh-rotation.ts`; no row where the token is not stored.
  */
 export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
   const { hash, successorHash, graceMs, sessionMaxAgeMs } = rotation;
@@ -180,8 +181,9 @@ function revokeReused({ hash, familyHash, now, graceMs }: PresentedToken): State
 }
 
 /**
- * Ends the session of a refresh token, for a logout. The last statement returns `[id, user_id]` of the session; no row
- * where the token is unknown or expired, or its session had ended already.
+ * Makes the statements that end the session of a refresh token, for a logout. The last one returns `[id, user_id]` of
+ * the session; no row where the token is unknown or expired, or its session had ended already. An old token that is
+ * used again too late ends its session as well (`revokeReused`, the first statement), but gets no row.
  */
 export function revokeByRefreshToken(token: PresentedToken): readonly Statement[] {
   const now = BigInt(token.now);
@@ -198,7 +200,7 @@ export function revokeByRefreshToken(token: PresentedToken): readonly Statement[
   ];
 }
 
-/** Ends every session of a user. Returns the id of each session that was not ended before. */
+/** Makes the statement that ends every session of a user. It returns the id of each one that was not ended before. */
 export function revokeSessions(userId: string, now: number): Statement {
   return statement(
     "UPDATE _sessions SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL RETURNING id",
@@ -213,8 +215,8 @@ export function revokeEverySession(now: number): Statement {
 }
 
 /**
- * Ends every session of a user whose password was changed, and returns the id of each that was not ended before. Goes
- * into one batch behind `changePassword`, and does nothing if that changed no password.
+ * Makes the statement that ends every session of a user whose password was changed, and returns the id of each that was
+ * not ended before. It goes into one batch behind `changePassword`, and does nothing if that changed no password.
  */
 export function revokeSessionsIfChanged(userId: string, passwordHash: string, now: number): Statement {
   return statement(
@@ -236,8 +238,8 @@ const callersSession = "u.id = s.user_id AND s.id = ? AND s.revoked_at IS NULL";
 const caller = "u.id = ? AND u.disabled = 0";
 
 /**
- * A condition on `_users AS u` that matches the caller's row, as long as the session is not revoked and the password's
- * hash is still the one that was checked.
+ * Makes a condition on `_users AS u` that matches the caller's row, as long as the user is enabled, the session is not
+ * revoked, and the password's hash is still the one that was checked.
  */
 export function callerWithPassword({ id, sessionId }: SessionOfUser, passwordHash: string): Condition {
   return condition(
@@ -249,8 +251,8 @@ export function callerWithPassword({ id, sessionId }: SessionOfUser, passwordHas
 }
 
 /**
- * A condition on `_users AS u` that matches the caller's row, if the account has no password, and the session is not
- * revoked and began after `since` (milliseconds since the epoch).
+ * Makes a condition on `_users AS u` that matches the caller's row, if the user is enabled, the account has no
+ * password, and the session is not revoked and began after `since` (milliseconds since the epoch).
  */
 export function callerSignedInSince({ id, sessionId }: SessionOfUser, since: number): Condition {
   return condition(
@@ -294,8 +296,8 @@ const unendedParams = ({ accessTokenMs, sessionMaxAgeMs }: SessionTimes) => [
 ];
 
 /**
- * Returns `[id, kind, created_at, latest_at, expires_at]` of the sessions of a user that have not ended, the most
- * recently used first.
+ * Makes the statement that returns `[id, kind, created_at, latest_at, expires_at]` of the sessions of a user that have
+ * not ended, the most recently used first.
  */
 export function sessionsOf({ userId, ...times }: SessionsRequest): Statement {
   return statement(
@@ -317,8 +319,8 @@ export interface SessionsPage extends SessionTimes {
 }
 
 /**
- * Returns `[id, user_id, kind, created_at, latest_at, expires_at]` of sessions that have not ended, the most recently
- * begun first.
+ * Makes the statement that returns `[id, user_id, kind, created_at, latest_at, expires_at]` of a page of the sessions
+ * that have not ended, the most recently begun first.
  */
 export function sessionsPage({ userId, after, limit, ...times }: SessionsPage): Statement {
   const ofUser = userId === null ? "" : "AND s.user_id = ?";
@@ -335,8 +337,8 @@ export function sessionsPage({ userId, after, limit, ...times }: SessionsPage): 
 }
 
 /**
- * Ends a session, if it is this user's; with null, whichever user it belongs to. Returns the user's id; no row where
- * there is no such session, it was ended before, or it is another user's.
+ * Makes the statement that ends a session, if it is this user's; with null, whichever user it belongs to. It returns
+ * the user's id; no row where there is no such session, it was ended before, or it is another user's.
  */
 export function endSession(id: string, userId: string | null, now: number): Statement {
   return statement(

@@ -5,7 +5,7 @@ import { instant } from "./instant.js";
 const noAdmin = "NOT EXISTS (SELECT 1 FROM _users WHERE role = 'admin')";
 const isLive = "EXISTS (SELECT 1 FROM _setup WHERE hash = ? AND expires_at > ?)";
 
-/** Returns whether there is an administrator, enabled or not: 1 or 0. */
+/** Makes the statement that returns 1 if there is an administrator, enabled or not; otherwise 0. */
 export function hasAdmin(): Statement {
   return statement("SELECT EXISTS (SELECT 1 FROM _users WHERE role = 'admin') AS found");
 }
@@ -72,7 +72,7 @@ export function firstAdmin({ id }: FirstAdmin): Condition {
   return condition("u.id = ?", id);
 }
 
-/** Deletes the setup link (which makes the first administrator) once there is an administrator. */
+/** Deletes the setup link (which makes the first administrator) if there is an administrator; otherwise keeps it. */
 export function endSetup(): Statement {
   return statement("DELETE FROM _setup WHERE EXISTS (SELECT 1 FROM _users WHERE role = 'admin')");
 }

@@ -70,8 +70,8 @@ export function countAttempts(attempts: ThrottledAttempts): Statement {
 }
 
 /**
- * Returns `[key, started_at, ends_at, count]` of each counter whose limit refuses an attempt to sign in. The header
- * Retry-After is computed from these.
+ * Makes the statement that returns `[key, started_at, ends_at, count]` of each counter whose limit refuses an attempt
+ * to sign in. The header Retry-After is computed from these.
  */
 export function usedUp(attempts: ThrottledAttempts): Statement {
   return statement(
@@ -135,8 +135,8 @@ export function countRequest({ key, max, windowMs }: Throttled, now: number): St
 }
 
 /**
- * Returns `[ends_at]`: when the window ends in which requests are counted under the key, in milliseconds since the
- * epoch.
+ * Makes the statement that returns `[ends_at]`: when the window ends in which requests are counted under the key, in
+ * milliseconds since the epoch.
  */
 export function windowEnd(key: string): Statement {
   return statement("SELECT ends_at FROM _throttle WHERE key = ?", key);
@@ -239,8 +239,8 @@ export function rememberAddress(userId: string, address: string): readonly State
 }
 
 /**
- * Forgets all client addresses of a user except `address` (hashed), if `hash` is now the user's password hash. The
- * password was then just changed from that address.
+ * Makes `address` (hashed) the only client address that is remembered of a user, if `hash` is now the user's password
+ * hash: the password was then just changed from that address. Otherwise nothing changes.
  */
 export function knowOnlyAddressIfChanged(
   userId: string,

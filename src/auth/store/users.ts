@@ -2,7 +2,7 @@ import { type Statement, statement } from "../../platform/database.js";
 import { type Condition, condition } from "./condition.js";
 import { instant } from "./instant.js";
 
-/** Returns `[id, email, role, disabled, email_verified, created_at]` of a user. */
+/** Makes the statement that returns `[id, email, role, disabled, email_verified, created_at]` of a user. */
 export function userById(id: string): Statement {
   return statement(
     "SELECT id, email, role, disabled, email_verified, created_at FROM _users WHERE id = ?",
@@ -11,8 +11,8 @@ export function userById(id: string): Statement {
 }
 
 /**
- * Returns `[id, email, role, disabled, email_verified, password_hash]` of the user with an email address, given by its
- * `emailKey` (the form by which addresses are compared).
+ * Makes the statement that returns `[id, email, role, disabled, email_verified, password_hash]` of the user with an
+ * email address, given by its `emailKey` (the form by which addresses are compared).
  */
 export function userByEmail(emailKey: string): Statement {
   return statement(
@@ -103,8 +103,8 @@ export function setInviter(invitationId: string, principal: string): Statement {
 }
 
 /**
- * Returns `[email, role, whether the user has yet to accept, disabled, whether the outbox holds the mail with this
- * id]`, for the answer to an invitation.
+ * Makes the statement that returns `[email, role, whether the user has yet to accept, disabled, whether the outbox
+ * holds the mail with the id mailId]` of the user with an email address, for the answer to an invitation.
  */
 export function invitee(emailKey: string, mailId: string): Statement {
   return statement(
@@ -140,7 +140,10 @@ export function importUsers(users: readonly ImportedUser[], now: number, created
   );
 }
 
-/** Returns `[id, email_key]` of the users that have one of the given ids or one of the given addresses. */
+/**
+ * Makes the statement that returns `[id, email_key]` of the users that have one of the given ids or one of the given
+ * addresses.
+ */
 export function usersAmong(ids: readonly string[], emailKeys: readonly string[]): Statement {
   return statement(
     `SELECT id, email_key FROM _users
@@ -150,7 +153,10 @@ export function usersAmong(ids: readonly string[], emailKeys: readonly string[])
   );
 }
 
-/** Returns `[id, email, role, disabled, email_verified, created_at, created_by]` of every user, oldest first. */
+/**
+ * Makes the statement that returns `[id, email, role, disabled, email_verified, created_at, created_by]` of every user,
+ * oldest first.
+ */
 export function listUsers(): Statement {
   return statement(
     `SELECT id, email, role, disabled, email_verified, created_at, created_by
@@ -180,9 +186,9 @@ const isNoAdmin = "EXISTS (SELECT 1 FROM _users WHERE id = user_id AND role <> '
 
 /**
  * Makes the statements that change a user. The first returns the user as `userById` does, or no row where there is no
- * such user or the change would take the last enabled administrator away. For a user who becomes an administrator,
- * `created_by` is set to who made them one. Disabling ends every session of the user and deletes what could open one;
- * if the user is no administrator any more, the sessions of the console end.
+ * such user or the change would leave no enabled administrator who can sign in. For a user who becomes an
+ * administrator, `created_by` is set to who made them one. Disabling ends every session of the user and deletes what
+ * could open one; if the user is no administrator any more, their sessions of the console end.
  */
 export function changeUser({ id, disabled, role, by, now }: UserChange): readonly Statement[] {
   const flag = disabled === null ? null : BigInt(disabled);
@@ -234,7 +240,10 @@ export function deleteUser(id: string, owner: Condition | null): Statement {
   );
 }
 
-/** Returns `[id]` of the user whom `owner`, a condition on `_users AS u`, matches; no row where it matches nobody. */
+/**
+ * Makes the statement that returns `[id]` of the user whom `owner`, a condition on `_users AS u`, matches; no row where
+ * it matches nobody.
+ */
 export function ownerId(owner: Condition): Statement {
   return statement(`SELECT u.id FROM _users u WHERE ${owner.sql}`, ...owner.params);
 }

@@ -189,7 +189,7 @@ const revokeSessions: Command = {
 
 /**
  * Ends the sessions of the user with this email address in the local database, or everybody's sessions where `email` is
- * null. Returns how many sessions that ended.
+ * null. Returns how many sessions that ended. Throws RefusedError where there is no such user.
  */
 function revokeHere(invocation: Invocation, email: string | null): Promise<number> {
   return locally(invocation, async (database) => {

@@ -124,7 +124,7 @@ function printer(invocation: Invocation): (receipt: Shown) => void {
   return (receipt) => console.log(columns.map((column) => csvField(receipt[column])).join(","));
 }
 
-/** A value as a field of CSV, quoted where necessary (RFC 4180). */
+/** Returns a value as a field of CSV: null as an empty field, any other value quoted where necessary (RFC 4180). */
 function csvField(value: unknown): string {
   const text = value === null ? "" : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -41,7 +41,11 @@ export type Clients = Readonly<Record<string, number>>;
  */
 export interface LiveState {
   readonly status: "live" | "reconnecting" | "signed_out" | "refused";
-  /** Why the server could not be reached, or has refused; null otherwise. */
+  /**
+   * The error that has led to the state: why the server could not be reached, or has refused. Null in the state `live`,
+   * and in `reconnecting` at the beginning, where the connection ended without an error, or where another tab tells of
+   * it.
+   */
   readonly error: SvcError | null;
 }
 

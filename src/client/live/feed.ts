@@ -36,9 +36,9 @@ const nothing: Step = { changes: [], isReset: true, checkpoint: null };
 
 /**
  * A copy of the rows that the signed-in user sees of some tables. Everybody in this page who follows the same tables
- * shares one feed, and the tabs of an origin share one stream of the server. The tab that holds a lock (Web Locks)
- * follows the server and tells the other tabs, by a BroadcastChannel. When it is closed, the next tab gets the lock and
- * goes on from the same checkpoint.
+ * shares one feed, and for these the tabs that share the session share one stream of the server. The tab that holds a
+ * lock (Web Locks) follows the server and tells the other tabs, by a BroadcastChannel. When it is closed, the next tab
+ * gets the lock and goes on from the same checkpoint.
  */
 export class Feed {
   readonly #options: FeedOptions;

@@ -118,8 +118,9 @@ export async function follow(
 }
 
 /**
- * Whether the server itself has refused a call, and would refuse it again. An answer that is not in the server's format
- * is not final: a proxy may have given it.
+ * Whether a call has failed for good, since the same call would be refused again: by the server (status 4xx, but not
+ * 429) or by this client (`bad_call`). An answer that is not in the server's format is not final: a proxy may have
+ * given it.
  */
 export function isFinal({ status, code }: SvcError): boolean {
   return (

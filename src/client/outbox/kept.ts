@@ -21,7 +21,7 @@ export interface Kept {
   readonly queue: readonly Queued[];
 }
 
-/** What an outbox stores for a user who has sent nothing yet. */
+/** Returns what an outbox stores for a user who has sent nothing yet. */
 export function nothingKept(client: string): Kept {
   return { client, lastId: 0, queue: [] };
 }
@@ -62,8 +62,9 @@ export function replaced(kept: Kept, queued: Queued, operations: Queued["operati
 const operationsMax = 200;
 
 /**
- * Chooses the mutations that the next push sends, at most `max` of them from the front of the queue, and gives numbers
- * to those that have none. The numbers of one push are consecutive.
+ * Chooses the mutations that the next push sends, and gives numbers to those that have none. They are taken from the
+ * front of the queue: at most `max`, with at most 200 operations together (the first is sent however many it has), and
+ * only as far as their numbers are consecutive. Returns them, and what the outbox then has to store.
  */
 export function numbered(
   kept: Kept,

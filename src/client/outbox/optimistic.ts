@@ -15,7 +15,10 @@ export interface Untold {
   readonly sentAt: number | null;
   /** What the server has answered to the mutation; null before it has answered. */
   readonly answer: {
-    /** For each operation of the mutation, what it returns; null for what the caller may not read. */
+    /**
+     * For each operation of an applied mutation, what it returns: the row, or the key of a deleted row; null for a row
+     * that the caller may not read.
+     */
     readonly rows: readonly (Fields | null)[];
     /** When the answer came, on the scale of the argument `seen` of `withUntold`. */
     readonly at: number;
@@ -74,8 +77,8 @@ export function withUntold(
 }
 
 /**
- * The names of the columns of the table's primary key, taken from a row or from a mutation; null where neither shows
- * them.
+ * Returns the names of the columns of the table's primary key, taken from a row or from a mutation; null where neither
+ * shows them.
  */
 function keyColumns(
   table: string,
@@ -88,7 +91,7 @@ function keyColumns(
   return key === undefined ? null : Object.keys(key);
 }
 
-/** A text that identifies a row of a table by its key. It does not depend on the order of the key's columns. */
+/** Returns a text that identifies a row of a table by its key. It does not depend on the order of the key's columns. */
 const nameOf = (key: Fields): string =>
   JSON.stringify(Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1)));
 

@@ -51,9 +51,9 @@ export type Resolution<Tables = Record<never, never>> = "discard" | readonly Pus
 
 /**
  * How far an outbox has come. `sent`: nothing is left to send; `sending`: a push is under way; `waiting`: the server
- * could not be reached, or a handler has failed, and the outbox tries again after a pause; `signed_out`: the outbox
- * goes on once the user signs in again; `refused`: the server has refused the push as a whole, and the outbox tries
- * again when the next mutation is made.
+ * could not be reached or was too busy, or the storage or a handler has failed, and the outbox tries again after a
+ * pause; `signed_out`: the outbox goes on once the user signs in again; `refused`: the server has refused the push as a
+ * whole, and the outbox tries again when the next mutation is made.
  */
 export interface OutboxState {
   readonly status: "sent" | "sending" | "waiting" | "signed_out" | "refused";
@@ -66,7 +66,10 @@ export interface OutboxOptions<Tables = Record<never, never>> {
   readonly name?: string;
   /** Decides what becomes of a mutation that has a conflict. Without this handler, such a mutation is discarded. */
   readonly onConflict?: (conflict: Conflict<Tables>) => Resolution<Tables> | Promise<Resolution<Tables>>;
-  /** A handler that is called with each mutation that the server refuses for another reason than a conflict. */
+  /**
+   * A handler that is called with each mutation that the server refuses for another reason than a conflict. The
+   * mutation is then given up.
+   */
   readonly onRejected?: (refused: Refused<Tables>) => void | Promise<void>;
   /** Where mutations are stored: by default in IndexedDB, or in memory where there is none. */
   readonly storage?: OutboxStorage;
@@ -163,14 +166,14 @@ export class Outbox<Tables = Record<never, never>> {
     return this.#state;
   }
 
-  /** Creates a row by a mutation of its own. Resolves as `mutate` does. */
+  /** Creates a row by a mutation of its own. Resolves as `mutate` does: once the mutation is stored on this device. */
   create<N extends Name<Tables>>(table: N, values: TypesOf<Tables, N>["create"]): Promise<Sending> {
     return this.mutate([{ op: "create", table, values } as never]);
   }
 
   /**
    * Changes a row by a mutation of its own. If a column holds something else on the server by then than `base` says,
-   * that is a conflict. Resolves as `mutate` does.
+   * that is a conflict. Resolves as `mutate` does: once the mutation is stored on this device.
    */
   update<N extends Name<Tables>>(
     table: N,
@@ -183,7 +186,7 @@ export class Outbox<Tables = Record<never, never>> {
 
   /**
    * Deletes a row by a mutation of its own. If a column holds something else on the server by then than `base` says,
-   * that is a conflict. Resolves as `mutate` does.
+   * that is a conflict. Resolves as `mutate` does: once the mutation is stored on this device.
    */
   delete<N extends Name<Tables>>(
     table: N,
@@ -338,7 +341,7 @@ export class Outbox<Tables = Record<never, never>> {
   /** Listens to other tabs, which say what the server has answered to a mutation, or that there are new ones. */
   #listen(name: string, user: string, signal: AbortSignal): void {
     const { storage, surroundings } = this.#parts;
-    // There are other tabs to listen to only if the client's storage is one that tabs share.
+    // There are other tabs to listen to only if the client keeps its session in a storage that tabs share.
     const channel = storage.subscribe === undefined ? null : surroundings.channel(name);
     this.#channel = channel;
     signal.addEventListener("abort", () => channel?.close());
@@ -447,7 +450,10 @@ export class Outbox<Tables = Record<never, never>> {
     this.#settled.delete(name);
   }
 
-  /** Goes on showing in live lists what a mutation has done, until the server tells the lists of it. */
+  /**
+   * Goes on showing in live lists what a mutation has done, until the server tells the lists of it or `untoldMs` have
+   * passed.
+   */
   #keepDone(operations: Queued["operations"], client: string, { id, rows = [] }: MutationResult): void {
     const done = { client, id, operations, sentAt: null, answer: { rows, at: ++this.#count } };
     this.#done = [...this.#done, done];

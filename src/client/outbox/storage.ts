@@ -43,15 +43,15 @@ interface Transaction {
 }
 
 /**
- * The storage that outboxes have by default: IndexedDB, which outlives the page; memory where there is none, as under
- * Node.
+ * Returns the storage that outboxes have by default: IndexedDB, which outlives the page; memory where there is none, as
+ * under Node.
  */
 export function defaultOutboxStorage(): OutboxStorage {
   const { indexedDB } = globalThis as { readonly indexedDB?: Factory };
   return indexedDB === undefined ? memoryOutboxStorage() : indexedDBStorage(indexedDB);
 }
 
-/** A storage for outboxes in memory, which is lost with the page or process. */
+/** Makes a storage for outboxes in memory, which is lost with the page or process. */
 export function memoryOutboxStorage(): OutboxStorage {
   const all = new Map<string, Kept>();
   return { change: async (name, act) => void all.set(name, act(all.get(name))) };

@@ -70,14 +70,14 @@ export class Documents<Row> {
     return (document as Fields)[this.collection.schema.primaryPath] as string;
   }
 
-  /** The key of the row for which a document stands, by its columns. */
+  /** Returns the key of the row for which a document stands, by its columns. */
   keyOf(document: Fields): Fields {
     return Object.fromEntries(this.#keyColumns.map((column) => [column, this.columnsOf(document)[column]]));
   }
 
   /**
-   * The columns of the row for which a document stands: the document's members without those that RxDB adds. If the
-   * row's key is a number, the text in the document is made a number again.
+   * Returns the columns of the row for which a document stands: the document's members without those that RxDB adds. If
+   * the row's key is a number, the text in the document is made a number again.
    */
   columnsOf(document: Fields): Fields {
     const { primaryPath } = this.collection.schema;

@@ -12,8 +12,8 @@ export interface PushOptions<Row> {
   readonly table: string;
   readonly replicationIdentifier: string;
   /**
-   * Called with the error if the server refuses the write of a row for good. The change is then taken back in the
-   * collection.
+   * Called with the error if the server refuses the write of a row for good, for another reason than a conflict or a
+   * row that is not there. The change is then taken back in the collection.
    */
   readonly onRejected: (error: SvcError) => void;
 }
@@ -72,7 +72,7 @@ export function pushHandler<Row>(
   };
 }
 
-/** The write that gives the server's row the values of a document; null where nothing has changed. */
+/** Makes the write that gives the server's row the values of a document; null where nothing has changed. */
 function operationOf<Row>(
   { assumedMasterState, newDocumentState }: RxReplicationWriteToMasterRow<Row>,
   table: string,
@@ -144,8 +144,8 @@ function numberedSend<Row>({
 }
 
 /**
- * The name under which a collection pushes its mutations. It stays the same on one device, because the server keeps
- * only a bounded number of such names.
+ * Returns the name under which a collection pushes its mutations. It stays the same on one device, because the server
+ * keeps only a bounded number of such names.
  */
 async function nameOf<Row>({ database, name }: RxCollection<Row>, identifier: string): Promise<string> {
   const hash = await database.hashFunction(JSON.stringify([await database.storageToken, name, identifier]));

@@ -30,7 +30,7 @@ export function changeSteps(change: TableChange, physical: Physical, rowsOf: Row
 
 /**
  * The steps for a virtual table. Its columns are defined by its module, so adding or dropping columns is one impossible
- * step. Other types for its columns need no step.
+ * step, and so is a change between a virtual and an ordinary table. Other types for its columns need no step.
  */
 function virtualSteps({ current, target, added, dropped }: TableChange): Step[] {
   const same = current.virtual && target.virtual && added.length === 0 && dropped.length === 0;

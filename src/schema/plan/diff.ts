@@ -161,8 +161,8 @@ function comparisonsOf(
 }
 
 /**
- * The names, in the database, of the tables that need a rebuild and of all tables that refer to them by foreign keys.
- * Where foreign keys cannot be switched off, all of these are rebuilt together.
+ * The names, in the database, of the tables that need a rebuild and of all tables that refer to them by foreign keys,
+ * directly or through others. Where foreign keys cannot be switched off, all of these are rebuilt together.
  */
 function withDescendants(rebuilt: readonly TableComparison[], physical: Physical): string[] {
   const names = rebuilt

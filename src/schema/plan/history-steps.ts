@@ -18,7 +18,7 @@ import type { TableChange } from "./table-change.js";
 export interface HistorySteps {
   /**
    * Steps that drop triggers of the log of changes, and the history of tables that no longer keep any. They come before
-   * all other steps of the plan.
+   * all steps that change tables.
    */
   readonly dropped: readonly Step[];
   /**

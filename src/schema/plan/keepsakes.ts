@@ -29,9 +29,10 @@ export function keepsakes({ current, target, physical, keyChanged }: TableCompar
 
 /**
  * The SQL type with which a column stays declared when its table is rebuilt; null where it gets the usual one for its
- * type in svc.schema.yaml. In a STRICT table only ANY is kept, where SQLite converts no values. In a table that is not
- * STRICT, SQLite would convert the values of a column declared ANY, but not those of a column without a declared type.
- * So there ANY becomes the empty text.
+ * type in svc.schema.yaml. If the rebuilt table is STRICT, only ANY is kept, where SQLite converts no values. If it is
+ * not STRICT, every declared type is kept, except ANY of a table that was STRICT. That becomes the empty text, because
+ * without STRICT, SQLite would convert the values of a column declared ANY, but not those of a column without a
+ * declared type.
  */
 function keptDeclaration(
   { declaredType }: PhysicalColumn,

@@ -8,10 +8,10 @@ import { keepsakes } from "./keepsakes.js";
 import type { TableChange } from "./table-change.js";
 
 /**
- * Statements that rebuild tables where foreign keys cannot be switched off (D1). There, dropping a table carries out
- * the ON DELETE actions of the foreign keys that refer to it, deferred or not. So `tables`, which include all tables
- * that refer to a rebuilt one, are copied aside, dropped, created empty, and filled at the end. `defer_foreign_keys`
- * has to be on. Tables that are dropped for good (`gone`) are not created again.
+ * Makes the statements that rebuild tables where foreign keys cannot be switched off (D1). There, dropping a table
+ * carries out the ON DELETE actions of the foreign keys that refer to it, deferred or not. So `tables`, which include
+ * all tables that refer to a rebuilt one, are copied aside and dropped (`setAside`), then created empty and filled
+ * (`bringBack`). `defer_foreign_keys` has to be on. Tables that are dropped for good (`gone`) are not created again.
  */
 export function rebuildTogether(
   tables: readonly PhysicalTable[],

@@ -8,7 +8,7 @@ import { sameName } from "../physical.js";
 /** The renames that a plan carries out, as maps from the new names to the old ones. */
 export interface Renames {
   readonly tables: ReadonlyMap<string, TableName>;
-  /** For each table, by its new name, the renames of its columns. */
+  /** For each table, by its new name: a map from the new names of its renamed columns to the old ones. */
   readonly columns: ReadonlyMap<string, ReadonlyMap<string, ColumnName>>;
 }
 

@@ -165,8 +165,9 @@ function numericTextNote({ strict }: PhysicalTable, { declaredType }: PhysicalCo
 }
 
 /**
- * Removes those references from pulled tables that svc.schema.yaml cannot have: references to a table or a column that
- * is not in the file, to a column that is not unique, or to a column of another type.
+ * Returns pulled tables without the references that svc.schema.yaml cannot have: references to a table or a column that
+ * is not in the file, to a column that is not unique, or to a column of another type in a STRICT table. Each of them is
+ * added to the features that svc.schema.yaml cannot express.
  */
 function withSoundReferences(models: readonly TableModel[]): TableModel[] {
   const tables = new Map<string, Table>(models.map(({ table }) => [table.name, table]));

@@ -78,9 +78,9 @@ export async function bringUpSystemTables(
 }
 
 /**
- * A database that carries out pending migrations of the server's own tables before its first use. It is meant for a
- * Worker, which runs nothing at start. A database that was never set up stays empty. Only tests pass other
- * `migrations`.
+ * Wraps a database so that it carries out pending migrations of the server's own tables before its first use. It is
+ * meant for a Worker, which runs nothing at start. A database that was never set up stays empty. Where a later release
+ * has migrated the database, each use throws UnavailableError. Only tests pass other `migrations`.
  */
 export function broughtUpFirst(
   database: Database,

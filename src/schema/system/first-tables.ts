@@ -136,8 +136,9 @@ export const firstTables: readonly string[] = [
   ) STRICT`,
   "CREATE INDEX IF NOT EXISTS _outbox_next_attempt_at ON _outbox (next_attempt_at)",
 
-  // Each row of `_usage_entries` holds the receipts (counts of what a request has read and written) of many requests,
-  // as a JSON array of `receiptValues`, because a row for each receipt would cost many times as much.
+  // Each row of `_usage_entries` holds the receipts (counts of what a request has read and written) of one request or,
+  // from a server on Node, mostly of many, as a JSON array of `receiptValues`, because a row for each receipt would
+  // cost many times as much.
   `CREATE TABLE IF NOT EXISTS _usage_entries (
     day TEXT NOT NULL,
     id TEXT NOT NULL,

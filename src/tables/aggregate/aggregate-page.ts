@@ -192,8 +192,8 @@ const emptyResult = ({ compute }: AggregateRequest["results"][number]) =>
   compute === "count" || compute === "count_distinct" ? 0 : null;
 
 /**
- * The object by which the answer shows a group. `values` are the group's values and results in the form in which the
- * statement returns them.
+ * Makes the object by which the answer shows a group. `values` are the group's values and results in the form in which
+ * the statement returns them.
  */
 function groupObject(values: readonly unknown[], { groups, results }: AggregateRequest): object {
   return Object.fromEntries([
@@ -223,8 +223,8 @@ function finished(value: unknown, type: string): unknown {
 }
 
 /**
- * A sum of integers as the answer shows it: a number where a JavaScript number is exact, or else its decimal digits as
- * text.
+ * Returns a sum of integers as the answer shows it: a number where a JavaScript number is exact, or else its decimal
+ * digits as text; null where there was nothing to sum.
  */
 function integerOf(value: unknown): number | string | null {
   if (value === null) return null;

@@ -18,7 +18,7 @@ export function isExpansion(name: string): boolean {
 
 /**
  * Adds what a parameter `expand=…` or `expand[…][…]` of a query string asks for. Returns a refusal where the parameter
- * is neither, or names a path twice.
+ * is neither, has an unknown option or names a path twice; else null.
  */
 export function addQueryExpansion(asked: AskedExpansions, parameter: string, text: string): Refusal | null {
   if (parameter === "expand") return addPaths(asked, text.split(","));
@@ -37,7 +37,10 @@ function addPaths(asked: AskedExpansions, paths: readonly string[]): Refusal | n
   return null;
 }
 
-/** Adds what the member `expand` of a JSON body asks for: an object with an object of options for each path. */
+/**
+ * Adds what the member `expand` of a JSON body asks for: an object with an object of options for each path. Returns a
+ * refusal where the member is not such a one; else null.
+ */
 export function addBodyExpansions(asked: AskedExpansions, member: string, value: unknown): Refusal | null {
   if (member !== "expand") return badRequest(`unknown member ${quoted(member)}`);
   if (!isObject(value)) return badRequest("expand: expected an object");

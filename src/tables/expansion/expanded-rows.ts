@@ -12,11 +12,11 @@ export interface ExpandedStep {
   readonly rows: string;
   /** How many rows were examined for the step. */
   readonly candidates: number;
-  /** How many rows were looked up for every `exists` in the read rule of the step's table. */
+  /** How many rows were looked up for all `exists` in the read rule of the step's table together. */
   readonly probed: number;
   /**
-   * How many rows each value of `from` leads to, as a JSON array of arrays `[value, number of rows]`; empty where they
-   * were not counted.
+   * How many rows each value of the step's column `from` leads to, as a JSON array of arrays `[value, number of rows]`;
+   * empty where they were not counted.
    */
   readonly counted: string;
 }
@@ -33,16 +33,16 @@ export function expandedSteps(columns: readonly (string | null)[]): readonly Exp
 }
 
 /**
- * How many characters the rows of a page may have with their expansions. A row that several others refer to is written
- * once for each of them, so the text may be much longer than what the database has returned.
+ * How many characters the rows of a page may have at most with their expansions. A row that several others refer to is
+ * written once for each of them, so the text may be much longer than what the database has returned.
  */
 const expandedCharactersMax = 33_554_432;
 
 /**
- * The rows of a page with `_expand` and `_count`, in JSON with commas between them; null where they are longer than
- * `expandedCharactersMax`. `rows` is the text of the page's rows with their keys; `found` has what was found for each
- * step of the expansions, in the order of `stepsIn`. The JSON of each row is copied as text, so that numbers in JSON
- * columns keep their digits.
+ * Writes the rows of a page with `_expand` and `_count`, in JSON with commas between them; null where they are longer
+ * than `expandedCharactersMax`. `rows` is the text of the page's rows with their keys; `found` has what was found for
+ * each step of the expansions, in the order of `stepsIn`. The JSON of each row is copied as text, so that numbers in
+ * JSON columns keep their digits.
  */
 export function expandedRows(
   rows: string,
@@ -127,7 +127,10 @@ interface Result {
 
 const nothing: Result = { rows: [], count: 0 };
 
-/** Follows the steps of one expansion from a row of the page. Returns the rows at their end, and how many there are. */
+/**
+ * Follows the steps of one expansion from a row of the page. Returns the rows at their end, and how many there are; 0
+ * where they were not counted.
+ */
 function resultOf(
   { steps }: Expansion,
   row: ParsedRow,

@@ -75,12 +75,12 @@ export interface ReadableTable {
   readonly readable: ReadonlyMap<string, Column>;
 }
 
-/** All steps of a tree of expansions, each before those inside of it. */
+/** Returns all steps of a tree of expansions, each before those inside of it. */
 export function stepsIn(steps: readonly ExpansionStep[]): readonly ExpansionStep[] {
   return steps.flatMap((step) => [step, ...stepsIn(step.inner)]);
 }
 
-/** The steps with which the paths of `expand` begin. A step that several paths begin with is there once. */
+/** Returns the steps with which the paths of `expand` begin. A step that several paths begin with is there once. */
 export function firstSteps(expansions: readonly Expansion[]): readonly ExpansionStep[] {
   return [...new Set(expansions.flatMap(({ steps }) => steps?.slice(0, 1) ?? []))];
 }

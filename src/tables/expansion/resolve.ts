@@ -14,7 +14,10 @@ const stepsMax = 3;
 const expansionsMax = 10;
 const innerLimitDefault = 10;
 const innerLimitMax = 100;
-/** How many rows the backward expansions of a page may show: the list's limit times the sum of their own limits. */
+/**
+ * How many rows the backward expansions of a page may show at most. A request is refused if the list's limit times the
+ * sum of their own limits is more.
+ */
 const innerRowsMax = 10_000;
 
 /**
@@ -88,8 +91,8 @@ interface FoundReference {
 }
 
 /**
- * Finds the references that a path of `expand` names, one or more; a refusal where the path names none that the caller
- * may follow.
+ * Finds the references that a path of `expand` names, one or more; a refusal where a part of the path is no reference
+ * that the caller may follow, or where the path is too deep or goes on after a backward reference.
  */
 function referencesOf(
   path: string,

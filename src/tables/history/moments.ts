@@ -56,7 +56,7 @@ export interface LogState {
   readonly floorAtMs: number;
   /** The number of the newest entry of the log, of whichever table it is. */
   readonly newest: number;
-  /** The number of the log's last entry at or before the time that was asked for. */
+  /** The number of the log's last entry at or before the time that was asked for; `floor` where there is none. */
   readonly found: number;
 }
 
@@ -67,8 +67,8 @@ export function logState({ rows }: Result): LogState {
 }
 
 /**
- * The number of the last entry that belongs to a moment; a refusal where the moment is in the future, or before what
- * the log knows.
+ * Returns the number of the last entry that belongs to a moment; a refusal where the moment is in the future, or before
+ * what the log knows.
  */
 export function entryAt(moment: AskedMoment, state: LogState, nowMs: number): number | Refusal {
   if (moment.kind === "time") {

@@ -45,7 +45,9 @@ export async function pastAsked<Place>({
   return openSealed<PastAsked<Place>>(cipher, cursor, binding, nowMs);
 }
 
-/** The cursor of the next page as the member `next_cursor` of `meta`, in JSON; an empty text where `next` is null. */
+/**
+ * Makes the cursor of the next page as the member `next_cursor` of `meta`, in JSON; an empty text where `next` is null.
+ */
 export async function nextCursor<Place>(
   next: PastAsked<Place> | null,
   { cursors: { cipher, random, binding }, execution: { nowMs } }: PastRequest,

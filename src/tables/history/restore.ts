@@ -28,8 +28,9 @@ export interface Restoring {
 
 /**
  * Writes an earlier version of a row back: as an update or, where the row was deleted, as a create. Only the columns
- * that the caller may both read and write are written (`docs/reference/http.md#restore`). Returns the row as JSON text,
- * as a write does.
+ * that the caller may both read and write are written; for an API key, those that it may write
+ * (`docs/reference/http.md#restore`). A create is refused where the version has values in other columns. Returns the
+ * row as JSON text, as a write does.
  */
 export async function restore(
   body: Body,
@@ -82,8 +83,9 @@ const notWhole = new Refusal("forbidden", "the row has values in columns that yo
 const isDeletion = badRequest("seq: the row was deleted then; name an entry before that");
 
 /**
- * The access for the write that restores a row. A write returns to an API key without the read scope the columns that
- * were written. This access prevents that, because the key has never sent the values of an earlier version.
+ * Returns the access for the write that restores a row. A write returns to an API key without the read scope the
+ * columns that were written. This access prevents that, because the key has never sent the values of an earlier
+ * version.
  */
 function withoutValues(access: Access): Access {
   return access.writeOnlyKey
@@ -98,8 +100,8 @@ async function entryOf(sent: unknown, moments: Moments): Promise<number | null> 
 }
 
 /**
- * The row as it was after an entry of the log. Returns a refusal where there is no such version that the caller may
- * see, or where the entry is the deletion of the row.
+ * Finds the row as it was after an entry of the log. Returns a refusal where there is no such version that the caller
+ * may see, or where the entry is the deletion of the row.
  */
 async function versionAt(
   seq: number,

@@ -3,8 +3,8 @@ import { whenTrue } from "../../rules/fold.js";
 import type { Access } from "../access.js";
 
 /**
- * The rule that a version of a row has to pass to be shown: both the rule for the history and the one for reading have
- * to be TRUE of it.
+ * Returns the rule that a version of a row has to pass to be shown: both the rule for the history and the one for
+ * reading have to be TRUE of it.
  */
 export function ruleOfPast({ rule, readRule }: Access): Expression {
   return whenTrue({ kind: "and", terms: [rule, readRule] });

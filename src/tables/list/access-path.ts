@@ -85,8 +85,8 @@ function namesGiven(condition: Expression): boolean {
 }
 
 /**
- * The path of a list by ways (index walks from a known value). Each way searches the listed table by an index that
- * begins with the way's column: by one that yields the order if there is one, and among several by the one that serves
+ * Returns the path of a list by ways (index walks from a known value). Each way searches the listed table by an index
+ * that serves the way's column: by one that yields the order if there is one, and among several by the one that serves
  * most of the filters' equalities. `order` is the whole order: a column that has one value in all rows of a way may
  * have another value in the rows of the next way.
  */
@@ -118,9 +118,9 @@ export function pathByWays(
 }
 
 /**
- * The columns that identify a row and by which the table itself is sorted: the rowid, or the primary key of a table
- * WITHOUT ROWID. Null where SQL cannot name the rowid, and for virtual tables, of which it is not known how they find a
- * row.
+ * Returns the columns that identify a row and by which the table itself is sorted: the rowid, or the primary key of a
+ * table WITHOUT ROWID. Null where SQL cannot name the rowid, and for virtual tables, of which it is not known how they
+ * find a row.
  */
 export function rowKeyOf(table: Table, physical: CatalogTable | undefined): readonly ColumnName[] | null {
   if (physical === undefined || table.virtual) return null;
@@ -234,8 +234,8 @@ interface RankedPath extends AccessPath {
 }
 
 /**
- * The path of a list that reads one particular index, or the table itself. A seek by `in` reads one value after the
- * other, so its rows do not come in the order of the index.
+ * Returns the path of a list that reads one particular index, or the table itself. A seek by `in` reads one value after
+ * the other, so its rows do not come in the order of the index. Where `seeksByIn` is false, no `in` is used to seek.
  */
 function pathOf(
   walk: Walk,
@@ -306,8 +306,8 @@ function all({ filters, rule }: Conditions): readonly Expression[] {
 }
 
 /**
- * The condition by which a column has the same value in all rows of the list: `column = value` or `column IS NULL`.
- * Undefined where there is none.
+ * Finds the condition by which a column has the same value in all rows of the list: `column = value` or
+ * `column IS NULL`. Undefined where there is none.
  */
 function heldConstant({ filters, rule }: Conditions, column: string): Expression | undefined {
   return (
@@ -317,8 +317,8 @@ function heldConstant({ filters, rule }: Conditions, column: string): Expression
 }
 
 /**
- * The column of the row whose value a condition fixes, by `=` or by `is null`. Null where it fixes none, or where no
- * index can be used for it.
+ * Returns the column of the row whose value a condition fixes, by `=` or by `is null`. Null where it fixes none, or
+ * where no index can be used for it.
  */
 export function constantColumn(condition: Expression): ColumnName | null {
   if (condition.kind === "is_null") return condition.negated ? null : soughtColumn(condition.value);
@@ -329,7 +329,7 @@ export function constantColumn(condition: Expression): ColumnName | null {
   return isConstant(left) ? soughtColumn(right) : null;
 }
 
-/** The column of the row that an operand names, if an index on it can be used; else null. */
+/** Returns the column of the row that an operand names, if an index on it can be used; else null. */
 function soughtColumn(operand: Operand): ColumnName | null {
   return operand.kind === "column" && operand.source === "row" && !operand.asShown ? operand.column : null;
 }
@@ -343,8 +343,8 @@ function isMembership(condition: Expression, column: string): boolean {
 }
 
 /**
- * The column of the row that a condition bounds, and from which side: from `below` by `>` or `>=`, from `above` by `<`
- * or `<=`. Null where the condition sets no bound.
+ * Returns the column of the row that a condition bounds, and from which side: from `below` by `>` or `>=`, from `above`
+ * by `<` or `<=`. Null where the condition sets no bound.
  */
 export function boundOf(
   condition: Expression,
@@ -355,7 +355,9 @@ export function boundOf(
   return { column, from: condition.operator.startsWith(">") ? "below" : "above" };
 }
 
-/** The first lower and the first upper bound of a column among the filters. SQLite seeks by one of each at most. */
+/**
+ * Finds the first lower and the first upper bound of a column among the filters. SQLite seeks by one of each at most.
+ */
 function ranges(filters: readonly Expression[], column: string): readonly Expression[] {
   const bound = (from: "below" | "above") =>
     filters.find((filter) => {

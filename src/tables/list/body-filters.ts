@@ -8,8 +8,8 @@ type Readable = ReadonlyMap<string, Column>;
 
 /**
  * Adds the filters of a member `filter` or `where` of a JSON body to a group of filters
- * (`docs/reference/http.md#lists-as-json`). Returns a refusal where the member has another name, or compares a column
- * by an operator for which the group has a comparison already.
+ * (`docs/reference/http.md#lists-as-json`). Returns a refusal where the member has another name, holds no valid
+ * filters, or compares a column by an operator for which the group has a comparison already; else null.
  */
 export function addBodyFilters(
   root: Group,
@@ -34,7 +34,7 @@ function addGroup(group: Group, place: string, value: unknown, readable: Readabl
 
 /**
  * Adds the groups of filters that a JSON body has under a word to a group: `$not` has one group under it, `$or` and
- * `$and` have an array of groups.
+ * `$and` have an array of groups. Returns a refusal where these are not valid; else null.
  */
 function addInner(group: Group, word: GroupWord, value: unknown, readable: Readable): Refusal | null {
   const all: readonly unknown[] | null = word === "$not" ? [value] : Array.isArray(value) ? value : null;
@@ -58,8 +58,8 @@ function addComparisons(group: Group, name: string, value: unknown, readable: Re
 }
 
 /**
- * Calls `add` with each member of an object until it refuses one, and returns that refusal. Returns a refusal that
- * names `expected` where the value is no object.
+ * Calls `add` with each member of an object until it refuses one, and returns that refusal; null where it refuses none.
+ * Returns a refusal that names `expected` where the value is no object.
  */
 function eachMember(
   place: string,

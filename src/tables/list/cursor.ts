@@ -10,7 +10,8 @@ export interface CursorState {
   /** How many rows of the list come before the page that the cursor leads to. */
   readonly offset: number;
   /**
-   * How many rows of the list were counted for the pages before the one that the cursor leads to: their `meta.total`.
+   * How many rows of the list the pages before the one that the cursor leads to have counted together. The page adds
+   * what it counts itself; the sum is its `meta.total`, unless the request asks not to count.
    */
   readonly total: number;
   readonly choice: PathChoice;
@@ -94,8 +95,8 @@ export async function openCursor(
 }
 
 /**
- * The value of the parameter `cursor` of a request; undefined where the request has none. Returns a refusal where other
- * parameters come with the cursor. In a JSON body the value may be of any type.
+ * Returns the value of the parameter `cursor` of a request; undefined where the request has none. Returns a refusal
+ * where other parameters come with the cursor. In a JSON body the value may be of any type.
  */
 export function loneCursor<T>(
   parameters: readonly (readonly [name: string, value: T])[],

@@ -13,8 +13,8 @@ export interface ParsedFilters {
   /** The values that filters compare with, by the placeholder names that stand for them in `filters`. */
   readonly filterValues: ReadonlyMap<string, SqlValue>;
   /**
-   * The columns that the filters compare by their collation. This database may lack that collation, so it has to be
-   * checked.
+   * The columns that the filters compare by their collation. A request that compares a column whose collation this
+   * database lacks is refused (`notComparable`).
    */
   readonly compared: readonly Column[];
 }
@@ -78,8 +78,8 @@ export function groupInside(group: Group, word: GroupWord, index: number): Group
 
 /**
  * Adds a comparison to a group of filters. Returns a refusal where the column or the operator is unknown, the value
- * that was sent does not fit them, or the group compares the column by this operator already. Columns that the caller
- * may not read are not in `readable`.
+ * that was sent does not fit them, or the group compares the column by this operator already; else null. Columns that
+ * the caller may not read are not in `readable`.
  */
 export function addFilter(
   group: Group,
@@ -116,8 +116,8 @@ export function filtersOf(root: Group, filtersMax: number): ParsedFilters | Refu
 }
 
 /**
- * The readable column with a name. One that the caller may not read is refused in the same words as one that does not
- * exist.
+ * Finds the readable column with a name. One that the caller may not read is refused in the same words as one that does
+ * not exist.
  */
 export function columnOf(name: string, readable: ReadonlyMap<string, Column>): Column | Refusal {
   return readable.get(name) ?? badRequest(`unknown column ${quoted(name)}`);
@@ -134,7 +134,7 @@ interface Filter {
   readonly condition: (column: ColumnReference, value: Given) => Expression;
 }
 
-/** The groups directly inside of a group of filters, in the order of their indexes. */
+/** Returns the groups directly inside of a group of filters, in the order of their indexes. */
 function groupsIn({ or, and, not }: Group): readonly Group[] {
   return [...inOrder(or), ...inOrder(and), ...(not === null ? [] : [not])];
 }
@@ -143,8 +143,8 @@ const inOrder = (groups: ReadonlyMap<number, Group>) =>
   [...groups].sort(([a], [b]) => a - b).map(([, group]) => group);
 
 /**
- * A refusal where an inner group is empty, or where indexes do not count from 0 on, because then a group may have been
- * left out, which changes the meaning.
+ * Returns a refusal where an inner group is empty, or where indexes do not count from 0 on, because then a group may
+ * have been left out, which changes the meaning; else null.
  */
 function gapIn(group: Group): Refusal | null {
   const inner = groupsIn(group);
@@ -165,14 +165,14 @@ function filtersIn(group: Group): readonly Filter[] {
 }
 
 /**
- * The placeholder name of a filter's value: from the filter's position, so that requests that differ only in values
- * have the same filters.
+ * Makes the placeholder name of a filter's value: from the filter's position, so that requests that differ only in
+ * values have the same filters.
  */
 const nameOf = (i: number) => `filter.${i}`;
 
 /**
- * The conditions of a group of filters, all of which have to hold. The conditions of the groups under its `$and` are
- * listed among them one by one, so that indexes can serve them.
+ * Makes the conditions of a group of filters, all of which have to hold. The conditions of the groups under its `$and`
+ * are listed among them one by one, so that indexes can serve them.
  */
 function conditionsOf(group: Group, names: ReadonlyMap<Filter, string>): readonly Expression[] {
   const whole = (inner: Group) => allOf(conditionsOf(inner, names));

@@ -97,11 +97,13 @@ export interface ListPage {
   readonly next: CursorState | null;
   /** The plan by which the page was read. */
   readonly plan: ListPlan;
-  /** How many candidates (rows that the path offers) were counted; null where none were. */
+  /**
+   * How many candidates (rows that the path offers) were counted for the page; null where it was read without counting.
+   */
   readonly candidates: number | null;
 }
 
-/** The state for the first page of a list, in the form in which cursors hold the state for later pages. */
+/** Makes the state for the first page of a list, in the form in which cursors hold the state for later pages. */
 export function firstState(parameters: ListParameters, request: ListRequest): CursorState {
   return {
     parameters,
@@ -205,7 +207,9 @@ function isCutOff(brief: ListPlan, whole: ListPlan, { limit }: ListRequest, repo
   return found <= limit && (examined?.candidates ?? 0) >= brief.scanLimit;
 }
 
-/** Why a plan has read no page: it offers more candidates (rows to test) than it may; null where it does not. */
+/**
+ * Returns why a plan has read no page: it offers more candidates (rows to test) than it may; null where it does not.
+ */
 function tooMany(
   { path, scanLimit, among }: ListPlan,
   { links, counted, examined }: PageReport,
@@ -235,8 +239,8 @@ async function readReport(
 }
 
 /**
- * The page that was read, or a refusal where it is too large for an answer. `end` is the key at which the examined part
- * of the table ends; null where that reaches the table's end.
+ * Makes the page that was read, or a refusal where it is too large for an answer. `end` is the key at which the
+ * examined part of the table ends; null where that reaches the table's end.
  */
 function answerOf(
   report: PageReport,
@@ -286,8 +290,8 @@ function pageOf(
 }
 
 /**
- * The kinds of paths that the next page may take. The cursor's key has the columns of this page's order, which depends
- * on the path, so the next page takes a path of the same kind.
+ * Returns the kinds of paths that the next page may take. The cursor's key has the columns of this page's order, which
+ * depends on the path, so the next page takes a path of the same kind.
  */
 function choiceAfter({ choice }: CursorState, { path, among }: ListPlan): PathChoice {
   if (choice !== "best") return choice;
@@ -297,13 +301,13 @@ function choiceAfter({ choice }: CursorState, { path, among }: ListPlan): PathCh
   return path.ways === null && among === null ? "search" : "ways";
 }
 
-/** The rows of the page without the one after it, which was read to learn whether there are more. */
+/** Returns the rows of the page without the one after it, which was read to learn whether there are more. */
 function pageRows({ rows, found }: PageReport, limit: number): string {
   if (rows === null || found <= limit) return rows ?? "";
   return rows.slice(0, rows.lastIndexOf(rowSeparator));
 }
 
-/** The rows of a page as a JSON array, each with its expansions; null where these make them too long. */
+/** Writes the rows of a page as a JSON array, each with its expansions; null where these make them too long. */
 function dataOf(
   report: PageReport,
   { output }: ListPlan,
@@ -327,7 +331,7 @@ function tooManyExpanded({ expansions, scanLimit }: ListPlan, { expanded }: Page
 
 const tooLarge = badRequest("the page is too large: a smaller limit or fewer columns would help");
 
-/** Refuses a list or aggregate whose `contains` filters would search more text than the budget allows. */
+/** Makes the refusal of a list or aggregate whose `contains` filters would search more text than the budget allows. */
 export function tooMuchToSearch({ searches }: Pick<ListPlan, "searches">): Refusal {
   const columns = searches.map(({ column }) => column).join(", ");
   return badRequest(
@@ -403,13 +407,16 @@ type PageReportRow = readonly [
   ...expanded: readonly (string | null)[],
 ];
 
-/** The numbers in a column of the statement's result, which is a number, a JSON array of numbers, or NULL for none. */
+/**
+ * Reads the numbers in a column of the statement's result, which is a number, a JSON array of numbers, or NULL for
+ * none.
+ */
 function numbers(value: string | number | null): readonly number[] {
   if (typeof value === "string") return JSON.parse(value);
   return value === null ? [] : [value];
 }
 
-/** Refuses a list whose rows no path can find within the limits. `why` says which limit that is. */
+/** Makes the refusal of a list whose rows no path can find within the limits. `why` says which limit that is. */
 function unserved(plan: ListPlan, access: ListAccess, why: Unserved): Refusal {
   return why === "too_many_by_ways" ? moreThanBefore : unservedSort(plan, access, why);
 }
@@ -424,8 +431,8 @@ const moreThanBefore = new Refusal(
 );
 
 /**
- * Refuses a list that has to be sorted where there are more candidates (rows that the path offers) than the scan limit,
- * or where the page begins too deep in the list. The message names an index that would help.
+ * Makes the refusal of a list that has to be sorted: because there are more candidates (rows that the path offers) than
+ * the scan limit, or because the page begins too deep in the list. The message says what would help, such as an index.
  */
 function unservedSort(
   { path, scanLimit, match }: ListPlan,
@@ -507,15 +514,15 @@ async function endOfWindow(
 }
 
 /**
- * Whether the list has no condition at all. Its count is then not limited (`docs/reference/http.md#the-scan-limit`).
+ * Whether a list has no condition on its rows. Its count is then not limited (`docs/reference/http.md#the-scan-limit`).
  */
 function isUnconditional({ path }: ListPlan): boolean {
   return path.rest.length === 0 && path.served.length === 0 && path.ways === null;
 }
 
 /**
- * The window (the part of the list that is counted as one) of the next page: the rest of this page's window, or the one
- * after it; null where nothing is left.
+ * Returns the window (the part of the list that is counted as one) of the next page: the rest of this page's window, or
+ * the one after it; null where nothing is left.
  */
 function windowAfter(
   { skip }: WireWindow,

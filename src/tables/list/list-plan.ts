@@ -36,8 +36,8 @@ export interface ListPlan {
   readonly output: readonly Column[];
   readonly scanLimit: number;
   /**
-   * How large a table may be, as its first and last rowid show, for all of its rows to be counted. In a larger table
-   * the count ends at `scanLimit`. Null for pages that are not tried in the event loop: for these other bounds apply.
+   * Up to which number of rows, as its first and last rowid show, a table is counted as a whole. In a larger table the
+   * count ends at `scanLimit`. Null for pages that are not tried in the event loop: for these other bounds apply.
    */
   readonly briefTableMax: number | null;
   /** Whether requests are metered. If so, the statement always reports how many rows it has examined. */
@@ -65,7 +65,7 @@ export interface ListPlan {
   /**
    * The plan that finds the list's rows without the full-text search, by an index or ways. Where many rows match the
    * search, only those are looked for that are among the rows of this plan. Null where these would be all rows of the
-   * table.
+   * table, where `choice` is `search`, and for a list without a full-text search.
    */
   readonly among: ListPlan | null;
 }
@@ -169,12 +169,14 @@ function pathOf(
   return pathByFilters(table, physical, conditions, catalog, order) ?? path;
 }
 
-/** How many ways (index walks from a known value) the filters of a list may make. */
+/**
+ * How many ways (index walks from a known value) the filters of a list may make. With more, no ways are made of them.
+ */
 const filterWaysMax = 10;
 
 /**
- * The path by ways that begin with the values of the caller's filters, where these filters are joined by `or`; null for
- * none.
+ * Returns the path by ways that begin with the values of the caller's filters, where these filters are joined by `or`;
+ * null for none.
  */
 function pathByFilters(
   table: Table,
@@ -238,15 +240,15 @@ function groupingOf(
   return { index, columns: [...judged] };
 }
 
-/** The columns of the listed table that the conditions read. */
+/** Returns the columns of the listed table that the conditions read. */
 export function columnsJudged(conditions: readonly Expression[]): ReadonlySet<ColumnName> {
   return new Set(conditions.flatMap((condition) => [...columnsOf(condition, "row")]));
 }
 
 /**
- * The read rule, in which each column that a filter holds equal to a value is replaced by the placeholder of that
- * value. An `exists` that thereby no longer depends on the row is looked up once for the list, not for every row. The
- * values are given when the statement is sent, so requests that differ only in them share the SQL. Null where they
+ * Returns the read rule, in which each column that a filter holds equal to a value is replaced by the placeholder of
+ * that value. An `exists` that thereby no longer depends on the row is looked up once for the list, not for every row.
+ * The values are given when the statement is sent, so requests that differ only in them share the SQL. Null where they
  * cannot share it, because such a value would decide a part of the rule by itself, or might be taken for a number.
  */
 export function openRuleBeside(
@@ -263,8 +265,8 @@ export function openRuleBeside(
 }
 
 /**
- * The read rule as `openRuleBeside` returns it, but with the values of this request's filters and caller written into
- * it. For requests that share no SQL.
+ * Returns the read rule as `openRuleBeside` does, but with the values of this request's filters and caller written into
+ * it instead of placeholders. For requests that share no SQL.
  */
 export function ruleBeside(
   { filters, filterValues }: Filtered,
@@ -287,16 +289,17 @@ type Filtered = Pick<ListRequest, "filters" | "filterValues">;
 type ListedAccess = Pick<Access, "table" | "rule" | "catalog">;
 
 /**
- * A value of a filter or of the caller as a literal of a rule. It is never a blob, because rules cannot compare blobs.
+ * Makes a literal of a rule from a value of a filter or of the caller. The value is never a blob, because rules cannot
+ * compare blobs.
  */
 function literalOf(value: SqlValue | boolean): Literal {
   return { kind: "literal", value: value as Literal["value"] };
 }
 
 /**
- * The columns that filters hold equal to a value, each with the placeholder of the value. Leaves out columns in which
- * different values can be equal: where the collation is NOCASE, a filter for `A` also finds `a`, for which the rule may
- * have another outcome.
+ * Returns the columns that filters hold equal to a value, each with the placeholder of the value. Leaves out columns in
+ * which different values can be equal: where the collation is NOCASE, a filter for `A` also finds `a`, for which the
+ * rule may have another outcome.
  */
 function equalities(
   filters: readonly Expression[],

@@ -36,9 +36,9 @@ export interface ListRequest {
   readonly expand: AskedExpansions;
   readonly limit: number;
   readonly offset: number;
-  /** Whether all rows of the list are counted, for `meta.total`. */
+  /** Whether the rows of the list are counted, for `meta.total`, as far as the scan limit allows. */
   readonly counts: boolean;
-  /** The full-text search as `parseSearch` returned it; null where the request searches for no words. */
+  /** The full-text search as `parseSearch` returned it; null where the request has no parameter `search`. */
   readonly search: string | null;
 }
 
@@ -153,7 +153,7 @@ type ListParts = Omit<ListRequest, "filters" | "filterValues" | "expand">;
  */
 export type Incomparable = ReadonlyMap<string, string>;
 
-/** A refusal where this database cannot compare one of the columns; null where it can compare all. */
+/** Returns a refusal where this database cannot compare one of the columns; null where it can compare all. */
 export function notComparable(
   columns: readonly Column[],
   incomparable: Incomparable | undefined,

@@ -94,8 +94,8 @@ const tooLarge = badRequest(
  */
 export const cursorLengthMax = 100_000;
 /**
- * Refuses a page whose cursor would be longer than `cursorLengthMax`. `columns` are those of its sort that have long
- * values.
+ * Makes the refusal of a page whose cursor would be longer than `cursorLengthMax`. `columns` are those of its sort that
+ * have long values.
  */
 export function cursorTooLong(columns: readonly string[] = []): Refusal {
   return badRequest(
@@ -104,7 +104,7 @@ export function cursorTooLong(columns: readonly string[] = []): Refusal {
   );
 }
 
-/** The columns of the order whose values take more than a tenth of the length that a cursor may have. */
+/** Returns the columns of the order whose values take more than a tenth of the length that a cursor may have. */
 function longIn({ order, window: { after } }: CursorState): readonly string[] {
   const values: readonly unknown[] = after === null ? [] : JSON.parse(after);
   return order.filter((_, i) => JSON.stringify(values[i] ?? null).length > cursorLengthMax / 10);

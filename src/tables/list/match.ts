@@ -20,8 +20,8 @@ export interface Match {
 }
 
 /**
- * The full-text search that a request asks for; null without one. Where the table has no full-text index, or the caller
- * may read none of its columns, the parameter `search` is refused as unknown.
+ * Finds the full-text search that a request asks for; null without one. Where the table has no full-text index, or the
+ * caller may read none of its columns, the parameter `search` is refused as unknown.
  */
 export function matchOf(
   { search, sort }: { readonly search: string | null; readonly sort: readonly unknown[] },
@@ -34,7 +34,7 @@ export function matchOf(
   return { columns, by, ranks: sort.length === 0 && columns.length > 1 };
 }
 
-/** The path of a list whose rows a full-text search finds: all of them are tested and sorted. */
+/** Makes the path of a list whose rows a full-text search finds: all of them are tested and sorted. */
 export function matchedPath({ filters, rule }: Conditions, order: readonly OrderTerm[]): AccessPath {
   return {
     ways: null,
@@ -48,24 +48,24 @@ export function matchedPath({ filters, rule }: Conditions, order: readonly Order
 }
 
 /**
- * The term by which rows that a full-text search finds are ordered before all others: the rank, if the search ranks its
- * rows; else none.
+ * Returns the term by which rows that a full-text search finds are ordered before all others: the rank, if the search
+ * ranks its rows; else none.
  */
 export function rankTerms({ ranks }: Match): readonly OrderTerm[] {
   return ranks ? [{ column: { name: rank, type: "integer" }, descending: false, nullable: false }] : [];
 }
 
 /**
- * The name of the slot (placeholder) for an FTS5 query: for all searched columns together, or for the one at that
- * position of the index.
+ * Returns the name of the slot (placeholder) for an FTS5 query: for all searched columns together, or for the one at
+ * that position of the index.
  */
 export function matchSlot(column: number | "all"): string {
   return `search.${column}`;
 }
 
 /**
- * The values for the slots (placeholders) that `matchSlot` names: queries in the language of FTS5. `search` is what
- * `parseSearch` returned.
+ * Returns the values for the slots (placeholders) that `matchSlot` names: queries in the language of FTS5. `search` is
+ * what `parseSearch` returned.
  */
 export function matchValues({ columns }: Match, search: string): SlotValues {
   const within = (positions: readonly number[]) =>

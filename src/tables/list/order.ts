@@ -27,14 +27,14 @@ export const rank = systemColumnName("_rank");
  */
 export type Key = readonly Param[];
 
-/** The rowid as a column of an order, by the name that SQL has to use for it in this table. */
+/** Returns the rowid as a column of an order, by the name that SQL has to use for it in this table. */
 function rowidColumn(name: ColumnName): OrderColumn {
   return { name, type: "integer" };
 }
 
 /**
- * The order that was asked for, followed by the primary key in ascending order, so that no two rows have the same place
- * (`docs/reference/http.md#order`). The rowid is added where the key does not tell all rows apart.
+ * Returns the order that was asked for, followed by the primary key in ascending order, so that no two rows have the
+ * same place (`docs/reference/http.md#order`). The rowid is added where the key does not tell all rows apart.
  */
 export function totalOrder(
   table: Table,

@@ -31,9 +31,9 @@ export function parseSearch(sent: Sent): { readonly search: string } | Refusal {
 }
 
 /**
- * How many words FTS5 may make of a text at most. Letters and digits that follow each other are one word. Each other
- * character that is neither ASCII nor punctuation nor a space, such as an emoji, counts as a word too, because FTS5
- * takes some of these for letters.
+ * Returns how many words FTS5 may make of a text at most. Letters and digits that follow each other are one word. Each
+ * other character that is neither ASCII nor punctuation nor a space, such as an emoji, counts as a word too, because
+ * FTS5 takes some of these for letters.
  */
 function tokensIn(text: string): number {
   return text.match(/[\p{L}\p{M}\p{N}\p{Co}]+|[^\p{ASCII}\p{P}\p{Z}]/gu)?.length ?? 0;

@@ -34,8 +34,9 @@ export interface ListSource {
   readonly scanLimit: number;
   readonly metered: boolean;
   /**
-   * Prepared lists by the shape of the request (what requests have in common that differ only in values). Null for a
-   * shape whose requests cannot share one.
+   * The prepared lists that requests share, by the shape of the request (what requests have in common that differ only
+   * in values). The value is null for a shape whose requests cannot share one, and a refusal for a shape whose requests
+   * are all refused.
    */
   readonly prepared: Memo<PreparedList | Refusal | null>;
   readonly briefTries: BriefTries;
@@ -283,7 +284,8 @@ function shapeOfSteps(steps: readonly ExpansionStep[]): string | null {
 }
 
 /**
- * Makes the SQL of filters that only serves to tell shapes of requests apart: columns are written without their table.
+ * Tells `predicate` how to write names where the SQL of filters only serves to tell shapes of requests apart: columns
+ * are written without their table.
  */
 export const columnNames = { ...noNames, row: name };
 

@@ -6,8 +6,9 @@ import { SentText } from "./sent.js";
 
 /**
  * Adds a filter `filter[…]` or `where[…]` of a query string to the group that its brackets lead to
- * (`docs/reference/http.md#groups`). Returns a refusal where the parameter is neither of them, is not complete, or
- * compares a column by an operator for which the group has a comparison already.
+ * (`docs/reference/http.md#groups`). Returns a refusal where the parameter is neither of them, or the filter is
+ * incomplete or not valid, for example because the group has a comparison of the same column by the same operator
+ * already; else null.
  */
 export function addQueryFilter(
   root: Group,
@@ -44,7 +45,8 @@ function segmentsOf(parameter: string): readonly string[] | null {
 
 /**
  * Follows the words such as `[$or][0]` at the beginning of a filter's brackets to a group, which is made where it is
- * missing. Returns the group and the texts in the other brackets.
+ * missing. Returns the group and the texts in the other brackets, or a refusal where such a word or its index is not
+ * valid.
  */
 function groupAt(
   root: Group,

@@ -7,7 +7,7 @@ import { fromJson, fromText, type ParsedValue } from "../values.js";
 /**
  * A value in a list request: text of a query string, or a value of a JSON body. The parsers of lists read both through
  * this interface, so that both are checked in the same way. A method returns null where the value is not of the wanted
- * kind.
+ * kind; where a column does not take a value, `ParsedValue` says what it expects.
  */
 export interface Sent {
   /** Reads what was sent as a value of a column. */
@@ -24,7 +24,7 @@ export interface Sent {
   shown(): string;
 }
 
-/** The text of a parameter in a query string. */
+/** The text of a parameter in a query string, to be read through `Sent`. */
 export class SentText implements Sent {
   readonly #text: string;
 
@@ -68,7 +68,7 @@ export class SentText implements Sent {
   }
 }
 
-/** A value of a JSON body of a list, which `parseStrictJson` has parsed. */
+/** A value of a JSON body of a list, which `parseStrictJson` has parsed, to be read through `Sent`. */
 export class SentJson implements Sent {
   readonly #value: unknown;
 

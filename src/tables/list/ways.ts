@@ -171,8 +171,9 @@ function equalValue(condition: Expression, target: Target): Pick<Way, "from" | "
 }
 
 /**
- * The column of the target that a condition says is in a list of values, together with this list. Null where no index
- * begins with the column, or two values of the list may find the same row.
+ * The column of the target that an `in` condition compares with a list of values, together with this list. Null where
+ * the condition compares no column of the target, no index begins with the column, or two values of the list may find
+ * the same row.
  */
 function listedValues(condition: InGiven, target: Target): Pick<Way, "from" | "column"> | null {
   const { value } = condition;

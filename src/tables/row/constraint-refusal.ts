@@ -35,13 +35,13 @@ export function constraintRefusal(error: ConstraintError, write: RefusedWrite): 
 /** Which constraint a write has violated, as far as SQLite says. */
 interface Broken {
   readonly code: "bad_request" | "conflict";
-  /** The message without the names of columns, which every caller may see. */
+  /** The message that every caller may see; it names no columns. */
   readonly message: string;
   /** The columns of each constraint that may have been violated. */
   readonly constraints: readonly (readonly string[])[];
   /**
-   * The message for callers who may read all of these columns. Where it is missing, they get `message` followed by the
-   * columns.
+   * The message for callers who may read all columns of `constraints`. Where it is missing, they get `message` followed
+   * by the columns.
    */
   readonly named?: string;
   /** Whether something other than one of `constraints` may have been violated. */
@@ -112,7 +112,11 @@ const missing = "a reference does not hold: the row that it names is missing";
 const referredTo = "a reference does not hold: rows still refer to this one";
 const missingOrReferredTo = `${missing}, or rows still refer to this one`;
 
-/** The foreign keys that a write may have violated: SQLite does not say which one it was. */
+/**
+ * Describes the reference that a write has broken: a message, and the foreign keys that the write may have violated,
+ * because SQLite does not say which one it was. It gives no foreign keys for a delete, or where triggers run, which may
+ * have violated one of another table.
+ */
 function brokenReference(write: RefusedWrite): Omit<Broken, "code"> {
   const { kind, physical } = write;
   const keys = physical.foreignKeys.filter((columns) => mayBreak(columns, write));

@@ -8,8 +8,9 @@ import { withManaged } from "./managed-values.js";
 import { type RowWrite, tooLargeImage } from "./row-write.js";
 
 /**
- * Why the database did not carry out a write: a violated constraint, a row that is too large, or SQL of the project's
- * owner that cannot be evaluated. Null where the error is no fault of the request.
+ * Turns the database's error for a write into a refusal: for a violated constraint, a row that is too large, too long a
+ * chain of changes, or SQL of the project's owner that cannot be evaluated. Null where the error is no fault of the
+ * request.
  */
 export async function refusalOfError(
   error: unknown,

@@ -91,7 +91,8 @@ function keyValues(
 }
 
 /**
- * The affinity of a text column that stores texts as numbers where they read as numbers; undefined for other columns.
+ * The affinity of a text or json column that stores texts as numbers where they read as numbers; undefined for other
+ * columns.
  */
 function numericAffinity(column: string, physical: CatalogTable | undefined): Affinity | undefined {
   const stored = physical?.mixedTexts.get(column);

@@ -39,7 +39,10 @@ export interface RowWrite {
   readonly sent: RowValues;
   /** The key of the row that an update or a delete is about; null for an insert. */
   readonly key: RowValues | null;
-  /** Statements directly after the write that fail, and so undo it, where the written row is not allowed. */
+  /**
+   * Statements directly after the write that fail, and so undo it, where the row was written but cannot be kept: its
+   * rowid is too high, or its image (its JSON) is too large for the log of changes.
+   */
   readonly checks: readonly Sql[];
   /** What the request expects of the row before it is changed or deleted; null where it expects nothing. */
   readonly expected: Expected | null;
@@ -205,7 +208,10 @@ export function isOverImage(values: RowValues, { table, catalog }: Access): bool
   return table.historyDays !== null && imageBytesMax !== null && imageBytes(values.values()) > imageBytesMax;
 }
 
-/** Statements for directly after an update that check whether the log of changes can still hold the row's image. */
+/**
+ * Statements for directly after an update that check whether the log of changes can still hold the row's image; none
+ * where the update cannot make it too large.
+ */
 export function imageChecks(
   patch: RowValues,
   key: RowValues,

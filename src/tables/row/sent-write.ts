@@ -82,8 +82,9 @@ export function triggersOf({ kind, access: { table, catalog } }: RowWrite): Trig
 }
 
 /**
- * How long a write may take. Finding a row by its key is quick, but one of the write's rules may have an `exists` that
- * takes more than a single look-up in an index, or rows of other tables may have to be looked for.
+ * Whether a write is `short` or `long`. Finding a row by its key is quick, but a write is long where one of its rules
+ * may have an `exists` that takes more than a single look-up in an index, or where rows of other tables may have to be
+ * looked for.
  */
 export function durationOf(write: RowWrite): Duration {
   return write.statement.exact && !triggersOf(write).elsewhere ? "short" : "long";
@@ -104,9 +105,10 @@ export function rowsReadBy(write: RowWrite, { probed, row }: WrittenRow): number
 }
 
 /**
- * `rows_written` of a write, from SQLite's count. SQLite also counts the rows of shadow tables behind a virtual table
- * that a trigger writes to, and those that the server's own triggers write, which are both left out. Null where that
- * is not possible. `rows` is how many rows the write itself writes.
+ * `rows_written` of a write, from `counted`, which is SQLite's count without the entries of the log of changes. SQLite
+ * also counts the rows of shadow tables behind a virtual table that a trigger writes to, and those that the server's
+ * own triggers write, which are both left out. Null where that is not possible. `rows` is how many rows the write
+ * itself writes.
  */
 export function logicalRows(
   { rowsWritten, virtualRows, own }: TriggersReached,

@@ -17,7 +17,8 @@ export function etagOf(access: Access, json: string): HeadersRecord {
 
 /**
  * The versions of a row that let a request change or delete it, from `If-Match` and `If-None-Match`; null where any
- * version does. Refused where the table has no versions, or the caller may not read them.
+ * version does. `If-None-Match: *` lets no version pass, and any other `If-None-Match` is refused. Refused are also
+ * both headers where the table has no versions, or the caller may not read them.
  */
 export function expectedVersions(access: Access, headers: Headers): Expected | Refusal | null {
   const match = entityTags(headers, "If-Match");

@@ -30,10 +30,10 @@ export interface AsOf {
   readonly changed: Sql;
   /**
    * A table in a FROM, with those rows of a table that were changed after the moment, as they were at the moment: `_pk`
-   * and their columns.
+   * and their columns. Rows that did not exist at the moment are not in it.
    */
   images(table: string): Sql;
-  /** Whether the row of this alias has not been changed since the moment. */
+  /** The SQL condition that the row of this alias has not been changed since the moment. */
   isUnchanged(table: string, alias: Sql): Sql;
   /** The SQL of an `exists` that looks into its table as it was at the moment. So does every `exists` inside of it. */
   exists(node: Exists, names: SqlNames): Sql;
@@ -90,8 +90,8 @@ export function keyColumn({ key }: LoggedTable, i: number, pk: Sql): Sql {
 }
 
 /**
- * Whether the row of an alias has the key whose text is `pk`. An index of the primary key serves the condition. Keys
- * that are equal are not always the same one, as 'a' and 'A' are not where the collation is NOCASE.
+ * The SQL condition that the row of an alias has the key whose text is `pk`. An index of the primary key serves the
+ * condition. Keys that are equal are not always the same one, as 'a' and 'A' are not where the collation is NOCASE.
  */
 export function hasKey(table: LoggedTable, alias: Sql, pk: Sql): Sql {
   const isExact = table.key.every(({ collation, holds }) => collation === null && holds !== "any");

@@ -126,7 +126,7 @@ export function shownColumn({ unsupported }: Catalog, table: Table, alias: Sql, 
 
 /**
  * The listed table as `_t` in a FROM, with a clause that makes SQLite use the index of the list's plan and no other
- * (INDEXED BY, or NOT INDEXED).
+ * (INDEXED BY, or NOT INDEXED); a virtual table gets no such clause.
  */
 export function tableSource({ table, path }: ListPlan): Sql {
   const from = sql`${name(table.name)} AS _t`;

@@ -62,11 +62,11 @@ export const candidatesMax = 50_000;
 /**
  * Makes the statement for what changed for a caller between two moments. It returns a row `[pk, key, row, had, …]` for
  * each key with a change. `pk` is the key's text in the log of changes, `key` the key in JSON. `row` is the row in JSON
- * at the second moment, NULL where the caller may not see it then. `had` is 1 where the caller could see it at the
- * first moment. One more row follows, with the text of the key that was examined last, and in its last columns three
- * numbers: how many keys were examined for the page, how many of these have changed for the caller (up to one more than
- * the limit), and how many keys there are for all pages (up to one more than `candidatesMax`). No row comes where no
- * key was examined.
+ * at the second moment, or `too large` where the database cannot put it into an answer; NULL where the caller may not
+ * see it then. `had` is 1 where the caller could see it at the first moment. One more row follows, with the text of the
+ * key that was examined last, and in its last columns three numbers: how many keys were examined for the page, how many
+ * of these have changed for the caller (up to one more than the limit), and how many keys there are for all pages (up
+ * to one more than `candidatesMax`). No row comes where no key was examined.
  */
 export function deltaStatement(followed: Followed, { from, to, after, limit, window }: DeltaPage): Sql {
   const { access, logged, related } = followed;
@@ -130,7 +130,10 @@ function seenAt(moment: AsOf, followed: Followed): Sql {
   return sql`SELECT _r._pk AS pk, ${row} AS row, ${bytes} AS bytes FROM (${there} UNION ALL ${changed}) AS _r WHERE ${holdsAt(moment, followed)}`;
 }
 
-/** The row `_r` in JSON, with the columns that the caller is shown, and the size of what is stored in them. */
+/**
+ * The SQL of the row `_r` in JSON, with the columns that the caller is shown, and of the size of what is stored in
+ * them. Instead of a row that is too large for an answer there is the text `too large`.
+ */
 function shown({ access: { table, catalog }, output }: Followed): { readonly row: Sql; readonly bytes: Sql } {
   const refer = ({ name: column }: Column) => sql`_r.${name(column)}`;
   return {
@@ -139,7 +142,10 @@ function shown({ access: { table, catalog }, output }: Followed): { readonly row
   };
 }
 
-/** Whether the rule is TRUE of the row `_r`, where each `exists` looks into its table as it was at a moment. */
+/**
+ * The SQL condition that the rule is TRUE of the row `_r`, where each `exists` looks into its table as it was at a
+ * moment.
+ */
 function holdsAt(moment: AsOf, { access: { table, catalog }, rule }: Followed): Sql {
   if (alwaysTrue(rule)) return sql`1`;
   const physical = catalog.tables.get(table.name);

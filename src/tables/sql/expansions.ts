@@ -42,8 +42,9 @@ export interface ExpansionsSql {
    * Three columns of the list's statement for each step of the expansions (a reference that is followed), in the order
    * of `stepsIn`. `fits` is the condition that the related rows do not have too many bytes to be written out.
    *
-   * - The related rows, as `rowAndKeys` writes them, with `rowSeparator` between them; NULL where there are none. The
-   *   first key of each is the value that has led to it. Rows with the same such value are in the order to be shown.
+   * - The related rows, as `rowAndKeys` writes them, with `rowSeparator` between them; NULL where there are none, or
+   *   `fits` does not hold. The first key of each is the value that has led to it. Rows with the same such value are in
+   *   the order to be shown.
    * - A JSON array of three numbers: how many related rows were examined, how many rows were looked up for an `exists`
    *   of the read rule that depends on the related row, and how many for one that does not.
    * - For a step that counts, a JSON array of arrays `[value, number]`: how many rows each value leads to. Else NULL.
@@ -216,8 +217,8 @@ interface Found {
    */
   readonly examined: Sql;
   /**
-   * A table or subquery for a FROM: those rows found by this step that the caller may read. The column `_k` holds the
-   * value that has led to the row.
+   * A table or subquery for a FROM: those rows found by this step that the caller may read and that are to be shown.
+   * The column `_k` holds the value that has led to the row.
    */
   readonly rows: Sql;
   readonly seeks: readonly Seek[];

@@ -27,6 +27,7 @@ export interface ExplainedRow {
   readonly from: Sql;
   /**
    * The condition that the rule admits the row. It is the same SQL as in the statement of the call that is explained.
+   * `exact`: each `exists` of the rule looks up one row at most, by an index.
    */
   readonly admitted: { readonly condition: Sql; readonly exact: boolean };
   /**
@@ -34,11 +35,17 @@ export interface ExplainedRow {
    * as the row before the update, and as the row after it.
    */
   readonly names: readonly SqlNames[];
-  /** Gives the SQL of a column's value in the row as it would be after the write. */
+  /**
+   * Gives the SQL of a column's value in the row as it would be after the write; where nothing sets values, of the
+   * stored value.
+   */
   readonly next: (column: Column) => Sql;
 }
 
-/** Stands for the row where a rule names no row: no row is looked up to explain such a rule. */
+/**
+ * The ExplainedRow for terms of a rule that name no row: none is looked up. Its `admitted` says nothing about the rule,
+ * so it goes with an `asksRule` of false.
+ */
 export const withoutRow: ExplainedRow = {
   ctes: empty,
   from: empty,
@@ -48,7 +55,8 @@ export const withoutRow: ExplainedRow = {
 };
 
 /**
- * The stored row that a `GET` would read. Whether the rule admits it is asked with the whole statement of the `GET`.
+ * Makes the SQL of the stored row that a `GET` would read. Whether the rule admits it is asked with the whole statement
+ * of the `GET`.
  */
 export function rowRead(table: Table, key: Values, rule: Expression, catalog: Catalog): ExplainedRow {
   const { statement, exact } = getStatement(table, key, rule, [], catalog);
@@ -57,16 +65,16 @@ export function rowRead(table: Table, key: Values, rule: Expression, catalog: Ca
 }
 
 /**
- * A SELECT of one number, how many rows a `GET` looks up for the `exists` of its read rule. It returns no row where no
- * row has the key.
+ * Makes a SELECT of one number: how many rows a `GET` looks up for the `exists` of its read rule. The SELECT returns no
+ * row where no row has the key.
  */
 export function readLookups(table: Table, key: Values, rule: Expression, catalog: Catalog): Sql {
   return sql`SELECT probed FROM (${getStatement(table, key, rule, [], catalog).statement})`;
 }
 
 /**
- * A stored row that the rule has to admit as it is, and nothing else is asked: for example the row that a delete would
- * remove.
+ * Makes the SQL of a stored row that the rule has to admit as it is, and nothing else is asked: for example of the row
+ * that a delete would remove.
  */
 export function rowOfTable(table: Table, key: Values, rule: Expression, catalog: Catalog): ExplainedRow {
   const row = stored(table, key, catalog);
@@ -74,7 +82,10 @@ export function rowOfTable(table: Table, key: Values, rule: Expression, catalog:
   return { ...row, admitted: guardOf(parts, catalog) };
 }
 
-/** The stored row that an update with these values would change, as it is before the update and after it. */
+/**
+ * Makes the SQL of the stored row that an update with the values of `patch` would change, as it is before the update
+ * and after it.
+ */
 export function rowUpdated(
   table: Table,
   key: Values,
@@ -102,7 +113,8 @@ function stored(table: Table, key: Values, catalog: Catalog): Omit<ExplainedRow,
 }
 
 /**
- * The row that a create with these values would make, with all of its columns: those without a value get their default.
+ * Makes the SQL of the row that a create with these values would make, with all of its columns: those without a value
+ * get their default.
  */
 export function rowCreated(table: Table, values: Values, rule: Expression, catalog: Catalog): ExplainedRow {
   const { cte, names } = newRow([...table.columns.values()], values, catalog.tables.get(table.name));
@@ -135,10 +147,10 @@ export function termSql(term: Expression, names: SqlNames, catalog: Catalog): Te
 }
 
 /**
- * A SELECT that explains what a rule says of a row. It returns one row `[admitted, terms, shown]`, or none where there
- * is no row to test. `admitted` is 1 where the rule admits the row and else 0, or NULL where `asksRule` is false.
- * `terms` is a text with a digit for each term: 1 for TRUE, 0 for FALSE, 2 for NULL. `shown` is the JSON of these
- * columns as they would be after the write.
+ * Makes a SELECT that explains what a rule says of a row. It returns one row `[admitted, terms, shown]`, or none where
+ * there is no row to test. `admitted` is 1 where the rule admits the row and else 0, or NULL where `asksRule` is false.
+ * `terms` is a text with a digit for each of the given terms: 1 for TRUE, 0 for FALSE, 2 for NULL. `shown` is the JSON
+ * of the columns `shown`, with their values from `next` of the row.
  */
 export function explainStatement(
   { ctes, from, admitted, next }: ExplainedRow,
@@ -157,17 +169,18 @@ export function explainStatement(
 }
 
 /**
- * The SQL for the names in terms that `countStatement` counts: `row` stands for each of the rows that it selects as
- * `_w`.
+ * Makes the SQL for the names in terms that `countStatement` counts: `row` stands for each of the rows that it selects
+ * as `_w`.
  */
 export function countedNames(table: Table, catalog: Catalog): SqlNames {
   return { ...namesOf(catalog.tables.get(table.name)), row: (column) => sql`_w.${name(column)}` };
 }
 
 /**
- * A SELECT that takes rows of a table that pass `filters`, at most `limit`, and counts for how many of them each term
- * is TRUE, and FALSE. It returns one row, `[rows, counts]`: how many rows were taken, and a text with two numbers for
- * each term, first of the rows for which it is TRUE, then of those for which it is FALSE. A comma follows each number.
+ * Makes a SELECT that takes rows of a table that pass `filters`, at most `limit`, and counts for how many of them each
+ * term is TRUE, and FALSE. It returns one row, `[rows, counts]`: how many rows were taken, and a text with two numbers
+ * for each term, first of the rows for which it is TRUE, then of those for which it is FALSE. A comma follows each
+ * number.
  */
 export function countStatement(
   table: Table,

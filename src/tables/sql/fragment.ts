@@ -49,8 +49,8 @@ const none: readonly Param[] = [];
 export const empty: Sql = { text: "", params: none };
 
 /**
- * A `?` placeholder with its value. An infinite number becomes a literal instead, 9e999 or -9e999, which SQLite reads
- * as infinite.
+ * Makes a `?` placeholder with its value, or with the slot that gets one later. An infinite number becomes a literal
+ * instead, 9e999 or -9e999, which SQLite reads as infinite.
  */
 export function param(value: Param): Sql {
   // The protocols of D1 and libSQL servers cannot carry infinities as parameters.
@@ -60,31 +60,33 @@ export function param(value: Param): Sql {
 }
 
 /**
- * A number as a literal in the SQL text. For numbers that do not come from a request: a parameter would take longer.
+ * Writes a whole number as a literal into the SQL text. For numbers that do not come from a request: a parameter would
+ * take longer.
  */
 export function integer(value: number): Sql {
   return { text: String(BigInt(value)), params: none };
 }
 
 /**
- * The quoted name, in SQL, of a table or column of the schema. The schema allows no quotes in names, so nothing is
- * escaped.
+ * Returns the quoted name, in SQL, of a table or column of the schema. The schema allows no quotes in names, so nothing
+ * is escaped.
  */
 export function name(value: TableName | ColumnName): Sql {
   return { text: `"${value}"`, params: none };
 }
 
 /**
- * The quoted name, in SQL, of something that the database has reported, such as an index. Such a name may hold any
- * character, so quotes in it are doubled.
+ * Returns the quoted name, in SQL, of something that the database has reported, such as an index. Such a name may hold
+ * any character, so quotes in it are doubled.
  */
 export function physicalName(value: string): Sql {
   return { text: `"${value.replaceAll('"', '""')}"`, params: none };
 }
 
 /**
- * The name, in SQL, for an alias that a rule uses: `_x_` and the alias. All names that this folder makes up begin with
- * `_`, and no name of a project's table does, so that an alias or a common table expression never hides a table.
+ * Returns the name, in SQL, for an alias that a rule uses: `_x_` and the alias. All names that this folder makes up
+ * begin with `_`, and no name of a project's table does, so that an alias or a common table expression never hides a
+ * table.
  */
 export function aliasName(alias: string): Sql {
   return { text: `"_x_${alias}"`, params: none };
@@ -113,14 +115,16 @@ export function internalName(
 }
 
 /**
- * An SQL expression that the project's owner has written in the schema, such as a column's default, put in parentheses.
+ * Returns an SQL expression that the project's owner has written in the schema, such as a column's default, put in
+ * parentheses.
  */
 export function ownersSql(text: string): Sql {
   return { text: `(${text})`, params: none };
 }
 
 /**
- * The name of a column as a text literal in SQL, for the column's key in a JSON object. Names of columns hold no quote.
+ * Returns the name of a column as a text literal in SQL, for the column's key in a JSON object. Names of columns hold
+ * no quote.
  */
 export function textLiteral(column: ColumnName): Sql {
   return { text: `'${column}'`, params: none };
@@ -152,7 +156,7 @@ export function or(terms: readonly Sql[]): Sql {
   return terms.length === 0 ? sql`0` : chain(terms, sql` OR `);
 }
 
-/** The SQL of a sum: the terms joined by `+`, or 0 where there are none. */
+/** Makes the SQL of a sum: the terms joined by `+`, or 0 where there are none. */
 export function sum(terms: readonly Sql[]): Sql {
   return terms.length === 0 ? sql`0` : chain(terms, sql` + `);
 }

@@ -9,14 +9,15 @@ import { areExact, probe, probeMatched, probeName, seeksOf } from "./probe.js";
 
 /**
  * The SQL that tests whether a candidate (a row that the index has found) belongs to the list. Conditions without an
- * `exists` are tested first: only for candidates that pass them an `exists` is evaluated.
+ * `exists` are tested first: only for candidates that pass them an `exists` is evaluated. An `exists` that does not
+ * depend on the candidate is not evaluated here: the gate has done that, once for the whole list.
  */
 export interface Judge {
   /** The columns of a candidate (a row to be tested) that the conditions read. */
   readonly columns: readonly Sql[];
   /**
-   * A column for the result of each `exists`, to be selected along with the candidates, so that each is evaluated once
-   * for a candidate.
+   * A column for the result of each `exists` that depends on the candidate, to be selected along with the candidates,
+   * so that each is evaluated once for a candidate.
    */
   readonly probes: readonly Sql[];
   /**

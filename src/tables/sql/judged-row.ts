@@ -87,8 +87,8 @@ export function changedRow(table: Table, patch: Values, catalog: Catalog): Chang
 }
 
 /**
- * The SQL for names in a rule about a stored row: columns of `row` are columns of the table, which the statement calls
- * by its own name.
+ * Makes the SQL for names in a rule about a stored row: columns of `row` are columns of the table, which the statement
+ * calls by its own name.
  */
 export function storedRow(table: Table, catalog: Catalog): SqlNames {
   const row: SqlNames["row"] = (column) => sql`${name(table.name)}.${name(column)}`;
@@ -96,8 +96,8 @@ export function storedRow(table: Table, catalog: Catalog): SqlNames {
 }
 
 /**
- * A value that is to be compared or stored in a column. Where the column has a collation, the value gets it by COLLATE,
- * so that the rule compares it as it will be compared once it is stored.
+ * Returns the SQL of a value as a rule compares it before it is stored in a column. Where the column has a collation,
+ * the value gets it by COLLATE, so that the rule compares it as it will be compared once it is stored.
  */
 export function collated(value: Sql, column: Column["name"], physical: CatalogTable | undefined): Sql {
   const collation = physical?.collations.get(column);
@@ -109,7 +109,10 @@ function given(column: Column, values: Values): Sql {
   return value === undefined ? defaultOf(column) : valueSql(value);
 }
 
-/** The value that a new row gets in a column for which the request gives none: the column's default, else NULL. */
+/**
+ * Returns the SQL of the value that a new row gets in a column for which the request gives none: the column's default,
+ * else NULL.
+ */
 export function defaultOf({ default: fallback }: Column): Sql {
   if (fallback === null) return sql`NULL`;
   if (fallback.kind === "sql") return ownersSql(fallback.sql);

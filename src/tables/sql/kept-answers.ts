@@ -71,8 +71,8 @@ function perPeriod<T>(make: (period: Sql) => T): (nowMs: number) => T {
 }
 
 /**
- * The half days (periods of 12 hours) in which an answer that is kept for a day may have been stored: the current one,
- * and the two before it.
+ * Returns the half days (periods of 12 hours) in which an answer that is kept for a day may have been stored: the
+ * current one, and the two before it.
  */
 const periodsOf = ({ text }: Sql) => [text, `${text} - 1`, `${text} - 2`];
 
@@ -91,8 +91,8 @@ const keptAnswerText = perPeriod(
 );
 
 /**
- * A statement that undoes its transaction, for the reason `kept`, where an answer of the request is kept already: the
- * request was carried out before.
+ * Makes a statement that undoes its transaction, for the reason `kept`, where an answer of the request has been kept
+ * within the last day: the request was carried out before.
  */
 export function unlessKept(request: KeptRequest, nonce: string): Statement {
   return {
@@ -103,8 +103,8 @@ export function unlessKept(request: KeptRequest, nonce: string): Statement {
 }
 
 /**
- * A SELECT of the kept answer of a request: `[hash, at, answer]`. The `answer` of a request that writes rows is for
- * `keptRows` to read. The answer of an operation is its JSON text, empty until the operation's result is known.
+ * Makes a SELECT of the kept answer of a request: `[hash, at, answer]`. The `answer` of a request that writes rows is
+ * for `keptRows` to read. The answer of an operation is its JSON text, empty until the operation's result is known.
  */
 export function keptAnswer(request: Pick<KeptRequest, "name" | "nowMs">): Statement {
   return {
@@ -121,8 +121,9 @@ export function keptAnswer(request: Pick<KeptRequest, "name" | "nowMs">): Statem
 export type KeptRow = readonly [isNew: number, key: Readonly<Record<string, unknown>>, row: string | null];
 
 /**
- * The SQL of what is kept of one row of an answer (`KeptRow`). `json_array` would embed the row, which is JSON, as an
- * object. Appending an empty text makes it a plain text for SQLite, which is embedded as a JSON string.
+ * Makes the SQL of what is kept of one row of an answer (`KeptRow`); without the row's text where `shown` is `key`.
+ * `json_array` would embed the row, which is JSON, as an object. Appending an empty text makes it a plain text for
+ * SQLite, which is embedded as a JSON string.
  */
 function keptRow({ row, key, isNew }: AnswerSource, shown: "row" | "key"): Sql {
   // LIMIT in the subquery and WHERE outside of it together keep SQLite from merging (flattening) the two SELECTs.
@@ -159,8 +160,8 @@ const keepOneSql = perSource((source) =>
 );
 
 /**
- * The statement that keeps the answer of a request that is a single write. It runs right after the write, or right
- * before a delete.
+ * Makes the statement that keeps the answer of a request that is a single write. It runs right after the write, or
+ * right before a delete.
  */
 export function keepOne(
   source: AnswerSource,
@@ -171,8 +172,8 @@ export function keepOne(
 }
 
 /**
- * The statement that keeps the answer of a request that is a single write, to be run right after the write. It keeps
- * nothing where the write has written no row.
+ * Makes the statement that keeps the answer of a request that is a single write, to be run right after the write. It
+ * keeps nothing where the write has written no row.
  */
 export function keepWritten(
   source: AnswerSource,
@@ -197,7 +198,7 @@ export function keepWritten(
   };
 }
 
-/** The statement that keeps a text that the server already has as the answer of a request. */
+/** Makes the statement that keeps a text that the server already has as the answer of a request. */
 function keepText({ name: request, hash, nowMs }: KeptRequest, answer: string): Statement {
   return {
     sql: keepTextSql(nowMs),
@@ -243,8 +244,8 @@ function keptValues({ name: request, hash, nowMs }: KeptRequest): ReadonlyMap<st
 }
 
 /**
- * The statement that keeps the answer of a request that is one write of several rows. `source` finds the created rows
- * in the order in which the request gave them.
+ * Makes the statement that keeps the answer of a request that creates several rows in one write. `source` finds the
+ * created rows in the order in which the request gave them.
  */
 export function keepRows(
   source: AnswerSource,
@@ -259,21 +260,21 @@ export function keepRows(
   return keepValue(request, answer, values);
 }
 
-/** The statement that keeps a text as the answer of a request. `value` is the SQL that makes the text. */
+/** Makes the statement that keeps a text as the answer of a request. `value` is the SQL that makes the text. */
 export function keepValue(request: KeptRequest, value: Sql, values: readonly SlotValues[]): Statement {
   return bind(insertAnswer(slot("kept.period"), value, empty), [keptValues(request), ...values]);
 }
 
 /**
- * A SELECT to run right after a statement that keeps an answer or a value: undoes the transaction where nothing was
- * kept, because the row to read it from is no longer there, or may not be read. `abort` is the text that `abortText`
- * makes.
+ * Makes a SELECT to run right after a statement that keeps an answer or a value: undoes the transaction where nothing
+ * was kept, because the row to read it from is no longer there, or may not be read. `abort` is the text that
+ * `abortText` makes.
  */
 export function ifKept(abort: string): Statement {
   return statement("SELECT CASE WHEN changes() = 1 THEN 1 ELSE json_extract('{}', ?) END AS held", abort);
 }
 
-/** The statement that replaces the kept answer of a request by another text. */
+/** Makes the statement that replaces the kept answer of a request by another text. */
 export function replaceKept(request: Pick<KeptRequest, "name" | "nowMs">, answer: string): Statement {
   return statement(
     "UPDATE _idempotency SET answer = ? WHERE period = ? AND name = ?",
@@ -289,8 +290,8 @@ const keepForLaterSql = perSource(
 );
 
 /**
- * The statement that puts aside, in the table `_staged`, the answer of one of the several writes of a request. At the
- * end of the transaction `keepAll` puts these together.
+ * Makes the statement that puts aside, in the table `_staged`, the answer of one of the several writes of a request. At
+ * the end of the transaction `keepAll` puts these together.
  */
 export function keepForLater(source: AnswerSource, index: number, values: readonly SlotValues[]): Statement {
   const as = `answer.${String(index).padStart(6, "0")}`;
@@ -300,8 +301,8 @@ export function keepForLater(source: AnswerSource, index: number, values: readon
 const staged = "FROM _staged WHERE name >= 'answer.' AND name < 'answer/'";
 
 /**
- * The statement that keeps the answer of a request with several writes, put together from what `keepForLater` has put
- * aside for each of them.
+ * Makes the statement that keeps the answer of a request with several writes, put together from what `keepForLater` has
+ * put aside for each of them.
  */
 export function keepAll({ name: request, hash, nowMs }: KeptRequest): Statement {
   const rows = (column: string) =>
@@ -317,16 +318,17 @@ export function keepAll({ name: request, hash, nowMs }: KeptRequest): Statement 
 }
 
 /**
- * The SQL of a value that an earlier statement of the same transaction has put aside in `_staged`. The slot gives the
- * name under which it was put.
+ * Makes the SQL of a value that an earlier statement of the same transaction has put aside in `_staged`. The slot gives
+ * the name under which it was put.
  */
 export function stagedValue(slot: Slot): Sql {
   return sql`(SELECT value FROM _staged WHERE name = ${param(slot)})`;
 }
 
 /**
- * Statements that put a column of a written row aside, in the table `_staged`, for later statements of the transaction
- * (`stagedValue`). They undo the transaction where the caller may not read the row.
+ * Makes statements that put the value of a column of a written row aside, in the table `_staged`, for later statements
+ * of the transaction (`stagedValue`). They undo the transaction where the row is not there, or where the caller may not
+ * read it and the column is not one of its key.
  */
 export function stageColumn(
   { from, readable }: AnswerSource,
@@ -347,8 +349,8 @@ export function stageColumn(
 }
 
 /**
- * The statement that puts aside whether a row exists, before a later statement of the transaction creates it if it does
- * not. `wasThere` reads it.
+ * Makes the statement that puts aside whether a row exists, before a later statement of the transaction creates it if
+ * it does not. `wasThere` reads it.
  */
 export function stageIsThere(isThere: Sql, values: readonly SlotValues[]): Statement {
   return bind(sql`INSERT OR REPLACE INTO _staged (name, value) SELECT 'was there', ${isThere}`, values);
@@ -357,12 +359,12 @@ export function stageIsThere(isThere: Sql, values: readonly SlotValues[]): State
 /** The SQL of whether the row existed when `stageIsThere` was run last: 1 or 0. */
 export const wasThere: Sql = sql`(SELECT value FROM _staged WHERE name = 'was there')`;
 
-/** Empties the table `_staged`, in which a transaction keeps values for its later statements. */
+/** The statement that empties the table `_staged`, in which a transaction keeps values for its later statements. */
 export const clearStaged: Statement = statement("DELETE FROM _staged");
 
 /**
- * The statement that deletes answers that were kept for more than a day, at most `rowsMax` of them. As they are stored
- * by half days, an answer may be up to half a day older before it is deleted.
+ * Makes the statement that deletes answers that were kept for more than a day, at most `rowsMax` of them. As they are
+ * stored by half days, an answer may be up to half a day older before it is deleted.
  */
 export function retireAnswers(nowMs: number, rowsMax: number): Statement {
   const period = BigInt(periodOf(nowMs - keptMs));

@@ -46,8 +46,8 @@ const page = {
 };
 
 /**
- * The values for the placeholders of a page: it has `limit` rows, and leaves out `skip` rows before them (the request's
- * offset).
+ * Makes the values for the placeholders of a page: it has `limit` rows, and leaves out `skip` rows before them (the
+ * request's offset).
  */
 export function pageValues(limit: number, skip: number): SlotValues {
   return new Map([
@@ -68,13 +68,14 @@ export function pageValues(limit: number, skip: number): SlotValues {
  * - `rows`: these rows as `rowAndKeys` writes them, with `rowSeparator` between them; NULL where there are none, or
  *   where they have more bytes than an answer can hold.
  * - `last_key`: the key of the page's last row as a JSON array; NULL where no further row was found after the page.
- * - `counted`: how many candidates the window has, where all candidates are in the list. Else a JSON array
- *   `[candidates, in the list, probed]`. A fourth item is 1 where the whole table is known to have been counted;
- *   `groupedOr` adds a fifth. NULL where the window need not be counted, because an earlier page has done so.
+ * - `counted`: how many candidates the window has, all of which are in the list; or a JSON array `[candidates, in the
+ *   list, probed]`. A fourth item is 1 where the whole list is known to have been counted; `groupedOr` adds a fifth.
+ *   NULL where the window need not be counted, because an earlier page has done so.
  * - `examined`: how many candidates were examined for the page, or a JSON array `[candidates, probed]`. NULL where the
  *   other columns tell it, because all candidates are in the list. In the order of the index it is also NULL if the
  *   plan is not metered and a further row was found after the page.
- * - `gate_visits`: how many rows were looked up for what is decided before any row of the table is read (`Gate`).
+ * - `gate_visits`: how many rows were looked up for what is decided before any row of the table is read (`Gate`); for a
+ *   list by ways a JSON array of that number and the one of `WaysSource.links`.
  * - `searched`: the value of `SearchBudget.measured`. Where the budget does not allow the search, no row is read.
  * - The columns of the list's expansions (`ExpansionsSql`).
  *
@@ -118,8 +119,8 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
 }
 
 /**
- * Where a list's statement gets its candidates (the rows to test) from: a full-text search, or ways (index walks from a
- * known value), or else an index or the table itself.
+ * Makes the source that a list's statement gets its candidates (the rows to test) from: a full-text search, or ways
+ * (index walks from a known value), or else an index or the table itself.
  */
 export function sourceOf(plan: ListPlan, gate: Gate): CandidateSource {
   const { ways } = plan.path;
@@ -211,10 +212,10 @@ function unjudgedParts(plan: ListPlan, source: CandidateSource): Parts {
 }
 
 /**
- * The ways of a list (index walks from a known value) if the rows that they lead to are counted before the page is
- * read; else null. They are counted in no order, which is much quicker than in the list's order, and only for a list's
- * first window. If there are more rows than the scan limit, no page is read, and the list is then read by an index
- * instead.
+ * Returns the ways of a list (index walks from a known value) if the rows that they lead to are counted before the page
+ * is read; else null. They are counted in no order, which is much quicker than in the list's order, and only for a
+ * list's first window. If there are more rows than the scan limit, no page is read, and the list is then read by an
+ * index instead.
  */
 function countedWays({ window }: ListPlan, { ways }: CandidateSource): WaysSource | null {
   return window.counted || window.after !== null || window.upTo !== null ? null : ways;
@@ -249,7 +250,7 @@ function unjudgedWayCount(plan: ListPlan, { gate, inAnyOrder }: CandidateSource,
   return sql`SELECT json_array(n, n, 0, n <= ${left}) FROM (SELECT ${counted} AS n)`;
 }
 
-/** The expression for the LIMIT of a window's candidates: the scan limit, or 0 where no row is to be read. */
+/** Makes the expression for the LIMIT of a window's candidates: the scan limit, or 0 where no row is to be read. */
 function scanLimit(plan: ListPlan, source: CandidateSource): Sql {
   const limit = integer(plan.scanLimit);
   const isCounted = countedWays(plan, source) !== null;
@@ -279,8 +280,8 @@ function firstCount(plan: ListPlan, gate: Gate, inWindow: Sql): Sql {
 }
 
 /**
- * The listed table in the FROM of a count of all rows. SQLite may choose any index for it, unless the table has columns
- * whose collation this database lacks: an index of theirs cannot be used.
+ * Returns the listed table in the FROM of a count of all rows. SQLite may choose any index for it, unless the table has
+ * columns whose collation this database lacks: an index of theirs cannot be used.
  */
 function wholeTable({ catalog, table }: ListPlan): Sql {
   const isCollated = (catalog.unsupported.columns.get(table.name)?.size ?? 0) > 0;
@@ -374,8 +375,9 @@ interface RowLookup {
 }
 
 /**
- * How the rows of a page are looked up again after they were sorted. Null where the sorted columns are all that the
- * page needs, and for a table without a key by which SQL could find a row again.
+ * Makes the SQL by which the rows of a page are looked up again after they were sorted. Returns null where the sorted
+ * columns are all that the page needs, and for a table without a key by which SQL could find a row again: then nothing
+ * is looked up, and the rows are sorted with all columns that the page needs.
  */
 function lookupOf(plan: ListPlan): RowLookup | null {
   const { table, catalog, path } = plan;
@@ -399,16 +401,16 @@ function lookupOf(plan: ListPlan): RowLookup | null {
 }
 
 /**
- * The condition that a row comes after the last page that was read. Empty for the first page, and for a list in the
- * order of an index: there the SELECT begins by seeking that place.
+ * Makes the condition that a row comes after the last page that was read, as the one item of a list. The list is empty
+ * for the first page, and where an index yields the list's order: there the SELECT begins by seeking that place.
  */
 function behindPage({ path, window }: ListPlan, refer: Refer): readonly Sql[] {
   return path.ordered || window.after === null ? [] : [behind(path.order, window.after, refer)];
 }
 
 /**
- * A SELECT of the page's rows and one more: of the candidates (rows to test) that pass, those after the skipped ones,
- * with these columns.
+ * Makes a SELECT of the page's rows and one more: of the candidates (rows to test) that pass, those after the skipped
+ * ones, with these columns.
  */
 function pageOf(columns: readonly Sql[], candidates: Sql, passes: Sql): Sql {
   const list = columns.map((column) => sql`_w.${column}`);
@@ -416,17 +418,17 @@ function pageOf(columns: readonly Sql[], candidates: Sql, passes: Sql): Sql {
 }
 
 /**
- * A SELECT that counts a window (the stretch of the list that is counted as one): a JSON array of how many candidates
- * it has, how many of them are in the list, and how many rows were looked up for an `exists`.
+ * Makes a SELECT that counts a window (the stretch of the list that is counted as one): a JSON array of how many
+ * candidates it has, how many of them are in the list, and how many rows were looked up for an `exists`.
  */
 function countOf(candidates: Sql, passes: Sql, judge: Judge): Sql {
   return sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${passes}), ${judge.probed}) FROM (${candidates}) AS _w`;
 }
 
 /**
- * The condition that the whole table has at most `max` rows, which is certain where its first and last rowid are that
- * close to each other. Reading these two rowids is not counted in `rows_read`
- * (`docs/reference/metering.md#what-is-counted`).
+ * Makes a condition that is TRUE only if the whole table has at most `max` rows: that its first and last rowid are so
+ * close to each other. A table with gaps between its rowids may fail it with fewer rows. Reading these two rowids is
+ * not counted in `rows_read` (`docs/reference/metering.md#what-is-counted`).
  */
 function hasFewerRowids({ table, catalog }: ListPlan, max: number): Sql {
   const rowid = catalog.tables.get(table.name)?.rowid ?? null;
@@ -466,14 +468,14 @@ function keyColumns(order: readonly OrderTerm[]): readonly Sql[] {
 }
 
 /**
- * The columns that the SELECT of a page needs: those that are answered, those whose values expansions follow, those of
- * the cursor's key, and `more`.
+ * Returns the columns that the SELECT of a page needs: those that are answered, those whose values expansions follow,
+ * those of the cursor's key, and `more`.
  */
 function pageColumns(plan: ListPlan, more: readonly Sql[] = []): readonly Sql[] {
   return distinct([...plan.output.map((column) => name(column.name)), ...keysOf(plan), ...more]);
 }
 
-/** The columns of a page whose values expansions follow, and those of the cursor's key. */
+/** Returns the columns of a page whose values expansions follow, and those of the cursor's key. */
 function keysOf({ path, expansions }: ListPlan): readonly Sql[] {
   return [...expansions.map(({ from }) => name(from.name)), ...keyColumns(path.order)];
 }

@@ -24,9 +24,9 @@ export function momentStatement(table: TableName, atMs: number): Statement {
 export interface HeadQuestion {
   readonly tables: readonly TableName[];
   /**
-   * The numbers of the entries of the log that a client's checkpoint names; null where it names none. `from` is the one
-   * up to which the client has everything. `to` is the one up to which the present pages go, where the client is in the
-   * midst of a pull of several pages.
+   * The numbers of the two entries of the log that a client's checkpoint names; each is null where it does not name
+   * that one. `from` is the one up to which the client has everything. `to` is the one up to which the present pages
+   * go, where the client is in the midst of a pull of several pages.
    */
   readonly from: number | null;
   readonly to: number | null;

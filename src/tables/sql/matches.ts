@@ -30,9 +30,9 @@ const fewMatches = 1_000;
 
 /**
  * Makes the source of candidates (rows to test) for a list with a full-text search (docs/reference/http.md#search). The
- * common table expression `_matches` holds the keys of the rows that match, with the rank that the list is ordered by.
- * Where more rows match than the scan limit allows, `_matches` holds some more than the limit, but not all: no page is
- * read then.
+ * common table expression `_matches` holds the keys of the rows that match, with their rank, which orders the list if
+ * `match.ranks` is true and is 0 for all rows otherwise. Where more rows match than the scan limit allows, `_matches`
+ * holds some more than the limit, but not all: no page is read then.
  *
  * `among` is the source of the rows that an index or ways lead to, or null where these are all rows. Where many rows
  * match, the rows of `among` are found first (`_own`), and other matches are passed over in the full-text index.
@@ -87,10 +87,11 @@ export function matchSource(
   };
 }
 
-/** The columns of `_matches` that hold the primary key of a row that matches. */
+/** Returns the columns of `_matches` that hold the primary key of a row that matches. */
 const keysOf = ({ primaryKey }: Table) => primaryKey.map((_, i) => internalName("k", i));
 /**
- * A column of the table that numbers rows for the full-text index (`SearchNames.keys`): the i-th column of a row's key.
+ * Returns the name of a column of the table that numbers rows for the full-text index (`SearchNames.keys`): of the i-th
+ * column of a row's key.
  */
 const keyColumn = (i: number) => systemColumnName(`k${i}`);
 const tableHint = ({ by }: Match) => (by === "rowid" ? sql` NOT INDEXED` : empty);
@@ -110,8 +111,8 @@ function rowIs({ table, catalog }: ListPlan): (alias: Sql, key: readonly Sql[]) 
 }
 
 /**
- * The condition that a document (the searched texts of a row) in the full-text index `_f` matches the search: in one
- * column, which is given by its position in the index, or in all columns together.
+ * Makes the condition that a document (the searched texts of a row) in the full-text index `_f` matches the search: in
+ * one column, which is given by its position in the index, or in all columns together.
  */
 function isMatch({ table }: ListPlan, column: number | "all"): Sql {
   return sql`_f.${physicalName(searchNames(table.name).words)} MATCH ${param(new Slot(matchSlot(column)))}`;
@@ -119,13 +120,13 @@ function isMatch({ table }: ListPlan, column: number | "all"): Sql {
 
 const isFew = sql`(SELECT few FROM _few)`;
 const fewOf = ({ scanLimit }: ListPlan) => Math.min(fewMatches, scanLimit);
-/** The LIMIT for what is read only where many rows match the search: 0 where few rows match. */
+/** Makes the LIMIT for what is read only where many rows match the search: 0 where few rows match. */
 const whereMany = ({ scanLimit }: ListPlan) =>
   sql`CASE WHEN ${isFew} THEN 0 ELSE ${integer(scanLimit + 1)} END`;
 
 /**
- * The common table expressions that look for a search's matches among the rows of `among`: `_few`, whether few rows
- * match; `_own`, where many match, the keys of the rows of `among`; and `_docs`, the numbers of these rows in the
+ * Makes the common table expressions that look for a search's matches among the rows of `among`: `_few`, whether few
+ * rows match; `_own`, where many match, the keys of the rows of `among`; and `_docs`, the numbers of these rows in the
  * full-text index.
  */
 function ownRows(plan: ListPlan, { by }: Match, gate: Gate, among: CandidateSource): readonly Sql[] {
@@ -146,7 +147,7 @@ function ownRows(plan: ListPlan, { by }: Match, gate: Gate, among: CandidateSour
   ];
 }
 
-/** A SELECT of the keys of the rows that match a full-text search, each row once, with its rank. */
+/** Makes a SELECT of the keys of the rows that match a full-text search, each row once, with its rank. */
 function matches(plan: ListPlan, match: Match, gate: Gate, among: CandidateSource | null): Sql {
   const { table, scanLimit } = plan;
   const { words, keys } = searchNames(table.name);

@@ -33,8 +33,8 @@ export function undoing(text: string): Sql {
 }
 
 /**
- * The SQL of `value` where the rule of an operation is TRUE, else of `refused`. The rule `allow` has been adapted to
- * the caller and names no row. `exact` is whether each `exists` of the rule looks up single rows by indexes.
+ * Makes the SQL of `value` where the rule of an operation is TRUE, else of `refused`. The rule `allow` has been adapted
+ * to the caller and names no row. `exact` is whether each `exists` of the rule looks up single rows by indexes.
  */
 export function whereAllowed(
   allow: Expression,
@@ -51,22 +51,22 @@ export function only(value: Sql): Sql {
   return sql`SELECT ${value} AS answer`;
 }
 
-/** The SQL of `value` where the SELECT of a step finds exactly `expected` rows, else of `refused`. */
+/** Makes the SQL of `value` where the SELECT of a step finds exactly `expected` rows, else of `refused`. */
 export function whereFound(select: ProvedSql, expected: number, value: Sql, refused: Sql): Sql {
   return sql`CASE WHEN (SELECT count(*) FROM (${ownersText(select)})) = ${integer(expected)} THEN ${value} ELSE ${refused} END`;
 }
 
 /**
- * The SQL of `value` where the statement right before has itself inserted, updated or deleted `expected` rows, else of
- * `refused`. Rows that triggers and foreign keys have changed do not count.
+ * Makes the SQL of `value` where the statement right before has itself inserted, updated or deleted `expected` rows,
+ * else of `refused`. Rows that triggers and foreign keys have changed do not count.
  */
 export function whereChanged(expected: number, value: Sql, refused: Sql): Sql {
   return sql`CASE WHEN changes() = ${integer(expected)} THEN ${value} ELSE ${refused} END`;
 }
 
 /**
- * The SQL of `value` where the statement right before has itself inserted, updated or deleted from `least` to `most`
- * rows, else of what `refused` gives for the reason `noRow` or `tooManyRows`.
+ * Makes the SQL of `value` where the statement right before has itself inserted, updated or deleted from `least` to
+ * `most` rows, else of what `refused` gives for the reason `noRow` or `tooManyRows`.
  */
 export function whereChangedWithin(least: number, most: number, value: Sql, refused: Refused): Sql {
   return sql`CASE WHEN changes() < ${integer(least)} THEN ${refused(noRow)} WHEN changes() > ${integer(most)} THEN ${refused(tooManyRows)} ELSE ${value} END`;
@@ -79,8 +79,8 @@ export function whereChangedWithin(least: number, most: number, value: Sql, refu
 export const changedRows: Sql = sql`SELECT changes() AS changed`;
 
 /**
- * A statement that the project's owner wrote for an operation, or a part of it: from the token with the number `from`
- * to the one before `to`. Each of its parameters becomes a slot (a named placeholder).
+ * Returns a statement that the project's owner wrote for an operation, or a part of it: from the token with the number
+ * `from` to the one before `to`. Each of its parameters becomes a slot (a named placeholder).
  */
 export function ownersText(statement: ProvedSql, from?: number, to?: number): Sql {
   const { text, parameters } = boundSql(statement, from, to);
@@ -88,9 +88,10 @@ export function ownersText(statement: ProvedSql, from?: number, to?: number): Sq
 }
 
 /**
- * The answer of an operation's SELECT as SQL for one value: the JSON text of a row or of an array of rows, or what
- * `refused` gives where there are too many rows or bytes, or none. In the JSON, reals and blobs do not have their final
- * form yet (`finishRows`).
+ * Returns the answer of an operation's SELECT as SQL for one value. For a step that returns one row it is the JSON text
+ * of the SELECT's first row, for others that of an array of its rows; or it is what `refused` gives where there is no
+ * such first row, or where there are too many rows or bytes. In the JSON, reals and blobs do not have their final form
+ * yet (`finishRows`).
  */
 export function selectedJson(
   { statement, columns, returns }: OperationStep,
@@ -117,8 +118,8 @@ export function selectedJson(
 }
 
 /**
- * A step of an operation that writes and returns rows, each as JSON text, in which reals and blobs do not have their
- * final form yet (`finishRows`).
+ * Makes the statement of a step of an operation that writes and returns rows, each as JSON text, in which reals and
+ * blobs do not have their final form yet (`finishRows`).
  */
 export function returningJson({ statement, columns }: OperationStep): Sql {
   const returning = statement.tokens.findLastIndex((token) => isKeyword(token, "returning"));
@@ -133,8 +134,8 @@ export function returningJson({ statement, columns }: OperationStep): Sql {
 }
 
 /**
- * Tells `jsonObject` that every column may hold any value (the affinity blob): nothing is known of the values of the
- * owner's expressions.
+ * Makes the argument that tells `jsonObject` that every column may hold any value (the affinity blob): nothing is known
+ * of the values of the owner's expressions.
  */
 function anyValues(columns: readonly ReturnedColumn[]): Pick<CatalogTable, "affinities"> {
   return { affinities: new Map(columns.map(({ name }) => [name, "blob" as const])) };

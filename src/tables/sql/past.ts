@@ -42,9 +42,9 @@ export interface Past {
 }
 
 /**
- * A SELECT of the rows of a table as they were at a moment, in the order of their primary key, `limit` at most. Its
- * columns are `_pk`, the key as the log writes it, and the table's columns. The rows are those after the key in the
- * slot `after`; it is null for the first rows.
+ * Makes a SELECT of the rows of a table as they were at a moment, in the order of their primary key, `limit` at most.
+ * Its columns are `_pk`, the key as the log writes it, and the table's columns. `after` is the slot for a key, and the
+ * rows are those that come after it; where `after` is null, they are the first ones of the table.
  */
 export function rowsAsOf(at: AsOf, table: LoggedTable, after: Slot | null, limit: number): Sql {
   const columns = (alias: Sql) =>
@@ -88,9 +88,9 @@ export function stateStatement(past: Past, at: Sql, after: Slot | null): Sql {
 }
 
 /**
- * The condition that the caller may see the version `_r` of a row: it passes the filters, and the rule is TRUE of it
- * and of the row as it is now, or of a deleted row as it was last. Each `exists` in the rule looks at its table as it
- * is now.
+ * Makes the condition that the caller may see the version `_r` of a row: it passes the filters, and the rule is TRUE of
+ * it and of the row as it is now, or of a deleted row as it was last. Each `exists` in the rule looks at its table as
+ * it is now.
  */
 function shownVersion({ access, logged, rule, filters }: Past): Sql {
   const { table, catalog } = access;
@@ -132,7 +132,7 @@ export interface Versions {
  * - `seq`: the number of the entry, and `at`: its time in milliseconds;
  * - `kind` and `id`: who made the change, NULL where another program than the server did;
  * - `key`: the row's key in JSON, and `op`: `insert`, `update` or `delete`;
- * - `changed`: for an update the JSON array of the columns that it has changed, else NULL;
+ * - `changed`: for an update the JSON array of those of the shown columns that it has changed, else NULL;
  * - `row`: the row after the change in JSON, with the columns that are shown, NULL after a deletion.
  *
  * At the end comes a row with the number of the entry that was examined last, in the place of `at` how many entries

@@ -7,7 +7,7 @@ import { and, commaList, name, or, type Param, param, type Sql, sql } from "./fr
  */
 export type Refer = (column: OrderTerm["column"]) => Sql;
 
-/** An ORDER BY clause with a space before it; empty for an order without columns. */
+/** Makes an ORDER BY clause with a space before it; empty for an order without columns. */
 export function orderBy(order: readonly OrderTerm[], refer: Refer): Sql {
   if (order.length === 0) return sql``;
   const terms = order.map(({ column, descending }) =>
@@ -30,8 +30,8 @@ export interface Arm {
 }
 
 /**
- * The ranges into which the rows after a place in an order are divided (see `Arm`). `key` has the values of the place.
- * No row is in two ranges, and the ranges follow one another in the order.
+ * Makes the ranges into which the rows after a place in an order are divided (see `Arm`). `key` has the values of the
+ * place. No row is in two ranges, and the ranges follow one another in the order.
  */
 export function armsBehind(order: readonly OrderTerm[], key: Key, refer: Refer): readonly Arm[] {
   return order.flatMap((_, i) => {
@@ -46,8 +46,8 @@ export function armsBehind(order: readonly OrderTerm[], key: Key, refer: Refer):
 }
 
 /**
- * The conditions of the ranges into which the rows after a place in an order are divided, like those of `armsBehind`,
- * where no column of the order can be NULL. `place` gives the SQL of the values of the place.
+ * Makes the conditions of the ranges into which the rows after a place in an order are divided, like those of
+ * `armsBehind`, for orders in which no column can be NULL. `place` gives the SQL of the values of the place.
  */
 export function armsAfter(order: readonly OrderTerm[], refer: Refer, place: Refer): readonly Sql[] {
   return order.map((_, i) => {
@@ -80,16 +80,16 @@ function equalTo(ref: Sql, value: Param): Sql {
 }
 
 /**
- * The condition, as one expression, that a row comes after a place in the order. For rows that are not read in the
- * order, so that no index can seek the place.
+ * Makes the condition, as one expression, that a row comes after a place in the order. For rows that are not read in
+ * the order, so that no index can seek the place.
  */
 export function behind(order: readonly OrderTerm[], key: Key, refer: Refer): Sql {
   return or(armsBehind(order, key, refer).map(({ condition }) => condition));
 }
 
 /**
- * The condition that a row is at a place in the order or before it. `place` gives the SQL of the values of the place,
- * which may be NULL.
+ * Makes the condition that a row is at a place in the order or before it. `place` gives the SQL of the values of the
+ * place, which may be NULL.
  */
 export function notBehind(order: readonly OrderTerm[], refer: Refer, place: Refer): Sql {
   const [first, ...rest] = order;
@@ -107,8 +107,8 @@ export function notBehind(order: readonly OrderTerm[], refer: Refer, place: Refe
 }
 
 /**
- * A condition by which an index can end its scan: it is TRUE for all rows up to a place in the order, and maybe for
- * some after it. It compares row values where no column can be NULL and all have the same direction, else the first
+ * Makes a condition by which an index can end its scan: it is TRUE for all rows up to a place in the order, and maybe
+ * for some after it. It compares row values where no column can be NULL and all have the same direction, else the first
  * column alone. Null where the first column can be NULL.
  */
 export function stopAt(order: readonly OrderTerm[], refer: Refer, place: Refer): Sql | null {

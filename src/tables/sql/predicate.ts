@@ -25,7 +25,7 @@ export interface SqlNames extends Outside {
   exists(exists: Exists): Sql;
 }
 
-/** Throws for every name in a rule. Objects that know the SQL of some names are made from it. */
+/** The `SqlNames` that throw for every name in a rule. Objects that know the SQL of some names are made from it. */
 export const noNames: SqlNames = {
   row: unreachable,
   old: unreachable,
@@ -36,8 +36,8 @@ export const noNames: SqlNames = {
 };
 
 /**
- * Throws for every name in a rule, but knows the collations of the table's columns. Objects that know the SQL of some
- * names are made from it.
+ * Makes `SqlNames` that throw for every name in a rule, but know the collations of the table's columns. Objects that
+ * know the SQL of some names are made from them.
  */
 export function namesOf(physical: CatalogTable | undefined): SqlNames {
   return { ...noNames, collations: physical?.collations ?? noNames.collations };
@@ -48,8 +48,8 @@ function unreachable(): never {
 }
 
 /**
- * The SQL of a condition of a rule or filter. Throws for `auth` and `now()`: values or placeholders have to replace
- * them before.
+ * Makes the SQL of a condition of a rule or filter. Throws for `auth` and `now()`: values or placeholders have to
+ * replace them before.
  */
 export function predicate(expression: Expression, names: SqlNames): Sql {
   switch (expression.kind) {
@@ -133,8 +133,8 @@ function reference({ source, column }: ColumnReference, names: SqlNames): Sql {
 }
 
 /**
- * The SQL of a rule's `exists` as a subquery. In a rule, the table `$users` means the server's own table `_users`, of
- * which rules can name only the id and the role.
+ * Makes the SQL of a rule's `exists` as a subquery. In a rule, the table `$users` means the server's own table
+ * `_users`, of which rules can name only the id and the role.
  */
 export function existsSql({ table, alias, where }: Exists, names: SqlNames): Sql {
   const from = name(sqlTableName(table));
@@ -142,8 +142,8 @@ export function existsSql({ table, alias, where }: Exists, names: SqlNames): Sql
 }
 
 /**
- * A SELECT of the items of the list in an `in` filter, one row with `item` for each. The whole list is one parameter, a
- * JSON array, because D1 allows 100 parameters at most.
+ * Makes a SELECT of the items of the list in an `in` filter, one row with `item` for each. The whole list is one
+ * parameter, a JSON array, because D1 allows 100 parameters at most.
  */
 export function listed({ list, arePlain }: Pick<InGiven, "list" | "arePlain">): Sql {
   const items = param(new Slot(list.name));

@@ -32,14 +32,14 @@ function cutOf(column: ShownColumn, ref: Sql, bytesMax: number): Cut | null {
 }
 
 /**
- * The first bytes of a blob in hexadecimal: as many as make `bytesMax` characters of base64 at most, the form in which
- * they are answered.
+ * Makes the SQL of the first bytes of a blob in hexadecimal: as many as make `bytesMax` characters of base64 at most,
+ * the form in which they are answered.
  */
 function firstBytes(ref: Sql, bytesMax: number): Sql {
   return sql`hex(substr(CAST(${ref} AS BLOB), 1, ${integer(3 * Math.floor(bytesMax / 4))}))`;
 }
 
-/** The first characters of a text: as many whole ones as fit into `bytesMax` bytes of UTF-8. */
+/** Makes the SQL of the first characters of a text: as many whole ones as fit into `bytesMax` bytes of UTF-8. */
 function firstCharacters(ref: Sql, bytesMax: number): Sql {
   const max = integer(bytesMax);
   const characters = sql`substr(CAST(${ref} AS TEXT), 1, ${max})`;
@@ -51,8 +51,8 @@ function firstCharacters(ref: Sql, bytesMax: number): Sql {
 }
 
 /**
- * A SELECT of a page whose rows are JSON already, in the column `_row`, in which long values are shortened, so that
- * SQLite passes no long value on. `needed` are columns that the statement needs besides.
+ * Makes a SELECT of a page whose rows are JSON already, in the column `_row`, in which long values are shortened, so
+ * that SQLite passes no long value on. `needed` are columns that the statement needs besides.
  */
 export function previewedPage(
   page: Sql,

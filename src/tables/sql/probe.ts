@@ -22,7 +22,7 @@ export interface Probe {
   readonly seek: Seek | null;
 }
 
-/** The condition that the `exists` of a probe is TRUE. `value` is the SQL of the probe's value (see `Probe`). */
+/** Makes the condition that the `exists` of a probe is TRUE. `value` is the SQL of the probe's value (see `Probe`). */
 export function probeMatched(value: Sql): Sql {
   return sql`(${value} IS 2)`;
 }
@@ -58,20 +58,20 @@ function hint({ table }: Exists, index: CatalogIndex | null): Sql {
 }
 
 /**
- * How SQLite is expected to find the rows that probes look up, for metering, which checks the query plan against it.
- * Probes that are not exact are left out.
+ * Returns how SQLite is expected to find the rows that probes look up, for metering, which checks the query plan
+ * against it. Probes that are not exact are left out.
  */
 export function seeksOf(probes: readonly Probe[]): readonly Seek[] {
   return probes.flatMap(({ seek }) => (seek === null ? [] : [seek]));
 }
 
-/** The values of probes (see `Probe`) as columns of a subquery, which have the names that `probeName` gives. */
+/** Returns the values of probes (see `Probe`) as columns of a subquery, which have the names that `probeName` gives. */
 export function probeColumns(probes: readonly Probe[]): readonly Sql[] {
   return probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`);
 }
 
 /**
- * The SQL of how many rows probes (see `Probe`) have looked up, at most one each. `alias` is a subquery with the
+ * Makes the SQL of how many rows probes (see `Probe`) have looked up, at most one each. `alias` is a subquery with the
  * columns that `probeColumns` has made. Rows of probes that are not exact are not all counted.
  */
 export function rowsProbed(probes: readonly Probe[], alias: Sql): Sql {
@@ -83,7 +83,7 @@ export function areExact(probes: readonly Probe[]): boolean {
   return probes.every(({ exact }) => exact);
 }
 
-/** The name of the column that holds the value of the i-th probe (see `Probe`). */
+/** Returns the name of the column that holds the value of the i-th probe (see `Probe`). */
 export function probeName(i: number): Sql {
   return internalName("p", i);
 }

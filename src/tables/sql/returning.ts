@@ -49,7 +49,8 @@ export function withKey(table: Table, values: Values, returning: Returning, cata
 }
 
 /**
- * The SQL of what a write returns: the row as JSON, with the columns that `returned` says. Where the read rule has an
+ * Makes the SQL of what a write returns: the row as JSON, with the columns that `returned` says, or with its primary
+ * key alone where their values are larger than the database can put into one answer. Where the read rule has an
  * `exists`, the number of rows that were looked up for it is put in front of the JSON.
  */
 export function returningOf(
@@ -81,7 +82,7 @@ export function returningOf(
 
 /**
  * Takes the text apart that the expression of `returningOf` makes: `json`, the row, and `probed`, how many rows were
- * looked up for the `exists` of the read rule.
+ * looked up for the `exists` of the read rule; 0 where it has none.
  */
 export function returnedRow(text: string): { readonly json: string; readonly probed: number } {
   const begin = text.indexOf("{");

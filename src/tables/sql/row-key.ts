@@ -10,20 +10,20 @@ import { and, commaList, internalName, join, name, type Param, param, type Sql, 
  */
 export type Values = ReadonlyMap<Column, Param | Sql>;
 
-/** The SQL of a column's value: a placeholder for it, unless it is SQL already. */
+/** Makes the SQL of a column's value: a placeholder for it, unless it is SQL already. */
 export function valueSql(value: Param | Sql): Sql {
   return typeof value === "object" && value !== null && "text" in value ? value : param(value);
 }
 
 /**
- * How SQLite is expected to find the row when a statement looks up one row by the table's primary key. For metering,
- * which checks the query plan against it.
+ * Returns how SQLite is expected to find the row when a statement looks up one row by the table's primary key. For
+ * metering, which checks the query plan against it.
  */
 export function keySeek(alias: string, { primaryKey }: Table): Seek {
   return { alias, columns: primaryKey };
 }
 
-/** The condition that a row has this primary key. It is TRUE for at most one row. */
+/** Makes the condition that a row has this primary key. It is TRUE for at most one row. */
 export function keyIs(table: Table, key: Values, alias: Sql, catalog: Catalog): Sql {
   const physical = catalog.tables.get(table.name);
   return [...key.keys()].some((column) => holdsEither(column, physical))
@@ -41,9 +41,9 @@ function holdsEither({ name: column }: Column, physical: CatalogTable | undefine
 }
 
 /**
- * The condition that a row has this primary key, for a key with a column that can hold both a text and the number that
- * is shown as the same text (`holdsEither`). Where rows with both exist, it is TRUE only for the one with the text.
- * CROSS JOIN makes SQLite look the text up first, and LIMIT 1 takes the first row found.
+ * Makes the condition that a row has this primary key, for a key with a column that can hold both a text and the number
+ * that is shown as the same text (`holdsEither`). Where rows with both exist, it is TRUE only for the one with the
+ * text. CROSS JOIN makes SQLite look the text up first, and LIMIT 1 takes the first row found.
  */
 function keyIsShown(table: Table, key: Values, alias: Sql, physical: CatalogTable | undefined): Sql {
   const columns = [...key].map(([column, value], i) => {
@@ -68,7 +68,7 @@ function keyIsShown(table: Table, key: Values, alias: Sql, physical: CatalogTabl
   return sql`(${keyColumns(alias)}) = (SELECT ${keyColumns(sql`_k`)} FROM ${from} WHERE ${where} LIMIT 1)`;
 }
 
-/** The columns of a table's primary key, in the order of the key. */
+/** Returns the columns of a table's primary key, in the order of the key. */
 export function keyOf(table: Table): readonly Column[] {
   return table.primaryKey.map((column) => table.columns.get(column)!);
 }

@@ -25,8 +25,8 @@ import { jsonObject, jsonWithin } from "./wire.js";
 export interface WriteStatement extends Counted<Sql> {
   /**
    * A SELECT for metering, to be run right before the write. It returns one number: how many rows are looked up for the
-   * `exists` of the write's rule. For an update or a delete, no row is returned where no row has the key. Null where
-   * the rule has no `exists`.
+   * `exists` of the write's rule, and of the read rule where there is a precondition. For an update or a delete, no row
+   * is returned where no row has the key. Null where these rules have no `exists`.
    */
   readonly probes: Sql | null;
   /**
@@ -137,17 +137,17 @@ export function getStatement(
 }
 
 /**
- * A SELECT that returns a row where a row has the key. After a write that has written nothing, it decides between the
- * answers 403 and 404.
+ * Makes a SELECT that returns a row where a row has the key, and else none. After a write that has written nothing, it
+ * decides between the answers 403 and 404.
  */
 export function presenceStatement(table: Table, key: Values, catalog: Catalog): Sql {
   return sql`SELECT 1 FROM ${name(table.name)} AS _t WHERE ${keyIs(table, key, sql`_t`, catalog)} LIMIT 1`;
 }
 
 /**
- * A SELECT for right after an update. It fails where that has changed the row with this key, and the row's image (its
- * JSON in the log of changes) now has more than `bytesMax` bytes. To fail it uses an invalid JSON path, which SQLite
- * quotes in its message, where `isTooLargeImage` finds it.
+ * Makes a SELECT for right after an update. It fails where that has changed the row with this key, and the row's image
+ * (its JSON in the log of changes) now has more than `bytesMax` bytes. To fail it uses an invalid JSON path, which
+ * SQLite quotes in its message, where `isTooLargeImage` finds it.
  */
 export function imageCheck(table: Table, key: Values, catalog: Catalog, bytesMax: number): Sql {
   const logged = loggedTable(table, catalog.tables.get(table.name)!);
@@ -168,9 +168,9 @@ export function isTooLargeImage(message: string): boolean {
 
 /**
  * Makes the statement that inserts a row if the rule is TRUE for it. It returns the text of the row, or no row where
- * the rule denies. Defaults that the rule reads are evaluated once, in the statement, so that the rule tests the values
- * that are stored. With `unless`, nothing is inserted where the row of `unless` exists, and a rule that denies undoes
- * the batch.
+ * the rule denies or a trigger ignores the insert. Defaults that the rule reads are evaluated once, in the statement,
+ * so that the rule tests the values that are stored. With `unless`, nothing is inserted where the row of `unless`
+ * exists, and a rule that denies undoes the batch (`Unless.isKnown` says when it is tested).
  *
  * OR ABORT stands in inserts and updates because a table of an existing database may be declared with ON CONFLICT
  * REPLACE, which would delete other rows without testing a rule for them.
@@ -244,7 +244,7 @@ function conditionUnless({ isThere, isKnown }: Unless, rule: Sql): Sql {
   return sql`CASE WHEN ${isKnown} THEN 0 WHEN ${rule} THEN ${create} ELSE ${aborting(sql`'not created'`)} END`;
 }
 
-/** The SQL of the primary key of the written row of a table, as a JSON object. */
+/** Makes the SQL of the primary key of the written row of a table, as a JSON object. */
 export function keyJson(table: Table, catalog: Catalog): Sql {
   const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
   return jsonObject(keyOf(table), refer, catalog.tables.get(table.name));
@@ -269,7 +269,7 @@ function insertedAnswer(
   );
 }
 
-/** The condition that the rule for reading admits the row of the table that the statement is about. */
+/** Makes the condition that the rule for reading admits the row of the table that the statement is about. */
 function readableBy(table: Table, readRule: Expression, catalog: Catalog): Sql {
   if (alwaysTrue(readRule)) return sql`1`;
   return guardOf([{ terms: [readRule], names: storedRow(table, catalog) }], catalog).condition;
@@ -286,15 +286,16 @@ function insertedRow(table: Table, values: Values, catalog: Catalog): Sql | null
 }
 
 /**
- * Makes the SELECT that undoes the batch where the write right before it has written no row. `changes()` counts only
- * what the write itself has done, without its triggers (https://sqlite.org/c3ref/changes.html).
+ * Makes the `guard` of a WriteStatement, whose SELECT undoes the batch where the write right before it has written no
+ * row. `undoing` makes the SQL that does so. `changes()` counts only what the write itself has done, without its
+ * triggers (https://sqlite.org/c3ref/changes.html).
  */
 function guardedBy(undoing: () => Sql): Pick<WriteStatement, "guard"> {
   return { guard: once(() => sql`SELECT CASE WHEN changes() = 1 THEN 1 ELSE ${undoing()} END AS held`) };
 }
 
 /**
- * A SELECT for right after an insert: it undoes the batch where the new row's rowid is beyond ±(2^53−1), which a
+ * Makes a SELECT for right after an insert: it undoes the batch where the new row's rowid is beyond ±(2^53−1), which a
  * JavaScript number cannot hold. SQLite gives a new row the number after the highest one, so a single high number leads
  * there.
  */
@@ -303,8 +304,8 @@ export function rowidCheck(): Sql {
 }
 
 /**
- * An SQL expression that undoes the batch when it is evaluated (`platform/abort.ts`). The reason that it gives is the
- * text in the slot `abort`, followed by `reason`.
+ * Makes an SQL expression that undoes the batch when it is evaluated (`platform/abort.ts`). The reason that it gives is
+ * the text in the slot `abort`, followed by `reason`.
  */
 export function aborting(reason: Sql): Sql {
   return sql`json_extract('{}', ${param(new Slot("abort"))} || ${reason})`;
@@ -314,16 +315,16 @@ export function aborting(reason: Sql): Sql {
 const changedNone = sql`changes() = 0`;
 
 /**
- * The condition that a row exists with these values in its primary key or in a unique constraint. For the insert of an
- * upsert (`Unless`).
+ * Makes the condition that a row exists with these values in its primary key or in a unique constraint. For the insert
+ * of an upsert (`Unless`).
  */
 export function isThereWith(table: Table, key: Values, catalog: Catalog): Sql {
   return sql`EXISTS (SELECT 1 ${rowWith(table, key, catalog)})`;
 }
 
 /**
- * The condition that a row exists with these values in its primary key or in a unique constraint, and that the rule for
- * reading admits it.
+ * Makes the condition that a row exists with these values in its primary key or in a unique constraint, and that the
+ * rule for reading admits it.
  */
 export function isReadableWith(table: Table, key: Values, readRule: Expression, catalog: Catalog): Sql {
   return sql`EXISTS (SELECT 1 ${rowWith(table, key, catalog)} AND ${readableBy(table, readRule, catalog)})`;
@@ -336,8 +337,8 @@ export function rowWith(table: Table, key: Values, catalog: Catalog): Sql {
 }
 
 /**
- * A SELECT for right after the update of an upsert, whose row may be missing. It undoes the batch where a row has this
- * key and yet was not changed, with the reason `denied`, or `ignored` where a trigger has prevented it.
+ * Makes a SELECT for right after the update of an upsert, whose row may be missing. It undoes the batch where a row has
+ * this key and yet was not changed, with the reason `denied`, or `ignored` where a trigger has prevented it.
  */
 export function changedOrMissing(table: Table, key: Values, admitted: Sql, catalog: Catalog): Sql {
   const reason = sql`iif(EXISTS (${admitted}), 'ignored', 'denied')`;
@@ -346,8 +347,8 @@ export function changedOrMissing(table: Table, key: Values, admitted: Sql, catal
 }
 
 /**
- * A SELECT for right after the insert of an upsert. It undoes the batch where nothing was inserted and no row has this
- * key: a trigger has ignored the insert.
+ * Makes a SELECT for right after the insert of an upsert. It undoes the batch where nothing was inserted and no row has
+ * this key: a trigger has ignored the insert.
  */
 export function insertedOrThere(table: Table, key: Values, catalog: Catalog): Sql {
   const isIgnored = sql`${changedNone} AND NOT ${isThereWith(table, key, catalog)}`;
@@ -369,7 +370,7 @@ const everyRow = sql`SELECT 1 AS admitted`;
  * Makes the statement that updates a row. The rule has to be TRUE twice: with the row before the change as `row`, and
  * with the row after it (`docs/reference/rules.md#update-rules`). A column for versions, if the table has one, is
  * raised by one. The statement returns the text of the row, or no row where the rule denies, the precondition does not
- * hold or no row has the key.
+ * hold, no row has the key or a trigger ignores the update.
  */
 export function updateStatement(
   table: Table,
@@ -404,8 +405,8 @@ export function updateStatement(
 }
 
 /**
- * The condition for the WHERE of an update or a delete: the key, the rule (`parts`) and the precondition. With it, the
- * SQL that tells afterwards why no row met the condition.
+ * Makes the condition for the WHERE of an update or a delete: the key, the rule (`parts`) and the precondition. With it
+ * comes the SQL that tells afterwards why no row met the condition.
  */
 function foundRow(
   table: Table,
@@ -488,7 +489,7 @@ function differenceOf(
 
 /**
  * Makes the statement that deletes a row if the rule is TRUE. It returns the row's primary key as JSON, or no row where
- * the rule denies, the precondition does not hold or no row has the key.
+ * the rule denies, the precondition does not hold, no row has the key or a trigger ignores the delete.
  */
 export function deleteStatement(
   table: Table,

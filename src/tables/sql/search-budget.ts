@@ -63,8 +63,8 @@ export function searchBudget(plan: ListPlan, source: CandidateSource): SearchBud
 }
 
 /**
- * A SELECT of how many bytes each `contains` filter would search, one row for each row that the index finds for the
- * window. SQLite knows the lengths of texts without reading them.
+ * Makes a SELECT of how many bytes each `contains` filter would search, one row for each row that the index finds for
+ * the window. SQLite knows the lengths of texts without reading them.
  */
 function sizes({ path, scanLimit, searches }: ListPlan, names: readonly Sql[], source: CandidateSource): Sql {
   const list = searches.map(({ column }, i) => sql`octet_length(_t.${name(column)}) AS ${names[i]!}`);

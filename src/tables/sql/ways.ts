@@ -27,10 +27,10 @@ import { existsSql, listed, noNames, predicate, type SqlNames } from "./predicat
 
 /**
  * Makes the source of candidates (rows to test) for a list whose rows are found by ways: index walks from a known
- * value, such as the caller's id (docs/reference/http.md#ways). Common table expressions hold the rows that each hop
- * finds, a table that a way passes. `_keys` holds the values that the ways have come to: `w`, the number of the way,
- * and `k`, what the way's column of the listed table has to equal. The gate is closed, so that no row is read, also
- * where the hops find more rows than the scan limit.
+ * value, such as the caller's id (docs/reference/http.md#ways). Common table expressions hold the rows that are found
+ * in each hop (a table that a way passes). `_keys` holds the values that the ways have come to: `w`, the number of the
+ * way, and `k`, what the way's column of the listed table has to equal. The gate is closed, so that no row is read,
+ * also where more rows than the scan limit are found in the hops.
  */
 export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gate): CandidateSource {
   const hops = ways.map((way, w) => hopsOf(plan, way, w, gate));
@@ -88,7 +88,7 @@ export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gat
   };
 }
 
-/** The name of the common table expression with the values that the way with this number has come to. */
+/** Returns the name of the common table expression with the values that the way with this number has come to. */
 const keysName = (w: number) => internalName("w", w);
 
 interface HopSql {
@@ -99,8 +99,8 @@ interface HopSql {
 }
 
 /**
- * A SELECT of the values with which a way goes on, from the rows that one of its hops has found (a hop is a table that
- * the way passes).
+ * Makes a SELECT of the values with which a way goes on from one of its hops (the tables that it passes). `cte` holds
+ * the rows that were found in that hop.
  */
 function keysOf(cte: Sql): Sql {
   return sql`SELECT DISTINCT k FROM ${cte} WHERE ok AND k IS NOT NULL`;
@@ -156,7 +156,7 @@ function shown({ catalog, table }: ListPlan, columns: readonly Sql[], more: read
   return list.length + more.length === 0 ? sql`1` : commaList([...list, ...more]);
 }
 
-/** The condition that the row of `alias` is one to which a way leads from the value `k` of `source`. */
+/** Makes the condition that the row of `alias` is one to which a way leads from the value `k` of `source`. */
 function isReached({ column, served }: WalkedWay, alias: Sql, source: Sql): Sql {
   const names: SqlNames = { ...noNames, row: (column) => sql`${alias}.${name(column)}` };
   // The unary plus takes away the affinity that `k` may have as a column, so that SQLite uses the index whatever that
@@ -178,8 +178,8 @@ function firstOf(ways: readonly WalkedWay[]): Sql {
 }
 
 /**
- * A SELECT of the candidates of a window, in the list's order, that ways lead to: `p`, the row's key, and `w`, the
- * number of the way that has led to it.
+ * Makes a SELECT of the candidates of a window, in the list's order, that ways lead to: `p`, the row's key, and `w`,
+ * the number of the way that has led to it.
  *
  * It is a recursive query that merges the rows of all values of all ways. Its queue holds for each value the next row,
  * in the list's order. Whenever a row is taken out of the queue, the row that follows it by the same value is looked up
@@ -221,8 +221,8 @@ function merged(
 }
 
 /**
- * The key of the next row that a value of `source` leads to, by the way with the number in `source`. It comes after the
- * place `begin`; where that is null, it is the first row.
+ * Makes the SQL of the key of the next row that a value of `source` leads to, by the way with the number in `source`.
+ * The row comes after the place `begin`; where that is null, it is the first row. The key is NULL where there is none.
  */
 function nextOfWays(
   plan: ListPlan,
@@ -238,12 +238,12 @@ function nextOfWays(
   return nexts.length === 1 ? nexts[0]! : sql`CASE ${source}.w ${join(cases, sql` `)} END`;
 }
 
-/** The alias of the listed table in the subquery that looks up the next row of the way `w`. */
+/** Returns the alias of the listed table in the subquery that looks up the next row of the way `w`. */
 const nextAlias = (w: number) => `_y${w}`;
 
 /**
- * The key of the first row, in the list's order, that a way leads to from the value of `source`: of those after the
- * place `begin`, or of all if there is no place.
+ * Makes the SQL of the key of the first row, in the list's order, that a way leads to from the value of `source`: of
+ * those after the place `begin`, or of all if `begin` is null. The key is NULL where there is no such row.
  */
 function nextOf(plan: ListPlan, way: WalkedWay, alias: Sql, row: Sql, source: Sql, begin: Refer | null): Sql {
   const { order } = plan.path;

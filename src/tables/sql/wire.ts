@@ -27,8 +27,8 @@ export type CutOf<C> = (column: C) => Cut | null;
 const uncut = () => null;
 
 /**
- * An SQL expression for a row as a JSON object (`docs/reference/http.md#values`). In it reals have 17 digits, and blobs
- * are in hexadecimal: `finishRows` gives them their final form outside of SQL.
+ * Makes an SQL expression for a row as a JSON object (`docs/reference/http.md#values`). In it reals have 17 digits, and
+ * blobs are in hexadecimal: `finishRows` gives them their final form outside of SQL.
  */
 export function jsonObject<C extends ShownColumn>(
   columns: readonly C[],
@@ -49,8 +49,8 @@ export function jsonObject<C extends ShownColumn>(
 }
 
 /**
- * The SQL of a row as `jsonObject` makes it. Where the stored values of these columns are larger than the database can
- * put into one answer, the value is `otherwise` instead.
+ * Makes the SQL of a row as JSON, like `jsonObject`. Where the stored values of these columns are larger than the
+ * database can put into one answer, the value is `otherwise` instead.
  */
 export function jsonWithin(
   { answerBytesMax, tables }: Catalog,
@@ -66,14 +66,14 @@ export function jsonWithin(
   return sql`CASE WHEN ${bytes} <= ${integer(answerBytesMax)} THEN ${row} ELSE ${otherwise} END`;
 }
 
-/** The SQL of a JSON array, made of the SQL of its values. */
+/** Makes the SQL of a JSON array, made of the SQL of its values. */
 export function jsonArray(values: readonly Sql[]): Sql {
   return sql`json_array(${commaList(values)})`;
 }
 
 /**
- * The SQL of how many bytes the texts, JSON and blobs in these columns have. Of values that are shortened only the
- * shown bytes count. SQLite knows the lengths without reading the values.
+ * Makes the SQL of how many bytes the texts, JSON and blobs in these columns have. Of values that are shortened only
+ * the shown bytes count. SQLite knows the lengths without reading the values.
  */
 export function storedBytes<C extends ShownColumn>(
   columns: readonly C[],
@@ -101,9 +101,9 @@ function concatenatedObject<C extends ShownColumn>(columns: readonly C[], shownO
 }
 
 /**
- * The SQL of a column's value as `jsonObject` puts it into JSON. JSON has no infinities. `finishRows` replaces those in
- * columns of type real. In a column of another type, which can hold one only if the database stores values of any type
- * in it, an infinity becomes null here.
+ * Makes the SQL of a column's value as `jsonObject` puts it into JSON. JSON has no infinities: they become null, those
+ * in columns of type real only in `finishRows`. In a column of another type, which can hold one only if the database
+ * stores values of any type in it, an infinity becomes null here.
  */
 export function shownValue(
   column: ShownColumn,
@@ -134,8 +134,8 @@ function wireValue(column: Pick<Column, "type">, ref: Sql): Sql {
 }
 
 /**
- * The SQL of a real in JSON: a number. A real that is extremely large or small becomes an array `[number, exponent]`,
- * which `realOf` turns back (`platform/real-scale.ts`).
+ * Makes the SQL of a real in JSON: a number. A real that is extremely large or small becomes an array `[number,
+ * exponent]`, which `realOf` turns back (`platform/real-scale.ts`).
  */
 export function realJson(ref: Sql): Sql {
   const { number, exponent } = scaledSql(ref.text);
@@ -146,9 +146,9 @@ export function realJson(ref: Sql): Sql {
 }
 
 /**
- * The SQL of a value in the key of a cursor, in JSON. Texts and NULL stand as they are. A value of another type is an
- * array with a letter for its type in SQLite: `["i", "12"]`, `["r", 1.5]`, `["b", "00ff"]`. The type is kept because
- * the order of values depends on it, and is asked for only where the column can hold values of several types.
+ * Makes the SQL of a value in the key of a cursor, in JSON. Texts and NULL stand as they are. A value of another type
+ * is an array with a letter for its type in SQLite: `["i", "12"]`, `["r", 1.5]`, `["b", "00ff"]`. The type is kept
+ * because the order of values depends on it, and is asked for only where the column can hold values of several types.
  */
 export function keyValue(
   { column, nullable }: OrderTerm,

@@ -19,15 +19,18 @@ import { bind, bindValue } from "../sql/fragment.js";
 import { returnedRow } from "../sql/returning.js";
 import type { WriteStep } from "./step.js";
 
-/** How many bytes the JSON of rows may have to be sent as one parameter: D1 takes 2 MB. */
+/**
+ * How many bytes the JSON of all the rows may have, as it is sent as one parameter: D1 takes 2 MB. With more, the rows
+ * are written one by one.
+ */
 const textBytesMax = 1_900_000;
-/** Up to how many rows the statement that creates them counts as short work. */
+/** With more rows than this, the statement that creates them counts as long work (`Duration`). */
 const shortRowsMax = 64;
 
 /**
- * Makes the step that creates several rows by one statement. Null where the rows have to be written one by one: because
- * each has to be tested after the ones before it are written, as a rule looks into the table that is written, or
- * because the rows do not give the same columns.
+ * Makes the step that creates several rows by one statement, or returns the refusal of a row. Returns null where the
+ * rows have to be written one by one. That is so, for example, where a rule looks into the table that is written, or
+ * where a row lacks a column that others give and whose default is an SQL expression.
  */
 export function bulkStep(
   target: WriteTarget,
@@ -63,8 +66,8 @@ export function bulkStep(
 }
 
 /**
- * Whether the outcome for a row does not depend on the rows that the same request creates before it. Where a trigger
- * may ignore a row, false is returned: a single statement would not tell which row was ignored.
+ * Whether what the rules decide about a row cannot depend on the rows that the same request creates before it. Where a
+ * trigger may ignore a row, false is returned too: a single statement would not tell which row was ignored.
  */
 function isJudgedAlone({ table, catalog, rule, readRule }: Access): boolean {
   const looked = [rule, readRule]
@@ -76,8 +79,9 @@ function isJudgedAlone({ table, catalog, rule, readRule }: Access): boolean {
 }
 
 /**
- * The row with a value for each of these columns: its own, else the column's default. Null where that is an SQL
- * expression: a statement that creates several rows cannot leave a column to its default in some of them alone.
+ * Returns the row with a value for each of these columns: its own, else the column's default. Returns null where such a
+ * default is an SQL expression: a statement that creates several rows cannot leave a column to its default in some of
+ * them alone.
  */
 function filled(row: RowValues, columns: readonly Column[]): RowValues | null {
   const values = new Map<string, SqlValue>();
@@ -93,7 +97,10 @@ function filled(row: RowValues, columns: readonly Column[]): RowValues | null {
   return values;
 }
 
-/** What is needed to make the step that creates several rows, and to make it again for only the first of them. */
+/**
+ * What `stepOf` needs, beside the rows, to make the step that creates several rows, and to make it again for only the
+ * first of them, when the row is looked for that the database refuses.
+ */
 interface Making {
   readonly target: WriteTarget;
   readonly bulk: Memo<BulkStatement>;

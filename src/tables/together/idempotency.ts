@@ -45,9 +45,10 @@ import {
 const header = "Idempotency-Key";
 
 /**
- * Reads the header `Idempotency-Key`, with which a request is carried out only once; null without the header. The key
- * is 1 to 200 visible characters, or a quoted string of them, as draft-ietf-httpapi-idempotency-key-header has it.
- * Refuses another text, and anonymous callers, with 400.
+ * Reads the header `Idempotency-Key`, with which a request is carried out only once, and the request's body. Returns
+ * that by which a repetition of the request is recognised; null without the header. The key is 1 to 200 visible ASCII
+ * characters, or a quoted string of them, as draft-ietf-httpapi-idempotency-key-header has it. Another text, and a key
+ * from an anonymous caller, are refused with 400.
  */
 export async function idempotencyOf({
   request,
@@ -85,13 +86,16 @@ function keyIn(text: string): string | null {
 
 const shortBodyMax = 128;
 
-/** A text by which the bodies of two requests are compared: a hash, or the body itself where it is short. */
+/**
+ * Returns the text that is kept of a request's body, to tell later whether another body is the same: a hash, or the
+ * body itself where it is short.
+ */
 export async function hashOf(body: string): Promise<string> {
   if (body.length <= shortBodyMax) return `=${body}`;
   return `#${toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body))))}`;
 }
 
-/** The header `Idempotency-Replayed: true` for an answer that is given again; no header for the first answer. */
+/** Returns the header `Idempotency-Replayed: true` for an answer that is given again; no header for a first answer. */
 export function replayedHeader(isReplayed: boolean): HeadersRecord {
   return isReplayed ? { "Idempotency-Replayed": "true" } : {};
 }
@@ -238,7 +242,7 @@ interface KeptWrite {
   readonly write: RowWrite;
   /** The primary key of a row of a kept answer, as JSON text. */
   readonly keyText: string;
-  /** The row as it was answered, as JSON text; null where only its key was kept. */
+  /** The row as it was answered, as JSON text; null where only its key was kept, because the answer was too large. */
   readonly stored: string | null;
 }
 
@@ -292,8 +296,8 @@ async function replay(
 /** How a row of a kept answer is shown to the caller of the repetition: only as far as they may read it by now. */
 interface Shown {
   /**
-   * The statement that reads the row as it is now, to know whether the caller may see it. Null where that does not
-   * depend on the row.
+   * The statement that reads the row as it is now, to know whether the caller may see it. Null where the row is not
+   * read, and `json` is given null: after a delete, for example, or where the caller may read no row of the table.
    */
   readonly get: CountedStatement | null;
   /**

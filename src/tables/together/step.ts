@@ -213,7 +213,10 @@ export const unknownReference = badRequest(
 const stale = new Refusal("precondition_failed", "the row is of another version by now");
 const changed = new Refusal("conflict", "the row was changed by someone else");
 
-/** What triggers of the project's owner and foreign key actions do, for each write that the steps may come to. */
+/**
+ * Returns, for each write that the steps may come to, what the triggers do that it fires: those of the project's owner
+ * and the server's own.
+ */
 export function triggersOfSteps(steps: readonly WriteStep[]): readonly TriggersReached[] {
   return steps.flatMap(({ writes }) => writes.map(triggersOf));
 }

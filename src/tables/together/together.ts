@@ -38,7 +38,7 @@ export interface Beside {
   readonly last: (nonce: string) => readonly Statement[];
 }
 
-/** Used for a transaction in which the server has no statements of its own. */
+/** The `Beside` without statements: for a transaction in which the server has none of its own. */
 export const nothingBeside: Beside = {
   before: () => [],
   around: () => ({ before: [], after: [] }),
@@ -81,7 +81,7 @@ export interface WrittenTogether {
   readonly isNew: boolean;
 }
 
-/** Up to how many steps a transaction counts as short work: about as many as take a few milliseconds. */
+/** With more steps than this a transaction counts as long work, even where each step by itself is short. */
 const shortStepsMax = 16;
 
 /**
@@ -96,7 +96,8 @@ const attemptsMax = 3;
  *
  * Not every backend tells which step an error belongs to. To find out, parts of the steps are tried again in
  * transactions that are undone, at most log2 of the number of steps, and two more. If others have changed rows in
- * between, so that no step can be blamed, everything begins anew, three times in all.
+ * between, so that no step can be blamed, everything begins anew. At the third attempt, the step that the search has
+ * come to is blamed all the same.
  */
 export async function writeTogether(
   steps: readonly WriteStep[],
@@ -310,7 +311,10 @@ async function failedAt(
   });
   if (all === 1) return { ...blamed(0), error };
   const first = (count: number) => (parts === undefined ? steps.slice(0, count) : [parts.first(count)]);
-  /** The error with which the first `count` steps fail when they are tried; null where they can be done. */
+  /**
+   * Tries the first `count` steps in a transaction that is undone. Returns the error with which they fail; null where
+   * they can be done.
+   */
   const tried = async (count: number): Promise<unknown> => {
     const { before, around, last }: Beside =
       count === all ? beside : { ...nothingBeside, around: beside.around };

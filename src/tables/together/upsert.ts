@@ -188,9 +188,10 @@ function changeOrCreate(
 }
 
 /**
- * The values that an upsert sets in a row that exists already: all but those of the primary key, and of the columns by
- * which the row was recognised. Where none is left, one of these columns is set to the value that it has, so that the
- * rule for updates is tested all the same.
+ * Returns the values that an upsert sets in a row that exists already: those given for it but for the primary key and
+ * the columns by which the row was recognised, and those that the server manages. Where there are none, one of the
+ * columns by which the row was recognised is set to the value that it has, so that the rule for updates is tested all
+ * the same.
  */
 function patchOf(upsert: Upsert, values: RowValues, access: Access, execution: WriteExecution): RowValues {
   const kept = new Set<string>([...upsert.columns.map(({ name }) => name), ...access.table.primaryKey]);
@@ -245,8 +246,8 @@ function keepOrCreate(
         write: null,
         asked: [found],
         // Two rows are counted where the caller is shown the row: the insert has looked for it, and the SELECT has read
-        // it. Where it is not shown, the insert has looked for it twice. If the rules have an `exists`, the number is
-        // not known.
+        // it. Where it is not shown, three: the insert has looked for it twice. If the rules have an `exists`, the
+        // number is not known, unless the caller may read every row: then the insert tests no rule here.
         rowsRead: isCounted ? (admitted === 1 ? 2 : 3) : null,
         rowsWritten: 0,
       };
