@@ -25,9 +25,10 @@ export class UnexpectedRowError extends CallRefusedError {
 }
 
 /**
- * The database as a request uses it before its caller has been checked. The first call sends the check along with the
- * request's statements, and throws UnexpectedRowError where the check returns another row than expected. A write is
- * committed only if the check holds in the same transaction.
+ * The database as a request uses it whose caller has not been checked yet. Until a call has confirmed the caller, each
+ * call sends the check along with the request's statements, and throws UnexpectedRowError where the check returns
+ * another row than expected; a write is then committed only if the check holds in the same transaction. Once the caller
+ * is confirmed, calls are passed on without the check.
  */
 export class CheckedDatabase implements Statements {
   readonly #database: Statements;

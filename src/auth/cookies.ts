@@ -51,7 +51,10 @@ export function refreshCookie(headers: Headers): string | null {
   return readCookie(headers, refreshName);
 }
 
-/** Whether the request carries an access or a refresh cookie. */
+/**
+ * Whether the server can read an access or a refresh token from the request's cookies. A cookie that is empty, or that
+ * comes twice, counts as none. The token itself is not checked.
+ */
 export function hasSessionCookie(headers: Headers): boolean {
   return accessCookie(headers) !== null || refreshCookie(headers) !== null;
 }

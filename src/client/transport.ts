@@ -42,7 +42,10 @@ export type Send = (call: Call) => Promise<Answer>;
 /** What `transport` needs: the URL of the server, and how requests are sent to it. */
 export interface TransportOptions {
   readonly url: string;
-  /** The path under which the server has the tables. It replaces `/api` at the beginning of a call's path. */
+  /**
+   * The path under which the server has the tables. Where the path of a call begins with `/api/`, this takes the place
+   * of `/api`; other paths, such as those under `/auth`, are sent unchanged.
+   */
   readonly tablesPath: string;
   readonly timeoutMs: number;
   readonly cookies: boolean;

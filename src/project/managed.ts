@@ -9,9 +9,10 @@ import { isWhollyRead } from "./unread.js";
 export const firstVersion = "random() & 1099511627775";
 
 /**
- * The default that a managed column (one that the server sets by itself) has in the database. It is used for rows that
- * are not inserted by a request for rows but otherwise, such as by a trigger, and for rows that exist when the column
- * is added. Null where the column of such rows is NULL.
+ * The default that a managed column (one whose values the server sets by itself) has in the database. A row that a
+ * request inserts through the server's tables gets its value from the server instead. The default is for all other new
+ * rows, such as those that a trigger inserts, and for rows that exist when the column is added. Null where the column
+ * has no default, so that it is NULL in such rows.
  */
 export function managedDefault(managed: Managed, type: ColumnType): ColumnDefault | null {
   switch (managed) {

@@ -31,8 +31,9 @@ interface State {
 }
 
 /**
- * The columns of `row` for which an update rule asks for a certain value. Columns of the primary key are left out,
- * because no update changes them.
+ * Finds the conditions of an update rule that compare a column of the row to be changed with a fixed value or with
+ * NULL, such as `row.status = 'draft'` or `row.deleted_at is null`. Returns each such column, and how the rule writes
+ * the test. Columns of the primary key are left out, because no request can change them.
  */
 function statesKept(rule: Expression, table: Table): readonly State[] {
   switch (rule.kind) {

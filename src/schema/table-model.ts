@@ -182,7 +182,7 @@ function referenceModel(key: PhysicalForeignKey, physical: Physical): Reference 
 
 /**
  * Splits a table's indexes into those that `unique` can express and the others. Unique indexes of a single column come
- * first, in the order of the table's columns, because the parser of svc.schema.yaml orders them so.
+ * first, in the order of the table's columns, as the parser of svc.schema.yaml puts columns that are marked `unique`.
  */
 function indexesAndUnique(
   shapes: readonly IndexShape[],
