@@ -1,9 +1,9 @@
 /**
  * The 10,000 most used passwords of 6 characters and more, sorted and compressed. Each line begins with a whole
  * password. Each further one is a capital letter, which says how many characters it shares with the password before it
- * (A: none, B: one), and the rest of its characters. Written by `npm run passwords`, from the package @zxcvbn-
- * ts/language-common: copyright (c) 2012-2016 Dan Wheeler and Dropbox, Inc., copyright (c) 2021 @zxcvbn-ts, under the
- * MIT licence (https://opensource.org/license/mit).
+ * (A: none, B: one), and the rest of its characters. Written by `npm run passwords`, from the package
+ * @zxcvbn-ts/language-common: copyright (c) 2012-2016 Dan Wheeler and Dropbox, Inc., copyright (c) 2021 @zxcvbn-ts,
+ * under the MIT licence (https://opensource.org/license/mit).
  */
 export const commonPasswords = `0.0.0.000F00B00000G7F1F7D111C7007DbondB1011900G10G50G60H1G70H1H2H3H4H5H6H7H8H9G80H1H2H3H4H5H6H7H8H9G90H1H2H3H4
 01011995H9E2000H1G10H1E70E80F1E91D203G04E1980H5H6H7H8H9G90H2D31980H1H3H4H5H6H7H8H9G91E90D41979G80H1H2H3H5H6H7

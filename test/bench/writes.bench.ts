@@ -14,7 +14,7 @@ const pocketbase = process.env.POCKETBASE;
 const rounds = 2 * Math.ceil(Math.max(6, Number(process.env.ROUNDS ?? 10)) / 2);
 const rows = 1_000;
 const batchRows = 100;
-/** Of one turn, so many that it takes some tenths of a second. */
+/** Of one turn of 16 clients, so many that it takes a second; one client makes a quarter of them. */
 const creates = 6_400;
 const transfers = 640;
 const accounts = 1_000;

@@ -276,7 +276,7 @@ describe("administration", () => {
   });
 });
 
-/** Puts users into the database of a project, which a page of a list does not have at once. */
+/** Puts users into the database of a project: more than one page of a list has. */
 function addUsers(directory: string, howMany: number): void {
   const database = new Libsql(join(directory, ".svc", "data.db"));
   database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${howMany})

@@ -62,7 +62,7 @@ describe("the OpenAPI document", () => {
     const names = operations
       .flatMap(({ parameters = [] }) => parameters)
       .filter((parameter) => parameter.in === "query")
-      .map(({ name, style }) => (style === "deepObject" ? `${name}[id]` : name));
+      .map(({ name, style }) => (style === "deepObject" && !name.endsWith("]") ? `${name}[id]` : name));
     expect(names.length).toBeGreaterThan(50);
     const shown = names.flatMap((name) => parameterNames(`/?${encodeURIComponent(name)}=1`, columns));
     expect(shown).toEqual(names);

@@ -14,9 +14,9 @@ const mostUsed = dictionary["passwords-common"].filter((word) => word.length >= 
 const heading = `/**
  * The 10,000 most used passwords of ${lengthMin} characters and more, sorted and compressed. Each line begins with a whole
  * password. Each further one is a capital letter, which says how many characters it shares with the password before it
- * (A: none, B: one), and the rest of its characters. Written by \`npm run passwords\`, from the package @zxcvbn-
- * ts/language-common: copyright (c) 2012-2016 Dan Wheeler and Dropbox, Inc., copyright (c) 2021 @zxcvbn-ts, under the
- * MIT licence (https://opensource.org/license/mit).
+ * (A: none, B: one), and the rest of its characters. Written by \`npm run passwords\`, from the package
+ * @zxcvbn-ts/language-common: copyright (c) 2012-2016 Dan Wheeler and Dropbox, Inc., copyright (c) 2021 @zxcvbn-ts,
+ * under the MIT licence (https://opensource.org/license/mit).
  */
 export const commonPasswords = \``;
 
