@@ -2,10 +2,10 @@ import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "pr
 import { Icon } from "../parts/icon.js";
 import type { Column, Row } from "../server/shapes.js";
 import { texts } from "../texts.js";
+import { copiedCell, pastedCells } from "./clipboard-cells.js";
 import { columnOffsets, columnWidth } from "./column-widths.js";
 import { type Cell, movedBy } from "./grid-keys.js";
 import { type Editing, GridRow } from "./grid-row.js";
-import { pastedCells } from "./pasted-cells.js";
 import { isPreview } from "./value.js";
 import { scrolledTo, visibleColumns, visibleRows } from "./visible-range.js";
 
@@ -299,9 +299,7 @@ function cellOf(target: HTMLElement): Cell | null {
 }
 
 async function copyCell({ name }: Column, row: Row | undefined): Promise<void> {
-  const value = row?.[name];
-  const isText = typeof value === "string";
-  await navigator.clipboard.writeText(isText ? value : JSON.stringify(value ?? null)).catch(() => {});
+  await navigator.clipboard.writeText(copiedCell(row?.[name])).catch(() => {});
 }
 
 /** The size of 1 rem in pixels. Users can set another font size in their browser, so it is not always 16. */
