@@ -65,7 +65,7 @@ export class GridRow extends Component<GridRowProps> {
       active,
       editing,
     } = this.props;
-    const edited = editing === null ? -1 : columns.findIndex(({ name }) => name === editing.column);
+    const editedColumn = editing === null ? -1 : columns.findIndex(({ name }) => name === editing.column);
     return (
       <div
         role="row"
@@ -94,7 +94,7 @@ export class GridRow extends Component<GridRowProps> {
             <span aria-hidden="true">⤢</span>
           </button>
         </div>
-        {indexesWith(range, edited < 0 ? null : edited).map((at) => {
+        {indexesWith(range, editedColumn < 0 ? null : editedColumn).map((at) => {
           const column = columns[at]!;
           const value = row[column.name];
           const isNumber = column.type === "integer" || column.type === "real" || column.type === "blob";
@@ -109,7 +109,7 @@ export class GridRow extends Component<GridRowProps> {
               data-column={at}
               style={{ left: `${offsets[at]}px`, width: `${offsets[at + 1]! - offsets[at]!}px` }}
             >
-              {editing !== null && at === edited ? (
+              {editing !== null && at === editedColumn ? (
                 <CellEditor
                   column={column}
                   value={editing.row[column.name]}

@@ -94,6 +94,7 @@ export function Grid(props: GridProps) {
       element.removeEventListener("scroll", look);
     };
   }, [height]);
+  // From here on the active cell is at its new place: where its row is gone, the row that has come to its place counts.
   useLayoutEffect(() => setLastActive(active), [active]);
   // The editing ends where its row or its column is gone.
   const isEditedGone = editing !== null && (editedRow < 0 || !columnNames.includes(editing.column));
@@ -133,8 +134,8 @@ export function Grid(props: GridProps) {
     const column = columns[cell.column];
     const row = rows[cell.row];
     if (column === undefined || row === undefined) return;
-    const isInPlace = props.isEditable(column) && idOf(row) !== null && !isLarge(column, row[column.name]);
-    if (!isInPlace) return onOpen(cell.row, column.name);
+    const isEditable = props.isEditable(column) && rowIds[cell.row] !== null;
+    if (!isEditable || isLarge(column, row[column.name])) return onOpen(cell.row, column.name);
     if (column.type === "boolean" && typed !== null) return;
     setEditing({ row, column: column.name, typed });
   };
