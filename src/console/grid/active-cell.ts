@@ -20,8 +20,8 @@ export function activeAt(
 }
 
 /**
- * The active cell where it is now. Where its row or its column is gone, it is the cell that has come to its place, or the
- * nearest one. Returns the same object where nothing has changed.
+ * The active cell where it is now. Where its row or its column is gone, it is the cell that has come to its place, or
+ * the nearest one. Returns the same object where nothing has changed.
  */
 export function foundAgain(
   active: ActiveCell,

@@ -1,7 +1,7 @@
 /**
  * The text by which a cell with this value is copied: a text as it is, and any other value as JSON. As spreadsheets do
- * it, a text that would be read as several cells, or that begins with a quote, stands between quotes, and its own quotes
- * are doubled.
+ * it, a text that would be read as several cells, or that begins with a quote, stands between quotes, and its own
+ * quotes are doubled.
  */
 export function copiedCell(value: unknown): string {
   if (typeof value !== "string") return JSON.stringify(value ?? null);
