@@ -25,6 +25,8 @@ export function CellEditor({ column, value, typed, onSave, onCancel }: CellEdito
     if (typed === null && field.current instanceof HTMLInputElement) field.current.select();
   }, []);
   const save = async (isNullNow = isNull, textNow = text) => {
+    // To save a second time would be a conflict with the first.
+    if (isBusy) return;
     const parsed = isNullNow ? { value: null } : parseValue(type, textNow);
     if ("problem" in parsed) return setProblem(texts.values.problems[parsed.problem]);
     if (parsed.value === value) return onCancel();

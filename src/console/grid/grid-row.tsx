@@ -3,7 +3,7 @@ import type { Column, Row } from "../server/shapes.js";
 import { texts } from "../texts.js";
 import { ReferenceLink, Value } from "./cell.js";
 import { CellEditor } from "./cell-editor.js";
-import type { VisibleRange } from "./visible-range.js";
+import { indexesWith, type VisibleRange } from "./visible-range.js";
 
 /** The cell whose value is being edited in place. */
 export interface Editing {
@@ -65,7 +65,7 @@ export class GridRow extends Component<GridRowProps> {
       active,
       editing,
     } = this.props;
-    const shown = columns.slice(range.first, range.end);
+    const editedColumn = editing === null ? -1 : columns.findIndex(({ name }) => name === editing.column);
     return (
       <div
         role="row"
@@ -94,8 +94,8 @@ export class GridRow extends Component<GridRowProps> {
             <span aria-hidden="true">⤢</span>
           </button>
         </div>
-        {shown.map((column, i) => {
-          const at = range.first + i;
+        {indexesWith(range, editedColumn < 0 ? null : editedColumn).map((at) => {
+          const column = columns[at]!;
           const value = row[column.name];
           const isNumber = column.type === "integer" || column.type === "real" || column.type === "blob";
           const classes = ["grid-cell", isNumber && "number", column.type === "json" && "mono"];
@@ -109,7 +109,7 @@ export class GridRow extends Component<GridRowProps> {
               data-column={at}
               style={{ left: `${offsets[at]}px`, width: `${offsets[at + 1]! - offsets[at]!}px` }}
             >
-              {editing?.column === column.name ? (
+              {editing !== null && at === editedColumn ? (
                 <CellEditor
                   column={column}
                   value={editing.row[column.name]}

@@ -2,12 +2,13 @@ import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "pr
 import { Icon } from "../parts/icon.js";
 import type { Column, Row } from "../server/shapes.js";
 import { texts } from "../texts.js";
+import { type ActiveCell, activeAt, foundAgain } from "./active-cell.js";
+import { copiedCell, pastedCells } from "./clipboard-cells.js";
 import { columnOffsets, columnWidth } from "./column-widths.js";
 import { type Cell, movedBy } from "./grid-keys.js";
 import { type Editing, GridRow } from "./grid-row.js";
-import { pastedCells } from "./pasted-cells.js";
 import { isPreview } from "./value.js";
-import { scrolledTo, visibleColumns, visibleRows } from "./visible-range.js";
+import { indexesWith, scrolledTo, visibleColumns, visibleRows } from "./visible-range.js";
 
 export interface GridProps {
   readonly label: string;
@@ -57,11 +58,15 @@ export function Grid(props: GridProps) {
   const id = useId();
   const rem = useRem();
   const [view, setView] = useState({ top: 0, left: 0, height: 0, width: 0 });
-  const [active, setActive] = useState<Cell>({ row: 0, column: 0 });
-  const [begun, setEditing] = useState<Editing | null>(null);
-  // A row that was loaded anew is another object, but has the same id. The editing ends where the row is gone.
-  const editedId = begun && idOf(begun.row);
-  const editing = editedId !== null && rows.some((row) => idOf(row) === editedId) ? begun : null;
+  const rowIds = useMemo(() => rows.map(idOf), [rows]);
+  const columnNames = columns.map(({ name }) => name);
+  const [lastActive, setLastActive] = useState<ActiveCell>(() =>
+    activeAt({ row: 0, column: 0 }, rowIds, columnNames),
+  );
+  const active = foundAgain(lastActive, rowIds, columnNames);
+  const activate = (cell: Cell) => setLastActive(activeAt(cell, rowIds, columnNames));
+  const [editing, setEditing] = useState<Editing | null>(null);
+  const editedRow = editing === null ? -1 : rowIds.indexOf(idOf(editing.row));
   const height = rowHeight * rem;
   const left = selectWidth * rem;
   const offsets = useMemo(
@@ -89,12 +94,26 @@ export function Grid(props: GridProps) {
       element.removeEventListener("scroll", look);
     };
   }, [height]);
+  // From here on the active cell is at its new place: where its row is gone, the row that has come to its place counts.
+  useLayoutEffect(() => setLastActive(active), [active]);
+  // The editing ends where its row or its column is gone.
+  const isEditedGone = editing !== null && (editedRow < 0 || !columnNames.includes(editing.column));
+  useLayoutEffect(() => {
+    if (isEditedGone) setEditing(null);
+  }, [isEditedGone]);
+  // When the editing ends, the keyboard goes on in the grid, unless something else than the field had the focus.
+  useLayoutEffect(() => {
+    if (editing === null) return;
+    return () => {
+      if (document.activeElement === document.body) frame.current?.focus();
+    };
+  }, [editing]);
   useEffect(() => {
     if (range.end >= rows.length - nearEndRows) props.onEnd();
   }, [range.end, rows.length]);
 
   const moveTo = (cell: Cell) => {
-    setActive(cell);
+    activate(cell);
     const element = frame.current!;
     const seen = { top: element.scrollTop, left: element.scrollLeft };
     const top =
@@ -107,21 +126,33 @@ export function Grid(props: GridProps) {
     if (!isSelectable) return;
     const next = new Set(selected);
     const others = isRange ? between(active.row, row) : [row];
-    const chosen = others.map((each) => rows[each]).filter((each) => each !== undefined);
-    for (const id of idsOf(chosen, idOf)) if (isRange || !next.delete(id)) next.add(id);
+    const chosen = others.map((each) => rowIds[each] ?? null).filter((each) => each !== null);
+    for (const each of chosen) if (isRange || !next.delete(each)) next.add(each);
     onSelect(next);
   };
   const edit = (cell: Cell, typed: string | null) => {
     const column = columns[cell.column];
     const row = rows[cell.row];
     if (column === undefined || row === undefined) return;
-    if (!props.isEditable(column) || isLarge(column, row[column.name])) return onOpen(cell.row, column.name);
+    const isEditable = props.isEditable(column) && rowIds[cell.row] !== null;
+    if (!isEditable || isLarge(column, row[column.name])) return onOpen(cell.row, column.name);
     if (column.type === "boolean" && typed !== null) return;
     setEditing({ row, column: column.name, typed });
   };
+  const saveEdited = async (saved: Editing, value: unknown) => {
+    await onSave(saved.row, columns.find(({ name }) => name === saved.column)!, value);
+    // Meanwhile the user may have left this cell by Escape, and be editing another one.
+    setEditing((current) => (current === saved ? null : current));
+  };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (editing !== null || event.target !== frame.current) return;
+    if (event.target !== frame.current) return;
     const isControl = event.ctrlKey || event.metaKey;
+    if (editing !== null) {
+      // The user has clicked elsewhere in the grid. Other keys than Tab go on in the field that is still open.
+      if (event.key !== "Tab" && !isControl)
+        frame.current?.querySelector<HTMLElement>(".cell-input")?.focus();
+      return;
+    }
     const page = Math.max(1, Math.floor(view.height / height) - 1);
     const next = movedBy(event.key, isControl, active, { rows: rows.length, columns: columns.length, page });
     const column = columns[active.column];
@@ -159,17 +190,13 @@ export function Grid(props: GridProps) {
     if (cell === null) return;
     if (target.closest(".grid-open")) return onOpen(cell.row, null);
     if (target instanceof HTMLInputElement) toggle(cell.row, event.shiftKey);
-    setActive(cell);
+    activate(cell);
   };
   const onDoubleClick = (event: MouseEvent) => {
     const cell = cellOf(event.target as HTMLElement);
     if (cell !== null && cell.column >= 0 && editing === null) edit(cell, null);
   };
-  const leaveEditing = () => {
-    setEditing(null);
-    frame.current?.focus();
-  };
-  const ids = useMemo(() => idsOf(rows, idOf), [rows]);
+  const ids = useMemo(() => rowIds.filter((each) => each !== null), [rowIds]);
   const areAllSelected = ids.length > 0 && ids.every((each) => selected.has(each));
   const isDrawn =
     (active.row < 0 || (active.row >= range.first && active.row < range.end)) &&
@@ -240,9 +267,9 @@ export function Grid(props: GridProps) {
         class="grid-body"
         style={{ height: `${rows.length * height}px`, width: `${left + offsets.at(-1)!}px` }}
       >
-        {rows.slice(range.first, range.end).map((row, i) => {
-          const index = range.first + i;
-          const rowId = idOf(row);
+        {indexesWith(range, editedRow < 0 ? null : editedRow).map((index) => {
+          const row = rows[index]!;
+          const rowId = rowIds[index] ?? null;
           return (
             <GridRow
               key={rowId ?? index}
@@ -257,13 +284,9 @@ export function Grid(props: GridProps) {
               isSelected={rowId !== null && selected.has(rowId)}
               isSelectable={isSelectable}
               active={active.row === index ? active.column : null}
-              editing={rowId !== null && rowId === editedId ? editing : null}
-              onCancel={leaveEditing}
-              onSave={async (value) => {
-                const { row: before, column } = editing!;
-                await onSave(before, columns.find(({ name }) => name === column)!, value);
-                leaveEditing();
-              }}
+              editing={index === editedRow ? editing : null}
+              onCancel={() => setEditing(null)}
+              onSave={(value) => saveEdited(editing!, value)}
             />
           );
         })}
@@ -283,10 +306,6 @@ function isLarge({ type }: Column, value: unknown): boolean {
   return typeof value === "string" && (value.length > lineLengthMax || value.includes("\n"));
 }
 
-function idsOf(rows: readonly Row[], idOf: GridProps["idOf"]): readonly string[] {
-  return rows.map(idOf).filter((id) => id !== null);
-}
-
 function between(a: number, b: number): readonly number[] {
   const [from, to] = [Math.max(0, Math.min(a, b)), Math.max(a, b)];
   return Array.from({ length: to - from + 1 }, (_, i) => from + i);
@@ -299,9 +318,7 @@ function cellOf(target: HTMLElement): Cell | null {
 }
 
 async function copyCell({ name }: Column, row: Row | undefined): Promise<void> {
-  const value = row?.[name];
-  const isText = typeof value === "string";
-  await navigator.clipboard.writeText(isText ? value : JSON.stringify(value ?? null)).catch(() => {});
+  await navigator.clipboard.writeText(copiedCell(row?.[name])).catch(() => {});
 }
 
 /** The size of 1 rem in pixels. Users can set another font size in their browser, so it is not always 16. */

@@ -41,3 +41,13 @@ export function scrolledTo(begin: number, end: number, start: number, length: nu
   if (begin < start) return begin;
   return end > start + length ? end - length : start;
 }
+
+/**
+ * The indexes of a range in ascending order, together with `other`, an index that is rendered wherever it is: scrolling
+ * must not take the field away that somebody types into. `other` is null where there is none.
+ */
+export function indexesWith({ first, end }: VisibleRange, other: number | null): readonly number[] {
+  const indexes = Array.from({ length: end - first }, (_, i) => first + i);
+  if (other === null || (other >= first && other < end)) return indexes;
+  return other < first ? [other, ...indexes] : [...indexes, other];
+}

@@ -1,3 +1,13 @@
+/**
+ * The text by which a cell with this value is copied: a text as it is, and any other value as JSON. As spreadsheets do
+ * it, a text that would be read as several cells, or that begins with a quote, stands between quotes, and its own
+ * quotes are doubled.
+ */
+export function copiedCell(value: unknown): string {
+  if (typeof value !== "string") return JSON.stringify(value ?? null);
+  return /^"|[\t\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+}
+
 // A cell, between quotes or not, and what ends it. A quote that no quote closes before the end of a cell belongs to the
 // cell's text, as in `"so-called`.
 const cell = /(?:"([^"]*(?:""[^"]*)*)"(?=[\t\r\n]|$)|([^\t\r\n]*))(\t|\r\n?|\n|$)/g;
