@@ -11,9 +11,9 @@ interface Question {
   readonly isDangerous?: boolean;
   /**
    * The action, which is carried out when the person has agreed. The dialog closes when it has succeeded; where it
-   * fails, the dialog stays open and says why.
+   * fails, the dialog stays open and says why. The signal is aborted where the dialog is closed before that.
    */
-  readonly act: () => Promise<unknown>;
+  readonly act: (signal: AbortSignal) => Promise<unknown>;
 }
 
 const question = signal<Question | null>(null);
@@ -42,7 +42,11 @@ export function Confirmation() {
         isDangerous={asked.isDangerous ?? true}
         onCancel={close}
         onSubmit={async () => {
-          await asked.act();
+          const controller = new AbortController();
+          const unwatch = effect(() => {
+            if (question.value !== asked) controller.abort();
+          });
+          await asked.act(controller.signal).finally(unwatch);
           close();
         }}
       >

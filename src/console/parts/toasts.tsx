@@ -1,6 +1,7 @@
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { SvcError } from "../../client/index.js";
+import { session } from "../server/session-state.js";
 import { texts } from "../texts.js";
 import { Button } from "./button.js";
 import { Icon } from "./icon.js";
@@ -15,6 +16,11 @@ interface Toast {
 
 const toasts = signal<readonly Toast[]>([]);
 let count = 0;
+// Messages may name rows, and what they offer to do is not for whoever signs in next.
+effect(() => {
+  if (session.value === null) toasts.value = [];
+});
+
 const shownMs = 8000;
 /** What was not done, and why, takes longer to read. */
 const failureShownMs = 30_000;
@@ -47,6 +53,8 @@ export function messageOf(error: unknown): string {
 }
 
 function add(toast: Omit<Toast, "id">): void {
+  // What was begun before somebody signed out may end after it.
+  if (session.value === null) return;
   const id = ++count;
   toasts.value = [...toasts.value.slice(-3), { id, ...toast }];
   setTimeout(() => dismiss(id), toast.isFailure ? failureShownMs : shownMs);

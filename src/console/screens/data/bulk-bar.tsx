@@ -5,7 +5,8 @@ import { tell } from "../../parts/toasts.js";
 import { ask } from "../../server/ask.js";
 import type { Row, TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
-import { keepsHistory, restoreBefore } from "./save-change.js";
+import { keepsHistory } from "./save-change.js";
+import { undoAll, undoOfDeletion } from "./undo.js";
 
 interface BulkBarProps {
   readonly table: TableShape;
@@ -26,10 +27,8 @@ export function BulkBar({ table, rows, onClear, onChanged }: BulkBarProps) {
         // Where it fails in the middle, some of the rows are deleted already.
         await removeRows(table, keys).finally(onChanged);
         onClear();
-        const undo = async () => {
-          for (const key of keys) await restoreBefore(table, key, null);
-          onChanged();
-        };
+        const undos = keys.map((key) => undoOfDeletion(table, key));
+        const undo = () => undoAll(undos, () => {}).finally(onChanged);
         tell(
           texts.data.deleted(keys.length),
           keepsHistory(table) ? { label: texts.app.undo, act: undo } : undefined,

@@ -1,3 +1,4 @@
+import { Fragment } from "preact";
 import { Value } from "../../grid/cell.js";
 import { Button } from "../../parts/button.js";
 import { Dialog } from "../../parts/dialog.js";
@@ -5,45 +6,45 @@ import type { Row, TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 
 /**
- * A value that the administrator has changed in a row that somebody else has changed since it was shown. `mine` is the
- * administrator's value, `theirs` the row as it is now.
+ * Values that the administrator has given to a row that somebody else has changed since it was shown. `mine` are the
+ * administrator's values, by their columns, and `theirs` is the row as it is now.
  */
 export interface Conflict {
-  readonly column: string;
-  readonly mine: unknown;
+  readonly mine: Row;
   readonly theirs: Row;
   readonly onOverwrite: () => Promise<void>;
-  readonly onKeep: (theirs: Row) => void;
+  readonly onKeep: () => void;
+  /** Called when the dialog is closed without a choice. */
+  readonly onClose: () => void;
 }
 
 /**
- * Shows the administrator's value and the one that the row has now, and lets the administrator choose which of them
- * stays.
+ * Shows the administrator's values and those that the row has now, and lets the administrator choose which of them
+ * stay.
  */
-export function ConflictDialog(
-  props: Conflict & { readonly table: TableShape; readonly onClose: () => void },
-) {
-  const { table, column, mine, theirs, onOverwrite, onKeep, onClose } = props;
-  const shape = table.columns.find(({ name }) => name === column)!;
-  const keep = () => {
-    onKeep(theirs);
-    onClose();
-  };
+export function ConflictDialog(props: Conflict & { readonly table: TableShape }) {
+  const { table, mine, theirs, onOverwrite, onKeep, onClose } = props;
   return (
-    <Dialog title={texts.data.conflict} onClose={keep}>
+    <Dialog title={texts.data.conflict} onClose={onClose}>
       <p class="prose">{texts.data.conflictHelp}</p>
       <dl class="facts">
-        <dt>{texts.data.theirs(column)}</dt>
-        <dd>
-          <Value column={shape} value={theirs[column]} />
-        </dd>
-        <dt>{texts.data.mine(column)}</dt>
-        <dd>
-          <Value column={shape} value={mine} />
-        </dd>
+        {table.columns
+          .filter(({ name }) => Object.hasOwn(mine, name))
+          .map((column) => (
+            <Fragment key={column.name}>
+              <dt>{texts.data.theirs(column.name)}</dt>
+              <dd>
+                <Value column={column} value={theirs[column.name]} />
+              </dd>
+              <dt>{texts.data.mine(column.name)}</dt>
+              <dd>
+                <Value column={column} value={mine[column.name]} />
+              </dd>
+            </Fragment>
+          ))}
       </dl>
       <div class="form-actions">
-        <Button onPress={keep}>{texts.data.keepTheirs}</Button>
+        <Button onPress={onKeep}>{texts.data.keepTheirs}</Button>
         <Button kind="danger" onPress={onOverwrite}>
           {texts.data.overwrite}
         </Button>

@@ -15,9 +15,10 @@ import { tableOf } from "../../server/tables.js";
 import { texts } from "../../texts.js";
 import { removeRows } from "./bulk-bar.js";
 import { isOfPeople } from "./column-of-people.js";
+import { type Conflict, ConflictDialog } from "./conflict-dialog.js";
 import { RowField } from "./row-field.js";
 import { RowHistory } from "./row-history.js";
-import { keepsHistory, saveChange, undoChange, wholeValues } from "./save-change.js";
+import { keepsHistory, saveChange, wholeValues } from "./save-change.js";
 
 interface RowDrawerProps {
   readonly table: TableShape;
@@ -27,7 +28,11 @@ interface RowDrawerProps {
   readonly as: As | null;
   readonly isChangeable: boolean;
   readonly onClose: () => void;
+  readonly onCreated: () => void;
+  /** Called with the row as it was saved. */
   readonly onSaved: (row: Row) => void;
+  /** Called with the row as somebody else has changed it, where that is to stay. */
+  readonly onKept: (row: Row) => void;
   readonly onChanged: () => void;
 }
 
@@ -36,8 +41,6 @@ interface Draft {
   readonly states: FieldStates;
   /** The long values that were loaded whole. */
   readonly whole: Row;
-  /** Whether the user knows that somebody else has changed the row, so that the next save writes over it. */
-  readonly isForced: boolean;
 }
 
 /**
@@ -48,7 +51,8 @@ export function RowDrawer(props: RowDrawerProps) {
   const { table, row } = props;
   const [tab, setTab] = useState<"columns" | "history">("columns");
   // The draft is kept here, so that it is still there when the user comes back from the history.
-  const [draft, setDraft] = useState<Draft>({ states: {}, whole: {}, isForced: false });
+  const [draft, setDraft] = useState<Draft>({ states: {}, whole: {} });
+  const [conflict, setConflict] = useState<Conflict | null>(null);
   const isChanged = Object.values(draft.states).some(({ mode }) => mode !== "kept");
   const onClose = () =>
     isChanged
@@ -63,39 +67,43 @@ export function RowDrawer(props: RowDrawerProps) {
   const title =
     row === null ? texts.data.newRowOf(table.name) : texts.data.rowOf(table.name, key && keyLabel(key));
   return (
-    <Dialog kind="side" title={title} onClose={onClose}>
-      {key !== null && props.as === null && keepsHistory(table) && (
-        <Tabs
-          label={title}
-          value={tab}
-          tabs={[
-            ["columns", texts.data.columns],
-            ["history", texts.data.history],
-          ]}
-          onChange={setTab}
-        />
-      )}
-      {tab === "columns" ? (
-        <RowForm
-          {...props}
-          rowKey={key}
-          draft={draft}
-          isChanged={isChanged}
-          onDraft={setDraft}
-          onCancel={onClose}
-        />
-      ) : (
-        <RowHistory
-          table={table}
-          rowKey={key!}
-          isChangeable={props.isChangeable}
-          onRestored={() => {
-            props.onChanged();
-            props.onClose();
-          }}
-        />
-      )}
-    </Dialog>
+    <>
+      <Dialog kind="side" title={title} onClose={onClose}>
+        {key !== null && props.as === null && keepsHistory(table) && (
+          <Tabs
+            label={title}
+            value={tab}
+            tabs={[
+              ["columns", texts.data.columns],
+              ["history", texts.data.history],
+            ]}
+            onChange={setTab}
+          />
+        )}
+        {tab === "columns" ? (
+          <RowForm
+            {...props}
+            rowKey={key}
+            draft={draft}
+            isChanged={isChanged}
+            onDraft={setDraft}
+            onCancel={onClose}
+            onConflict={setConflict}
+          />
+        ) : (
+          <RowHistory
+            table={table}
+            rowKey={key!}
+            isChangeable={props.isChangeable}
+            onRestored={() => {
+              props.onChanged();
+              props.onClose();
+            }}
+          />
+        )}
+      </Dialog>
+      {conflict && <ConflictDialog table={table} {...conflict} />}
+    </>
   );
 }
 
@@ -106,12 +114,13 @@ interface RowFormProps extends RowDrawerProps {
   readonly onDraft: (change: (draft: Draft) => Draft) => void;
   /** Called when the user wants to leave the form, which may have changes that are not saved. */
   readonly onCancel: () => void;
+  readonly onConflict: (conflict: Conflict | null) => void;
 }
 
 function RowForm(props: RowFormProps) {
   const { table, row, column: opened, as, isChangeable, rowKey, draft, isChanged } = props;
-  const { onDraft, onCancel, onClose, onSaved, onChanged } = props;
-  const { states, whole, isForced } = draft;
+  const { onDraft, onCancel, onConflict, onClose, onCreated, onSaved, onKept, onChanged } = props;
+  const { states, whole } = draft;
   const columns = table.columns.filter(({ name }) => row === null || name in row);
   const isOpen = (name: string, isPeoples: boolean) =>
     isChangeable && isPeoples && (row === null || !table.primary_key.includes(name));
@@ -120,17 +129,25 @@ function RowForm(props: RowFormProps) {
   const save = async () => {
     if ("problems" in asked) throw new Error(texts.data.fixFirst);
     if (row === null) {
-      onSaved(await tableOf(table.name, { as: null, isPreviewed: true }).create(asked.values));
+      await tableOf(table.name, { as: null, isPreviewed: true }).create(asked.values);
+      onCreated();
       return tell(texts.data.created);
     }
-    const done = await saveChange(table, row, asked.values, { isForced, whole });
-    if (done.outcome === "conflict") {
-      onDraft((before) => ({ ...before, isForced: true }));
-      throw new Error(texts.data.conflictInForm);
-    }
-    const undo = undoChange(table, done.row);
-    onSaved(done.row);
-    tell(texts.data.saved, undo && { label: texts.app.undo, act: async () => onSaved(await undo()) });
+    await write(asked.values, row, whole);
+  };
+  /** Writes values into the row, unless it is not any more as it was shown. */
+  const write = async (values: Row, shown: Row, wholeShown: Row): Promise<void> => {
+    const done = await saveChange(table, shown, values, wholeShown);
+    if (done.outcome === "saved") return onSaved(done.row);
+    const { theirs, whole: wholeTheirs } = done;
+    onConflict({
+      mine: values,
+      theirs,
+      // What was seen here is overwritten, and not what a third person may have written meanwhile.
+      onOverwrite: () => write(values, theirs, wholeTheirs),
+      onKeep: () => onKept(theirs),
+      onClose: () => onConflict(null),
+    });
   };
   const remove = () =>
     confirm({
@@ -175,9 +192,8 @@ function RowForm(props: RowFormProps) {
     <>
       {isChangeable ? (
         <Form
-          action={row === null ? texts.data.create : isForced ? texts.data.overwrite : texts.app.save}
+          action={row === null ? texts.data.create : texts.app.save}
           isDisabled={row !== null && !isChanged}
-          isDangerous={isForced}
           onCancel={onCancel}
           onSubmit={save}
         >

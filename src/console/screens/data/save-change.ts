@@ -1,4 +1,4 @@
-import { SvcError, SvcPreconditionError } from "../../../client/index.js";
+import { SvcPreconditionError } from "../../../client/index.js";
 import { keyOf } from "../../grid/row-key.js";
 import type { As } from "../../server/as.js";
 import { ask } from "../../server/ask.js";
@@ -7,17 +7,18 @@ import { previewHeader, tableOf } from "../../server/tables.js";
 import { texts } from "../../texts.js";
 
 /**
- * What `saveChange` has done. `saved`: the change is written. `conflict`: nothing is written, because somebody else has
- * changed the row since it was shown, and `theirs` is the row as it is now.
+ * What `saveChange` has done. `saved`: the change is written. `conflict`: nothing is written, because the row was changed
+ * since it was shown. `theirs` is the row as it is now, and `whole` has those of its long values that were compared
+ * whole. With both, the change can be tried again by somebody who has seen what it overwrites.
  */
 export type Saved =
   | { readonly outcome: "saved"; readonly row: Row }
-  | { readonly outcome: "conflict"; readonly theirs: Row };
+  | { readonly outcome: "conflict"; readonly theirs: Row; readonly whole: Row };
 
 /**
  * Changes columns of a row, unless somebody else has changed the row since it was shown. Where the table has a column
  * `managed: version`, the server checks this. Otherwise the columns to be changed are compared with the row as it is
- * now. With `isForced` nothing is checked, so the change of the other person is overwritten.
+ * now.
  *
  * `shown` is a row as lists show it, with only the beginnings of long values. `whole` has those of its long values that
  * were shown whole.
@@ -26,32 +27,26 @@ export async function saveChange(
   table: TableShape,
   shown: Row,
   changes: Row,
-  { isForced = false, whole = {} }: { readonly isForced?: boolean; readonly whole?: Row } = {},
+  whole: Row = {},
 ): Promise<Saved> {
   const key = keyOf(table, shown);
   if (key === null) throw new Error(texts.data.noKey);
   const rows = tableOf(table.name, { as: null, isPreviewed: true });
   const version = table.columns.find(({ managed }) => managed === "version")?.name;
-  if (!isForced && version === undefined) {
+  if (version === undefined) {
     const names = Object.keys(changes);
-    const [theirs, theirWhole] = await Promise.all([
-      rows.get(key),
-      wholeValues(
-        table,
-        key,
-        names.filter((name) => Object.hasOwn(whole, name)),
-      ),
-    ]);
+    const namesOfWhole = names.filter((name) => Object.hasOwn(whole, name));
+    const [theirs, theirWhole] = await Promise.all([rows.get(key), wholeValues(table, key, namesOfWhole)]);
     if (!haveSame(names, { ...shown, ...whole }, { ...theirs, ...theirWhole }))
-      return { outcome: "conflict", theirs };
+      return { outcome: "conflict", theirs, whole: theirWhole };
+    return { outcome: "saved", row: await rows.update(key, changes) };
   }
-  const ifMatch = isForced || version === undefined ? null : (shown[version] as number);
   try {
-    const row = await (ifMatch === null ? rows.update(key, changes) : rows.update(key, changes, { ifMatch }));
+    const row = await rows.update(key, changes, { ifMatch: shown[version] as number });
     return { outcome: "saved", row };
   } catch (error) {
     if (!(error instanceof SvcPreconditionError)) throw error;
-    return { outcome: "conflict", theirs: await rows.get(key) };
+    return { outcome: "conflict", theirs: await rows.get(key), whole: {} };
   }
 }
 
@@ -60,7 +55,7 @@ export async function saveChange(
  * whole, or as its beginning and its size. Then two forms mean that the value was short in one state and long in the
  * other.
  */
-function haveSame(names: readonly string[], a: Row, b: Row): boolean {
+export function haveSame(names: readonly string[], a: Row, b: Row): boolean {
   return names.every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]));
 }
 
@@ -116,30 +111,4 @@ export async function versionsOf(
  */
 export function restore(table: TableShape, key: Row, seq: number): Promise<Row> {
   return ask("POST", `/data/${table.name}/_svc/restore`, { key, seq }, { headers: previewHeader });
-}
-
-/**
- * A function that undoes the last change of a row, by restoring the version before it; undefined where the table keeps
- * no history, or the row has no key.
- */
-export function undoChange(table: TableShape, row: Row): (() => Promise<Row>) | undefined {
-  const key = keyOf(table, row);
-  if (key === null || !keepsHistory(table)) return undefined;
-  return () => restoreBefore(table, key, row);
-}
-
-/**
- * Undoes one's own last write to a row: restores the second newest version. `left` is the row as that write has left it;
- * null where it has deleted the row. Throws where somebody else has written the row since, and SvcError `not_found`
- * where the history has no second version.
- */
-export async function restoreBefore(table: TableShape, key: Row, left: Row | null): Promise<Row> {
-  const [newest, before] = await versionsOf(table, key, 2);
-  if (before === undefined) throw new SvcError(404, "not_found", texts.data.noVersion);
-  const isOwn =
-    left === null
-      ? newest!.op === "delete"
-      : newest!.row !== null && haveSame(Object.keys(newest!.row), newest!.row, left);
-  if (!isOwn) throw new Error(texts.data.changedSince);
-  return restore(table, key, before.seq);
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { SvcError } from "../../../client/index.js";
 import { hrefOf } from "../../app/route.js";
 import { CallerButton } from "../../callers/caller-button.js";
@@ -23,8 +23,9 @@ import { type Conflict, ConflictDialog } from "./conflict-dialog.js";
 import { FilterBar } from "./filter-bar.js";
 import { pasteInto } from "./paste.js";
 import { RowDrawer } from "./row-drawer.js";
-import { saveChange, undoChange } from "./save-change.js";
+import { saveChange } from "./save-change.js";
 import { ColumnsMenu, DownloadMenu } from "./table-menus.js";
+import { undoOf } from "./undo.js";
 
 interface TableRowsProps {
   readonly table: TableShape;
@@ -71,30 +72,44 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
     return key && keyText(key);
   };
   const selectedRows = selected.size === 0 ? [] : rows.filter((row) => selected.has(idOf(row) ?? ""));
-  const replace = (changed: readonly Row[]) => {
-    const byId = new Map(changed.map((row) => [idOf(row), row]));
-    loaded.setRows((all) => all.map((row) => byId.get(idOf(row)) ?? row));
+  const seenBy = JSON.stringify(as);
+  const seenByNow = useRef(seenBy);
+  seenByNow.current = seenBy;
+  const replace = (changed: Row) => {
+    // A write or an undo may end when the rows are viewed as another caller, who may not see all of this row.
+    if (seenByNow.current !== seenBy) return;
+    const id = idOf(changed);
+    loaded.setRows((all) => all.map((row) => (idOf(row) === id ? changed : row)));
   };
-  const save = async (before: Row, column: Column, value: unknown, isForced = false) => {
-    const done = await saveChange(table, before, { [column.name]: value }, { isForced });
+  const save = async (before: Row, column: Column, value: unknown) => {
+    const done = await saveChange(table, before, { [column.name]: value });
     if (done.outcome === "conflict") {
+      const { theirs } = done;
+      const keep = () => {
+        replace(theirs);
+        setConflict(null);
+      };
       const overwrite = async () => {
         setConflict(null);
-        await save(before, column, value, true);
+        await save(theirs, column, value);
       };
       setConflict({
-        column: column.name,
-        mine: value,
-        theirs: done.theirs,
+        mine: { [column.name]: value },
+        theirs,
         onOverwrite: overwrite,
-        onKeep: (theirs) => replace([theirs]),
+        onKeep: keep,
+        onClose: keep,
       });
       return;
     }
-    replace([done.row]);
-    const undo = undoChange(table, done.row);
-    tell(texts.data.saved, undo && { label: texts.app.undo, act: async () => replace([await undo()]) });
+    onSaved(done.row);
   };
+  const onSaved = (row: Row) => {
+    replace(row);
+    const undo = undoOf(table, row);
+    tell(texts.data.saved, undo && { label: texts.app.undo, act: async () => replace(await undo.act()) });
+  };
+  const close = () => setOpened((now) => (now === opened ? null : now));
   const isWritable = (column: Column) =>
     isChangeable && isOfPeople(column) && !table.primary_key.includes(column.name);
   const paste = (at: Cell, cells: readonly (readonly string[])[]) => {
@@ -216,16 +231,23 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
           column={opened.column}
           as={as}
           isChangeable={opened.row === null ? mayCreate : isChangeable}
-          onClose={() => setOpened(null)}
-          onSaved={(row) => {
-            if (opened.row === null) loaded.reload();
-            else replace([row]);
-            setOpened(null);
+          onClose={close}
+          onCreated={() => {
+            loaded.reload();
+            close();
           }}
           onChanged={loaded.reload}
+          onSaved={(row) => {
+            onSaved(row);
+            close();
+          }}
+          onKept={(row) => {
+            replace(row);
+            close();
+          }}
         />
       )}
-      {conflict && <ConflictDialog table={table} {...conflict} onClose={() => setConflict(null)} />}
+      {conflict && <ConflictDialog table={table} {...conflict} />}
     </section>
   );
 }

@@ -91,7 +91,8 @@ describeInChromium("rows in the console", (open) => {
     // A click on the button would take the focus from the cell, which the keyboard's owner has not done.
     await page.evaluate("document.querySelector('[aria-label=Reload]').click()");
     await cell(page, 0, 1).filter({ hasText: "new" }).waitFor();
-    await cell(page, 3, 1).locator(".cell-input").press("Enter");
+    await cell(page, 3, 1).locator(".cell-input").waitFor();
+    await page.keyboard.press("Enter");
     await page.getByText("Saved.").waitFor();
     expect(await page.getByLabel("Select row 3", { exact: true }).isChecked()).toBe(true);
     await page.getByRole("button", { name: "Delete" }).click();
@@ -135,7 +136,7 @@ describeInChromium("rows in the console", (open) => {
     await page.getByText("Saved.").waitFor();
     await served.sql("UPDATE things SET name = 'theirs' WHERE id = 1");
     await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByText("Somebody else has changed it since.").waitFor();
+    await page.getByText("It was changed since.").waitFor();
     expect((await all(served, "things", "name"))[0]).toEqual(["theirs"]);
   });
 
