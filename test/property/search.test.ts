@@ -11,7 +11,7 @@ import { Random } from "./support/random.js";
  * prolongs a run.
  */
 const seed = Random.seedOfRun();
-const queries = Number(process.env.QUERIES ?? 600);
+const queries = Number(process.env.QUERIES ?? 400);
 vi.setConfig({ testTimeout: 60_000 + queries * 60 });
 
 const words = [
