@@ -5,18 +5,7 @@ import { filterOf, queryOf, queryParameters, sortedBy } from "../../../src/conso
 import { defaultText, formValues } from "../../../src/console/grid/row-form.js";
 import { keyLabel, keyOf, keyText } from "../../../src/console/grid/row-key.js";
 import { scrolledTo, visibleColumns, visibleRows } from "../../../src/console/grid/visible-range.js";
-import type { Column, ColumnType } from "../../../src/console/server/shapes.js";
-
-const column = (name: string, type: ColumnType): Column => ({
-  name,
-  type,
-  managed: null,
-  not_null: false,
-  default: null,
-  check: null,
-  references: null,
-  generated: false,
-});
+import { column } from "./column.js";
 
 describe("what of a grid is drawn", () => {
   it.each([

@@ -2,19 +2,8 @@ import { describe, expect, it } from "vitest";
 import { SvcError } from "../../../src/client/index.js";
 import { eachRow, someOf } from "../../../src/console/screens/data/each-row.js";
 import { planPaste } from "../../../src/console/screens/data/plan-paste.js";
-import type { Column, ColumnType, Row, TableShape } from "../../../src/console/server/shapes.js";
-
-const column = (name: string, type: ColumnType, more: Partial<Column> = {}): Column => ({
-  name,
-  type,
-  managed: null,
-  not_null: false,
-  default: null,
-  check: null,
-  references: null,
-  generated: false,
-  ...more,
-});
+import type { Column, Row, TableShape } from "../../../src/console/server/shapes.js";
+import { column } from "./column.js";
 
 const columns = [
   column("id", "integer", { not_null: true }),
