@@ -1,12 +1,10 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, normalize, relative } from "node:path";
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { circles } from "./house/circles.js";
+import { folderCircles } from "./house/rooms.js";
+import { readSources } from "./house/source.js";
 
-const root = "src";
-
-const files = readdirSync(root, { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile() && /\.(ts|tsx|js)$/.test(entry.name))
-  .map((entry) => join(entry.parentPath, entry.name));
+const sources = readSources("src");
 
 /** What a folder of src may import beside itself. docs/architecture.md shows the same table. */
 const mayImport: Record<string, readonly string[]> = {
@@ -144,57 +142,27 @@ const portable = Object.keys(mayImport).filter(
   (folder) => !["client", "console", "node", "remote", "worker"].includes(folder),
 );
 
-interface Import {
-  readonly file: string;
-  readonly target: string;
-}
-
-function importsOf(file: string): Import[] {
-  const text = readFileSync(file, "utf8");
-  const found = text.matchAll(/^(?:import|export)\b[^;]*?from "([^"]+)"|import\("([^"]+)"\)/gm);
-  return [...found].map(([, statically, dynamically]) => {
-    const target = (statically ?? dynamically)!;
-    return {
-      file: relative(root, file),
-      target: target.startsWith(".") ? relative(root, normalize(join(dirname(file), target))) : target,
-    };
-  });
-}
-
 const isWithin = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);
 const folderOf = (path: string) => path.split("/")[0]!;
 
 describe("who imports whom", () => {
-  const local = files
-    .flatMap(importsOf)
-    .filter(({ target }) => !/^(node:|@|[a-z])/.test(target) || existsInSource(target));
-
-  function existsInSource(target: string): boolean {
-    const typed = [".ts", ".tsx"].map((ending) => target.replace(/\.js$/, ending));
-    return [...typed, target].some((path) => files.includes(join(root, path)));
-  }
-
   test("only as the table above says", () => {
-    const offending = local
-      .map(({ file, target }) => ({ file, target: target.replace(/\.js$/, ".ts") }))
-      .filter(({ file }) => !compositionRoots.some((place) => file.startsWith(place)))
-      .filter(({ file, target }) => {
-        const allowed = [folderOf(file), ...(mayImport[folderOf(file)] ?? [])];
+    const offending = sources
+      .filter(({ path }) => !compositionRoots.some((place) => path.startsWith(place)))
+      .flatMap(({ path, imports }) => imports.map((target) => ({ path, target })))
+      .filter(({ path, target }) => {
+        const allowed = [folderOf(path), ...(mayImport[folderOf(path)] ?? [])];
         return !allowed.some((folder) => isWithin(target, folder));
       });
     expect(offending).toEqual([]);
   });
 
-  test("in no circle", () => {
-    let imports = local.map(({ file, target }) => ({ file, target: target.replace(/\.js$/, ".ts") }));
-    for (let before = Number.POSITIVE_INFINITY; imports.length < before; ) {
-      before = imports.length;
-      // Who imports nobody else, or is imported by nobody else, is in no circle.
-      const importing = new Set(imports.map(({ file }) => file));
-      const imported = new Set(imports.map(({ target }) => target));
-      imports = imports.filter(({ file, target }) => importing.has(target) && imported.has(file));
-    }
-    expect(imports).toEqual([]);
+  test("no files import each other in a circle", () => {
+    expect(circles(new Map(sources.map(({ path, imports }) => [path, imports])))).toEqual([]);
+  });
+
+  test.fails("no rooms of a folder import each other in a circle", () => {
+    expect(folderCircles(sources)).toEqual([]);
   });
 
   test("docs/architecture.md shows the table", () => {
@@ -208,16 +176,16 @@ describe("who imports whom", () => {
   });
 
   test("every folder is in the table", () => {
-    const folders = new Set(files.map((file) => folderOf(relative(root, file))));
+    const folders = new Set(sources.map(({ path }) => folderOf(path)));
     folders.delete("cli");
     expect([...folders].sort()).toEqual(Object.keys(mayImport).sort());
   });
 });
 
 describe("portable code", () => {
-  const sources = files
-    .filter((file) => portable.includes(folderOf(relative(root, file))))
-    .map((file) => ({ file, text: withoutComments(readFileSync(file, "utf8")) }));
+  const files = sources
+    .filter(({ path }) => portable.includes(folderOf(path)))
+    .map(({ path, text }) => ({ path, text: withoutComments(text) }));
 
   test.each([
     ["the clock", /\bDate\.now\b|\bnew Date\(\)|\bperformance\./],
@@ -227,15 +195,13 @@ describe("portable code", () => {
     ["Node", /from "node:/],
     ["timers", /\bsetTimeout\b|\bsetInterval\b/],
   ])("does not reach for %s by itself", (_, pattern) => {
-    expect(sources.filter(({ text }) => pattern.test(text)).map(({ file }) => file)).toEqual([]);
+    expect(files.filter(({ text }) => pattern.test(text)).map(({ path }) => path)).toEqual([]);
   });
 });
 
 test("one function opens databases in the event loop, so that it decides how many threads libsql has", () => {
-  const opening = files.filter((file) => /\bnew Libsql\(/.test(withoutComments(readFileSync(file, "utf8"))));
-  expect(opening.map((file) => relative(root, file)).filter((file) => file.endsWith(".ts"))).toEqual([
-    "node/open-native.ts",
-  ]);
+  const opening = pathsOf((text) => /\bnew Libsql\(/.test(text));
+  expect(opening.filter((path) => path.endsWith(".ts"))).toEqual(["node/open-native.ts"]);
 });
 
 describe("SQL", () => {
@@ -261,25 +227,26 @@ describe("SQL", () => {
   test("text is written in few places alone", () => {
     const statement =
       /["'`][^"'`\n]*\b(SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE TABLE|ALTER TABLE|DROP TABLE|PRAGMA)\s/;
-    const writing = files
-      .filter((file) => statement.test(withoutComments(readFileSync(file, "utf8"))))
-      .map((file) => relative(root, file))
-      .filter((file) => !homes.some((home) => file.startsWith(home)) && !fixed.includes(file));
+    const writing = pathsOf((text) => statement.test(text)).filter(
+      (path) => !homes.some((home) => path.startsWith(home)) && !fixed.includes(path),
+    );
     expect(writing).toEqual([]);
   });
 
   test("a name becomes SQL only as one that the schema or the database gave", () => {
-    const makers = files
-      .filter((file) => /\b(tableName|columnName)\(/.test(withoutComments(readFileSync(file, "utf8"))))
-      .map((file) => relative(root, file))
-      .filter((file) => !/^(project|rules|schema|sqlite)\//.test(file));
+    const makers = pathsOf((text) => /\b(tableName|columnName)\(/.test(text)).filter(
+      (path) => !/^(project|rules|schema|sqlite)\//.test(path),
+    );
     expect(makers).toEqual([]);
-    const unchecked = files
-      .filter((file) => relative(root, file).startsWith("tables/"))
-      .filter((file) => /\bas (TableName|ColumnName)\b/.test(readFileSync(file, "utf8")));
-    expect(unchecked).toEqual([]);
+    const unchecked = pathsOf((text) => /\bas (TableName|ColumnName)\b/.test(text));
+    expect(unchecked.filter((path) => path.startsWith("tables/"))).toEqual([]);
   });
 });
+
+/** The files of src whose text without comments passes a test. */
+function pathsOf(passes: (text: string) => boolean): string[] {
+  return sources.filter(({ text }) => passes(withoutComments(text))).map(({ path }) => path);
+}
 
 function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");

@@ -12,7 +12,7 @@ import { callerSignedInSince, callerWithPassword } from "./store/sessions.js";
  * For how long a sign-in proves that the user of the session is the owner of the account, where the account has no
  * password to prove it by; in milliseconds: five minutes.
  */
-export const recentSignInMs = 300_000;
+const recentSignInMs = 300_000;
 
 /**
  * A request of a user that needs more proof than the session, which somebody may have stolen: the account's owner has

@@ -1,5 +1,5 @@
 /** The values of the setting `log.level`, from the one that writes the most lines to the one that writes the fewest. */
-export const logLevels = ["debug", "info", "warn", "error"] as const;
+const logLevels = ["debug", "info", "warn", "error"] as const;
 
 /**
  * The level of a line of the log, which says how much the line matters. As the setting `log.level` it is the lowest

@@ -40,4 +40,4 @@ export class RecentRequests {
 }
 
 /** How many requests are remembered, each of which takes less than a kilobyte. */
-export const recentMax = 1_000;
+const recentMax = 1_000;

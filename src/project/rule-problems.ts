@@ -37,6 +37,6 @@ export function everyRuleProblems(
 }
 
 /** Makes each of the messages a problem of svc.toml at the place `path`. */
-export function problemsAt(path: readonly string[], messages: readonly string[]): Problem[] {
+function problemsAt(path: readonly string[], messages: readonly string[]): Problem[] {
   return messages.map((message) => ({ file: configFile, path: dottedPath(path), message }));
 }

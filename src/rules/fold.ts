@@ -192,7 +192,7 @@ export const TRUE: Literal = { kind: "literal", value: true };
 export const FALSE: Literal = { kind: "literal", value: false };
 
 /** The expression `true` or `false`, as a literal of the language of rules. */
-export function truth(value: boolean): Literal {
+function truth(value: boolean): Literal {
   return value ? TRUE : FALSE;
 }
 

@@ -57,7 +57,7 @@ export type Proof =
  * How many times a statement by the project's owner may use parameters in all. D1 takes 100 at most, and the server
  * adds some of its own.
  */
-export const parametersMax = 90;
+const parametersMax = 90;
 
 const lengthMax = 20_000;
 

@@ -47,7 +47,7 @@ export const readOnlyRow = onlyRead({ Allow: "GET" });
  * For each action of a request, the rule of the table that decides about it; for `restore` by an API key,
  * `permittedAccess` makes an exception.
  */
-export const ruleActions: Record<Action, RuleAction> = {
+const ruleActions: Record<Action, RuleAction> = {
   list: "read",
   get: "read",
   create: "create",

@@ -63,7 +63,7 @@ async function upserted(
 }
 
 /** How many rows one request creates at most. */
-export const bulkRowsMax = 1_000;
+const bulkRowsMax = 1_000;
 
 async function createAll(
   body: readonly unknown[],

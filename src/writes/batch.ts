@@ -10,7 +10,7 @@ import { type AskedWrite, askedWrite, tableOf } from "./asked-write.js";
 import { keptReferences } from "./references.js";
 
 /** How many writes one request to `/api/_svc/batch` has at most. */
-export const batchWritesMax = 100;
+const batchWritesMax = 100;
 
 /**
  * `POST /api/_svc/batch`: carries out several writes as one transaction, all of them or none
@@ -53,7 +53,7 @@ export async function batch(asked: ApiRequest): Promise<Response | Refusal> {
  * The array `operations` in the body of a request, with 1 to `max` members. Refuses a body that has other members, or
  * another array.
  */
-export function operationsIn(body: unknown, max: number): readonly unknown[] | Refusal {
+function operationsIn(body: unknown, max: number): readonly unknown[] | Refusal {
   if (!isObject(body)) return badRequest("expected a JSON object as the body");
   const { operations, ...others } = body;
   const [unknown] = Object.keys(others);

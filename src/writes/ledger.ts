@@ -10,7 +10,7 @@ export type ClientName = string;
 /** How many clients that push mutations each caller has at most. */
 export const clientsMax = 1_000;
 /** Of how many mutations of each client, the latest ones, the server remembers for 30 days what became of them. */
-export const resultsMax = 1_000;
+const resultsMax = 1_000;
 const resultDays = 30;
 /** After how many days in which it pushes no mutation a client is forgotten. */
 const clientDays = 365;

@@ -29,9 +29,9 @@ import {
 import { keptReferences } from "./references.js";
 
 /** How many mutations one request to `/api/_svc/push` has at most. */
-export const mutationsMax = 100;
+const mutationsMax = 100;
 /** How many operations all mutations of one push have together at most: on Node, and on a Worker. */
-export const pushedOperationsMax = { node: 1_000, worker: 200 } as const;
+const pushedOperationsMax = { node: 1_000, worker: 200 } as const;
 
 /**
  * A mutation that a client pushes: writes (`operations`) that are carried out together, numbered by the client in its

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { median } from "../support/figures.js";
 import { circles } from "./circles.js";
+import { unreadExports } from "./reads.js";
+import { folderCircles, type Graph, roomGraph } from "./rooms.js";
 import { type Declared, readSources, type Source } from "./source.js";
 
 export interface Row {
@@ -21,13 +23,21 @@ export async function house(directory: string, listed: boolean): Promise<Row[]> 
   const sources = readSources(join(directory, "src"));
   const isClient = ({ path }: Source) => path.startsWith("client/");
   const [client, server] = [sources.filter(isClient), sources.filter((source) => !isClient(source))];
+  const { readByTestsAlone, readByNobody } = unreadExports(
+    sources,
+    readTests(directory),
+    entriesOf(directory),
+  );
   const docs = markdownIn(join(directory, "docs"));
   return [
     { name: "files in src", value: sources.length },
+    { name: "lines of src", value: sources.map(({ lines }) => lines).reduce((a, b) => a + b, 0) },
     { name: "lines of a file, median", value: median(sources.map(({ lines }) => lines)) },
     longest(sources),
     counted("import circles between files", circleNames(importsOfFiles(sources))),
-    counted("import circles between top folders", circleNames(importsOfFolders(sources))),
+    counted("import circles between folders", folderCircles(sources)),
+    { name: "imports between the rooms of tables/", value: arrowsWithin("tables", sources) },
+    counted("files over 400 lines", sources.filter(({ lines }) => lines > 400).map(lengthOf)),
     ...undocumented(sources, listed),
     counted("names exported twice", declaredTwice(server, isExported, notCounterparts)),
     counted("names exported twice in client/", declaredTwice(client, isExported)),
@@ -35,6 +45,8 @@ export async function house(directory: string, listed: boolean): Promise<Row[]> 
       "type names with several shapes, exported or not",
       declaredTwice(server, isType, differentShapes),
     ),
+    counted("exports that only tests read", readByTestsAlone),
+    counted("values exported that nobody reads", readByNobody),
     counted("files of src that cite a text nobody can open", sources.flatMap(unopenable)),
     { name: "lines of the README", value: linesOf(join(directory, "README.md")) },
     { name: "Markdown files in docs", value: docs.length },
@@ -65,19 +77,16 @@ function longest(sources: readonly Source[]): Row {
   return { name: "lines of a file, at most", value: `${lines} (${path})` };
 }
 
-type Graph = Map<string, Set<string>>;
+function lengthOf({ path, lines }: Source): string {
+  return `${path}: ${lines}`;
+}
 
 function importsOfFiles(sources: readonly Source[]): Graph {
   return new Map(sources.map(({ path, imports }) => [path, new Set(imports)]));
 }
 
-function importsOfFolders(sources: readonly Source[]): Graph {
-  const graph: Graph = new Map();
-  for (const { path, imports } of sources) {
-    const folder = path.split("/")[0]!;
-    graph.set(folder, new Set([...(graph.get(folder) ?? []), ...imports.map((file) => file.split("/")[0]!)]));
-  }
-  return graph;
+function arrowsWithin(folder: string, sources: readonly Source[]): number {
+  return [...roomGraph(folder, sources).values()].reduce((sum, targets) => sum + targets.size, 0);
 }
 
 function circleNames(graph: Graph): string[] {
@@ -141,6 +150,18 @@ function unopenable({ path, text }: Source): string[] {
     .replace(/\n\s*(\*|\/\/)? */g, " ")
     .match(/(interface|specification),? (sections? )?\d/gi);
   return found ? [`${path}: ${found.length}`] : [];
+}
+
+function readTests(directory: string): Source[] {
+  return readSources(join(directory, "test"), directory);
+}
+
+/** The files of src that the package exports. */
+function entriesOf(directory: string): string[] {
+  const { exports = {} } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+  return (Object.values(exports) as { types?: string }[]).map(({ types = "" }) =>
+    types.replace("./dist/", "").replace(/\.d\.ts$/, ".ts"),
+  );
 }
 
 function markdownIn(folder: string): string[] {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix, relative } from "node:path";
 import { type ESTree, parseSync } from "rolldown/utils";
 
@@ -11,8 +11,16 @@ export interface Source {
   readonly lines: number;
   /** Paths of the files of src that it imports or re-exports from, in whatever way: for types alone and `import()` too. */
   readonly imports: readonly string[];
+  /** The names that it imports or re-exports, a file and a name each; `*` stands for all names of a file. */
+  readonly reads: readonly Read[];
   /** What its top level declares, one entry a name. */
   readonly declared: readonly Declared[];
+}
+
+/** A name of another file that a file uses. */
+export interface Read {
+  readonly path: string;
+  readonly name: string;
 }
 
 export interface Declared {
@@ -25,16 +33,21 @@ export interface Declared {
   readonly shape: string;
 }
 
-/** The TypeScript and JavaScript files of a folder, with all that is below it. */
-export function readSources(root: string): Source[] {
+/**
+ * The TypeScript and JavaScript files of a folder, with all that is below it.
+ * @param below the folder that paths and imports are relative to, `root` by default
+ */
+export function readSources(root: string, below = root): Source[] {
   const texts = new Map(
     readdirSync(root, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && /\.(ts|js)$/.test(entry.name))
+      .filter((entry) => entry.isFile() && /\.(ts|tsx|js)$/.test(entry.name))
       .map((entry) => join(entry.parentPath, entry.name))
-      .map((file) => [relative(root, file).replaceAll("\\", "/"), readFileSync(file, "utf8")] as const),
+      .map((file) => [relative(below, file).replaceAll("\\", "/"), readFileSync(file, "utf8")] as const),
   );
   return [...texts]
-    .map(([path, text]) => parseSource(path, text, (target) => texts.has(target)))
+    .map(([path, text]) =>
+      parseSource(path, text, (target) => texts.has(target) || existsSync(join(below, target))),
+    )
     .sort(byPath);
 }
 
@@ -53,6 +66,20 @@ export function parseSource(path: string, text: string, exists: (path: string) =
     ...module.staticImports.map((statement) => statement.moduleRequest.value),
     ...module.staticExports.flatMap(({ entries }) => entries.map((entry) => entry.moduleRequest?.value)),
     ...module.dynamicImports.map(({ moduleRequest: { start, end } }) => text.slice(start + 1, end - 1)),
+  ];
+  const reads = [
+    ...module.staticImports.flatMap(({ moduleRequest, entries }) =>
+      entries.map(({ importName }) => ({ from: moduleRequest.value, name: importName.name ?? "*" })),
+    ),
+    ...module.staticExports.flatMap(({ entries }) =>
+      entries.flatMap(({ moduleRequest, importName }) =>
+        moduleRequest === null ? [] : [{ from: moduleRequest.value, name: importName.name ?? "*" }],
+      ),
+    ),
+    ...module.dynamicImports.map(({ moduleRequest: { start, end } }) => ({
+      from: text.slice(start + 1, end - 1),
+      name: "*",
+    })),
   ];
   const exported = new Set(
     module.staticExports.flatMap(({ entries }) =>
@@ -93,6 +120,9 @@ export function parseSource(path: string, text: string, exists: (path: string) =
     text,
     lines: text.split("\n").length - 1,
     imports: [...new Set(specifiers.flatMap((specifier) => resolved(path, specifier, exists)))],
+    reads: reads.flatMap(({ from, name }) =>
+      resolved(path, from, exists).map((file) => ({ path: file, name })),
+    ),
     declared: merged(declared),
   };
 }
@@ -101,7 +131,8 @@ export function parseSource(path: string, text: string, exists: (path: string) =
 function resolved(from: string, specifier: string | undefined, exists: (path: string) => boolean): string[] {
   if (!specifier?.startsWith(".")) return [];
   const target = posix.join(posix.dirname(from), specifier);
-  return [target.replace(/\.js$/, ".ts"), target].filter(exists).slice(0, 1);
+  const candidates = [".ts", ".tsx"].map((ending) => target.replace(/\.js$/, ending));
+  return [...candidates, target].filter(exists).slice(0, 1);
 }
 
 interface Name {

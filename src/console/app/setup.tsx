@@ -1,8 +1,8 @@
+import { go, hrefOf } from "../route.js";
 import { setUp } from "../server/session.js";
 import { texts } from "../texts.js";
 import { CredentialsForm } from "./credentials-form.js";
 import { Door } from "./door.js";
-import { go, hrefOf } from "./route.js";
 
 /**
  * The form with which the first administrator sets a password. It is shown to somebody who has opened the setup link,

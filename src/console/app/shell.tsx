@@ -4,11 +4,11 @@ import { Button } from "../parts/button.js";
 import { Icon } from "../parts/icon.js";
 import { Text } from "../parts/text.js";
 import { Failure, Loading } from "../parts/view.js";
+import { hrefOf, route } from "../route.js";
 import { signOut } from "../server/session.js";
 import { session } from "../server/session-state.js";
 import { texts } from "../texts.js";
 import { Logo } from "./logo.js";
-import { hrefOf, route } from "./route.js";
 import { type ScreenEntry, screenGroups, screenNamed } from "./screens.js";
 
 /** The page of somebody who is signed in to the console: the navigation, and beside it the current screen. */

@@ -1,4 +1,4 @@
-import { hrefOf } from "../app/route.js";
+import { hrefOf } from "../route.js";
 
 const idLengthMax = 8;
 

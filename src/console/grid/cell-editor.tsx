@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { messageOf } from "../parts/toasts.js";
+import { messageOf } from "../parts/tell.js";
 import type { Column } from "../server/shapes.js";
 import { texts } from "../texts.js";
 import { editText, parseValue } from "./value.js";

@@ -1,6 +1,6 @@
-import { hrefOf } from "../app/route.js";
 import { Icon } from "../parts/icon.js";
 import { Text } from "../parts/text.js";
+import { hrefOf } from "../route.js";
 import type { Column } from "../server/shapes.js";
 import { texts } from "../texts.js";
 import { referenceHref } from "./reference.js";

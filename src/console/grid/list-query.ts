@@ -2,7 +2,7 @@ import type { Column, ColumnType } from "../server/shapes.js";
 import { parseValue } from "./value.js";
 
 /** The operators that a condition of the grid's filter can have, as the server's filters name them. */
-export const operators = [
+const operators = [
   "eq",
   "ne",
   "lt",

@@ -83,7 +83,7 @@ export function parseValue(type: ColumnType, typed: string): Parsed {
 }
 
 /** How many bytes a base64 text with padding encodes. */
-export function bytesOfBase64(text: string): number {
+function bytesOfBase64(text: string): number {
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
   return (text.length / 4) * 3 - padding;
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Icon, type IconName } from "./icon.js";
-import { tellFailure } from "./toasts.js";
+import { tellFailure } from "./tell.js";
 
 interface ButtonProps {
   readonly children?: ComponentChildren;

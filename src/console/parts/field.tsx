@@ -9,7 +9,7 @@ interface FieldProps {
 }
 
 /** A control with its label above it, and optionally a hint below that explains it. */
-export function Field({ label, hint, children }: FieldProps) {
+function Field({ label, hint, children }: FieldProps) {
   const id = useId();
   return (
     <div class="field">

@@ -11,7 +11,7 @@ const units: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: num
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 /** How long ago a time was, or how far ahead it is, as text: `5 minutes ago`. */
-export function agoText(atMs: number, nowMs: number): string {
+function agoText(atMs: number, nowMs: number): string {
   const seconds = (atMs - nowMs) / 1000;
   const found = units.find(([, size]) => Math.abs(seconds) >= size);
   return found === undefined ? texts.app.justNow : relative.format(Math.trunc(seconds / found[1]), found[0]);

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { texts } from "../texts.js";
 import { Button } from "./button.js";
 import { Icon, type IconName } from "./icon.js";
-import { messageOf } from "./toasts.js";
+import { messageOf } from "./tell.js";
 import { isSignedOut, type Loaded } from "./use-loaded.js";
 
 interface ViewProps<T> {

@@ -6,7 +6,7 @@ import type { SchemaShape } from "./shapes.js";
  * The schema in force; null before it is loaded. All screens share it, and it is loaded again after a change of the
  * schema.
  */
-export const schema = signal<SchemaShape | null>(null);
+const schema = signal<SchemaShape | null>(null);
 
 /** Loads the schema in force from the server, for all screens. */
 export async function loadSchema(abort?: AbortSignal): Promise<SchemaShape> {

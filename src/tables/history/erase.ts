@@ -41,7 +41,7 @@ const nothingToErase = new Refusal(
  * Parses the text that names a primary key: a JSON object of the key's columns, or, where the key has one column, its
  * value in the form that it has in the path of a row. Returns a refusal for any other text.
  */
-export function erasedKey(table: Table, text: string): ReadonlyMap<string, SqlValue> | Refusal {
+function erasedKey(table: Table, text: string): ReadonlyMap<string, SqlValue> | Refusal {
   const { primaryKey } = table;
   const object = objectIn(text);
   const isKey = (names: readonly string[]) =>

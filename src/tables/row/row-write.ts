@@ -82,7 +82,7 @@ export function slots(
 export type Referred = ReadonlyMap<string, string>;
 
 /** Used for writes whose values are all in the request: no column refers to an earlier write. */
-export const nothingReferred: Referred = new Map();
+const nothingReferred: Referred = new Map();
 
 const ref = "ref.";
 

@@ -45,7 +45,7 @@ export interface KeptRequest {
  * How many bytes the rows of an answer may have for the rows to be kept. Of larger answers only the rows' keys are
  * kept.
  */
-export const keptBytesMax = 262_144;
+const keptBytesMax = 262_144;
 
 const keptMs = 86_400_000;
 /**

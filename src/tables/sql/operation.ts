@@ -17,7 +17,7 @@ export type Refused = (reason: string) => Sql;
 /** The reason for refusing an operation one of whose steps returns more rows than an answer may have. */
 export const tooManyRows = "rows";
 /** The reason for refusing an operation one of whose steps returns more bytes than an answer may have. */
-export const tooManyBytes = "bytes";
+const tooManyBytes = "bytes";
 /** The reason for refusing an operation whose step has to return a row and has none. */
 export const noRow = "none";
 

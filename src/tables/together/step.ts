@@ -173,7 +173,7 @@ export function outcomeOf(
 }
 
 /** Turns the reason that a write's guard gives (`NotWritten`) into the refusal that the caller is answered with. */
-export function notStanding({ kind, access, expected }: RowWrite, reason: string): NotStanding {
+function notStanding({ kind, access, expected }: RowWrite, reason: string): NotStanding {
   const [why, digits = ""] = reason.split(":");
   const because = (refusal: Refusal): NotStanding => ({ refusal, differing: null });
   const action = kind === "insert" ? "create" : kind;

@@ -1,7 +1,7 @@
 import { keyOf } from "../../grid/row-key.js";
 import { Button } from "../../parts/button.js";
 import { confirm } from "../../parts/confirm.js";
-import { tell } from "../../parts/toasts.js";
+import { tell } from "../../parts/tell.js";
 import { ask } from "../../server/ask.js";
 import type { Row, TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";

@@ -1,10 +1,10 @@
-import { go, hrefOf, route } from "../../app/route.js";
 import { callerOf, callerParameters } from "../../callers/caller-parameters.js";
 import { type GridQuery, queryOf, queryParameters } from "../../grid/list-query.js";
 import { Badge } from "../../parts/badge.js";
 import { Screen } from "../../parts/screen.js";
 import { useLoaded } from "../../parts/use-loaded.js";
 import { Empty, View } from "../../parts/view.js";
+import { go, hrefOf, route } from "../../route.js";
 import type { As } from "../../server/as.js";
 import { loadSchema } from "../../server/schema.js";
 import type { SchemaShape, TableShape } from "../../server/shapes.js";

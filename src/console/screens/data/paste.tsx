@@ -1,5 +1,5 @@
 import { confirm } from "../../parts/confirm.js";
-import { messageOf, tell, tellFailure } from "../../parts/toasts.js";
+import { messageOf, tell, tellFailure } from "../../parts/tell.js";
 import type { Row, TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { eachRow, someOf } from "./each-row.js";

@@ -1,5 +1,4 @@
 import { useState } from "preact/hooks";
-import { hrefOf } from "../../app/route.js";
 import { callerParameters } from "../../callers/caller-parameters.js";
 import { type FieldStates, formValues } from "../../grid/row-form.js";
 import { keyLabel, keyOf } from "../../grid/row-key.js";
@@ -8,7 +7,8 @@ import { confirm } from "../../parts/confirm.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Form } from "../../parts/form.js";
 import { Tabs } from "../../parts/tabs.js";
-import { tell } from "../../parts/toasts.js";
+import { tell } from "../../parts/tell.js";
+import { hrefOf } from "../../route.js";
 import type { As } from "../../server/as.js";
 import type { Row, TableShape } from "../../server/shapes.js";
 import { tableOf } from "../../server/tables.js";

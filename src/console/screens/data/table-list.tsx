@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { hrefOf } from "../../app/route.js";
 import { callerParameters } from "../../callers/caller-parameters.js";
 import { Icon } from "../../parts/icon.js";
+import { hrefOf } from "../../route.js";
 import type { As } from "../../server/as.js";
 import type { TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";

@@ -5,7 +5,7 @@ import { Button } from "../../parts/button.js";
 import { Checkbox } from "../../parts/field.js";
 import { Menu } from "../../parts/menu.js";
 import { saveFile } from "../../parts/save-file.js";
-import { tell } from "../../parts/toasts.js";
+import { tell } from "../../parts/tell.js";
 import type { As } from "../../server/as.js";
 import type { Column, Row, TableShape } from "../../server/shapes.js";
 import { tableOf } from "../../server/tables.js";

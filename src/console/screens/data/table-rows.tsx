@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { SvcError } from "../../../client/index.js";
-import { hrefOf } from "../../app/route.js";
 import { CallerButton } from "../../callers/caller-button.js";
 import { callerParameters } from "../../callers/caller-parameters.js";
 import { useCallerLabel } from "../../callers/use-caller-label.js";
@@ -11,9 +10,10 @@ import { keyOf, keyText } from "../../grid/row-key.js";
 import { listOf, useRows } from "../../grid/use-rows.js";
 import { Button } from "../../parts/button.js";
 import { Icon } from "../../parts/icon.js";
+import { tell } from "../../parts/tell.js";
 import { Text } from "../../parts/text.js";
-import { tell } from "../../parts/toasts.js";
 import { Empty, Failure, Loading } from "../../parts/view.js";
+import { hrefOf } from "../../route.js";
 import type { As } from "../../server/as.js";
 import type { Column, Row, TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";

@@ -1,6 +1,6 @@
 import { SvcError } from "../../../client/index.js";
 import { keyLabel, keyOf } from "../../grid/row-key.js";
-import { messageOf } from "../../parts/toasts.js";
+import { messageOf } from "../../parts/tell.js";
 import type { Row, TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { eachRow, someOf } from "./each-row.js";

@@ -1,16 +1,16 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Change, LiveState } from "../../../client/index.js";
-import { go, hrefOf, route } from "../../app/route.js";
 import { CallerButton } from "../../callers/caller-button.js";
 import { callerOf, callerParameters } from "../../callers/caller-parameters.js";
 import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
 import { Select } from "../../parts/field.js";
 import { Screen } from "../../parts/screen.js";
+import { messageOf } from "../../parts/tell.js";
 import { Text } from "../../parts/text.js";
-import { messageOf } from "../../parts/toasts.js";
 import { useLoaded } from "../../parts/use-loaded.js";
 import { Empty, View } from "../../parts/view.js";
+import { go, hrefOf, route } from "../../route.js";
 import type { As } from "../../server/as.js";
 import { loadSchema } from "../../server/schema.js";
 import type { SchemaShape } from "../../server/shapes.js";

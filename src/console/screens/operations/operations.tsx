@@ -1,8 +1,8 @@
-import { hrefOf, route } from "../../app/route.js";
 import { Badge } from "../../parts/badge.js";
 import { Screen } from "../../parts/screen.js";
 import { useLoaded } from "../../parts/use-loaded.js";
 import { Empty, View } from "../../parts/view.js";
+import { hrefOf, route } from "../../route.js";
 import { ask } from "../../server/ask.js";
 import type { OperationShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";

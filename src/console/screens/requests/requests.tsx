@@ -1,5 +1,4 @@
 import { useEffect, useState } from "preact/hooks";
-import { hrefOf } from "../../app/route.js";
 import { CallerButton } from "../../callers/caller-button.js";
 import { PrincipalName } from "../../callers/principal-name.js";
 import { Badge } from "../../parts/badge.js";
@@ -10,6 +9,7 @@ import { Screen } from "../../parts/screen.js";
 import { Time } from "../../parts/time.js";
 import { useLoaded } from "../../parts/use-loaded.js";
 import { Empty, View } from "../../parts/view.js";
+import { hrefOf } from "../../route.js";
 import { type As, asText } from "../../server/as.js";
 import { askWhole } from "../../server/ask.js";
 import type { Asked } from "../../server/shapes.js";

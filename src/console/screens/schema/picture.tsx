@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { hrefOf } from "../../app/route.js";
+import { hrefOf } from "../../route.js";
 import type { TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { type Box, boxWidth, drawingOf, headHeight, lineHeight } from "./layout.js";

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
 import { Checkbox } from "../../parts/field.js";
-import { messageOf } from "../../parts/toasts.js";
+import { messageOf } from "../../parts/tell.js";
 import type { Plan, PlannedStep } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { lineDiff, shownLines } from "./line-diff.js";

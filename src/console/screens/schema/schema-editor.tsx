@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { SvcError } from "../../../client/index.js";
-import { go, hrefOf, route } from "../../app/route.js";
 import { Editor } from "../../editor/editor.js";
 import { Button } from "../../parts/button.js";
-import { tell } from "../../parts/toasts.js";
+import { tell } from "../../parts/tell.js";
 import { useLoaded } from "../../parts/use-loaded.js";
 import { View } from "../../parts/view.js";
+import { go, hrefOf, route } from "../../route.js";
 import { ask } from "../../server/ask.js";
 import type { Plan, SchemaShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";

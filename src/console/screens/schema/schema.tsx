@@ -1,8 +1,8 @@
-import { go, hrefOf, route } from "../../app/route.js";
 import { Screen } from "../../parts/screen.js";
 import { Tabs } from "../../parts/tabs.js";
 import { useLoaded } from "../../parts/use-loaded.js";
 import { Empty, View } from "../../parts/view.js";
+import { go, hrefOf, route } from "../../route.js";
 import { loadSchema } from "../../server/schema.js";
 import { texts } from "../../texts.js";
 import { Picture } from "./picture.js";

@@ -1,7 +1,7 @@
-import { hrefOf, route } from "../../app/route.js";
 import { defaultText } from "../../grid/row-form.js";
 import { Badge } from "../../parts/badge.js";
 import { List } from "../../parts/list.js";
+import { hrefOf, route } from "../../route.js";
 import type { Action, Column, SchemaShape, TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 

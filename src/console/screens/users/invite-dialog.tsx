@@ -3,7 +3,7 @@ import { Dialog } from "../../parts/dialog.js";
 import { Select, TextField } from "../../parts/field.js";
 import { Form } from "../../parts/form.js";
 import { Tabs } from "../../parts/tabs.js";
-import { tell } from "../../parts/toasts.js";
+import { tell } from "../../parts/tell.js";
 import { ask } from "../../server/ask.js";
 import { texts } from "../../texts.js";
 

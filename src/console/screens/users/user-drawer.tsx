@@ -1,16 +1,16 @@
 import { useState } from "preact/hooks";
 import { SvcError } from "../../../client/index.js";
-import { hrefOf } from "../../app/route.js";
 import { callerParameters } from "../../callers/caller-parameters.js";
 import { Button } from "../../parts/button.js";
 import { confirm } from "../../parts/confirm.js";
 import { CopyButton } from "../../parts/copy.js";
 import { Dialog } from "../../parts/dialog.js";
+import { tell } from "../../parts/tell.js";
 import { Text } from "../../parts/text.js";
 import { Time } from "../../parts/time.js";
-import { tell } from "../../parts/toasts.js";
 import { useLoaded } from "../../parts/use-loaded.js";
 import { Empty, View } from "../../parts/view.js";
+import { hrefOf } from "../../route.js";
 import { ask, askWhole } from "../../server/ask.js";
 import { session } from "../../server/session-state.js";
 import type { SessionRow, User } from "../../server/shapes.js";

@@ -1,5 +1,4 @@
 import { useState } from "preact/hooks";
-import { go, hrefOf, route } from "../../app/route.js";
 import { PrincipalName } from "../../callers/principal-name.js";
 import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
@@ -8,6 +7,7 @@ import { Screen } from "../../parts/screen.js";
 import { Text } from "../../parts/text.js";
 import { Time } from "../../parts/time.js";
 import { Empty } from "../../parts/view.js";
+import { go, hrefOf, route } from "../../route.js";
 import type { User } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { ListView } from "../list-view.js";

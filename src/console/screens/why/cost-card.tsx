@@ -1,6 +1,6 @@
-import { hrefOf } from "../../app/route.js";
 import { Badge } from "../../parts/badge.js";
 import { Icon } from "../../parts/icon.js";
+import { hrefOf } from "../../route.js";
 import type { Explanation } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 

@@ -1,5 +1,4 @@
 import { useState } from "preact/hooks";
-import { go, hrefOf, route } from "../../app/route.js";
 import { CallerButton } from "../../callers/caller-button.js";
 import { callerOf, callerParameters } from "../../callers/caller-parameters.js";
 import { Editor } from "../../editor/editor.js";
@@ -7,6 +6,7 @@ import { Select, TextField } from "../../parts/field.js";
 import { Screen } from "../../parts/screen.js";
 import { useLoaded } from "../../parts/use-loaded.js";
 import { Empty, View } from "../../parts/view.js";
+import { go, hrefOf, route } from "../../route.js";
 import { type As, asMember } from "../../server/as.js";
 import { ask } from "../../server/ask.js";
 import { loadSchema } from "../../server/schema.js";

@@ -13,7 +13,7 @@ export interface Route {
 /**
  * Reads the route from the fragment of an address, such as `#/data/messages?sort=-id`. Without a screen it is `data`.
  */
-export function routeOf(fragment: string): Route {
+function routeOf(fragment: string): Route {
   const [path = "", query = ""] = fragment.replace(/^#\/?/, "").split(/\?(.*)/s);
   const [screen = "", ...rest] = path.split("/").map(decoded);
   return { screen: screen === "" ? "data" : screen, rest, parameters: new URLSearchParams(query) };
