@@ -10,10 +10,10 @@ import { plainCatalogTable } from "../schema/catalog.js";
 import { nothingUnsupported } from "../schema/unsupported.js";
 import type { ColumnType } from "../sqlite/column-type.js";
 import { systemColumnName, systemTableName } from "../sqlite/names.js";
-import { BriefTries } from "../tables/list/brief-tries.js";
+import { BriefTries } from "../tables/execution/brief-tries.js";
 import { listResponse } from "../tables/list/list-response.js";
 import type { ListAccess, PreparedList } from "../tables/list/prepare-list.js";
-import { noPlanChecks } from "../tables/plan-check.js";
+import { noPlanChecks } from "../tables/plan/plan-check.js";
 import type { AdminServices } from "./services.js";
 
 /**

@@ -16,11 +16,11 @@ import type { Config } from "../project/config.js";
 import type { Table } from "../project/model.js";
 import type { RuleAction, TableRules } from "../rules/ast.js";
 import type { LiveProject } from "../schema/live-project.js";
-import { type Access, accessOf } from "../tables/access.js";
-import { callerValues } from "../tables/api-request.js";
-import type { WriteExecution } from "../tables/execution.js";
-import { type Action, permittedAccess } from "../tables/permitted-request.js";
-import { rememberedOf } from "../tables/remembered.js";
+import { type Access, accessOf } from "../tables/access/access.js";
+import type { WriteExecution } from "../tables/execution/execution.js";
+import { callerValues } from "../tables/routes/api-request.js";
+import { type Action, permittedAccess } from "../tables/routes/permitted-request.js";
+import { rememberedOf } from "../tables/routes/remembered.js";
 
 /** What explaining a call needs: the database, the platform and the project. */
 export interface ExplainServices {

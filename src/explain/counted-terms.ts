@@ -1,8 +1,8 @@
 import type { TermTree } from "../rules/term-tree.js";
-import { asShown } from "../tables/as-shown.js";
-import type { ListRequest } from "../tables/list/list-request.js";
+import { asShown } from "../tables/access/as-shown.js";
+import type { ListRequest } from "../tables/request/list-request.js";
 import { countedNames, countStatement, termSql } from "../tables/sql/explained.js";
-import { bind } from "../tables/sql/fragment.js";
+import { bind } from "../tables/sql-text/fragment.js";
 import { type Asked, queryInTime } from "./asked.js";
 import type { ExplainedTerm } from "./explanation.js";
 import type { PlacedRule } from "./placed-rule.js";

@@ -2,14 +2,14 @@ import { isRefusal, type Refusal } from "../http/refusal.js";
 import type { SqlValue, Statement } from "../platform/database.js";
 import type { Expression } from "../rules/ast.js";
 import { TRUE } from "../rules/fold.js";
-import type { Access } from "../tables/access.js";
-import { ruleOfPast } from "../tables/history/rule-of-past.js";
-import type { RowValues } from "../tables/row/row-request.js";
+import type { Access } from "../tables/access/access.js";
+import { ruleOfPast } from "../tables/plan/rule-of-past.js";
+import type { RowValues } from "../tables/request/row-request.js";
 import { slots } from "../tables/row/row-write.js";
 import { rowOfTable } from "../tables/sql/explained.js";
-import { bind, Slot } from "../tables/sql/fragment.js";
 import { loggedTable } from "../tables/sql/logged.js";
 import { versionsStatement } from "../tables/sql/past.js";
+import { bind, Slot } from "../tables/sql-text/fragment.js";
 import {
   columnsFor,
   decidingRule,

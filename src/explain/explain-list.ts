@@ -6,14 +6,14 @@ import { isMetered } from "../project/is-metered.js";
 import type { Expression } from "../rules/ast.js";
 import { alwaysTrue, TRUE } from "../rules/fold.js";
 import { conjuncts, mentionsRow } from "../rules/walk.js";
-import type { Access } from "../tables/access.js";
-import { BriefTries } from "../tables/list/brief-tries.js";
+import type { Access } from "../tables/access/access.js";
+import { BriefTries } from "../tables/execution/brief-tries.js";
 import { firstState, type ListPage, listPage } from "../tables/list/list-page.js";
-import { type ListRequest, parseListRequest } from "../tables/list/list-request.js";
 import { tooLargeStatement } from "../tables/list/list-response.js";
 import type { ListSource } from "../tables/list/prepare-list.js";
-import { planWords } from "../tables/list/way-words.js";
-import { missingIndexes } from "../tables/list/ways-of-rules.js";
+import { planWords } from "../tables/plan/way-words.js";
+import { missingIndexes } from "../tables/plan/ways-of-rules.js";
+import { type ListRequest, parseListRequest } from "../tables/request/list-request.js";
 import { listStatement } from "../tables/sql/list.js";
 import {
   columnsFor,

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from "../http/refusal.js";
 import { StatementError } from "../platform/database.js";
-import { deniedBy } from "../tables/access.js";
-import { notFound } from "../tables/row/row-request.js";
+import { deniedBy } from "../tables/access/access.js";
+import { notFound } from "../tables/request/row-request.js";
 import { withoutRow } from "../tables/sql/explained.js";
 import {
   columnsFor,

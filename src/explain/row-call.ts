@@ -3,10 +3,10 @@ import type { Statement } from "../platform/database.js";
 import { Memo } from "../platform/memo.js";
 import type { Column } from "../project/model.js";
 import { FALSE } from "../rules/fold.js";
-import type { Access } from "../tables/access.js";
-import { type Counted, followsPlan, planQuestion } from "../tables/plan-check.js";
+import type { Access } from "../tables/access/access.js";
+import { type Counted, followsPlan, planQuestion } from "../tables/plan/plan-check.js";
+import type { RowValues } from "../tables/request/row-request.js";
 import { withManaged } from "../tables/row/managed-values.js";
-import type { RowValues } from "../tables/row/row-request.js";
 import { deleteOf, insertOf, type RowWrite, slots, updateOf } from "../tables/row/row-write.js";
 import {
   type ExplainedRow,
@@ -16,8 +16,8 @@ import {
   rowRead,
   rowUpdated,
 } from "../tables/sql/explained.js";
-import { bind, type SlotValues, type Sql } from "../tables/sql/fragment.js";
 import { getStatement, type WriteStatement } from "../tables/sql/row.js";
+import { bind, type SlotValues, type Sql } from "../tables/sql-text/fragment.js";
 import { type Asked, accessTo, queryInTime, readingExecution } from "./asked.js";
 import type { PlanLine } from "./explanation.js";
 import { planLines } from "./plan-lines.js";

@@ -1,6 +1,6 @@
 import { parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
-import type { Access } from "../tables/access.js";
+import type { Access } from "../tables/access/access.js";
 import {
   compositeKey,
   createValues,
@@ -8,7 +8,7 @@ import {
   patchValues,
   type RowValues,
   singleKey,
-} from "../tables/row/row-request.js";
+} from "../tables/request/row-request.js";
 import type { Question } from "./question.js";
 
 /** The key and the values of a call for one row that is explained. */

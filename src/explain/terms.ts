@@ -5,7 +5,7 @@ import type { Expression } from "../rules/ast.js";
 import { withCaller } from "../rules/specialise.js";
 import type { TermTree } from "../rules/term-tree.js";
 import { columnReferences } from "../rules/walk.js";
-import { asShown } from "../tables/as-shown.js";
+import { asShown } from "../tables/access/as-shown.js";
 import {
   type ExplainedRow,
   explainStatement,
@@ -14,7 +14,7 @@ import {
   withoutRow,
 } from "../tables/sql/explained.js";
 import { finishRows } from "../tables/sql/finish-rows.js";
-import { bind, type SlotValues, type Sql } from "../tables/sql/fragment.js";
+import { bind, type SlotValues, type Sql } from "../tables/sql-text/fragment.js";
 import { type Asked, query, queryInTime } from "./asked.js";
 import { expressionOf, type Term, type TermOrUse, type Truth, truthsIn } from "./truths.js";
 

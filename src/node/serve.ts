@@ -31,7 +31,7 @@ import { fitRules } from "../schema/fit-rules.js";
 import { loadSchemaInForce, parseOnce } from "../schema/in-force.js";
 import { formatStep } from "../schema/plan/format-plan.js";
 import { proveOperations } from "../schema/prove-operations.js";
-import { unservedExists } from "../tables/unserved-exists.js";
+import { unservedExists } from "../tables/plan/unserved-exists.js";
 import { createArgon2 } from "./argon2.js";
 import { nodeCipher } from "./cipher.js";
 import { consoleFiles } from "./console-files.js";

@@ -6,7 +6,7 @@ import type { OperationRules } from "../project/parse-operation-rules.js";
 import type { AuthValues, Literal } from "../rules/ast.js";
 import { alwaysTrue } from "../rules/fold.js";
 import { specialise, withParams } from "../rules/specialise.js";
-import { fromJson, fromText, type ParsedValue } from "../tables/values.js";
+import { fromJson, fromText, type ParsedValue } from "../tables/access/values.js";
 
 /** The values of an operation's parameters, by name, as the database takes them. */
 export type ParamValues = ReadonlyMap<string, SqlValue>;

@@ -11,9 +11,10 @@ import {
   answered,
   asReaderOnly,
   executionOf,
-} from "../tables/api-request.js";
+} from "../tables/routes/api-request.js";
+import { idempotencyOf } from "../tables/routes/idempotency-key.js";
 import { withoutPreconditions } from "../tables/row/versions.js";
-import { idempotencyOf, replayedHeader } from "../tables/together/idempotency.js";
+import { replayedHeader } from "../tables/together/idempotency.js";
 import { callOperation, callRefusal } from "./call.js";
 import { type ParamValues, paramsFromBody, paramsFromQuery } from "./params.js";
 import { onlyReads } from "./statements.js";

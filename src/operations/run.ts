@@ -3,7 +3,7 @@ import { isRefusal, Refusal } from "../http/refusal.js";
 import { nonceBytes } from "../platform/abort.js";
 import { AbortError, type Result } from "../platform/database.js";
 import type { NamedOperation } from "../project/model.js";
-import { longWorkOf, read, type WriteExecution } from "../tables/execution.js";
+import { longWorkOf, read, type WriteExecution } from "../tables/execution/execution.js";
 import { finishRows } from "../tables/sql/finish-rows.js";
 import { type KeptRequest, keptAnswer, replaceKept } from "../tables/sql/kept-answers.js";
 import { mismatch } from "../tables/together/idempotency.js";

@@ -5,8 +5,7 @@ import type { NamedOperation } from "../project/model.js";
 import type { Expression } from "../rules/ast.js";
 import { alwaysTrue } from "../rules/fold.js";
 import type { LiveProject } from "../schema/live-project.js";
-import type { WriteExecution } from "../tables/execution.js";
-import { bind, bindSingle, param, type SlotValues, type Sql, sql } from "../tables/sql/fragment.js";
+import type { WriteExecution } from "../tables/execution/execution.js";
 import { type KeptRequest, keepValue, keptAnswer, unlessKept } from "../tables/sql/kept-answers.js";
 import {
   changedRows,
@@ -21,6 +20,7 @@ import {
   whereChangedWithin,
   whereFound,
 } from "../tables/sql/operation.js";
+import { bind, bindSingle, param, type SlotValues, type Sql, sql } from "../tables/sql-text/fragment.js";
 import { notAllowed, stepReason } from "./step-refusal.js";
 import { consequencesOf, writtenBy } from "./written-rows.js";
 

@@ -86,7 +86,7 @@ export interface ColumnReference {
   /**
    * Whether the column is compared by the text that JSON shows for its value, not by the stored value. It is set for
    * text columns that may hold numbers, because SQLite would compare a text that looks like a number as a number
-   * (`tables/as-shown.ts`).
+   * (`tables/access/as-shown.ts`).
    */
   readonly asShown?: boolean;
 }

@@ -1,5 +1,5 @@
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
-import { type ApiRequest, accessTo, executionOf } from "../tables/api-request.js";
+import { type ApiRequest, accessTo, executionOf } from "../tables/routes/api-request.js";
 import type { Checkpoint } from "./checkpoint.js";
 import { type PulledPage, pullPage } from "./pull.js";
 import type { SharedPages } from "./shared-pages.js";

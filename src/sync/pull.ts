@@ -1,11 +1,11 @@
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { type Result, type ResultValue, type SqlValue, UnavailableError } from "../platform/database.js";
 import type { Cipher } from "../platform/platform.js";
-import { type Duration, type Execution, read } from "../tables/execution.js";
+import { type Duration, type Execution, read } from "../tables/execution/execution.js";
 import { candidatesMax, deltaStatement, wholeStatement } from "../tables/sql/delta.js";
 import { finishRows } from "../tables/sql/finish-rows.js";
-import { bind, Slot } from "../tables/sql/fragment.js";
 import { headStatement } from "../tables/sql/log.js";
+import { bind, Slot } from "../tables/sql-text/fragment.js";
 import { type Checkpoint, type Mark, openCheckpoint } from "./checkpoint.js";
 import {
   anew,

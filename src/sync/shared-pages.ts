@@ -2,7 +2,7 @@ import type { Refusal } from "../http/refusal.js";
 import { Memo, statementLengthMax } from "../platform/memo.js";
 import type { Catalog } from "../schema/catalog.js";
 import { sha256Hex } from "../schema/plan/plan.js";
-import type { Sql } from "../tables/sql/fragment.js";
+import type { Sql } from "../tables/sql-text/fragment.js";
 import type { Mark } from "./checkpoint.js";
 
 /** The changes that one page tells, and where the next page begins. */

@@ -6,11 +6,11 @@ import { whenTrue } from "../rules/fold.js";
 import { existsIn, leavesOf, operandsOf } from "../rules/walk.js";
 import type { LiveProject } from "../schema/live-project.js";
 import { sqlTableName, type TableName } from "../sqlite/names.js";
-import type { Access } from "../tables/access.js";
-import { parseListRequest } from "../tables/list/list-request.js";
+import type { Access } from "../tables/access/access.js";
+import { parseListRequest } from "../tables/request/list-request.js";
 import type { Followed } from "../tables/sql/delta.js";
-import type { SlotValues } from "../tables/sql/fragment.js";
 import { loggedTable } from "../tables/sql/logged.js";
+import type { SlotValues } from "../tables/sql-text/fragment.js";
 import { notFollowable } from "./followable.js";
 
 /**

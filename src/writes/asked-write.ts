@@ -6,11 +6,12 @@ import type { Column, Table } from "../project/model.js";
 import type { RuleAction } from "../rules/ast.js";
 import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import type { ColumnType } from "../sqlite/column-type.js";
-import type { Access } from "../tables/access.js";
-import { type ApiRequest, accessTo } from "../tables/api-request.js";
-import type { WriteExecution } from "../tables/execution.js";
-import { rememberedOf } from "../tables/remembered.js";
-import { createValues, keyInBody, patchValues } from "../tables/row/row-request.js";
+import type { Access } from "../tables/access/access.js";
+import { fromJson } from "../tables/access/values.js";
+import type { WriteExecution } from "../tables/execution/execution.js";
+import { createValues, keyInBody, patchValues } from "../tables/request/row-request.js";
+import { type ApiRequest, accessTo } from "../tables/routes/api-request.js";
+import { rememberedOf } from "../tables/routes/remembered.js";
 import {
   deleteOf,
   type Expected,
@@ -20,7 +21,6 @@ import {
   updateOf,
 } from "../tables/row/row-write.js";
 import { unknownReference } from "../tables/together/step.js";
-import { fromJson } from "../tables/values.js";
 
 /**
  * One of the writes of a request that asks for several: what `askedWrite` has made of the `{op, table, …}` in the

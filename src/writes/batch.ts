@@ -1,10 +1,11 @@
 import { isObject, readJson } from "../http/body.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
-import { type ApiRequest, accessTo, executionOf } from "../tables/api-request.js";
-import { rememberedOf } from "../tables/remembered.js";
+import { type ApiRequest, accessTo, executionOf } from "../tables/routes/api-request.js";
+import { idempotencyOf } from "../tables/routes/idempotency-key.js";
+import { rememberedOf } from "../tables/routes/remembered.js";
 import { withoutPreconditions } from "../tables/row/versions.js";
-import { idempotencyOf, replayedHeader, writeOnce } from "../tables/together/idempotency.js";
+import { replayedHeader, writeOnce } from "../tables/together/idempotency.js";
 import { writeStep } from "../tables/together/step.js";
 import { type AskedWrite, askedWrite, tableOf } from "./asked-write.js";
 import { keptReferences } from "./references.js";

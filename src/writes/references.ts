@@ -1,5 +1,5 @@
 import { abortText } from "../platform/abort.js";
-import type { WriteExecution } from "../tables/execution.js";
+import type { WriteExecution } from "../tables/execution/execution.js";
 import { clearStaged, stageColumn } from "../tables/sql/kept-answers.js";
 import { type Beside, nothingBeside } from "../tables/together/together.js";
 import { type AskedWrite, referenceName } from "./asked-write.js";

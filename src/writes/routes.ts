@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { byMethod } from "../http/by-method.js";
-import { type ApiServices, answered } from "../tables/api-request.js";
-import type { ServiceEndpoints } from "../tables/routes.js";
+import { type ApiServices, answered } from "../tables/routes/api-request.js";
+import type { ServiceEndpoints } from "../tables/routes/routes.js";
 import { batch } from "./batch.js";
 import { push } from "./push.js";
 

@@ -12,7 +12,7 @@ import { rowShapes, ruleScope } from "../../src/project/rule-scope.js";
 import { defineConditions } from "../../src/rules/define-conditions.js";
 import { parseRule } from "../../src/rules/parse-rule.js";
 import { openCursor, sealCursor } from "../../src/tables/list/cursor.js";
-import { type ListBody, parseListRequest } from "../../src/tables/list/list-request.js";
+import { type ListBody, parseListRequest } from "../../src/tables/request/list-request.js";
 import { Random } from "../property/support/random.js";
 import { figure } from "../support/figures.js";
 

@@ -13,7 +13,7 @@ import { applySafe } from "../../src/schema/apply.js";
 import { loadCatalog } from "../../src/schema/catalog.js";
 import { proveOperations } from "../../src/schema/prove-operations.js";
 import { tokenize } from "../../src/sqlite/sql-tokens.js";
-import { noPlanChecks } from "../../src/tables/plan-check.js";
+import { noPlanChecks } from "../../src/tables/plan/plan-check.js";
 import { Random } from "./support/random.js";
 
 const mutants = Number(process.env.MUTANTS ?? 400);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Statement } from "../../src/platform/database.js";
-import { followsPlan, PlanChecks } from "../../src/tables/plan-check.js";
+import { followsPlan, PlanChecks } from "../../src/tables/plan/plan-check.js";
 import { MemoryLog } from "../support/server.js";
 
 const seeks = [

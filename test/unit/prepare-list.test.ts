@@ -6,10 +6,10 @@ import { TRUE } from "../../src/rules/fold.js";
 import { plainCatalogTable } from "../../src/schema/catalog.js";
 import { nothingUnsupported } from "../../src/schema/unsupported.js";
 import { columnName, tableName } from "../../src/sqlite/names.js";
-import { BriefTries } from "../../src/tables/list/brief-tries.js";
+import { BriefTries } from "../../src/tables/execution/brief-tries.js";
 import type { CursorState } from "../../src/tables/list/cursor.js";
-import { parseListRequest } from "../../src/tables/list/list-request.js";
 import { type ListSource, prepareList } from "../../src/tables/list/prepare-list.js";
+import { parseListRequest } from "../../src/tables/request/list-request.js";
 import { ManualClock } from "../support/manual-clock.js";
 
 const columns = ["id", "label"].map((name) => ({

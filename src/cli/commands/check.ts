@@ -26,9 +26,9 @@ import { loadSchemaInForce } from "../../schema/in-force.js";
 import { proveOperations } from "../../schema/prove-operations.js";
 import { schemaYaml } from "../../schema/pull/schema-yaml.js";
 import { notFollowable } from "../../sync/followable.js";
-import { listedByWords } from "../../tables/list/way-words.js";
-import { type ListedBy, waysOfRules } from "../../tables/list/ways-of-rules.js";
-import { unservedExists } from "../../tables/unserved-exists.js";
+import { unservedExists } from "../../tables/plan/unserved-exists.js";
+import { listedByWords } from "../../tables/plan/way-words.js";
+import { type ListedBy, waysOfRules } from "../../tables/plan/ways-of-rules.js";
 import type { Command } from "../command.js";
 import { uncompiledTriggers } from "../uncompiled-triggers.js";
 

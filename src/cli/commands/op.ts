@@ -13,8 +13,8 @@ import type { Database } from "../../platform/database.js";
 import { didYouMean } from "../../problems/did-you-mean.js";
 import type { Config } from "../../project/config.js";
 import { createProjectSource } from "../../schema/project-source.js";
-import { callerValues } from "../../tables/api-request.js";
-import { noPlanChecks } from "../../tables/plan-check.js";
+import { noPlanChecks } from "../../tables/plan/plan-check.js";
+import { callerValues } from "../../tables/routes/api-request.js";
 import { type Command, RefusedError, UsageError, unlessRefused } from "../command.js";
 import { withSystemTables } from "../local-database.js";
 

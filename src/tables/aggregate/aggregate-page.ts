@@ -2,17 +2,17 @@ import { toBase64 } from "../../encoding/base64.js";
 import { fromHex } from "../../encoding/hex.js";
 import { badRequest, type Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
-import { countedRead, type Duration, type Execution, read } from "../execution.js";
+import { isSafe } from "../access/values.js";
+import { countedRead, type Duration, type Execution, read } from "../execution/execution.js";
 import type { CursorState } from "../list/cursor.js";
 import { tooMuchToSearch } from "../list/list-page.js";
-import type { PathChoice } from "../list/list-plan.js";
 import { judgedMax } from "../list/prepare-list.js";
-import type { Counted } from "../plan-check.js";
+import type { PathChoice } from "../plan/list-plan.js";
+import type { Counted } from "../plan/plan-check.js";
+import type { AggregateRequest } from "../request/aggregate-request.js";
 import { type AggregatePlan, fitted } from "../sql/aggregate.js";
-import type { Sql } from "../sql/fragment.js";
 import { realOf } from "../sql/wire.js";
-import { isSafe } from "../values.js";
-import type { AggregateRequest } from "./aggregate-request.js";
+import type { Sql } from "../sql-text/fragment.js";
 import { type AggregateSource, type BoundAggregate, prepareAggregate } from "./prepare-aggregate.js";
 
 /** A page of an aggregate's groups, with the `meta` of its answer. */

@@ -2,11 +2,11 @@ import { parseQueryString, type QueryParameter } from "../../http/query-string.j
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { jsonText } from "../../http/respond.js";
 import type { Attempt } from "../../metering/attempt.js";
-import type { Execution } from "../execution.js";
+import type { Execution } from "../execution/execution.js";
 import { type CursorState, loneCursor, openCursor, sealCursor } from "../list/cursor.js";
 import { type BoundCursors, boundTo, cursorLengthMax, cursorTooLong } from "../list/list-response.js";
+import { type AggregateRequest, parseAggregateRequest } from "../request/aggregate-request.js";
 import { aggregatePage } from "./aggregate-page.js";
-import { type AggregateRequest, parseAggregateRequest } from "./aggregate-request.js";
 import type { AggregateSource } from "./prepare-aggregate.js";
 
 /**

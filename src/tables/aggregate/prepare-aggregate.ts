@@ -1,8 +1,7 @@
 import type { Memo } from "../../platform/memo.js";
 import type { Expression } from "../../rules/ast.js";
-import { asShown } from "../as-shown.js";
+import { asShown } from "../access/as-shown.js";
 import type { CursorState } from "../list/cursor.js";
-import { type ListPlan, openRuleBeside, type PathChoice, planList, ruleBeside } from "../list/list-plan.js";
 import {
   briefBytesMax,
   briefJudgedMax,
@@ -13,12 +12,13 @@ import {
   slotsOf,
   writtenOut,
 } from "../list/prepare-list.js";
-import type { Counted } from "../plan-check.js";
+import { type ListPlan, openRuleBeside, type PathChoice, planList, ruleBeside } from "../plan/list-plan.js";
+import type { Counted } from "../plan/plan-check.js";
+import type { AggregateRequest } from "../request/aggregate-request.js";
 import { type AggregatePlan, aggregateStatement } from "../sql/aggregate.js";
-import type { SlotValues, Sql } from "../sql/fragment.js";
 import { pageValues } from "../sql/list.js";
 import { predicate } from "../sql/predicate.js";
-import type { AggregateRequest } from "./aggregate-request.js";
+import type { SlotValues, Sql } from "../sql-text/fragment.js";
 
 /**
  * What all aggregates use that one caller requests of one table: the caller's access, the scan limit and the aggregates

@@ -4,9 +4,9 @@ import { parseStrictJson } from "../../http/strict-json.js";
 import type { Database, SqlValue } from "../../platform/database.js";
 import type { Schema, Table } from "../../project/model.js";
 import type { Catalog } from "../../schema/catalog.js";
+import { fromJson, fromText } from "../access/values.js";
 import { erasure } from "../sql/erasure.js";
 import { loggedTable } from "../sql/logged.js";
-import { fromJson, fromText } from "../values.js";
 
 /**
  * Erases the images (stored contents) of one row from the log of changes (docs/change-log.md#erasing-a-row). Returns

@@ -3,18 +3,18 @@ import { type QueryParameter, quoted } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { jsonText } from "../../http/respond.js";
 import type { ResultValue, SqlValue } from "../../platform/database.js";
-import type { Access } from "../access.js";
-import { type Execution, read } from "../execution.js";
-import { parseListRequest } from "../list/list-request.js";
-import { compositeKey, type RowValues } from "../row/row-request.js";
+import type { Access } from "../access/access.js";
+import { type Execution, read } from "../execution/execution.js";
+import { ruleOfPast } from "../plan/rule-of-past.js";
+import { parseListRequest } from "../request/list-request.js";
+import { compositeKey, type RowValues } from "../request/row-request.js";
 import { finishRows } from "../sql/finish-rows.js";
-import { bind, Slot } from "../sql/fragment.js";
 import { momentStatement } from "../sql/log.js";
 import { loggedTable } from "../sql/logged.js";
 import { versionsStatement } from "../sql/past.js";
+import { bind, Slot } from "../sql-text/fragment.js";
 import { type AskedMoment, type LogState, logState, type Moments, seesLog } from "./moments.js";
 import { nextCursor, type PastRequest, pastAsked } from "./past-request.js";
-import { ruleOfPast } from "./rule-of-past.js";
 
 /**
  * Answers `GET /api/:table/_svc/history`: versions of a row, or of all rows of the table, the newest first

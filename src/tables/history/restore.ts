@@ -3,17 +3,17 @@ import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { SqlValue } from "../../platform/database.js";
 import type { RuleAction } from "../../rules/ast.js";
 import { TRUE } from "../../rules/fold.js";
-import type { Access } from "../access.js";
-import { read, type WriteExecution } from "../execution.js";
+import type { Access } from "../access/access.js";
+import { fromJson } from "../access/values.js";
+import { read, type WriteExecution } from "../execution/execution.js";
+import { ruleOfPast } from "../plan/rule-of-past.js";
+import { type Body, keyInBody, notFound, type RowValues } from "../request/row-request.js";
 import { createRow, getRow, type RowTarget, updateRow } from "../row/row.js";
-import { type Body, keyInBody, notFound, type RowValues } from "../row/row-request.js";
 import { finishRows } from "../sql/finish-rows.js";
-import { bind, Slot } from "../sql/fragment.js";
 import { loggedTable } from "../sql/logged.js";
 import { versionsStatement } from "../sql/past.js";
-import { fromJson } from "../values.js";
+import { bind, Slot } from "../sql-text/fragment.js";
 import type { Moments } from "./moments.js";
-import { ruleOfPast } from "./rule-of-past.js";
 
 /** What `restore` needs to write an earlier version of a row back. */
 export interface Restoring {

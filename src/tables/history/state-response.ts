@@ -3,17 +3,17 @@ import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { jsonText } from "../../http/respond.js";
 import type { SqlValue } from "../../platform/database.js";
 import { outermostExists } from "../../rules/walk.js";
-import type { Access } from "../access.js";
-import { read } from "../execution.js";
-import { type ListRequest, parseListRequest } from "../list/list-request.js";
+import type { Access } from "../access/access.js";
+import { read } from "../execution/execution.js";
+import { ruleOfPast } from "../plan/rule-of-past.js";
+import { type ListRequest, parseListRequest } from "../request/list-request.js";
 import { finishRows } from "../sql/finish-rows.js";
-import { bind, param, Slot } from "../sql/fragment.js";
 import { momentStatement } from "../sql/log.js";
 import { loggedTable } from "../sql/logged.js";
 import { stateStatement } from "../sql/past.js";
+import { bind, param, Slot } from "../sql-text/fragment.js";
 import { entryAt, gone, logState } from "./moments.js";
 import { nextCursor, type PastRequest, pastAsked } from "./past-request.js";
-import { ruleOfPast } from "./rule-of-past.js";
 
 /**
  * Where a page of a table's past state begins. `seq` is the number of the log's entry whose state is answered, `after`

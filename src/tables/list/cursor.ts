@@ -1,7 +1,7 @@
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import type { Cipher } from "../../platform/platform.js";
-import type { PathChoice } from "./list-plan.js";
-import type { ListParameters } from "./list-request.js";
+import type { PathChoice } from "../plan/list-plan.js";
+import type { ListParameters } from "../request/list-request.js";
 
 /** What a cursor holds: what the first request asked for, and how far the pages have come. */
 export interface CursorState {

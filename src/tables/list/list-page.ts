@@ -1,16 +1,16 @@
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
-import { countedRead, type Duration, type Execution, read } from "../execution.js";
-import { type ExpandedStep, expandedRows, expandedSteps } from "../expansion/expanded-rows.js";
-import { stepsIn } from "../expansion/expansion.js";
+import { countedRead, type Duration, type Execution, read } from "../execution/execution.js";
+import { constantColumn, isUnjudged } from "../plan/access-path.js";
+import { stepsIn } from "../plan/expansion.js";
+import type { ListPlan, PathChoice } from "../plan/list-plan.js";
+import type { ListParameters, ListRequest } from "../request/list-request.js";
 import { rowSeparator } from "../sql/expansions.js";
 import { finishRows } from "../sql/finish-rows.js";
-import { bind } from "../sql/fragment.js";
 import { windowEndStatement } from "../sql/list.js";
-import { constantColumn, isUnjudged } from "./access-path.js";
+import { bind } from "../sql-text/fragment.js";
 import type { CursorState, WireWindow } from "./cursor.js";
-import type { ListPlan, PathChoice } from "./list-plan.js";
-import type { ListParameters, ListRequest } from "./list-request.js";
+import { type ExpandedStep, expandedRows, expandedSteps } from "./expanded-rows.js";
 import {
   type BoundList,
   type ExpandedRequest,

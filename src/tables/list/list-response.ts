@@ -3,16 +3,16 @@ import { type HeadersRecord, jsonText } from "../../http/respond.js";
 import type { Attempt } from "../../metering/attempt.js";
 import { StatementError } from "../../platform/database.js";
 import type { Cipher, Random } from "../../platform/platform.js";
-import type { Execution } from "../execution.js";
-import { resolveExpansions } from "../expansion/resolve.js";
-import { type CursorBinding, type CursorState, loneCursor, openCursor, sealCursor } from "./cursor.js";
-import { firstState, listPage } from "./list-page.js";
+import type { Execution } from "../execution/execution.js";
+import { resolveExpansions } from "../plan/resolve-expansions.js";
 import {
   type Incomparable,
   type ListParameters,
   type ListRequest,
   parseListRequest,
-} from "./list-request.js";
+} from "../request/list-request.js";
+import { type CursorBinding, type CursorState, loneCursor, openCursor, sealCursor } from "./cursor.js";
+import { firstState, listPage } from "./list-page.js";
 import type { ListAccess, ListSource } from "./prepare-list.js";
 
 /** What is needed to seal (encrypt) and open cursors. */

@@ -3,26 +3,26 @@ import type { SqlValue } from "../../platform/database.js";
 import type { Memo } from "../../platform/memo.js";
 import type { Expression } from "../../rules/ast.js";
 import { leavesOf } from "../../rules/walk.js";
-import type { Access } from "../access.js";
-import { asShown } from "../as-shown.js";
+import type { Access } from "../access/access.js";
+import { asShown } from "../access/as-shown.js";
+import type { BriefTries } from "../execution/brief-tries.js";
 import {
   type Expansion,
   type ExpansionStep,
   firstSteps,
   type ReadableTables,
   stepsIn,
-} from "../expansion/expansion.js";
-import type { Counted } from "../plan-check.js";
-import { name, Slot, type SlotValues, type Sql } from "../sql/fragment.js";
+} from "../plan/expansion.js";
+import { type ListPlan, openRuleBeside, planList, ruleBeside } from "../plan/list-plan.js";
+import { type Match, matchOf, matchValues } from "../plan/match.js";
+import { type Key, type OrderTerm, rank } from "../plan/order.js";
+import type { Counted } from "../plan/plan-check.js";
+import type { ListRequest } from "../request/list-request.js";
 import { listStatement, pageValues } from "../sql/list.js";
 import { noNames, predicate } from "../sql/predicate.js";
 import { storedOf } from "../sql/wire.js";
-import type { BriefTries } from "./brief-tries.js";
+import { name, Slot, type SlotValues, type Sql } from "../sql-text/fragment.js";
 import type { CursorState } from "./cursor.js";
-import { type ListPlan, openRuleBeside, planList, ruleBeside } from "./list-plan.js";
-import type { ListRequest } from "./list-request.js";
-import { type Match, matchOf, matchValues } from "./match.js";
-import { type Key, type OrderTerm, rank } from "./order.js";
 
 /**
  * What all lists use that one caller requests of one table: what the caller may see, how many rows a request may

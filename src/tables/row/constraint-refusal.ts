@@ -3,7 +3,7 @@ import type { ConstraintError } from "../../platform/database.js";
 import type { Table } from "../../project/model.js";
 import type { CatalogTable } from "../../schema/catalog.js";
 import { sameFragment } from "../../sqlite/fragment.js";
-import type { RowValues } from "./row-request.js";
+import type { RowValues } from "../request/row-request.js";
 
 /** A write that the database refused because it violated a constraint. */
 export interface RefusedWrite {

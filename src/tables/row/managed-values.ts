@@ -1,7 +1,7 @@
 import type { SqlValue } from "../../platform/database.js";
 import type { Column, Managed } from "../../project/model.js";
-import type { WriteExecution } from "../execution.js";
-import type { RowValues } from "./row-request.js";
+import type { WriteExecution } from "../execution/execution.js";
+import type { RowValues } from "../request/row-request.js";
 
 /**
  * The values of a write: those that a request sends, and those of the columns that the server sets by itself

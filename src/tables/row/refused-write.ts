@@ -1,8 +1,8 @@
 import { badRequest, Refusal } from "../../http/refusal.js";
 import { ConstraintError, type Statement, StatementError, type Statements } from "../../platform/database.js";
-import type { WriteExecution } from "../execution.js";
-import { bind } from "../sql/fragment.js";
+import type { WriteExecution } from "../execution/execution.js";
 import { isTooLargeImage } from "../sql/row.js";
+import { bind } from "../sql-text/fragment.js";
 import { constraintRefusal } from "./constraint-refusal.js";
 import { withManaged } from "./managed-values.js";
 import { type RowWrite, tooLargeImage } from "./row-write.js";

@@ -1,9 +1,9 @@
 import { imageBytes } from "../../changes/image.js";
 import { Refusal } from "../../http/refusal.js";
 import type { Memo } from "../../platform/memo.js";
-import type { Access } from "../access.js";
-import type { WriteExecution } from "../execution.js";
-import { Slot, type SlotValues, type Sql } from "../sql/fragment.js";
+import type { Access } from "../access/access.js";
+import type { WriteExecution } from "../execution/execution.js";
+import type { RowValues } from "../request/row-request.js";
 import { stagedValue } from "../sql/kept-answers.js";
 import type { Returned } from "../sql/returning.js";
 import {
@@ -16,8 +16,8 @@ import {
   type WriteStatement,
 } from "../sql/row.js";
 import type { Values } from "../sql/row-key.js";
+import { Slot, type SlotValues, type Sql } from "../sql-text/fragment.js";
 import { withManaged } from "./managed-values.js";
-import type { RowValues } from "./row-request.js";
 
 /**
  * What is needed to make the statements of writes to a table: the caller's access, and the statements of earlier

@@ -3,14 +3,20 @@ import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { isAbort } from "../../platform/abort.js";
 import { ConstraintError, type Statement } from "../../platform/database.js";
 import type { Memo } from "../../platform/memo.js";
-import { deniedBy } from "../access.js";
-import { countedRead, type Execution, longWorkOf, read, type WriteExecution } from "../execution.js";
-import type { Counted } from "../plan-check.js";
+import { deniedBy } from "../access/access.js";
+import {
+  countedRead,
+  type Execution,
+  longWorkOf,
+  read,
+  type WriteExecution,
+} from "../execution/execution.js";
+import type { Counted } from "../plan/plan-check.js";
+import { notFound, type RowValues } from "../request/row-request.js";
 import { finishRows } from "../sql/finish-rows.js";
-import { bind, type Sql } from "../sql/fragment.js";
 import { getStatement, presenceStatement } from "../sql/row.js";
+import { bind, type Sql } from "../sql-text/fragment.js";
 import { ignored, refusalOfError } from "./refused-write.js";
-import { notFound, type RowValues } from "./row-request.js";
 import { deleteOf, insertOf, type RowWrite, slots, updateOf, type WriteTarget } from "./row-write.js";
 import { durationOf, logicalRows, ownReads, rowsReadBy, sentWrite, triggersOf } from "./sent-write.js";
 

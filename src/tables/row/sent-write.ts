@@ -1,9 +1,9 @@
 import type { Result, Statement } from "../../platform/database.js";
 import type { TriggersReached } from "../../schema/triggers-reached.js";
-import type { Duration, WriteExecution } from "../execution.js";
-import { bindCounted, type CountedStatement } from "../plan-check.js";
-import { bind, bindValue } from "../sql/fragment.js";
+import type { Duration, WriteExecution } from "../execution/execution.js";
+import { bindCounted, type CountedStatement } from "../plan/plan-check.js";
 import { returnedRow } from "../sql/returning.js";
+import { bind, bindValue } from "../sql-text/fragment.js";
 import type { RowWrite } from "./row-write.js";
 
 /** A write of one row as statements of a batch. */

@@ -1,7 +1,7 @@
 import { type EntityTags, entityTags, etagHeader } from "../../http/conditional.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { HeadersRecord } from "../../http/respond.js";
-import type { Access } from "../access.js";
+import type { Access } from "../access/access.js";
 import { type Expected, managedVersion } from "./row-write.js";
 
 /**

@@ -12,7 +12,16 @@ import { substitute } from "../../rules/walk.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import { sqlTableName } from "../../sqlite/names.js";
 import { quoteText } from "../../sqlite/sql-tokens.js";
-import { aliasName, and, commaList, integer, name, physicalName, type Sql, sql } from "./fragment.js";
+import {
+  aliasName,
+  and,
+  commaList,
+  integer,
+  name,
+  physicalName,
+  type Sql,
+  sql,
+} from "../sql-text/fragment.js";
 import { predicate, type SqlNames } from "./predicate.js";
 import { jsonObject } from "./wire.js";
 

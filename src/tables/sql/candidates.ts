@@ -3,10 +3,10 @@ import type { Expression } from "../../rules/ast.js";
 import { columnsOf } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
 import type { ColumnName } from "../../sqlite/names.js";
-import { boundOf } from "../list/access-path.js";
-import type { ListPlan } from "../list/list-plan.js";
-import type { Seek } from "../plan-check.js";
-import { and, commaList, empty, join, name, physicalName, type Sql, sql } from "./fragment.js";
+import { boundOf } from "../plan/access-path.js";
+import type { ListPlan } from "../plan/list-plan.js";
+import type { Seek } from "../plan/plan-check.js";
+import { and, commaList, empty, join, name, physicalName, type Sql, sql } from "../sql-text/fragment.js";
 import type { Gate } from "./gate.js";
 import {
   type Arm,

@@ -4,8 +4,7 @@ import type { Exists, Expression } from "../../rules/ast.js";
 import { alwaysTrue } from "../../rules/fold.js";
 import { conjuncts, existsChains, existsIn } from "../../rules/walk.js";
 import { sqlTableName } from "../../sqlite/names.js";
-import type { ReadAccess } from "../expansion/expansion.js";
-import { type AsOf, asOf, asShownOf, hasKey, isInPage, key, keyObject, text } from "./as-of.js";
+import type { ReadAccess } from "../plan/expansion.js";
 import {
   aliasName,
   and,
@@ -17,7 +16,8 @@ import {
   type Slot,
   type Sql,
   sql,
-} from "./fragment.js";
+} from "../sql-text/fragment.js";
+import { type AsOf, asOf, asShownOf, hasKey, isInPage, key, keyObject, text } from "./as-of.js";
 import { rowsAsOf } from "./past.js";
 import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
 import { jsonWithin, storedBytes } from "./wire.js";

@@ -2,8 +2,8 @@ import { numberAlone } from "../../changes/erasure.js";
 import type { LoggedTable } from "../../changes/image.js";
 import type { SqlValue, Statement } from "../../platform/database.js";
 import type { CatalogTable } from "../../schema/catalog.js";
+import { and, bind, commaList, name, param, Slot, type Sql, sql } from "../sql-text/fragment.js";
 import { hasKey, key, keyColumn, text } from "./as-of.js";
-import { and, bind, commaList, name, param, Slot, type Sql, sql } from "./fragment.js";
 
 /**
  * Makes the statements, for one transaction, that erase the stored contents (images) of one row from the log of changes

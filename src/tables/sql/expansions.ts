@@ -3,10 +3,9 @@ import type { Expression } from "../../rules/ast.js";
 import { alwaysTrue } from "../../rules/fold.js";
 import { conjuncts, mentionsRow, withAliases } from "../../rules/walk.js";
 import type { CatalogIndex, CatalogTable } from "../../schema/catalog.js";
-import { type BackwardRows, type ExpansionStep, type ReadAccess, stepsIn } from "../expansion/expansion.js";
-import type { ListPlan } from "../list/list-plan.js";
-import type { Seek } from "../plan-check.js";
-import { distinct, shownColumn } from "./candidates.js";
+import { type BackwardRows, type ExpansionStep, type ReadAccess, stepsIn } from "../plan/expansion.js";
+import type { ListPlan } from "../plan/list-plan.js";
+import type { Seek } from "../plan/plan-check.js";
 import {
   aliasName,
   and,
@@ -19,7 +18,8 @@ import {
   type Sql,
   sql,
   sum,
-} from "./fragment.js";
+} from "../sql-text/fragment.js";
+import { distinct, shownColumn } from "./candidates.js";
 import { type Gate, type Gated, gateOf } from "./gate.js";
 import { type Judge, judgeOf } from "./judge.js";
 import { armsAfter, columnsOfAlias, orderBy } from "./place.js";

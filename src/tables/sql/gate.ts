@@ -1,8 +1,8 @@
 import type { Exists } from "../../rules/ast.js";
 import { columnsOf, outermostExists } from "../../rules/walk.js";
-import type { ListPlan } from "../list/list-plan.js";
-import type { Seek } from "../plan-check.js";
-import { and, commaList, internalName, type Sql, sql, sum } from "./fragment.js";
+import type { ListPlan } from "../plan/list-plan.js";
+import type { Seek } from "../plan/plan-check.js";
+import { and, commaList, internalName, type Sql, sql, sum } from "../sql-text/fragment.js";
 import { existsSql, noNames, predicate, type SqlNames } from "./predicate.js";
 import { areExact, probe, probeMatched, seeksOf } from "./probe.js";
 

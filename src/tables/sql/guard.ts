@@ -1,8 +1,8 @@
 import type { Exists, Expression } from "../../rules/ast.js";
 import { outermostExists } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
-import type { Seek } from "../plan-check.js";
-import { and, commaList, type Sql, sql } from "./fragment.js";
+import type { Seek } from "../plan/plan-check.js";
+import { and, commaList, type Sql, sql } from "../sql-text/fragment.js";
 import { predicate, type SqlNames } from "./predicate.js";
 import {
   areExact,

@@ -1,8 +1,8 @@
 import type { Expression } from "../../rules/ast.js";
 import { outermostExists } from "../../rules/walk.js";
-import { columnsJudged, type ListPlan } from "../list/list-plan.js";
-import type { Seek } from "../plan-check.js";
-import { and, name, type Sql, sql, sum } from "./fragment.js";
+import { columnsJudged, type ListPlan } from "../plan/list-plan.js";
+import type { Seek } from "../plan/plan-check.js";
+import { and, name, type Sql, sql, sum } from "../sql-text/fragment.js";
 import { type Gate, type Gated, isRowless } from "./gate.js";
 import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
 import { areExact, probe, probeMatched, probeName, seeksOf } from "./probe.js";

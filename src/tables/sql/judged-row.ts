@@ -3,7 +3,7 @@ import type { ColumnReference, Expression } from "../../rules/ast.js";
 import { alwaysTrue } from "../../rules/fold.js";
 import { columnsOf, conjuncts } from "../../rules/walk.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
-import { commaList, name, ownersSql, param, physicalName, type Sql, sql } from "./fragment.js";
+import { commaList, name, ownersSql, param, physicalName, type Sql, sql } from "../sql-text/fragment.js";
 import type { GuardPart } from "./guard.js";
 import { namesOf, type SqlNames } from "./predicate.js";
 import { type Values, valueSql } from "./row-key.js";

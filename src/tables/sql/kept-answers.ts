@@ -2,7 +2,17 @@ import { bytesOver } from "../../http/body.js";
 import { abortText } from "../../platform/abort.js";
 import { type SqlValue, type Statement, statement } from "../../platform/database.js";
 import type { ColumnName } from "../../sqlite/names.js";
-import { bind, empty, integer, name, param, Slot, type SlotValues, type Sql, sql } from "./fragment.js";
+import {
+  bind,
+  empty,
+  integer,
+  name,
+  param,
+  Slot,
+  type SlotValues,
+  type Sql,
+  sql,
+} from "../sql-text/fragment.js";
 import { returnedRow } from "./returning.js";
 
 /**

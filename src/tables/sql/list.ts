@@ -1,18 +1,8 @@
 import type { Column } from "../../project/model.js";
-import { isUnjudged, rowKeyOf } from "../list/access-path.js";
-import type { Grouping, ListPlan } from "../list/list-plan.js";
-import type { OrderTerm } from "../list/order.js";
-import type { Counted, Seek } from "../plan-check.js";
-import {
-  type CandidateSource,
-  distinct,
-  searchSource,
-  servedSql,
-  shownColumn,
-  tableSource,
-  type WaysSource,
-} from "./candidates.js";
-import { expansionsSql, rowAndKeys, separator } from "./expansions.js";
+import { isUnjudged, rowKeyOf } from "../plan/access-path.js";
+import type { Grouping, ListPlan } from "../plan/list-plan.js";
+import type { OrderTerm } from "../plan/order.js";
+import type { Counted, Seek } from "../plan/plan-check.js";
 import {
   and,
   commaList,
@@ -27,7 +17,17 @@ import {
   type SlotValues,
   type Sql,
   sql,
-} from "./fragment.js";
+} from "../sql-text/fragment.js";
+import {
+  type CandidateSource,
+  distinct,
+  searchSource,
+  servedSql,
+  shownColumn,
+  tableSource,
+  type WaysSource,
+} from "./candidates.js";
+import { expansionsSql, rowAndKeys, separator } from "./expansions.js";
 import { type Gate, gateOf, openGate } from "./gate.js";
 import { type Judge, judgeOf } from "./judge.js";
 import { matchSource } from "./matches.js";

@@ -1,10 +1,9 @@
 import type { Table } from "../../project/model.js";
 import { searchNames } from "../../schema/search-index.js";
 import { systemColumnName } from "../../sqlite/names.js";
-import type { ListPlan } from "../list/list-plan.js";
-import { type Match, matchSlot } from "../list/match.js";
-import { rank } from "../list/order.js";
-import { type CandidateSource, concatenated, distinct, limitOf, shownColumn } from "./candidates.js";
+import type { ListPlan } from "../plan/list-plan.js";
+import { type Match, matchSlot } from "../plan/match.js";
+import { rank } from "../plan/order.js";
 import {
   and,
   commaList,
@@ -18,7 +17,8 @@ import {
   type Sql,
   sql,
   sum,
-} from "./fragment.js";
+} from "../sql-text/fragment.js";
+import { type CandidateSource, concatenated, distinct, limitOf, shownColumn } from "./candidates.js";
 import type { Gate } from "./gate.js";
 import { columnsOfAlias } from "./place.js";
 

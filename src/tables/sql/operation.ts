@@ -3,7 +3,7 @@ import type { Expression } from "../../rules/ast.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import { boundSql, type ProvedSql } from "../../sqlite/proof.js";
 import { isKeyword } from "../../sqlite/sql-tokens.js";
-import { commaList, integer, internalName, param, Slot, type Sql, sql } from "./fragment.js";
+import { commaList, integer, internalName, param, Slot, type Sql, sql } from "../sql-text/fragment.js";
 import { guardOf } from "./guard.js";
 import { namesOf } from "./predicate.js";
 import { jsonObject, storedBytes } from "./wire.js";

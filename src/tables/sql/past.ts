@@ -2,7 +2,18 @@ import type { LoggedTable } from "../../changes/image.js";
 import type { Column } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
 import { alwaysTrue } from "../../rules/fold.js";
-import type { Access } from "../access.js";
+import type { Access } from "../access/access.js";
+import {
+  and,
+  commaList,
+  empty,
+  integer,
+  name,
+  param,
+  type Slot,
+  type Sql,
+  sql,
+} from "../sql-text/fragment.js";
 import {
   type AsOf,
   asOf,
@@ -17,7 +28,6 @@ import {
   keyObject,
   text,
 } from "./as-of.js";
-import { and, commaList, empty, integer, name, param, type Slot, type Sql, sql } from "./fragment.js";
 import { existsSql, namesOf, predicate, type SqlNames } from "./predicate.js";
 import { cutAt } from "./preview.js";
 import { jsonObject, jsonWithin, storedBytes } from "./wire.js";

@@ -1,5 +1,5 @@
-import type { Key, OrderTerm } from "../list/order.js";
-import { and, commaList, name, or, type Param, param, type Sql, sql } from "./fragment.js";
+import type { Key, OrderTerm } from "../plan/order.js";
+import { and, commaList, name, or, type Param, param, type Sql, sql } from "../sql-text/fragment.js";
 
 /**
  * Gives the SQL for a column that rows are ordered by: for example the column of an alias, or the value that a place in

@@ -2,8 +2,8 @@ import { unscaledSql } from "../../platform/real-scale.js";
 import type { ColumnReference, Exists, Expression, InGiven, Operand } from "../../rules/ast.js";
 import type { CatalogTable } from "../../schema/catalog.js";
 import { type ColumnName, sqlTableName } from "../../sqlite/names.js";
-import type { Outside } from "../exists-path.js";
-import { aliasName, and, commaList, name, or, param, Slot, type Sql, sql } from "./fragment.js";
+import type { Outside } from "../plan/exists-path.js";
+import { aliasName, and, commaList, name, or, param, Slot, type Sql, sql } from "../sql-text/fragment.js";
 
 /**
  * The SQL for what a rule names: the columns of `row`, `old` and `new`, and each `exists`. It depends on the statement

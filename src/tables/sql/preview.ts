@@ -1,7 +1,7 @@
 import type { Column } from "../../project/model.js";
-import type { ListPlan } from "../list/list-plan.js";
+import type { ListPlan } from "../plan/list-plan.js";
+import { commaList, integer, name, type Sql, sql } from "../sql-text/fragment.js";
 import { distinct } from "./candidates.js";
-import { commaList, integer, name, type Sql, sql } from "./fragment.js";
 import { type Cut, type CutOf, jsonObject, type ShownColumn } from "./wire.js";
 
 /** Whether values of a column may be so long that only their beginning is shown: texts, JSON and blobs. */

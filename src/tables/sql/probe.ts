@@ -2,9 +2,18 @@ import type { Exists } from "../../rules/ast.js";
 import { conjuncts } from "../../rules/walk.js";
 import type { Catalog, CatalogIndex } from "../../schema/catalog.js";
 import { sqlTableName } from "../../sqlite/names.js";
-import { existsPath } from "../exists-path.js";
-import type { Seek } from "../plan-check.js";
-import { aliasName, and, internalName, name, physicalName, type Sql, sql, sum } from "./fragment.js";
+import { existsPath } from "../plan/exists-path.js";
+import type { Seek } from "../plan/plan-check.js";
+import {
+  aliasName,
+  and,
+  internalName,
+  name,
+  physicalName,
+  type Sql,
+  sql,
+  sum,
+} from "../sql-text/fragment.js";
 import { existsSql, predicate, type SqlNames } from "./predicate.js";
 
 /**

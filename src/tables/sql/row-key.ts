@@ -1,8 +1,18 @@
 import type { Column, Table } from "../../project/model.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import { makesNumbers } from "../../sqlite/column-type.js";
-import type { Seek } from "../plan-check.js";
-import { and, commaList, internalName, join, name, type Param, param, type Sql, sql } from "./fragment.js";
+import type { Seek } from "../plan/plan-check.js";
+import {
+  and,
+  commaList,
+  internalName,
+  join,
+  name,
+  type Param,
+  param,
+  type Sql,
+  sql,
+} from "../sql-text/fragment.js";
 
 /**
  * Values for columns. A column may have a slot instead of a value (a placeholder that is filled when the statement is

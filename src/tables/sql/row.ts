@@ -3,10 +3,21 @@ import type { Expression } from "../../rules/ast.js";
 import { alwaysTrue } from "../../rules/fold.js";
 import { columnsOf, outermostExists } from "../../rules/walk.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
-import type { Counted } from "../plan-check.js";
+import type { Counted } from "../plan/plan-check.js";
+import {
+  and,
+  chain,
+  commaList,
+  empty,
+  integer,
+  name,
+  param,
+  Slot,
+  type Sql,
+  sql,
+} from "../sql-text/fragment.js";
 import { image } from "./as-of.js";
 import { shownColumn } from "./candidates.js";
-import { and, chain, commaList, empty, integer, name, param, Slot, type Sql, sql } from "./fragment.js";
 import { type Guard, type GuardPart, guardOf } from "./guard.js";
 import { changedRow, newRow, storedRow } from "./judged-row.js";
 import type { AnswerSource } from "./kept-answers.js";

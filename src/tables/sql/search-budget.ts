@@ -1,6 +1,6 @@
-import type { ListPlan } from "../list/list-plan.js";
+import type { ListPlan } from "../plan/list-plan.js";
+import { integer, internalName, name, param, Slot, type Sql, sql, sum } from "../sql-text/fragment.js";
 import type { CandidateSource } from "./candidates.js";
-import { integer, internalName, name, param, Slot, type Sql, sql, sum } from "./fragment.js";
 import type { Gate } from "./gate.js";
 
 /**

@@ -1,11 +1,10 @@
 import type { ColumnReference, Expression } from "../../rules/ast.js";
 import { existsIn, substitute } from "../../rules/walk.js";
 import type { CatalogIndex } from "../../schema/catalog.js";
-import { rowKeyOf, type WalkedWay } from "../list/access-path.js";
-import type { ListPlan } from "../list/list-plan.js";
-import type { Hop } from "../list/ways.js";
-import type { Seek } from "../plan-check.js";
-import { type CandidateSource, concatenated, distinct, limitOf, shownColumn } from "./candidates.js";
+import { rowKeyOf, type WalkedWay } from "../plan/access-path.js";
+import type { ListPlan } from "../plan/list-plan.js";
+import type { Seek } from "../plan/plan-check.js";
+import type { Hop } from "../plan/ways.js";
 import {
   aliasName,
   and,
@@ -20,7 +19,8 @@ import {
   type Sql,
   sql,
   sum,
-} from "./fragment.js";
+} from "../sql-text/fragment.js";
+import { type CandidateSource, concatenated, distinct, limitOf, shownColumn } from "./candidates.js";
 import type { Gate } from "./gate.js";
 import { armsAfter, columnsOfAlias, notBehind, orderBy, placeOf, type Refer } from "./place.js";
 import { existsSql, listed, noNames, predicate, type SqlNames } from "./predicate.js";

@@ -3,8 +3,8 @@ import type { SqlValue } from "../../platform/database.js";
 import { isPlainSql, scaledSql, unscaled } from "../../platform/real-scale.js";
 import type { Column, Table } from "../../project/model.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
-import type { OrderTerm } from "../list/order.js";
-import { chain, commaList, integer, type Sql, sql, sum, textLiteral } from "./fragment.js";
+import type { OrderTerm } from "../plan/order.js";
+import { chain, commaList, integer, type Sql, sql, sum, textLiteral } from "../sql-text/fragment.js";
 
 /** What has to be known of a column to show its values in JSON. */
 export type ShownColumn = Pick<Column, "name" | "type">;

@@ -6,17 +6,17 @@ import type { Column } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
 import { existsIn } from "../../rules/walk.js";
 import { sqlTableName } from "../../sqlite/names.js";
-import { type Access, deniedBy } from "../access.js";
-import type { WriteExecution } from "../execution.js";
-import { bindCounted } from "../plan-check.js";
+import { type Access, deniedBy } from "../access/access.js";
+import type { WriteExecution } from "../execution/execution.js";
+import { bindCounted } from "../plan/plan-check.js";
+import type { RowValues } from "../request/row-request.js";
 import { withManaged } from "../row/managed-values.js";
 import { ignored } from "../row/refused-write.js";
-import type { RowValues } from "../row/row-request.js";
 import { insertOf, type RowWrite, returnedOf, type WriteTarget } from "../row/row-write.js";
 import { triggersOf } from "../row/sent-write.js";
 import { type BulkStatement, bulkInsertStatement, rowsText, scaledIn } from "../sql/bulk.js";
-import { bind, bindValue } from "../sql/fragment.js";
 import { returnedRow } from "../sql/returning.js";
+import { bind, bindValue } from "../sql-text/fragment.js";
 import type { WriteStep } from "./step.js";
 
 /**

@@ -1,22 +1,17 @@
-import { principalOf } from "../../auth/principal.js";
-import { toBase64Url } from "../../encoding/base64.js";
 import { toHex } from "../../encoding/hex.js";
-import { readText } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { HeadersRecord } from "../../http/respond.js";
 import { abortText, isAbort, nonceBytes } from "../../platform/abort.js";
 import type { Memo } from "../../platform/memo.js";
 import type { Table } from "../../project/model.js";
-import type { Access } from "../access.js";
-import type { ApiRequest } from "../api-request.js";
-import { read, type WriteExecution } from "../execution.js";
-import { bindCounted, type Counted, type CountedStatement } from "../plan-check.js";
+import type { Access } from "../access/access.js";
+import { read, type WriteExecution } from "../execution/execution.js";
+import { bindCounted, type Counted, type CountedStatement } from "../plan/plan-check.js";
+import { keyInBody } from "../request/row-request.js";
 import { writeRow } from "../row/row.js";
-import { keyInBody } from "../row/row-request.js";
 import { type RowWrite, slots } from "../row/row-write.js";
 import { triggersOf } from "../row/sent-write.js";
 import { finishRows } from "../sql/finish-rows.js";
-import type { Sql } from "../sql/fragment.js";
 import {
   clearStaged,
   ifKept,
@@ -32,6 +27,7 @@ import {
 } from "../sql/kept-answers.js";
 import { returnedRow } from "../sql/returning.js";
 import { getStatement } from "../sql/row.js";
+import type { Sql } from "../sql-text/fragment.js";
 import { type WriteStep, writeStep } from "./step.js";
 import {
   allBeside,
@@ -42,58 +38,8 @@ import {
   writeTogether,
 } from "./together.js";
 
-const header = "Idempotency-Key";
-
-/**
- * Reads the header `Idempotency-Key`, with which a request is carried out only once, and the request's body. Returns
- * that by which a repetition of the request is recognised; null without the header. The key is 1 to 200 visible ASCII
- * characters, or a quoted string of them, as draft-ietf-httpapi-idempotency-key-header has it. Another text, and a key
- * from an anonymous caller, are refused with 400.
- */
-export async function idempotencyOf({
-  request,
-  caller,
-  services,
-}: Pick<ApiRequest, "request" | "caller" | "services">): Promise<KeptRequest | Refusal | null> {
-  const text = request.headers.get(header);
-  if (text === null) return null;
-  const key = keyIn(text);
-  if (key === null) return badRequest(`${header}: expected 1 to 200 visible characters`);
-  if (caller.kind === "anonymous") return badRequest(`${header}: sign in, as a key belongs to who sends it`);
-  const { method, url } = request;
-  const body =
-    method === "DELETE" ? "" : await readText(request as Request, services.config.api.max_body_bytes);
-  if (isRefusal(body)) return body;
-  const path = url.slice(url.indexOf("/", url.indexOf("//") + 2));
-  // The client's key comes first in the name under which the answer is kept. If clients begin their keys with the time,
-  // new names lie next to each other, whichever caller or request they are for, and fewer pages of the database are
-  // written.
-  const name = [key, principalOf(caller), `${method} ${path}`].join("\n");
-  return { name, hash: await hashOf(body), nowMs: services.platform.clock.now() };
-}
-
-/**
- * The idempotency key in the text of the header `Idempotency-Key`, without the quotes around it; null where the text is
- * not valid.
- */
-function keyIn(text: string): string | null {
-  const isKey = /^[\x21-\x7e]{1,200}$/;
-  if (!text.startsWith('"')) return isKey.test(text) ? text : null;
-  const [, quoted] = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(text) ?? [];
-  const key = quoted?.replace(/\\(.)/g, "$1") ?? "";
-  return isKey.test(key) ? key : null;
-}
-
-const shortBodyMax = 128;
-
-/**
- * Returns the text that is kept of a request's body, to tell later whether another body is the same: a hash, or the
- * body itself where it is short.
- */
-export async function hashOf(body: string): Promise<string> {
-  if (body.length <= shortBodyMax) return `=${body}`;
-  return `#${toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body))))}`;
-}
+/** The header by which a request is carried out only once (draft-ietf-httpapi-idempotency-key-header). */
+export const idempotencyHeader = "Idempotency-Key";
 
 /** Returns the header `Idempotency-Replayed: true` for an answer that is given again; no header for a first answer. */
 export function replayedHeader(isReplayed: boolean): HeadersRecord {
@@ -179,17 +125,20 @@ function isKeptDirectly(write: RowWrite): boolean {
 }
 
 const notKeepable = badRequest(
-  `${header}: the key of this table is made by a default, by which a row cannot be found`,
+  `${idempotencyHeader}: the key of this table is made by a default, by which a row cannot be found`,
 );
 /**
  * The reason with which a transaction is undone because its answer cannot be kept: a trigger has taken the row away.
  */
 const unkept = "unkept";
 const takenAway = badRequest(
-  `${header}: a trigger of the table takes the row away, so that there is no answer to keep`,
+  `${idempotencyHeader}: a trigger of the table takes the row away, so that there is no answer to keep`,
 );
 /** The refusal (422) of a request whose idempotency key came with another body before. */
-export const mismatch = new Refusal("idempotency_mismatch", `the ${header} came with another body before`);
+export const mismatch = new Refusal(
+  "idempotency_mismatch",
+  `the ${idempotencyHeader} came with another body before`,
+);
 
 function keeping(steps: readonly WriteStep[], request: KeptRequest): Beside {
   const [only] = steps;

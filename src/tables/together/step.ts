@@ -1,11 +1,11 @@
 import { badRequest, Refusal } from "../../http/refusal.js";
 import type { Result, Statement } from "../../platform/database.js";
 import type { TriggersReached } from "../../schema/triggers-reached.js";
-import { deniedBy } from "../access.js";
-import type { Duration, WriteExecution } from "../execution.js";
-import type { CountedStatement } from "../plan-check.js";
+import { deniedBy } from "../access/access.js";
+import type { Duration, WriteExecution } from "../execution/execution.js";
+import type { CountedStatement } from "../plan/plan-check.js";
+import { beyondNumbers, notFound } from "../request/row-request.js";
 import { ignored } from "../row/refused-write.js";
-import { beyondNumbers, notFound } from "../row/row-request.js";
 import type { RowWrite } from "../row/row-write.js";
 import {
   durationOf,
@@ -15,9 +15,9 @@ import {
   triggersOf,
   type WrittenRow,
 } from "../row/sent-write.js";
-import { bind, type SlotValues } from "../sql/fragment.js";
 import type { AnswerSource } from "../sql/kept-answers.js";
 import type { NotWritten } from "../sql/row.js";
+import { bind, type SlotValues } from "../sql-text/fragment.js";
 
 /**
  * One of several writes that are carried out in one transaction. If it may not be done, its statements undo the whole

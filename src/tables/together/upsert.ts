@@ -3,12 +3,12 @@ import type { SqlValue, Statement } from "../../platform/database.js";
 import type { Column } from "../../project/model.js";
 import { alwaysTrue } from "../../rules/fold.js";
 import { existsIn } from "../../rules/walk.js";
-import { type Access, deniedBy } from "../access.js";
-import type { WriteExecution } from "../execution.js";
-import { bindCounted } from "../plan-check.js";
+import { type Access, deniedBy } from "../access/access.js";
+import type { WriteExecution } from "../execution/execution.js";
+import { bindCounted } from "../plan/plan-check.js";
+import type { RowValues } from "../request/row-request.js";
 import { withManaged } from "../row/managed-values.js";
 import { ignored } from "../row/refused-write.js";
-import type { RowValues } from "../row/row-request.js";
 import {
   imageChecks,
   isOverImage,
@@ -19,7 +19,6 @@ import {
   type WriteTarget,
 } from "../row/row-write.js";
 import { durationOf, sentWrite, triggersOf } from "../row/sent-write.js";
-import { bind, type SlotValues, type Sql, sql } from "../sql/fragment.js";
 import { type AnswerSource, stageIsThere, wasThere } from "../sql/kept-answers.js";
 import {
   changedOrMissing,
@@ -32,6 +31,7 @@ import {
   type Unless,
   updateStatement,
 } from "../sql/row.js";
+import { bind, type SlotValues, type Sql, sql } from "../sql-text/fragment.js";
 import { type NotStanding, outcomeOf, type StepAnswer, type WriteStep } from "./step.js";
 
 /** How a request wants rows to be created that may exist already (docs/reference/http.md#upsert). */

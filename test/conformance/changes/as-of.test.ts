@@ -5,9 +5,9 @@ import { loadSchemaInForce, type SchemaInForce } from "../../../src/schema/in-fo
 import { pullSchema } from "../../../src/schema/pull/pull.js";
 import { eraseHistory } from "../../../src/tables/history/erase.js";
 import { asOf } from "../../../src/tables/sql/as-of.js";
-import { bind, commaList, name, param, Slot, sql } from "../../../src/tables/sql/fragment.js";
 import { loggedTable } from "../../../src/tables/sql/logged.js";
 import { rowsAsOf } from "../../../src/tables/sql/past.js";
+import { bind, commaList, name, param, Slot, sql } from "../../../src/tables/sql-text/fragment.js";
 import { Random } from "../../property/support/random.js";
 import { client } from "../../support/client.js";
 import { rowsOf, run } from "../../support/people.js";

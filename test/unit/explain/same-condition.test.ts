@@ -8,7 +8,6 @@ import { specialiseForRole } from "../../../src/rules/specialise.js";
 import { applySafe } from "../../../src/schema/apply.js";
 import { loadSchemaInForce } from "../../../src/schema/in-force.js";
 import { rowCreated, rowOfTable, rowRead, rowUpdated } from "../../../src/tables/sql/explained.js";
-import { Slot } from "../../../src/tables/sql/fragment.js";
 import {
   deleteStatement,
   getStatement,
@@ -16,6 +15,7 @@ import {
   updateStatement,
 } from "../../../src/tables/sql/row.js";
 import type { Values } from "../../../src/tables/sql/row-key.js";
+import { Slot } from "../../../src/tables/sql-text/fragment.js";
 
 const schema = `
 notes:

@@ -5,7 +5,7 @@ import { parseRules } from "../../../src/project/parse-rules.js";
 import { parseSchema } from "../../../src/project/parse-schema.js";
 import { applySafe } from "../../../src/schema/apply.js";
 import { type Catalog, loadCatalog } from "../../../src/schema/catalog.js";
-import { unservedExists } from "../../../src/tables/unserved-exists.js";
+import { unservedExists } from "../../../src/tables/plan/unserved-exists.js";
 
 const schemaText = `
 notes: { columns: { id: { type: integer, primary_key: true }, team: { type: text } } }

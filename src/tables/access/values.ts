@@ -1,8 +1,8 @@
-import { fromBase64 } from "../encoding/base64.js";
-import type { SqlValue } from "../platform/database.js";
-import type { Column } from "../project/model.js";
-import type { ColumnType } from "../sqlite/column-type.js";
-import { isStorableInteger } from "../sqlite/column-type.js";
+import { fromBase64 } from "../../encoding/base64.js";
+import type { SqlValue } from "../../platform/database.js";
+import type { Column } from "../../project/model.js";
+import type { ColumnType } from "../../sqlite/column-type.js";
+import { isStorableInteger } from "../../sqlite/column-type.js";
 
 /**
  * What became of a value in a request: the value in the form for the database, or for the error message, a description

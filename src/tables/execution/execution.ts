@@ -1,9 +1,9 @@
-import type { TransactionBy } from "../changes/transactions.js";
-import type { Tally } from "../metering/tally.js";
-import type { LongWork, Result, Statement, Statements } from "../platform/database.js";
-import type { Random } from "../platform/platform.js";
-import { bindCounted, type Counted, type PlanChecks } from "./plan-check.js";
-import { bindSingle, type SlotValues, type Sql } from "./sql/fragment.js";
+import type { TransactionBy } from "../../changes/transactions.js";
+import type { Tally } from "../../metering/tally.js";
+import type { LongWork, Result, Statement, Statements } from "../../platform/database.js";
+import type { Random } from "../../platform/platform.js";
+import { bindCounted, type Counted, type PlanChecks } from "../plan/plan-check.js";
+import { bindSingle, type SlotValues, type Sql } from "../sql-text/fragment.js";
 
 /** What is needed to run the statements of one request and to count the rows that they read and write. */
 export interface Execution {

@@ -1,7 +1,7 @@
-import type { Result, Statement } from "../platform/database.js";
-import { Memo, statementLengthMax } from "../platform/memo.js";
-import type { Log } from "../platform/platform.js";
-import { bind, type SlotValues, type Sql } from "./sql/fragment.js";
+import type { Result, Statement } from "../../platform/database.js";
+import { Memo, statementLengthMax } from "../../platform/memo.js";
+import type { Log } from "../../platform/platform.js";
+import { bind, type SlotValues, type Sql } from "../sql-text/fragment.js";
 
 /**
  * How SQLite is expected to find the rows of one table, which a statement calls `alias`: by a search that compares all

@@ -1,7 +1,7 @@
 import type { Column } from "../../project/model.js";
+import { type Expansion, type ExpansionStep, firstSteps, stepsIn } from "../plan/expansion.js";
 import { rowSeparator } from "../sql/expansions.js";
 import { finishRows } from "../sql/finish-rows.js";
-import { type Expansion, type ExpansionStep, firstSteps, stepsIn } from "./expansion.js";
 
 /** What a list's statement has found for one step (a reference that `expand` follows). */
 export interface ExpandedStep {

@@ -1,6 +1,6 @@
 import { quoted } from "../../http/query-string.js";
 import { badRequest, type Refusal } from "../../http/refusal.js";
-import { type Sent, SentJson, SentText } from "../list/sent.js";
+import { type Sent, SentJson, SentText } from "./sent.js";
 
 /**
  * The expansions (related rows) that a list request asks for by `expand` (`docs/reference/http.md#expand`), as they

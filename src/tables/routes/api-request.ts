@@ -1,24 +1,24 @@
-import type { Actors } from "../auth/callers.js";
-import { type Actor, accountOf, authValues, idOf, longWorkFor, principalOf } from "../auth/principal.js";
-import { type AnswerFacts, tellOf } from "../http/answer-facts.js";
-import { readAhead } from "../http/body.js";
-import { badRequest, isRefusal, type Refusal, responseOf } from "../http/refusal.js";
-import type { Attempt, Meter, Subject } from "../metering/attempt.js";
-import { type AtOnce, whenThere } from "../platform/at-once.js";
-import type { SqlValue, Statements } from "../platform/database.js";
-import type { Platform } from "../platform/platform.js";
-import type { Config } from "../project/config.js";
-import { isMetered } from "../project/is-metered.js";
-import type { Table } from "../project/model.js";
-import type { RuleAction } from "../rules/ast.js";
-import type { LiveProject } from "../schema/live-project.js";
-import type { ProjectSource } from "../schema/project-source.js";
-import { type Access, accessOf } from "./access.js";
-import type { WriteExecution } from "./execution.js";
-import type { Cursors } from "./list/list-response.js";
-import { noPlanChecks } from "./plan-check.js";
+import type { Actors } from "../../auth/callers.js";
+import { type Actor, accountOf, authValues, idOf, longWorkFor, principalOf } from "../../auth/principal.js";
+import { type AnswerFacts, tellOf } from "../../http/answer-facts.js";
+import { readAhead } from "../../http/body.js";
+import { badRequest, isRefusal, type Refusal, responseOf } from "../../http/refusal.js";
+import type { Attempt, Meter, Subject } from "../../metering/attempt.js";
+import { type AtOnce, whenThere } from "../../platform/at-once.js";
+import type { SqlValue, Statements } from "../../platform/database.js";
+import type { Platform } from "../../platform/platform.js";
+import type { Config } from "../../project/config.js";
+import { isMetered } from "../../project/is-metered.js";
+import type { Table } from "../../project/model.js";
+import type { RuleAction } from "../../rules/ast.js";
+import type { LiveProject } from "../../schema/live-project.js";
+import type { ProjectSource } from "../../schema/project-source.js";
+import { type Access, accessOf } from "../access/access.js";
+import type { WriteExecution } from "../execution/execution.js";
+import type { Cursors } from "../list/list-response.js";
+import { noPlanChecks } from "../plan/plan-check.js";
+import type { SlotValues } from "../sql-text/fragment.js";
 import { rememberedOf } from "./remembered.js";
-import type { SlotValues } from "./sql/fragment.js";
 
 /** The services that the endpoints under `/api` and `/admin/api/data` use. */
 export interface ApiServices {

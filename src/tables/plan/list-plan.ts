@@ -6,11 +6,11 @@ import { hangsOnGiven } from "../../rules/specialise.js";
 import { columnsOf, conjuncts, mapOperands, mentionsRow, substitute, walk } from "../../rules/walk.js";
 import type { Catalog, CatalogIndex, CatalogTable } from "../../schema/catalog.js";
 import type { ColumnName } from "../../sqlite/names.js";
-import type { Access } from "../access.js";
-import { asShown } from "../as-shown.js";
-import type { ExpansionStep } from "../expansion/expansion.js";
-import { readsAsNumber } from "../numeric-text.js";
-import type { SlotValues } from "../sql/fragment.js";
+import type { Access } from "../access/access.js";
+import { asShown } from "../access/as-shown.js";
+import { readsAsNumber } from "../access/numeric-text.js";
+import type { ListRequest, SortTerm } from "../request/list-request.js";
+import type { SlotValues } from "../sql-text/fragment.js";
 import {
   type AccessPath,
   type Conditions,
@@ -18,7 +18,7 @@ import {
   pathByWays,
   seeksByRequest,
 } from "./access-path.js";
-import type { ListRequest, SortTerm } from "./list-request.js";
+import type { ExpansionStep } from "./expansion.js";
 import { type Match, matchedPath, rankTerms } from "./match.js";
 import { type Key, type OrderTerm, totalOrder } from "./order.js";
 import { type Ways, waysTo } from "./ways.js";

@@ -2,7 +2,7 @@ import { quoted } from "../../http/query-string.js";
 import { isRefusal } from "../../http/refusal.js";
 import { parseStrictJson } from "../../http/strict-json.js";
 import type { Column } from "../../project/model.js";
-import { fromJson, fromText, type ParsedValue } from "../values.js";
+import { fromJson, fromText, type ParsedValue } from "../access/values.js";
 
 /**
  * A value in a list request: text of a query string, or a value of a JSON body. The parsers of lists read both through

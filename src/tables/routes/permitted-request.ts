@@ -1,18 +1,18 @@
-import { readJsonObject } from "../http/body.js";
-import { parseQueryString } from "../http/query-string.js";
-import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
-import { acceptsQuery, type HeadersRecord, jsonText } from "../http/respond.js";
-import type { Subject } from "../metering/attempt.js";
-import type { AtOnce } from "../platform/at-once.js";
-import type { Table } from "../project/model.js";
-import type { RuleAction } from "../rules/ast.js";
-import { isReadOnly } from "../schema/live-project.js";
-import { type Access, previewed } from "./access.js";
+import { readJsonObject } from "../../http/body.js";
+import { parseQueryString } from "../../http/query-string.js";
+import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import { acceptsQuery, type HeadersRecord, jsonText } from "../../http/respond.js";
+import type { Subject } from "../../metering/attempt.js";
+import type { AtOnce } from "../../platform/at-once.js";
+import type { Table } from "../../project/model.js";
+import type { RuleAction } from "../../rules/ast.js";
+import { isReadOnly } from "../../schema/live-project.js";
+import { type Access, previewed } from "../access/access.js";
+import type { WriteExecution } from "../execution/execution.js";
+import type { Body } from "../request/row-request.js";
+import type { RowTarget } from "../row/row.js";
 import { type ApiRequest, accessTo, asReaderOnly, executionOf } from "./api-request.js";
-import type { WriteExecution } from "./execution.js";
 import { type Remembered, rememberedOf } from "./remembered.js";
-import type { RowTarget } from "./row/row.js";
-import type { Body } from "./row/row-request.js";
 
 /** A request to one table, with all that is needed to answer it. */
 export interface TableRequest extends ApiRequest {

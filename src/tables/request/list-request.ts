@@ -3,13 +3,8 @@ import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import type { SqlValue } from "../../platform/database.js";
 import type { Column } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
-import {
-  type AskedExpansions,
-  addBodyExpansions,
-  addQueryExpansion,
-  isExpansion,
-} from "../expansion/asked.js";
 import { addBodyFilters } from "./body-filters.js";
+import { type AskedExpansions, addBodyExpansions, addQueryExpansion, isExpansion } from "./expand.js";
 import { columnOf, filtersOf, type Group, newGroup } from "./filters.js";
 import { parseSearch } from "./parse-search.js";
 import { addQueryFilter } from "./query-filters.js";

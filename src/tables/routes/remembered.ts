@@ -1,16 +1,16 @@
-import { isRefusal, type Refusal } from "../http/refusal.js";
-import { Memo } from "../platform/memo.js";
-import type { Platform } from "../platform/platform.js";
-import type { LiveProject } from "../schema/live-project.js";
-import type { Access } from "./access.js";
-import type { PreparedAggregate } from "./aggregate/prepare-aggregate.js";
-import { stepsIn } from "./expansion/expansion.js";
-import { BriefTries } from "./list/brief-tries.js";
-import type { PreparedList } from "./list/prepare-list.js";
-import { type Counted, PlanChecks } from "./plan-check.js";
-import type { BulkStatement } from "./sql/bulk.js";
-import type { Sql } from "./sql/fragment.js";
-import type { WriteStatement } from "./sql/row.js";
+import { isRefusal, type Refusal } from "../../http/refusal.js";
+import { Memo } from "../../platform/memo.js";
+import type { Platform } from "../../platform/platform.js";
+import type { LiveProject } from "../../schema/live-project.js";
+import type { Access } from "../access/access.js";
+import type { PreparedAggregate } from "../aggregate/prepare-aggregate.js";
+import { BriefTries } from "../execution/brief-tries.js";
+import type { PreparedList } from "../list/prepare-list.js";
+import { stepsIn } from "../plan/expansion.js";
+import { type Counted, PlanChecks } from "../plan/plan-check.js";
+import type { BulkStatement } from "../sql/bulk.js";
+import type { WriteStatement } from "../sql/row.js";
+import type { Sql } from "../sql-text/fragment.js";
 
 const listsBytesMax = 8_388_608;
 

@@ -1,24 +1,18 @@
-import { isObject, readJson } from "../http/body.js";
-import { parseQueryString } from "../http/query-string.js";
-import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
-import { jsonText } from "../http/respond.js";
+import { isObject, readJson } from "../../http/body.js";
+import { parseQueryString } from "../../http/query-string.js";
+import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
+import { jsonText } from "../../http/respond.js";
+import { createValues, patchValues, type RowValues } from "../request/row-request.js";
+import { createRow, deleteRow, updateRow } from "../row/row.js";
+import { deleteOf, insertOf, type RowWrite, updateOf } from "../row/row-write.js";
+import { creatingUnder, etagOf, expectedVersions } from "../row/versions.js";
+import type { KeptRequest } from "../sql/kept-answers.js";
+import { bulkStep } from "../together/bulk.js";
+import { type Once, replayedHeader, type Showing, writeOnce, writeRowOnce } from "../together/idempotency.js";
+import { type WriteStep, writeStep } from "../together/step.js";
+import { conflictOf, parseUpsert, type Upsert, type UpsertTargets, upsertStep } from "../together/upsert.js";
+import { idempotencyOf } from "./idempotency-key.js";
 import { bodyOf, furtherAccess, type PermittedRequest, rowResponse, rowTarget } from "./permitted-request.js";
-import { createRow, deleteRow, updateRow } from "./row/row.js";
-import { createValues, patchValues, type RowValues } from "./row/row-request.js";
-import { deleteOf, insertOf, type RowWrite, updateOf } from "./row/row-write.js";
-import { creatingUnder, etagOf, expectedVersions } from "./row/versions.js";
-import type { KeptRequest } from "./sql/kept-answers.js";
-import { bulkStep } from "./together/bulk.js";
-import {
-  idempotencyOf,
-  type Once,
-  replayedHeader,
-  type Showing,
-  writeOnce,
-  writeRowOnce,
-} from "./together/idempotency.js";
-import { type WriteStep, writeStep } from "./together/step.js";
-import { conflictOf, parseUpsert, type Upsert, type UpsertTargets, upsertStep } from "./together/upsert.js";
 
 /**
  * `POST /api/:table`: creates a row, or with an array several. With `on_conflict`, rows that exist already are changed

@@ -2,8 +2,8 @@ import type { Refusal } from "../../http/refusal.js";
 import type { Column } from "../../project/model.js";
 import type { CatalogIndex } from "../../schema/catalog.js";
 import type { ColumnName } from "../../sqlite/names.js";
-import type { Access } from "../access.js";
-import type { OrderTerm } from "../list/order.js";
+import type { Access } from "../access/access.js";
+import type { OrderTerm } from "./order.js";
 
 /** One path of `expand`: related rows that every row of a list is answered with (`docs/reference/http.md#expand`). */
 export interface Expansion {

@@ -6,9 +6,9 @@ import type { Column, Table } from "../../project/model.js";
 import type { CatalogTable } from "../../schema/catalog.js";
 import { type Affinity, makesNumbers } from "../../sqlite/column-type.js";
 import type { ColumnName } from "../../sqlite/names.js";
-import type { Access } from "../access.js";
-import { isShownNumber, readsAsNumber, staysAsNumber } from "../numeric-text.js";
-import { fromJson, fromText, isSafe } from "../values.js";
+import type { Access } from "../access/access.js";
+import { isShownNumber, readsAsNumber, staysAsNumber } from "../access/numeric-text.js";
+import { fromJson, fromText, isSafe } from "../access/values.js";
 
 /** Values that a request gives to columns, by the columns' names. */
 export type RowValues = ReadonlyMap<string, SqlValue>;

@@ -1,8 +1,8 @@
-import type { SqlValue } from "../platform/database.js";
-import type { ColumnReference, Expression, Literal, Operand } from "../rules/ast.js";
-import type { Catalog, CatalogTable } from "../schema/catalog.js";
-import { makesNumbers } from "../sqlite/column-type.js";
-import type { TableName } from "../sqlite/names.js";
+import type { SqlValue } from "../../platform/database.js";
+import type { ColumnReference, Expression, Literal, Operand } from "../../rules/ast.js";
+import type { Catalog, CatalogTable } from "../../schema/catalog.js";
+import { makesNumbers } from "../../sqlite/column-type.js";
+import type { TableName } from "../../sqlite/names.js";
 import { isShownNumber, readsAsNumber } from "./numeric-text.js";
 
 /**

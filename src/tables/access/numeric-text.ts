@@ -1,5 +1,5 @@
-import { isPlainReal } from "../platform/real-scale.js";
-import { type Affinity, isStorableInteger, makesNumbers } from "../sqlite/column-type.js";
+import { isPlainReal } from "../../platform/real-scale.js";
+import { type Affinity, isStorableInteger, makesNumbers } from "../../sqlite/column-type.js";
 
 /**
  * Whether SQLite converts a text to a number where a column of INTEGER, REAL or NUMERIC affinity stores it, or is

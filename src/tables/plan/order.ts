@@ -1,8 +1,8 @@
 import type { Column, Table } from "../../project/model.js";
 import type { CatalogTable } from "../../schema/catalog.js";
 import { type ColumnName, systemColumnName } from "../../sqlite/names.js";
-import type { Param } from "../sql/fragment.js";
-import type { SortTerm } from "./list-request.js";
+import type { SortTerm } from "../request/list-request.js";
+import type { Param } from "../sql-text/fragment.js";
 
 /** One column of a total order of rows, which gives every row its own place. */
 export interface OrderTerm {

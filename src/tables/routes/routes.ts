@@ -1,27 +1,30 @@
 import type { Context } from "hono";
-import { isPastRules } from "../auth/principal.js";
-import { byMethod } from "../http/by-method.js";
-import { entityTags } from "../http/conditional.js";
-import { decode, parseQueryString } from "../http/query-string.js";
-import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
-import { acceptsQuery, everyAnswer } from "../http/respond.js";
-import { router } from "../http/router.js";
-import { Memo } from "../platform/memo.js";
-import { isMetered } from "../project/is-metered.js";
-import type { RuleAction, TableRules } from "../rules/ast.js";
-import { TRUE } from "../rules/fold.js";
-import { isReadOnly } from "../schema/live-project.js";
-import { accessOf } from "./access.js";
-import { aggregateResponse } from "./aggregate/aggregate-response.js";
+import { isPastRules } from "../../auth/principal.js";
+import { byMethod } from "../../http/by-method.js";
+import { entityTags } from "../../http/conditional.js";
+import { decode, parseQueryString } from "../../http/query-string.js";
+import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../../http/refusal.js";
+import { acceptsQuery, everyAnswer } from "../../http/respond.js";
+import { router } from "../../http/router.js";
+import { Memo } from "../../platform/memo.js";
+import { isMetered } from "../../project/is-metered.js";
+import type { RuleAction, TableRules } from "../../rules/ast.js";
+import { TRUE } from "../../rules/fold.js";
+import { isReadOnly } from "../../schema/live-project.js";
+import { accessOf } from "../access/access.js";
+import { aggregateResponse } from "../aggregate/aggregate-response.js";
+import { historyResponse } from "../history/history-response.js";
+import { momentsOf } from "../history/moments.js";
+import type { PastRequest } from "../history/past-request.js";
+import { restore } from "../history/restore.js";
+import { stateResponse } from "../history/state-response.js";
+import { type BoundCursors, boundTo, listResponse } from "../list/list-response.js";
+import type { ReadableTables } from "../plan/expansion.js";
+import type { ListParameters } from "../request/list-request.js";
+import { compositeKey, type RowValues, singleKey } from "../request/row-request.js";
+import { getRow } from "../row/row.js";
+import { etagOf, isKnownTo, withoutPreconditions } from "../row/versions.js";
 import { type ApiServices, answered, sealedFor } from "./api-request.js";
-import type { ReadableTables } from "./expansion/expansion.js";
-import { historyResponse } from "./history/history-response.js";
-import { momentsOf } from "./history/moments.js";
-import type { PastRequest } from "./history/past-request.js";
-import { restore } from "./history/restore.js";
-import { stateResponse } from "./history/state-response.js";
-import type { ListParameters } from "./list/list-request.js";
-import { type BoundCursors, boundTo, listResponse } from "./list/list-response.js";
 import {
   type Action,
   bodyOf,
@@ -36,9 +39,6 @@ import {
   type TableRequest,
   withoutParameters,
 } from "./permitted-request.js";
-import { getRow } from "./row/row.js";
-import { compositeKey, type RowValues, singleKey } from "./row/row-request.js";
-import { etagOf, isKnownTo, withoutPreconditions } from "./row/versions.js";
 import { create, remove, update } from "./write-requests.js";
 
 /** Handlers of the endpoints under `/api/_svc`, by the last segment of their path, such as `pull`. */

@@ -2,9 +2,9 @@ import { type QueryParameter, quoted } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Column } from "../../project/model.js";
 import type { ColumnType } from "../../sqlite/column-type.js";
-import { isExpansion } from "../expansion/asked.js";
-import { columnOf } from "../list/filters.js";
-import { type Incomparable, type ListRequest, parseListRequest } from "../list/list-request.js";
+import { isExpansion } from "./expand.js";
+import { columnOf } from "./filters.js";
+import { type Incomparable, type ListRequest, parseListRequest } from "./list-request.js";
 
 /**
  * A parsed aggregate request (`docs/reference/http.md#aggregates`): the names in it were resolved to columns, and its

@@ -1,11 +1,11 @@
-import type { Problem } from "../problems/problem.js";
-import { ruleProblems } from "../project/rule-problems.js";
-import type { Exists, Expression, TableRules } from "../rules/ast.js";
-import { isTrue, whenTrue } from "../rules/fold.js";
-import { specialiseForRole } from "../rules/specialise.js";
-import { conjuncts, existsIn } from "../rules/walk.js";
-import type { Catalog } from "../schema/catalog.js";
-import type { TableName } from "../sqlite/names.js";
+import type { Problem } from "../../problems/problem.js";
+import { ruleProblems } from "../../project/rule-problems.js";
+import type { Exists, Expression, TableRules } from "../../rules/ast.js";
+import { isTrue, whenTrue } from "../../rules/fold.js";
+import { specialiseForRole } from "../../rules/specialise.js";
+import { conjuncts, existsIn } from "../../rules/walk.js";
+import type { Catalog } from "../../schema/catalog.js";
+import type { TableName } from "../../sqlite/names.js";
 import { equalColumn, existsPath, type Outside, sidesOf } from "./exists-path.js";
 
 /**

@@ -1,11 +1,11 @@
-import { type Actor, authValues, permits } from "../auth/principal.js";
-import { Refusal } from "../http/refusal.js";
-import type { Memo } from "../platform/memo.js";
-import type { Column, Table } from "../project/model.js";
-import type { Expression, RuleAction, TableRules } from "../rules/ast.js";
-import { alwaysTrue, neverTrue } from "../rules/fold.js";
-import { admitsAnonymous, specialise, specialiseForRole } from "../rules/specialise.js";
-import type { Catalog } from "../schema/catalog.js";
+import { type Actor, authValues, permits } from "../../auth/principal.js";
+import { Refusal } from "../../http/refusal.js";
+import type { Memo } from "../../platform/memo.js";
+import type { Column, Table } from "../../project/model.js";
+import type { Expression, RuleAction, TableRules } from "../../rules/ast.js";
+import { alwaysTrue, neverTrue } from "../../rules/fold.js";
+import { admitsAnonymous, specialise, specialiseForRole } from "../../rules/specialise.js";
+import type { Catalog } from "../../schema/catalog.js";
 import { asShown } from "./as-shown.js";
 import { readsAsNumber } from "./numeric-text.js";
 

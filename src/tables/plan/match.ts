@@ -1,7 +1,7 @@
 import { badRequest, type Refusal } from "../../http/refusal.js";
 import type { SearchedBy } from "../../schema/search-index.js";
-import type { Access } from "../access.js";
-import type { SlotValues } from "../sql/fragment.js";
+import type { Access } from "../access/access.js";
+import type { SlotValues } from "../sql-text/fragment.js";
 import type { AccessPath, Conditions } from "./access-path.js";
 import { type OrderTerm, rank } from "./order.js";
 
