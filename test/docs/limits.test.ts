@@ -38,7 +38,7 @@ const limits: Readonly<Record<string, number>> = {
   "rows of one path backwards inside of a row": constant("plan/resolve-expansions.ts", "innerLimitMax"),
   "`limit` times the limits inside of `expand`": constant("plan/resolve-expansions.ts", "innerRowsMax"),
   "characters of the rows of a page with `expand`": constant(
-    "expansion/expanded-rows.ts",
+    "list/expanded-rows.ts",
     "expandedCharactersMax",
   ),
   "groups of an aggregate": constant("tables/", "groupColumnsMax"),
