@@ -1,5 +1,5 @@
-import { backendRefusal } from "../auth/backend-refusal.js";
-import type { Caller } from "../auth/principal.js";
+import { backendRefusal } from "../auth/callers/backend-refusal.js";
+import type { Caller } from "../auth/callers/principal.js";
 import { Refusal } from "../http/refusal.js";
 
 /**

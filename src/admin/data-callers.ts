@@ -1,6 +1,6 @@
-import type { NamedCaller } from "../auth/authenticate.js";
-import type { Actors, Callers, IdentifiedCaller } from "../auth/callers.js";
-import { type Actor, accountOf, anonymous } from "../auth/principal.js";
+import type { NamedCaller } from "../auth/callers/authenticate.js";
+import type { Actors, Callers, IdentifiedCaller } from "../auth/callers/callers.js";
+import { type Actor, accountOf, anonymous } from "../auth/callers/principal.js";
 import { decode } from "../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import type { HeadersRecord } from "../http/respond.js";

@@ -1,4 +1,4 @@
-import { longWorkFor } from "../auth/principal.js";
+import { longWorkFor } from "../auth/callers/principal.js";
 import { schemaVersionCheck } from "../auth/store/checks.js";
 import { explain } from "../explain/explain.js";
 import { questionOf } from "../explain/question.js";

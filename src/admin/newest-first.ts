@@ -1,4 +1,4 @@
-import { type Caller, principalOf } from "../auth/principal.js";
+import { type Caller, principalOf } from "../auth/callers/principal.js";
 import { parseQueryString, quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";

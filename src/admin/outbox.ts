@@ -1,9 +1,9 @@
-import { unconfirmedRefusal } from "../auth/confirmation.js";
-import type { LinkPurpose } from "../auth/links.js";
-import { type Caller, longWorkFor } from "../auth/principal.js";
+import { unconfirmedRefusal } from "../auth/callers/confirmation.js";
+import { type Caller, longWorkFor } from "../auth/callers/principal.js";
+import { type LinkServices, storedLinkUrl } from "../auth/links/stored-link-url.js";
 import { instant } from "../auth/store/instant.js";
+import type { LinkPurpose } from "../auth/store/links.js";
 import { listMails, type MailsAsked } from "../auth/store/outbox.js";
-import { type LinkServices, storedLinkUrl } from "../auth/stored-link-url.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { newestFirst, newestFirstAnswer, type Placed } from "./newest-first.js";
 import type { AdminRequest, AdminServices } from "./services.js";

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
-import { unconfirmedRefusal } from "../auth/confirmation.js";
-import type { Caller } from "../auth/principal.js";
+import { unconfirmedRefusal } from "../auth/callers/confirmation.js";
+import type { Caller } from "../auth/callers/principal.js";
 import { refuse } from "../http/by-method.js";
 import { Refusal, responseOf } from "../http/refusal.js";
 import { router } from "../http/router.js";

@@ -1,4 +1,4 @@
-import { type Caller, longWorkFor } from "../auth/principal.js";
+import { type Caller, longWorkFor } from "../auth/callers/principal.js";
 import { readText } from "../http/body.js";
 import { parseQueryString, quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";

@@ -1,5 +1,5 @@
-import { createServiceKey } from "../auth/administration.js";
-import { principalOf } from "../auth/principal.js";
+import { createServiceKey } from "../auth/accounts/administration.js";
+import { principalOf } from "../auth/callers/principal.js";
 import { revokeServiceKey } from "../auth/store/service-keys.js";
 import { tell } from "../http/answer-facts.js";
 import { readJsonObject } from "../http/body.js";

@@ -1,5 +1,5 @@
+import type { Caller } from "../auth/callers/principal.js";
 import type { AuthContext } from "../auth/context.js";
-import type { Caller } from "../auth/principal.js";
 import type { Refusal } from "../http/refusal.js";
 import type { RecentRequests } from "../log/recent-requests.js";
 import type { Platform } from "../platform/platform.js";

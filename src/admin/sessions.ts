@@ -1,4 +1,4 @@
-import { longWorkFor } from "../auth/principal.js";
+import { longWorkFor } from "../auth/callers/principal.js";
 import { deleteEmailChangeOfSession } from "../auth/store/email-change.js";
 import { instant } from "../auth/store/instant.js";
 import { endSession, sessionsPage } from "../auth/store/sessions.js";

@@ -1,4 +1,4 @@
-import { type Caller, longWorkFor, principalOf } from "../auth/principal.js";
+import { type Caller, longWorkFor, principalOf } from "../auth/callers/principal.js";
 import { parseQueryString } from "../http/query-string.js";
 import { isRefusal, type Refusal } from "../http/refusal.js";
 import { Tally } from "../metering/tally.js";
@@ -7,7 +7,7 @@ import type { Column } from "../project/model.js";
 import { plainTable } from "../project/plain-table.js";
 import { TRUE } from "../rules/fold.js";
 import { plainCatalogTable } from "../schema/catalog.js";
-import { nothingUnsupported } from "../schema/unsupported.js";
+import { nothingUnsupported } from "../schema/physical/unsupported.js";
 import type { ColumnType } from "../sqlite/column-type.js";
 import { systemColumnName, systemTableName } from "../sqlite/names.js";
 import { BriefTries } from "../tables/execution/brief-tries.js";

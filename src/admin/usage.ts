@@ -1,4 +1,4 @@
-import { longWorkFor } from "../auth/principal.js";
+import { longWorkFor } from "../auth/callers/principal.js";
 import { parseInstant } from "../encoding/instant.js";
 import { parseQueryString, type QueryParameter, quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";

@@ -1,12 +1,12 @@
-import { createUser } from "../auth/administration.js";
-import { type Caller, longWorkFor, principalOf } from "../auth/principal.js";
+import { createUser } from "../auth/accounts/administration.js";
+import { deletionRefusal, lastAdmin, userDeletion } from "../auth/accounts/user-deletion.js";
+import { type Caller, longWorkFor, principalOf } from "../auth/callers/principal.js";
 import { inviteUser } from "../auth/routes/invitations.js";
 import { deleteEmailChanges, deleteEveryEmailChange } from "../auth/store/email-change.js";
 import { deleteCodes, deleteEveryCode } from "../auth/store/oauth.js";
 import { revokeEverySession, revokeSessions } from "../auth/store/sessions.js";
+import { userOf } from "../auth/store/user-of.js";
 import { changeUser, userById } from "../auth/store/users.js";
-import { deletionRefusal, lastAdmin, userDeletion } from "../auth/user-deletion.js";
-import { userOf } from "../auth/user-of.js";
 import { tell } from "../http/answer-facts.js";
 import { readJsonObject } from "../http/body.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";

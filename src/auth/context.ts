@@ -4,14 +4,14 @@ import type { Statements } from "../platform/database.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import type { AuthSettings } from "../project/model.js";
-import type { AccessTokens } from "./access-token.js";
-import type { CheckedRow } from "./authenticate.js";
-import type { LinkTokens } from "./links.js";
-import type { MailAllowance } from "./mail-allowance.js";
+import type { CheckedRow } from "./callers/authenticate.js";
+import type { Caller } from "./callers/principal.js";
+import type { MailAllowance } from "./limits/mail-allowance.js";
+import type { RequestAllowance } from "./limits/request-allowance.js";
+import type { PasswordThrottle } from "./limits/throttle.js";
+import type { LinkTokens } from "./links/links.js";
 import type { Providers } from "./oauth/providers.js";
-import type { Caller } from "./principal.js";
-import type { RequestAllowance } from "./request-allowance.js";
-import type { PasswordThrottle } from "./throttle.js";
+import type { AccessTokens } from "./sessions/access-token.js";
 
 /** What the handlers under /auth share. */
 export interface AuthContext {

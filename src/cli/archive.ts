@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { extract, type Header, pack } from "tar-stream";
-import { databaseProblem } from "../node/libsql-file.js";
+import { databaseProblem } from "../node/database/libsql-file.js";
 import { privateFile } from "../node/private-files.js";
 import { configFile, schemaFile } from "../project/file-names.js";
 import { RefusedError } from "./command.js";

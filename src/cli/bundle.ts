@@ -14,8 +14,8 @@ const bundle = await rolldown({
   input: {
     main: built("cli/start.js"),
     svc: built("cli/main.js"),
-    "libsql-file-worker": built("node/libsql-file-worker.js"),
-    "libsql-long-work-thread": built("node/libsql-long-work-thread.js"),
+    "libsql-file-worker": built("node/database/libsql-file-worker.js"),
+    "libsql-long-work-thread": built("node/database/libsql-long-work-thread.js"),
   },
   platform: "node",
   external: ["@node-rs/argon2", "@node-rs/bcrypt", "libsql", "libsql/promise", "nodemailer", "tar-stream"],

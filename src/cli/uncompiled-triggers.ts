@@ -1,4 +1,4 @@
-import { openLibsql } from "../node/libsql.js";
+import { openLibsql } from "../node/database/libsql.js";
 import { StatementError } from "../platform/database.js";
 import { dottedPath } from "../problems/dotted-path.js";
 import type { Problem } from "../problems/problem.js";

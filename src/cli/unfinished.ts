@@ -1,8 +1,8 @@
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { syncToDisk } from "../node/journal/sync-to-disk.js";
 import { privateDirectory } from "../node/private-files.js";
-import { syncToDisk } from "../node/sync-to-disk.js";
 
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /**

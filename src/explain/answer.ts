@@ -1,4 +1,4 @@
-import { permits } from "../auth/principal.js";
+import { permits } from "../auth/callers/principal.js";
 import { isRefusal, type Refusal } from "../http/refusal.js";
 import type { Statement } from "../platform/database.js";
 import { TRUE } from "../rules/fold.js";

@@ -1,4 +1,4 @@
-import type { Caller } from "../auth/principal.js";
+import type { Caller } from "../auth/callers/principal.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
 import { Tally } from "../metering/tally.js";
 import {

@@ -1,4 +1,4 @@
-import { callerAs } from "../auth/caller-as.js";
+import { callerAs } from "../auth/callers/caller-as.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
 import { type Asked, type ExplainServices, timerOf } from "./asked.js";
 import { explainHistory } from "./explain-history.js";

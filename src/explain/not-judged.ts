@@ -1,6 +1,6 @@
 import type { Schema, Table } from "../project/model.js";
 import type { Catalog } from "../schema/catalog.js";
-import { parseTrigger, type Write } from "../schema/parse-trigger.js";
+import { parseTrigger, type Write } from "../schema/physical/parse-trigger.js";
 import type { NotJudged } from "./explanation.js";
 
 /**

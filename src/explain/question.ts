@@ -1,4 +1,4 @@
-import type { CallerName } from "../auth/caller-as.js";
+import type { CallerName } from "../auth/callers/caller-as.js";
 import { isObject } from "../http/body.js";
 import { quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";

@@ -1,4 +1,4 @@
-import { authValues } from "../auth/principal.js";
+import { authValues } from "../auth/callers/principal.js";
 import { type Statement, StatementError } from "../platform/database.js";
 import type { Column } from "../project/model.js";
 import type { Expression } from "../rules/ast.js";

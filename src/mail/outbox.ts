@@ -1,4 +1,5 @@
-import type { LinkPurpose } from "../auth/links.js";
+import { type LinkServices, storedLinkUrl } from "../auth/links/stored-link-url.js";
+import type { LinkPurpose } from "../auth/store/links.js";
 import {
   anyMailDue,
   claimMails,
@@ -8,7 +9,6 @@ import {
   makeMailsDue,
   releaseMail,
 } from "../auth/store/outbox.js";
-import { type LinkServices, storedLinkUrl } from "../auth/stored-link-url.js";
 import type { Result } from "../platform/database.js";
 import type { MailMessage, Platform } from "../platform/platform.js";
 import { renderMail } from "./templates.js";

@@ -1,5 +1,5 @@
-import { toHex } from "../encoding/hex.js";
 import type { Gap, Journal, JournalEntry, Receipt } from "../platform/journal.js";
+import { newId } from "../platform/new-id.js";
 import type { Platform } from "../platform/platform.js";
 
 /**
@@ -75,7 +75,7 @@ export function createRecorder(
     const gaps: Gap[] = [];
     if (lostUnsaid > 0)
       gaps.push({
-        id: toHex(random.bytes(16)),
+        id: newId(random),
         atMs: clock.now(),
         reason: "overflow",
         attemptsMax: lostUnsaid,

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { databaseFile } from "./database-file.js";
+import { databaseFile } from "./database/database-file.js";
 import { isWithin } from "./within.js";
 
 /** The part of the configuration, with the keys of svc.toml, that names the places to which the server writes. */

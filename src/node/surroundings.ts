@@ -10,7 +10,7 @@ import {
 } from "../project/environment.js";
 import { configFile } from "../project/file-names.js";
 import { parseListenAddress } from "../project/listen-address.js";
-import { mailTransport } from "./mail-transport.js";
+import { mailTransport } from "./mail/mail-transport.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
 import { systemClock, systemFetch } from "./system.js";
 

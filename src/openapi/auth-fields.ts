@@ -1,5 +1,5 @@
 import { emailBytesMax, emailShape } from "../auth/email.js";
-import { passwordBytesMax } from "../auth/passwords.js";
+import { passwordBytesMax } from "../auth/passwords/passwords.js";
 import type { JsonSchema } from "./column-schema.js";
 
 /**

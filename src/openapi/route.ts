@@ -1,5 +1,5 @@
 import { adminRefusal } from "../admin/authorize.js";
-import type { Callers, IdentifiedCaller } from "../auth/callers.js";
+import type { Callers, IdentifiedCaller } from "../auth/callers/callers.js";
 import { tellOf } from "../http/answer-facts.js";
 import { isRefusal, responseOf } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";

@@ -1,4 +1,4 @@
-import { type Actor, authValues, isPastRules, permitsOperation } from "../auth/principal.js";
+import { type Actor, authValues, isPastRules, permitsOperation } from "../auth/callers/principal.js";
 import { Refusal } from "../http/refusal.js";
 import type { Expression, Literal } from "../rules/ast.js";
 import { neverTrue, TRUE } from "../rules/fold.js";

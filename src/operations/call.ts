@@ -1,4 +1,4 @@
-import { type Actor, authValues } from "../auth/principal.js";
+import { type Actor, authValues } from "../auth/callers/principal.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
 import type { SqlValue } from "../platform/database.js";
 import type { LiveOperation, LiveProject } from "../schema/live-project.js";

@@ -1,6 +1,6 @@
 import type { OperationStep } from "../project/model.js";
 import type { LiveProject } from "../schema/live-project.js";
-import type { TriggersReached } from "../schema/triggers-reached.js";
+import type { TriggersReached } from "../schema/physical/triggers-reached.js";
 import { targetTable } from "../sqlite/result-columns.js";
 import { isKeyword } from "../sqlite/sql-tokens.js";
 

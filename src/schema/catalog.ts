@@ -10,8 +10,8 @@ import {
   type TableName,
   tableName,
 } from "../sqlite/names.js";
-import { type LoadedPhysical, loadPhysicalAfter } from "./load-physical.js";
-import { type OwnersSql, ownersSqlOf } from "./owners-sql.js";
+import { type LoadedPhysical, loadPhysicalAfter } from "./physical/load-physical.js";
+import { type OwnersSql, ownersSqlOf } from "./physical/owners-sql.js";
 import {
   collationsOf,
   ddlOf,
@@ -20,10 +20,10 @@ import {
   rowidAlias,
   rowidName,
   sameName,
-} from "./physical.js";
-import { type SearchedBy, searchedByOf } from "./search-index.js";
-import { noTriggers, triggersReached, type WriteTriggers } from "./triggers-reached.js";
-import { findUnsupported, type Unsupported } from "./unsupported.js";
+} from "./physical/physical.js";
+import { type SearchedBy, searchedByOf } from "./physical/search-index.js";
+import { noTriggers, triggersReached, type WriteTriggers } from "./physical/triggers-reached.js";
+import { findUnsupported, type Unsupported } from "./physical/unsupported.js";
 
 /** What the server knows of the database, beyond what the schema says, to plan the SQL of requests. */
 export interface Catalog {

@@ -5,7 +5,7 @@ import { ruleProblems } from "../project/rule-problems.js";
 import type { Expression } from "../rules/ast.js";
 import { columnReferences, existsIn } from "../rules/walk.js";
 import type { SchemaInForce } from "./in-force.js";
-import type { Unsupported } from "./unsupported.js";
+import type { Unsupported } from "./physical/unsupported.js";
 
 /**
  * Parses the project's access rules against the schema in force. The problems in the result include rules that need a

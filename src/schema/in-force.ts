@@ -4,7 +4,7 @@ import { ProblemsError } from "../problems/problem.js";
 import type { Schema } from "../project/model.js";
 import { type ParsedSchema, parseSchema } from "../project/parse-schema.js";
 import { type Catalog, catalogOf } from "./catalog.js";
-import { type LoadedPhysical, loadPhysicalAfter } from "./load-physical.js";
+import { type LoadedPhysical, loadPhysicalAfter } from "./physical/load-physical.js";
 
 /** The schema that was last applied to the database (docs/reference/schema.md#changing-the-schema). */
 export interface AppliedSchema {

@@ -7,8 +7,8 @@ import type { ParsedRules, RulesSource } from "../project/parse-rules.js";
 import { fitRules } from "./fit-rules.js";
 import { loadSchemaInForce, type SchemaInForce } from "./in-force.js";
 import type { LiveOperation, LiveProject } from "./live-project.js";
+import { limitsOf } from "./physical/unsupported.js";
 import { proveOperations } from "./prove-operations.js";
-import { limitsOf } from "./unsupported.js";
 
 /**
  * Gives requests the project of the schema in force: tables, rules and operations. It is loaded again when a request

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Actor } from "../auth/principal.js";
+import type { Actor } from "../auth/callers/principal.js";
 import { factsOf, tell } from "../http/answer-facts.js";
 import { bytesOver, readJsonObject, readText } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";

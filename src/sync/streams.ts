@@ -1,4 +1,4 @@
-import type { Actor } from "../auth/principal.js";
+import type { Actor } from "../auth/callers/principal.js";
 import type { Config } from "../project/config.js";
 import type { ResetReason } from "./judge-checkpoint.js";
 

@@ -1,5 +1,5 @@
-import type { Actor } from "../auth/principal.js";
-import { authValues, isPastRules, principalOf } from "../auth/principal.js";
+import type { Actor } from "../auth/callers/principal.js";
+import { authValues, isPastRules, principalOf } from "../auth/callers/principal.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import type { Expression } from "../rules/ast.js";
 import { whenTrue } from "../rules/fold.js";

@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { getPlatformProxy } from "wrangler";
 import { consoleLines } from "../admin/console/announce.js";
-import { makeSetupLink } from "../auth/setup-link.js";
+import { makeSetupLink } from "../auth/links/setup-link.js";
 import { readProject } from "../node/project-directory.js";
 import { systemClock, systemRandom } from "../node/system.js";
 import type { Database } from "../platform/database.js";

@@ -1,4 +1,4 @@
-import { principalOf } from "../auth/principal.js";
+import { principalOf } from "../auth/callers/principal.js";
 import { toHex } from "../encoding/hex.js";
 import { isObject, readJson } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openLibsql } from "../../src/node/libsql.js";
+import { openLibsql } from "../../src/node/database/libsql.js";
 import type { Statement } from "../../src/platform/database.js";
 import { svc } from "../support/project-directory.js";
 import { builtCommand } from "../support/spawned-server.js";

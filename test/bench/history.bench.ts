@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { closeTransaction, openTransaction } from "../../src/changes/transactions.js";
-import { openLibsql } from "../../src/node/libsql.js";
+import { openLibsql } from "../../src/node/database/libsql.js";
 import { type Database, type Statement, statement } from "../../src/platform/database.js";
 import { applyChange } from "../../src/schema/apply.js";
 import { client, dataOf } from "../support/client.js";

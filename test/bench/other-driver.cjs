@@ -1,7 +1,7 @@
 // Another driver in the guise of libsql, to run the tests and benchmarks on it: node:sqlite from Node 24 on, better-sqlite3
 // before. It takes the place of the files of node_modules/libsql: docs/driver.md says how.
 
-/** better-sqlite3 names SQLite's result codes. These are the ones that src/node/libsql-errors.ts tells apart. */
+/** better-sqlite3 names SQLite's result codes. These are the ones that src/node/database/libsql-errors.ts tells apart. */
 const codes = {
   SQLITE_BUSY: 5,
   SQLITE_LOCKED: 6,

@@ -1,5 +1,5 @@
 import { test } from "vitest";
-import { createArgon2 } from "../../src/node/argon2.js";
+import { createArgon2 } from "../../src/node/passwords/argon2.js";
 import { currentArgon2id, hashBytes, saltBytes } from "../../src/platform/phc.js";
 import { computeHash } from "../../src/worker/compute-hash.js";
 import { figure, median, timed } from "../support/figures.js";

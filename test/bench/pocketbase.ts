@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { openLibsql } from "../../src/node/libsql.js";
+import { openLibsql } from "../../src/node/database/libsql.js";
 import type { Statement } from "../../src/platform/database.js";
 import { freePort } from "../support/free-port.js";
 import { numbers, person, rooms, rows, usersPerRoom } from "./chat.js";

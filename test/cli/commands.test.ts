@@ -16,7 +16,7 @@ import { join } from "node:path";
 import Libsql from "libsql";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { storeEntries } from "../../src/metering/database-journal.js";
-import { openLibsql } from "../../src/node/libsql.js";
+import { openLibsql } from "../../src/node/database/libsql.js";
 import { certificate } from "../support/certificate.js";
 import { receipt } from "../support/receipts.js";
 import { spawnServer } from "../support/spawned-server.js";

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openLibsql } from "../../src/node/libsql.js";
+import { openLibsql } from "../../src/node/database/libsql.js";
 import type { Database } from "../../src/platform/database.js";
 import { release } from "../../src/platform/release.js";
 import { systemMigrations } from "../../src/schema/system/migrations.js";

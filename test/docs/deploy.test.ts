@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { accountWindowMsMax } from "../../src/auth/account-backoff.js";
-import { linkLifetimeSeconds } from "../../src/auth/links.js";
-import { mailWindowMs } from "../../src/auth/mail-allowance.js";
+import { accountWindowMsMax } from "../../src/auth/limits/account-backoff.js";
+import { mailWindowMs } from "../../src/auth/limits/mail-allowance.js";
+import { linkLifetimeSeconds } from "../../src/auth/links/links.js";
 import { stateLifetimeMs } from "../../src/auth/oauth/state.js";
 import { parseConfig } from "../../src/project/parse-config.js";
 import { cursorLifetimeMs } from "../../src/tables/list/cursor.js";

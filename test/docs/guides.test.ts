@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { linkLifetimeSeconds } from "../../src/auth/links.js";
+import { linkLifetimeSeconds } from "../../src/auth/links/links.js";
 import { exchangeCodeLifetimeMs, stateLifetimeMs } from "../../src/auth/oauth/state.js";
 import { parseConfig } from "../../src/project/parse-config.js";
 import { client, dataOf } from "../support/client.js";

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { linkLifetimeSeconds } from "../../src/auth/links.js";
+import { linkLifetimeSeconds } from "../../src/auth/links/links.js";
 
 const page = readFileSync("docs/reference/limits.md", "utf8");
 const sources = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((file) =>
@@ -98,17 +98,20 @@ const limits: Readonly<Record<string, number>> = {
   "characters of an API key's name": constant("administration.ts", "nameLengthMax"),
   "seconds that a [session of the console](../console.md#sessions) lasts":
     constant("console-cookie.ts", "consoleSessionMs") / 1000,
-  "seconds for which it stays confirmed": constant("auth/confirmation.ts", "confirmedMs") / 1000,
+  "seconds for which it stays confirmed": constant("auth/sessions/console-cookie.ts", "confirmedMs") / 1000,
   "seconds of the link that makes the first administrator":
-    constant("auth/setup-link.ts", "lifetimeMs") / 1000,
+    constant("auth/links/setup-link.ts", "lifetimeMs") / 1000,
   "sessions of one user": constant("store/sessions.ts", "sessionsMax"),
   "addresses from which a user is known to sign in": constant("store/throttle.ts", "knownAddressesMax"),
   "used refresh tokens of a session that are kept within the grace window": constant(
     "store/sessions.ts",
     "usedTokensMax",
   ),
-  "passwords that wait to be hashed": constant("node/argon2.ts", "queueMax"),
-  "of those places that each client address has for itself": constant("node/hash-queue.ts", "ownPlaces"),
+  "passwords that wait to be hashed": constant("node/passwords/argon2.ts", "queueMax"),
+  "of those places that each client address has for itself": constant(
+    "node/passwords/hash-queue.ts",
+    "ownPlaces",
+  ),
   "seconds in which registrations, resent links, resets and changes of address from a client address are counted":
     constant("request-allowance.ts", "windowMs") / 1000,
   "bytes of a secret, at least": constant("environment.ts", "secretBytesMin"),
@@ -122,22 +125,23 @@ const limits: Readonly<Record<string, number>> = {
   "seconds of the code of a social sign-in": constant("state.ts", "exchangeCodeLifetimeMs") / 1000,
   "mails that are sent at once": constant("mail/outbox.ts", "mailsInHandMax"),
   "seconds for which a mail is tried again": constant("mail/outbox.ts", "giveUpAfterMs") / 1000,
-  "seconds for which it is kept what became of a mail": constant("auth/purge.ts", "mailKeepMs") / 1000,
+  "seconds for which it is kept what became of a mail":
+    constant("auth/accounts/purge.ts", "mailKeepMs") / 1000,
   "seconds in which mails of a kind to one address are counted":
     constant("mail-allowance.ts", "mailWindowMs") / 1000,
   "links, sessions and tokens that have ended, removed of each kind in a minute":
-    constant("auth/purge.ts", "rowsMax") * constant("auth/purge.ts", "roundsMax"),
+    constant("auth/accounts/purge.ts", "rowsMax") * constant("auth/accounts/purge.ts", "roundsMax"),
   "counters of failed passwords and mails whose window has ended, removed in a minute":
-    constant("auth/purge.ts", "rowsMax") * constant("auth/purge.ts", "counterRoundsMax"),
+    constant("auth/accounts/purge.ts", "rowsMax") * constant("auth/accounts/purge.ts", "counterRoundsMax"),
   "receipts that wait in memory while the journal does not work": constant(
     "recorder.ts",
     "waitingMaxDefault",
   ),
-  "receipts of a block of the journal": constant("node/journal.ts", "blockSize"),
+  "receipts of a block of the journal": constant("node/journal/journal.ts", "blockSize"),
   "seconds in which requests may finish when the server stops":
     constant("node/listening.ts", "drainMs") / 1000,
   "seconds that a database file may be locked by another process":
-    constant("node/libsql.ts", "lockWaitMs") / 1000,
+    constant("node/database/libsql.ts", "lockWaitMs") / 1000,
   "seconds that a libSQL server may take to answer": constant("remote/libsql.ts", "deadlineMs") / 1000,
 };
 
@@ -150,7 +154,7 @@ it("the sizes of answers on the page of backends are those of the source", () =>
   const backends = readFileSync("docs/reference/backends.md", "utf8");
   const [row] = /^\| Stored values in one answer.*$/m.exec(backends)!;
   const sizes = [...row.matchAll(/(\d+) bytes/g)].map(([, size]) => Number(size));
-  const files = ["node/libsql.ts", "remote/libsql.ts", "worker/d1.ts"];
+  const files = ["node/database/libsql.ts", "remote/libsql.ts", "worker/d1.ts"];
   expect(sizes).toEqual(files.map((file) => constant(file, "answerBytesMax")));
   const [image] = /^\| Size of a row in the \[log of changes\].*$/m.exec(backends)!;
   expect(image).toMatch(new RegExp(`\\| ${constant("worker/d1.ts", "imageBytesMax")} bytes \\|$`));

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { createLinkTokens, type LinkPurpose } from "../../src/auth/links.js";
+import { createLinkTokens } from "../../src/auth/links/links.js";
+import type { LinkPurpose } from "../../src/auth/store/links.js";
 import { deriveBytes } from "../../src/encoding/secret-keys.js";
 import { client, dataOf } from "../support/client.js";
 import { switchboard } from "../support/faulty-database.js";

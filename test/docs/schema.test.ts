@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openLibsql } from "../../src/node/libsql.js";
+import { openLibsql } from "../../src/node/database/libsql.js";
 import { parseSchema } from "../../src/project/parse-schema.js";
 import { type ApplyOutcome, applyChange } from "../../src/schema/apply.js";
 import { blocksOf } from "./pages.js";

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it, vi } from "vitest";
-import { openLibsql } from "../../src/node/libsql.js";
+import { openLibsql } from "../../src/node/database/libsql.js";
 import { figure, quantile } from "../support/figures.js";
 import { projectDirectory, svc } from "../support/project-directory.js";
 import { type SpawnedServer, spawnServer } from "../support/spawned-server.js";

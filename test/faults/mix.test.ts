@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { openLibsql } from "../../src/node/libsql.js";
+import { openLibsql } from "../../src/node/database/libsql.js";
 import { Random } from "../property/support/random.js";
 import { figure, median, quantile } from "../support/figures.js";
 import { spawnServer } from "../support/spawned-server.js";

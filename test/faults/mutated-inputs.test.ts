@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
-import { createAccessTokens } from "../../src/auth/access-token.js";
-import { readCredential } from "../../src/auth/credential.js";
+import { readCredential } from "../../src/auth/callers/credential.js";
+import { createAccessTokens } from "../../src/auth/sessions/access-token.js";
 import { parseQueryString } from "../../src/http/query-string.js";
 import { isRefusal } from "../../src/http/refusal.js";
 import { parseStrictJson } from "../../src/http/strict-json.js";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
-import { openLibsql } from "../../src/node/libsql.js";
+import { openLibsql } from "../../src/node/database/libsql.js";
 import { figure } from "../support/figures.js";
 import { projectDirectory, svc } from "../support/project-directory.js";
 import { spawnServer } from "../support/spawned-server.js";

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { hashSecret } from "../../src/auth/api-key.js";
+import { hashSecret } from "../../src/encoding/hash-secret.js";
 import { type Answer, client, dataOf } from "../support/client.js";
 import { countOf } from "../support/people.js";
 import { apiKey, serve, signUpAdmin, type TestServer } from "../support/server.js";

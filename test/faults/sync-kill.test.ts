@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { apiKeyRandomBytes, hashSecret, newApiKey } from "../../src/auth/api-key.js";
+import { apiKeyRandomBytes, newApiKey } from "../../src/auth/callers/api-key.js";
 import { insertServiceKey } from "../../src/auth/store/service-keys.js";
-import { openLibsql } from "../../src/node/libsql.js";
+import { hashSecret } from "../../src/encoding/hash-secret.js";
+import { openLibsql } from "../../src/node/database/libsql.js";
 import { systemRandom } from "../../src/node/system.js";
 import { Random } from "../property/support/random.js";
 import {

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openLibsql } from "../../src/node/libsql.js";
-import type { LibsqlOptions } from "../../src/node/libsql-connection.js";
+import { openLibsql } from "../../src/node/database/libsql.js";
+import type { LibsqlOptions } from "../../src/node/database/libsql-connection.js";
 import { asLongWork } from "../../src/platform/as-long-work.js";
 import {
   type Database,

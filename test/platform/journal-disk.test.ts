@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { FileJournal, readJournals } from "../../src/node/journal.js";
+import { FileJournal, readJournals } from "../../src/node/journal/journal.js";
 import { systemClock, systemRandom } from "../../src/node/system.js";
 import { entry, receipt } from "../support/receipts.js";
 

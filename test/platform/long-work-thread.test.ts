@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { openLibsql } from "../../src/node/libsql.js";
-import { LongWorkThread, type Task } from "../../src/node/libsql-long-work.js";
+import { openLibsql } from "../../src/node/database/libsql.js";
+import { LongWorkThread, type Task } from "../../src/node/database/libsql-long-work.js";
 import {
   type Database,
   DeadlineError,

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openLibsql } from "../../src/node/libsql.js";
-import { readsAtOnce } from "../../src/node/libsql-long-work.js";
+import { openLibsql } from "../../src/node/database/libsql.js";
+import { readsAtOnce } from "../../src/node/database/libsql-long-work.js";
 import {
   ConstraintError,
   type Database,

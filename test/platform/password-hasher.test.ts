@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createArgon2 } from "../../src/node/argon2.js";
+import { createArgon2 } from "../../src/node/passwords/argon2.js";
 import { HasherBusyError } from "../../src/platform/platform.js";
 import { passwordHasherContract } from "./password-hasher.contract.js";
 

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { lockFile } from "../../src/node/file-lock.js";
-import { openLibsql } from "../../src/node/libsql.js";
+import { lockFile } from "../../src/node/database/file-lock.js";
+import { openLibsql } from "../../src/node/database/libsql.js";
 
 /** Of this process. libsql's have this name. */
 const threadsOfLibsql = () =>

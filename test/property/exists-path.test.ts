@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openLibsql } from "../../src/node/libsql.js";
+import { openLibsql } from "../../src/node/database/libsql.js";
 import type { Database } from "../../src/platform/database.js";
 import { parseSchema } from "../../src/project/parse-schema.js";
 import { ruleScope } from "../../src/project/rule-scope.js";

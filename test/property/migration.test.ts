@@ -11,10 +11,10 @@ import {
   type Table,
 } from "../../src/project/model.js";
 import { parseSchema } from "../../src/project/parse-schema.js";
-import { declaredIndexes, indexSignature } from "../../src/schema/index-shape.js";
-import { loadPhysical } from "../../src/schema/load-physical.js";
+import { declaredIndexes, indexSignature } from "../../src/schema/physical/index-shape.js";
+import { loadPhysical } from "../../src/schema/physical/load-physical.js";
+import { tableModel } from "../../src/schema/physical/table-model.js";
 import { schemaYaml } from "../../src/schema/pull/schema-yaml.js";
-import { tableModel } from "../../src/schema/table-model.js";
 import type { ColumnType } from "../../src/sqlite/column-type.js";
 import { typeOfDeclaration } from "../../src/sqlite/column-type.js";
 import { canonicalFragment } from "../../src/sqlite/fragment.js";

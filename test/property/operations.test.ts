@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { isRefusal } from "../../src/http/refusal.js";
 import { Tally } from "../../src/metering/tally.js";
-import { openLibsql } from "../../src/node/libsql.js";
+import { openLibsql } from "../../src/node/database/libsql.js";
 import { systemRandom } from "../../src/node/system.js";
 import { callOperation } from "../../src/operations/call.js";
 import { paramsFromBody } from "../../src/operations/params.js";

@@ -1,8 +1,12 @@
 import { SignJWT } from "jose";
-import { hashSecret } from "../../src/auth/api-key.js";
-import { familyOf, newRefreshToken, refreshTokenRandomBytes } from "../../src/auth/refresh-rotation.js";
+import {
+  familyOf,
+  newRefreshToken,
+  refreshTokenRandomBytes,
+} from "../../src/auth/sessions/refresh-rotation.js";
 import { openSession } from "../../src/auth/store/sessions.js";
 import { insertUser, userWithPassword } from "../../src/auth/store/users.js";
+import { hashSecret } from "../../src/encoding/hash-secret.js";
 import { deriveBytes } from "../../src/encoding/secret-keys.js";
 import type { Result, SqlValue } from "../../src/platform/database.js";
 import { type SignedIn, type TestServer, testSecret } from "./server.js";

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { CommitWatch } from "../../src/node/commit-watch.js";
+import { CommitWatch } from "../../src/node/database/commit-watch.js";
 
 function waitingOn(watch: CommitWatch, names: readonly string[], woken: string[]): void {
   const over = new AbortController();

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { FairQueue, type Waiting } from "../../src/node/fair-queue.js";
+import { FairQueue, type Waiting } from "../../src/node/database/fair-queue.js";
 
 interface Work extends Waiting {
   readonly name: string;

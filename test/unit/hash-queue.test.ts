@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { HashQueue } from "../../src/node/hash-queue.js";
+import { HashQueue } from "../../src/node/passwords/hash-queue.js";
 import type { HashTurn } from "../../src/platform/platform.js";
 
 interface Work extends HashTurn {

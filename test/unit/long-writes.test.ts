@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { LongWrites } from "../../src/node/long-writes.js";
+import { LongWrites } from "../../src/node/database/long-writes.js";
 import { DeadlineError, type LongWork, QueueFullError } from "../../src/platform/database.js";
 
 const of = (principal: string, withinMs = 60_000): LongWork => ({ principal, isKey: false, withinMs });

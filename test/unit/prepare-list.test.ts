@@ -4,7 +4,7 @@ import { Memo } from "../../src/platform/memo.js";
 import { plainTable } from "../../src/project/plain-table.js";
 import { TRUE } from "../../src/rules/fold.js";
 import { plainCatalogTable } from "../../src/schema/catalog.js";
-import { nothingUnsupported } from "../../src/schema/unsupported.js";
+import { nothingUnsupported } from "../../src/schema/physical/unsupported.js";
 import { columnName, tableName } from "../../src/sqlite/names.js";
 import { BriefTries } from "../../src/tables/execution/brief-tries.js";
 import type { CursorState } from "../../src/tables/list/cursor.js";

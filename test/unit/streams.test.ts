@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Caller } from "../../src/auth/principal.js";
+import type { Caller } from "../../src/auth/callers/principal.js";
 import { type StreamBounds, Streams } from "../../src/sync/streams.js";
 
 const bounds: StreamBounds = {

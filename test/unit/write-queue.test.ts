@@ -1,7 +1,7 @@
 import Libsql from "libsql";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Connection } from "../../src/node/libsql-connection.js";
-import { WriteQueue } from "../../src/node/libsql-write-queue.js";
+import type { Connection } from "../../src/node/database/libsql-connection.js";
+import { WriteQueue } from "../../src/node/database/libsql-write-queue.js";
 import { statement, UnavailableError } from "../../src/platform/database.js";
 
 /** Time stands still but where a test says how much of it passes. */

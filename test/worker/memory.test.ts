@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { insertUser } from "../../src/auth/store/users.js";
-import { createArgon2 } from "../../src/node/argon2.js";
+import { createArgon2 } from "../../src/node/passwords/argon2.js";
 import { client } from "../support/client.js";
 import { serve } from "../support/server.js";
 import { memoryOfWorkerd } from "../support/workerd/worker.js";

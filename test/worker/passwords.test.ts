@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { createArgon2 } from "../../src/node/argon2.js";
+import { createArgon2 } from "../../src/node/passwords/argon2.js";
 import { passwordHasherContract } from "../platform/password-hasher.contract.js";
 import { workerHasher } from "../support/workerd/worker.js";
 

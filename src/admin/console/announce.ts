@@ -1,4 +1,4 @@
-import { makeSetupLink } from "../../auth/setup-link.js";
+import { makeSetupLink } from "../../auth/links/setup-link.js";
 import { hasAdmin } from "../../auth/store/setup.js";
 import { UnavailableError } from "../../platform/database.js";
 import type { Platform } from "../../platform/platform.js";

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { consoleOrigin } from "../../auth/console-origin.js";
+import { consoleOrigin } from "../../auth/callers/console-origin.js";
+import type { Caller } from "../../auth/callers/principal.js";
 import type { AuthContext, AuthRequest, CallerRequest } from "../../auth/context.js";
-import type { Caller } from "../../auth/principal.js";
 import { refuse } from "../../http/by-method.js";
 import type { OwnOrigin } from "../../http/origin.js";
 import { isRefusal, type Refusal, responseOf } from "../../http/refusal.js";

@@ -1,24 +1,28 @@
-import { hashSecret } from "../../auth/api-key.js";
-import { unauthorized } from "../../auth/authenticate.js";
 import { readAuthBody } from "../../auth/body.js";
-import { signIn } from "../../auth/complete-sign-in.js";
-import { confirmedMs } from "../../auth/confirmation.js";
-import { consoleCookie, consoleCookieText, isConsoleToken } from "../../auth/console-cookie.js";
-import type { ConsoleOrigin } from "../../auth/console-origin.js";
+import { unauthorized } from "../../auth/callers/authenticate.js";
+import type { ConsoleOrigin } from "../../auth/callers/console-origin.js";
+import type { Caller, ConsoleSession } from "../../auth/callers/principal.js";
 import type { AuthRequest, CallerRequest } from "../../auth/context.js";
-import { withCookies } from "../../auth/cookies.js";
 import { emailKey } from "../../auth/email.js";
-import { type MadeConsoleSession, makeConsoleSession } from "../../auth/make-console-session.js";
-import { checkAccountPassword, finishAttempt } from "../../auth/password-check.js";
-import { presentedPasswordProblem } from "../../auth/passwords.js";
-import type { Caller, ConsoleSession } from "../../auth/principal.js";
-import { signInWithPassword } from "../../auth/sign-in-with-password.js";
+import { checkAccountPassword, finishAttempt } from "../../auth/passwords/password-check.js";
+import { presentedPasswordProblem } from "../../auth/passwords/passwords.js";
+import { signInWithPassword } from "../../auth/passwords/sign-in-with-password.js";
+import { signIn } from "../../auth/sessions/complete-sign-in.js";
+import {
+  confirmedMs,
+  consoleCookie,
+  consoleCookieText,
+  isConsoleToken,
+} from "../../auth/sessions/console-cookie.js";
+import { withCookies } from "../../auth/sessions/cookies.js";
+import { type MadeConsoleSession, makeConsoleSession } from "../../auth/sessions/make-console-session.js";
+import type { PublicUser } from "../../auth/sessions/token-response.js";
 import {
   confirmConsoleSession,
   openConsoleSession,
   revokeConsoleSession,
 } from "../../auth/store/console-sessions.js";
-import type { PublicUser } from "../../auth/token-response.js";
+import { hashSecret } from "../../encoding/hash-secret.js";
 import { tell } from "../../http/answer-facts.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";

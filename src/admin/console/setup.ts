@@ -1,14 +1,14 @@
-import { hashSecret } from "../../auth/api-key.js";
 import { readAuthBody } from "../../auth/body.js";
-import { signIn } from "../../auth/complete-sign-in.js";
 import { emailKey, isEmail } from "../../auth/email.js";
-import { makeConsoleSession } from "../../auth/make-console-session.js";
-import { newId } from "../../auth/new-id.js";
-import { ownAddressProblem, passwordProblem } from "../../auth/passwords.js";
-import { isSetupToken } from "../../auth/setup-link.js";
+import { isSetupToken } from "../../auth/links/setup-link.js";
+import { ownAddressProblem, passwordProblem } from "../../auth/passwords/passwords.js";
+import { signIn } from "../../auth/sessions/complete-sign-in.js";
+import { makeConsoleSession } from "../../auth/sessions/make-console-session.js";
 import { openConsoleSession } from "../../auth/store/console-sessions.js";
 import { endSetup, firstAdmin, insertFirstAdmin, liveSetup } from "../../auth/store/setup.js";
+import { hashSecret } from "../../encoding/hash-secret.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import { newId } from "../../platform/new-id.js";
 import { type OwnPageRequest, openedResponse } from "./session.js";
 
 /**
@@ -30,7 +30,7 @@ export async function postSetup(given: OwnPageRequest): Promise<Response | Refus
   if (live!.rows.length === 0) return noLink;
   const passwordHash = await passwordHasher.hash(password, { address, isFor: "sign_in" });
   const now = clock.now();
-  const admin = { id: newId(context), email, emailKey: emailKey(email), passwordHash, now };
+  const admin = { id: newId(context.platform.random), email, emailKey: emailKey(email), passwordHash, now };
   const session = await makeConsoleSession(context);
   const factor = {
     before: [insertFirstAdmin(setupHash, admin)],

@@ -1,8 +1,8 @@
+import { hashSecret } from "../../encoding/hash-secret.js";
+import { newId } from "../../platform/new-id.js";
 import type { Platform } from "../../platform/platform.js";
 import type { AuthSettings } from "../../project/model.js";
-import { hashSecret } from "../api-key.js";
 import { emailKey, isEmail } from "../email.js";
-import { newId } from "../new-id.js";
 import { type IdentitySignIn, signInByIdentity } from "../store/identities.js";
 import type { Profile, ProviderFailure } from "./provider.js";
 import { exchangeCodeLifetimeMs, newSecret } from "./state.js";
@@ -78,7 +78,7 @@ export async function signInByProfile(
     emailKey: email === null ? null : emailKey(email),
     mayLink: profile.mayLink,
     mayRegister: registration === "public",
-    newUserId: newId(context),
+    newUserId: newId(random),
     codeHash: await hashSecret(code),
     codeChallenge,
     now,

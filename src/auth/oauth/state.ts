@@ -1,6 +1,6 @@
 import { toBase64Url } from "../../encoding/base64.js";
+import { hashSecret } from "../../encoding/hash-secret.js";
 import type { Random } from "../../platform/platform.js";
-import { hashSecret } from "../api-key.js";
 
 /** How long a person may take to sign in at the provider, in milliseconds. */
 export const stateLifetimeMs = 600_000;

@@ -1,6 +1,6 @@
 import { escapeHtml } from "../../encoding/html.js";
-import { hostedPages } from "../link-url.js";
-import type { LinkPurpose } from "../links.js";
+import { hostedPages } from "../links/link-url.js";
+import type { LinkPurpose } from "../store/links.js";
 import type { HtmlPage } from "./html-page.js";
 
 /**

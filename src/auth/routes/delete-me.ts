@@ -1,13 +1,13 @@
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
-import { asOwner, type OwnerProof } from "../as-owner.js";
+import { deletionRefusal, lastAdmin, userDeletion } from "../accounts/user-deletion.js";
 import { readOptionalPassword } from "../body.js";
+import { notAUser } from "../callers/not-a-user.js";
+import { longWorkFor } from "../callers/principal.js";
 import type { CallerRequest } from "../context.js";
-import { endCookies } from "../cookies.js";
-import { notAUser } from "../not-a-user.js";
-import { longWorkFor } from "../principal.js";
+import { asOwner, type OwnerProof } from "../passwords/as-owner.js";
+import { endCookies } from "../sessions/cookies.js";
 import { ownerId } from "../store/users.js";
-import { deletionRefusal, lastAdmin, userDeletion } from "../user-deletion.js";
 
 /**
  * DELETE /auth/me: deletes the caller's own account with its sessions. Rows that refer to the account are deleted or

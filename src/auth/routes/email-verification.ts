@@ -2,9 +2,9 @@ import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { readEmail, readToken } from "../body.js";
 import type { AuthRequest } from "../context.js";
-import { prepareLinkMail } from "../link-mail.js";
+import { prepareLinkMail } from "../links/link-mail.js";
+import { signInByLink } from "../links/use-link.js";
 import { insertVerificationMail, type NewMail } from "../store/outbox.js";
-import { signInByLink } from "../use-link.js";
 
 /**
  * POST /auth/email-verification/resend: mails a new link to confirm the address, if it has an account that has not

@@ -1,14 +1,14 @@
 import { tell } from "../../http/answer-facts.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
-import { asOwner, type OwnerProof } from "../as-owner.js";
 import { readEmailAndOptionalPassword, readToken } from "../body.js";
+import { notAUser } from "../callers/not-a-user.js";
 import type { AuthRequest, CallerRequest } from "../context.js";
-import { prepareEmailChange } from "../email-change.js";
-import { linkLifetimeSeconds } from "../links.js";
-import { notAUser } from "../not-a-user.js";
+import { prepareEmailChange } from "../links/email-change.js";
+import { linkLifetimeSeconds } from "../links/links.js";
+import { useLink } from "../links/use-link.js";
+import { asOwner, type OwnerProof } from "../passwords/as-owner.js";
 import { ownerId } from "../store/users.js";
-import { useLink } from "../use-link.js";
 
 /**
  * POST /auth/email: asks to change the caller's email address. A link that completes the change is mailed to the new

@@ -3,10 +3,10 @@ import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { ConstraintError } from "../../platform/database.js";
 import type { PasswordHasher } from "../../platform/platform.js";
-import { backendRefusal } from "../backend-refusal.js";
+import { backendRefusal } from "../callers/backend-refusal.js";
+import { longWorkFor, principalOf } from "../callers/principal.js";
 import type { AuthContext, CallerRequest } from "../context.js";
 import { emailKey, isEmail } from "../email.js";
-import { longWorkFor, principalOf } from "../principal.js";
 import { type ImportedUser, importUsers, usersAmong } from "../store/users.js";
 
 const usersMax = 500;

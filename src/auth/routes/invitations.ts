@@ -1,19 +1,19 @@
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
-import { backendRefusal } from "../backend-refusal.js";
+import { newId } from "../../platform/new-id.js";
 import { readAuthBody, readTokenAndPassword } from "../body.js";
+import { backendRefusal } from "../callers/backend-refusal.js";
+import { principalOf } from "../callers/principal.js";
 import type { AuthRequest, CallerRequest } from "../context.js";
 import { emailKey, isEmail } from "../email.js";
-import { prepareLinkMail } from "../link-mail.js";
-import { isAllowedDestination } from "../link-url.js";
-import { linkLifetimeSeconds } from "../links.js";
-import { mailWindowMs } from "../mail-allowance.js";
-import { newId } from "../new-id.js";
-import { principalOf } from "../principal.js";
+import { mailWindowMs } from "../limits/mail-allowance.js";
+import { prepareLinkMail } from "../links/link-mail.js";
+import { isAllowedDestination } from "../links/link-url.js";
+import { linkLifetimeSeconds } from "../links/links.js";
+import { signInByLink } from "../links/use-link.js";
 import { forgetRegistration } from "../store/links.js";
 import { insertInvitationMail } from "../store/outbox.js";
 import { insertInvitedUser, invitee, setInviter } from "../store/users.js";
-import { signInByLink } from "../use-link.js";
 
 const tooManyMails = new Refusal(
   "rate_limited",
@@ -59,7 +59,12 @@ export async function inviteUser({
       "redirect_to: expected an absolute https URL, in its normal form, on the origin of $auth.invitation_url or one of $origins",
     );
   const actionUrl = redirectTo ?? (settings.invitationUrl || null);
-  const user = { id: newId(context), email, emailKey: emailKey(email), createdAtMs: platform.clock.now() };
+  const user = {
+    id: newId(context.platform.random),
+    email,
+    emailKey: emailKey(email),
+    createdAtMs: platform.clock.now(),
+  };
   const mail = await prepareLinkMail(context, {
     email,
     purpose: "invitation",

@@ -1,7 +1,7 @@
 import type { Refusal } from "../../http/refusal.js";
-import { completeSignIn } from "../complete-sign-in.js";
 import type { AuthRequest } from "../context.js";
-import { signInWithPassword } from "../sign-in-with-password.js";
+import { signInWithPassword } from "../passwords/sign-in-with-password.js";
+import { completeSignIn } from "../sessions/complete-sign-in.js";
 
 /**
  * POST /auth/login: signs a user in with a password. An unknown address, a wrong password, an account without a

@@ -1,11 +1,11 @@
+import { hashSecret } from "../../encoding/hash-secret.js";
 import { tell } from "../../http/answer-facts.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
-import { hashSecret } from "../api-key.js";
 import type { AuthRequest } from "../context.js";
-import { endCookies } from "../cookies.js";
-import { invalidRefreshToken, readRefreshToken, rejection } from "../read-refresh-token.js";
-import { familyOf } from "../refresh-rotation.js";
+import { endCookies } from "../sessions/cookies.js";
+import { invalidRefreshToken, readRefreshToken, rejection } from "../sessions/read-refresh-token.js";
+import { familyOf } from "../sessions/refresh-rotation.js";
 import { revokeByRefreshToken } from "../store/sessions.js";
 
 /**
@@ -15,10 +15,10 @@ import { revokeByRefreshToken } from "../store/sessions.js";
 export async function logout({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
   const token = await readRefreshToken(request, config);
-  if (token === invalidRefreshToken) return rejection(context);
+  if (token === invalidRefreshToken) return rejection(context.config);
   if (isRefusal(token)) return token;
   const family = familyOf(token);
-  if (family === null) return rejection(context);
+  if (family === null) return rejection(context.config);
   const statements = revokeByRefreshToken({
     hash: await hashSecret(token),
     familyHash: await hashSecret(family),
@@ -30,7 +30,7 @@ export async function logout({ request, context }: AuthRequest): Promise<Respons
   const [ended] = results.at(-1)!.rows;
   if (ended === undefined) {
     const isReused = results[0]!.rowsWritten > 0;
-    return tell(rejection(context), isReused ? { event: "refresh_reuse" } : {});
+    return tell(rejection(context.config), isReused ? { event: "refresh_reuse" } : {});
   }
   const answer = endCookies(config.auth, json({ data: { revoked: true } }));
   return tell(answer, { principal: { kind: "user", id: ended[1] as string } });

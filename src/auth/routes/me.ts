@@ -1,9 +1,9 @@
 import { Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import { notAUser } from "../callers/not-a-user.js";
 import type { IdentifiedRequest } from "../context.js";
-import { notAUser } from "../not-a-user.js";
+import { userOf } from "../store/user-of.js";
 import { userById } from "../store/users.js";
-import { userOf } from "../user-of.js";
 
 /** GET /auth/me: the user whom the access token names. An API key gets 403, because it is not a user. */
 export async function me({ caller, database }: IdentifiedRequest): Promise<Response | Refusal> {

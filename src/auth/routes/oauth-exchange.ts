@@ -1,9 +1,9 @@
+import { hashSecret } from "../../encoding/hash-secret.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
-import { hashSecret } from "../api-key.js";
 import { readAuthBody } from "../body.js";
-import { completeSignIn } from "../complete-sign-in.js";
 import type { AuthRequest } from "../context.js";
 import { codeChallengeOf, isCodeVerifier } from "../oauth/state.js";
+import { completeSignIn } from "../sessions/complete-sign-in.js";
 import { consumeCode, userOfCode } from "../store/oauth.js";
 
 /**

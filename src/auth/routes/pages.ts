@@ -3,10 +3,10 @@ import { readText } from "../../http/body.js";
 import { isOwnOrigin } from "../../http/origin.js";
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import type { AuthContext, AuthRequest } from "../context.js";
-import { applicationUrl } from "../link-url.js";
+import { applicationUrl } from "../links/link-url.js";
+import { useLink } from "../links/use-link.js";
 import { pageResponse } from "../pages/html-page.js";
 import { donePage, formPage, problemPage, purposeOfPage, takesPassword } from "../pages/link-page.js";
-import { useLink } from "../use-link.js";
 
 /**
  * GET /auth/pages/{verify-email, accept-invitation, reset-password, change-email}: the server's own page for a mailed

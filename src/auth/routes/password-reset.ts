@@ -3,9 +3,9 @@ import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { readEmail, readTokenAndPassword } from "../body.js";
 import type { AuthRequest } from "../context.js";
-import { prepareLinkMail } from "../link-mail.js";
+import { prepareLinkMail } from "../links/link-mail.js";
+import { useLink } from "../links/use-link.js";
 import { insertPasswordResetMail } from "../store/outbox.js";
-import { useLink } from "../use-link.js";
 
 /**
  * POST /auth/password-reset/request: mails a link that resets the password. The answer and the statements are the same

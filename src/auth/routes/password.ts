@@ -1,13 +1,13 @@
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
-import { wrongPassword } from "../as-owner.js";
 import { readAuthBody } from "../body.js";
+import { notAUser } from "../callers/not-a-user.js";
 import type { CallerRequest } from "../context.js";
-import { endCookies } from "../cookies.js";
 import { emailKey } from "../email.js";
-import { notAUser } from "../not-a-user.js";
-import { checkAccountPassword, finishAttempt } from "../password-check.js";
-import { ownAddressProblem, passwordProblem, presentedPasswordProblem } from "../passwords.js";
+import { wrongPassword } from "../passwords/as-owner.js";
+import { checkAccountPassword, finishAttempt } from "../passwords/password-check.js";
+import { ownAddressProblem, passwordProblem, presentedPasswordProblem } from "../passwords/passwords.js";
+import { endCookies } from "../sessions/cookies.js";
 import { deleteOpeningsIfChanged } from "../store/links.js";
 import { revokeSessionsIfChanged } from "../store/sessions.js";
 import { knowOnlyAddressIfChanged } from "../store/throttle.js";

@@ -1,10 +1,10 @@
+import { hashSecret } from "../../encoding/hash-secret.js";
 import { underEither } from "../../encoding/keyring.js";
 import { tell } from "../../http/answer-facts.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
-import { hashSecret } from "../api-key.js";
 import type { AuthContext, AuthRequest } from "../context.js";
-import { invalidRefreshToken, readRefreshToken, rejection } from "../read-refresh-token.js";
+import { invalidRefreshToken, readRefreshToken, rejection } from "../sessions/read-refresh-token.js";
 import {
   familyOf,
   judgeRotation,
@@ -13,9 +13,9 @@ import {
   refreshTokenRandomBytes,
   sealSuccessor,
   type TokenFacts,
-} from "../refresh-rotation.js";
+} from "../sessions/refresh-rotation.js";
+import { tokenResponse } from "../sessions/token-response.js";
 import { rotateRefreshToken } from "../store/sessions.js";
-import { tokenResponse } from "../token-response.js";
 
 /**
  * POST /auth/refresh: exchanges a refresh token for new tokens. In cookie mode, a refusal of the refresh token also
@@ -23,7 +23,7 @@ import { tokenResponse } from "../token-response.js";
  */
 export async function refresh({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const answer = await rotate(request, context);
-  return answer === invalidRefreshToken ? rejection(context) : answer;
+  return answer === invalidRefreshToken ? rejection(context.config) : answer;
 }
 
 async function rotate(request: Request, context: AuthContext): Promise<Response | Refusal> {
@@ -73,7 +73,7 @@ async function rotate(request: Request, context: AuthContext): Promise<Response 
  */
 function reused(context: AuthContext, facts: TokenFacts | null): Response {
   const principal = facts && { principal: { kind: "user" as const, id: facts.user.id } };
-  return tell(rejection(context), { event: "refresh_reuse", ...principal });
+  return tell(rejection(context.config), { event: "refresh_reuse", ...principal });
 }
 
 async function respond(

@@ -1,14 +1,14 @@
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import { newId } from "../../platform/new-id.js";
 import { HasherBusyError, type HashTurn } from "../../platform/platform.js";
 import { readEmailAndPassword } from "../body.js";
-import { completeSignIn } from "../complete-sign-in.js";
 import type { AuthContext, AuthRequest } from "../context.js";
 import { emailKey } from "../email.js";
-import { prepareLinkMail } from "../link-mail.js";
-import { linkLifetimeSeconds } from "../links.js";
-import { newId } from "../new-id.js";
-import { ownAddressProblem, passwordProblem } from "../passwords.js";
+import { prepareLinkMail } from "../links/link-mail.js";
+import { linkLifetimeSeconds } from "../links/links.js";
+import { ownAddressProblem, passwordProblem } from "../passwords/passwords.js";
+import { completeSignIn } from "../sessions/complete-sign-in.js";
 import { disputePasswords } from "../store/links.js";
 import { insertRegistrationMail } from "../store/outbox.js";
 import { insertUser, type NewUser, userWithPassword } from "../store/users.js";
@@ -37,7 +37,7 @@ export async function register({ request, context, address }: AuthRequest): Prom
   if (tooMany !== null) return tooMany;
   const passwordHash = await platform.passwordHasher.hash(body.password, turn);
   const user = {
-    id: newId(context),
+    id: newId(context.platform.random),
     email: body.email,
     emailKey: emailKey(body.email),
     passwordHash,
@@ -81,7 +81,7 @@ async function registerUnverified(context: AuthContext, user: NewUser): Promise<
   context.deliverMail();
   const data = {
     verification_required: true,
-    user: { id: newId(context), email, role },
+    user: { id: newId(context.platform.random), email, role },
     verification_expires_in: linkLifetimeSeconds.email_verification,
   };
   return json({ data }, 202);

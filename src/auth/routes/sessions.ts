@@ -1,9 +1,9 @@
 import { Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import type { Result } from "../../platform/database.js";
+import { notAUser } from "../callers/not-a-user.js";
 import type { IdentifiedRequest } from "../context.js";
-import { endCookies } from "../cookies.js";
-import { notAUser } from "../not-a-user.js";
+import { endCookies } from "../sessions/cookies.js";
 import { deleteEmailChangeOfSession } from "../store/email-change.js";
 import { instant } from "../store/instant.js";
 import { endSession, sessionsOf } from "../store/sessions.js";

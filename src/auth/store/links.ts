@@ -1,6 +1,8 @@
 import { type Statement, statement } from "../../platform/database.js";
-import type { LinkPurpose } from "../links.js";
 import { type Condition, condition } from "./condition.js";
+
+/** What a mailed link is for. The token of a link works for its own purpose only. */
+export type LinkPurpose = "email_verification" | "invitation" | "password_reset" | "email_change";
 
 /** A mailed link that is to be stored. Times are milliseconds since the epoch. */
 export interface NewLink {

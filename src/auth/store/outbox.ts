@@ -1,6 +1,6 @@
 import { type Statement, statement } from "../../platform/database.js";
-import type { LinkPurpose } from "../links.js";
 import type { Condition } from "./condition.js";
+import type { LinkPurpose } from "./links.js";
 import { isPending } from "./users.js";
 
 /**

@@ -3,7 +3,7 @@ import {
   createServiceKey as create,
   createUser as createUserIn,
   serviceKeyOf,
-} from "../../auth/administration.js";
+} from "../../auth/accounts/administration.js";
 import { emailKey } from "../../auth/email.js";
 import { deleteCodes, deleteEveryCode } from "../../auth/store/oauth.js";
 import {
@@ -11,10 +11,10 @@ import {
   revokeServiceKey as updateServiceKey,
 } from "../../auth/store/service-keys.js";
 import { revokeEverySession, revokeSessions as revokeSessionsOf } from "../../auth/store/sessions.js";
+import { listedUserOf, userOf } from "../../auth/store/user-of.js";
 import { changeUser, listUsers as selectUsers, userByEmail } from "../../auth/store/users.js";
-import { listedUserOf, userOf } from "../../auth/user-of.js";
 import type { Refusal } from "../../http/refusal.js";
-import { createArgon2 } from "../../node/argon2.js";
+import { createArgon2 } from "../../node/passwords/argon2.js";
 import { readProject } from "../../node/project-directory.js";
 import { systemClock, systemRandom } from "../../node/system.js";
 import type { Database, Statement } from "../../platform/database.js";

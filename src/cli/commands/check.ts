@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isLoopbackHost } from "../../http/loopback.js";
-import { databaseFile } from "../../node/database-file.js";
-import { openLibsql } from "../../node/libsql.js";
+import { databaseFile } from "../../node/database/database-file.js";
+import { openLibsql } from "../../node/database/libsql.js";
 import { openProjectDatabase } from "../../node/project-database.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { credentialFiles } from "../../node/provider-credentials.js";

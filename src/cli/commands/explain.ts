@@ -6,7 +6,7 @@ import { questionOf } from "../../explain/question.js";
 import { explanationText } from "../../explain/text.js";
 import { isRefusal } from "../../http/refusal.js";
 import { parseStrictJson } from "../../http/strict-json.js";
-import { databaseFile } from "../../node/database-file.js";
+import { databaseFile } from "../../node/database/database-file.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { StderrLog } from "../../node/stderr-log.js";
 import { systemClock, systemRandom } from "../../node/system.js";

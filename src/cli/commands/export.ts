@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, lstatSync, realpathSync, renameSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { databaseFile, filesOfDatabase, lockOfDatabase } from "../../node/database-file.js";
-import { snapshotDatabase } from "../../node/libsql-file.js";
+import { databaseFile, filesOfDatabase, lockOfDatabase } from "../../node/database/database-file.js";
+import { snapshotDatabase } from "../../node/database/libsql-file.js";
+import { syncToDisk } from "../../node/journal/sync-to-disk.js";
 import { readProject } from "../../node/project-directory.js";
-import { syncToDisk } from "../../node/sync-to-disk.js";
 import { isWithin } from "../../node/within.js";
 import { databaseEntry, textEntries, writeArchive } from "../archive.js";
 import { type Command, RefusedError, UsageError } from "../command.js";

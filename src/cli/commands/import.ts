@@ -1,6 +1,6 @@
 import { existsSync, lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { databaseFile, filesOfDatabase } from "../../node/database-file.js";
+import { databaseFile, filesOfDatabase } from "../../node/database/database-file.js";
 import { closeOwnFolder } from "../../node/private-files.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { isWithin } from "../../node/within.js";

@@ -1,5 +1,5 @@
-import { callerAs } from "../../auth/caller-as.js";
-import { type Caller, idOf, longWorkFor } from "../../auth/principal.js";
+import { callerAs } from "../../auth/callers/caller-as.js";
+import { type Caller, idOf, longWorkFor } from "../../auth/callers/principal.js";
 import { schemaVersionCheck } from "../../auth/store/checks.js";
 import { isRefusal } from "../../http/refusal.js";
 import { parseStrictJson } from "../../http/strict-json.js";

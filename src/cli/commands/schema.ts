@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { openLibsql } from "../../node/libsql.js";
+import { openLibsql } from "../../node/database/libsql.js";
 import { readProject } from "../../node/project-directory.js";
 import { systemClock } from "../../node/system.js";
 import { formatProblem, ProblemsError } from "../../problems/problem.js";

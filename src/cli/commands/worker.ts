@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createServiceKey, createUser } from "../../auth/administration.js";
+import { createServiceKey, createUser } from "../../auth/accounts/administration.js";
 import { setProjectId } from "../../auth/store/oauth.js";
-import { createArgon2 } from "../../node/argon2.js";
-import { openLibsql } from "../../node/libsql.js";
+import { openLibsql } from "../../node/database/libsql.js";
+import { createArgon2 } from "../../node/passwords/argon2.js";
 import { readProject, withConfigLines } from "../../node/project-directory.js";
 import { systemClock, systemRandom } from "../../node/system.js";
 import type { Database, Statement } from "../../platform/database.js";

@@ -1,4 +1,4 @@
-import { type PhysicalTrigger, sameName } from "../physical.js";
+import { type PhysicalTrigger, sameName } from "../physical/physical.js";
 import { dropTrigger } from "./ddl.js";
 import type { Step } from "./steps.js";
 

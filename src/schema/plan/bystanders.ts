@@ -5,7 +5,7 @@ import {
   type PhysicalTrigger,
   type PhysicalView,
   sameName,
-} from "../physical.js";
+} from "../physical/physical.js";
 import { dropTrigger, dropView } from "./ddl.js";
 
 /**

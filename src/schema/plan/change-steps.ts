@@ -1,6 +1,6 @@
 import type { Table } from "../../project/model.js";
-import type { IndexShape } from "../index-shape.js";
-import { type Physical, physicalTable, sameName } from "../physical.js";
+import type { IndexShape } from "../physical/index-shape.js";
+import { type Physical, physicalTable, sameName } from "../physical/physical.js";
 import {
   addedColumnHazards,
   alteredColumnHazards,

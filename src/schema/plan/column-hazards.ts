@@ -1,7 +1,7 @@
 import type { Column, Reference, Table } from "../../project/model.js";
 import { sameFragment } from "../../sqlite/fragment.js";
 import { mentions, quoteName } from "../../sqlite/sql-tokens.js";
-import { isLoose, type Physical, sameName } from "../physical.js";
+import { isLoose, type Physical, sameName } from "../physical/physical.js";
 import { type Conversion, conversion, misfit } from "./conversion.js";
 import { countOrphans, countRows } from "./counts.js";
 import { dependents } from "./dependents.js";

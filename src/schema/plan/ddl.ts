@@ -2,7 +2,7 @@ import type { Column, ColumnDefault, OnDelete, Reference, Table } from "../../pr
 import type { ColumnType } from "../../sqlite/column-type.js";
 import { sqlTableName } from "../../sqlite/names.js";
 import { quoteName, quoteText } from "../../sqlite/sql-tokens.js";
-import { type IndexShape, indexName } from "../index-shape.js";
+import { type IndexShape, indexName } from "../physical/index-shape.js";
 
 /**
  * This file builds the statements that create and change the tables, indexes and triggers of svc.schema.yaml.

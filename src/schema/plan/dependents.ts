@@ -1,5 +1,5 @@
 import { mentions } from "../../sqlite/sql-tokens.js";
-import { type Physical, sameName } from "../physical.js";
+import { type Physical, sameName } from "../physical/physical.js";
 
 /** A trigger or view that a change of a table may break. */
 export interface Dependent {

@@ -4,7 +4,13 @@ import { isLogTrigger, logTriggers } from "../../changes/log-triggers.js";
 import { newestEntry } from "../../changes/transactions.js";
 import type { Schema, Table } from "../../project/model.js";
 import { quoteText } from "../../sqlite/sql-tokens.js";
-import { collationsOf, isLoose, type Physical, type PhysicalTrigger, physicalTable } from "../physical.js";
+import {
+  collationsOf,
+  isLoose,
+  type Physical,
+  type PhysicalTrigger,
+  physicalTable,
+} from "../physical/physical.js";
 import { dropTrigger, type Keepsakes, nothingKept } from "./ddl.js";
 import { keepsakes } from "./keepsakes.js";
 import type { Renames } from "./renames.js";

@@ -1,6 +1,6 @@
 import { mentions } from "../../sqlite/sql-tokens.js";
-import { declaredIndexes, type IndexShape, indexName, indexSignature } from "../index-shape.js";
-import type { PhysicalIndex } from "../physical.js";
+import { declaredIndexes, type IndexShape, indexName, indexSignature } from "../physical/index-shape.js";
+import type { PhysicalIndex } from "../physical/physical.js";
 import type { TableComparison } from "./table-comparison.js";
 
 /** What a plan does to the indexes of a table that stays in the schema. The indexes of `unique` are included. */

@@ -1,4 +1,4 @@
-import { collationsOf, ddlOf, type PhysicalColumn, rowidAlias } from "../physical.js";
+import { collationsOf, ddlOf, type PhysicalColumn, rowidAlias } from "../physical/physical.js";
 import type { Keepsakes } from "./ddl.js";
 import type { TableComparison } from "./table-comparison.js";
 

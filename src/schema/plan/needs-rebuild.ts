@@ -1,7 +1,7 @@
 import type { Column } from "../../project/model.js";
 import { namesIn } from "../../sqlite/fragment.js";
 import { isSymbol, tokenize } from "../../sqlite/sql-tokens.js";
-import { ddlOf, type PhysicalIndex, type PhysicalTable, sameName } from "../physical.js";
+import { ddlOf, type PhysicalIndex, type PhysicalTable, sameName } from "../physical/physical.js";
 import type { TableComparison } from "./table-comparison.js";
 
 /**

@@ -1,8 +1,8 @@
 import type { Table } from "../../project/model.js";
 import type { ColumnType } from "../../sqlite/column-type.js";
 import { quoteName } from "../../sqlite/sql-tokens.js";
-import type { Physical } from "../physical.js";
-import { tableModel } from "../table-model.js";
+import type { Physical } from "../physical/physical.js";
+import { tableModel } from "../physical/table-model.js";
 import { misfit } from "./conversion.js";
 import { countDuplicates, countRows } from "./counts.js";
 import { imageAfter } from "./image-after.js";

@@ -1,7 +1,7 @@
 import type { Table } from "../../project/model.js";
 import type { TableName } from "../../sqlite/names.js";
 import { quoteName, quoteText } from "../../sqlite/sql-tokens.js";
-import { type Physical, rowidName } from "../physical.js";
+import { type Physical, rowidName } from "../physical/physical.js";
 import { bystanders, dropBystanders, restoreBystanders } from "./bystanders.js";
 import { createTable, dropTable, inlineKey, type Keepsakes, renameTable } from "./ddl.js";
 import { valueAfter } from "./image-after.js";

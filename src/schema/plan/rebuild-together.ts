@@ -1,6 +1,6 @@
 import type { Table } from "../../project/model.js";
 import { quoteName } from "../../sqlite/sql-tokens.js";
-import { type Physical, type PhysicalTable, sameName } from "../physical.js";
+import { type Physical, type PhysicalTable, sameName } from "../physical/physical.js";
 import { bystanders, dropBystanders, restoreBystanders } from "./bystanders.js";
 import { createIndex, createTable, dropTable } from "./ddl.js";
 import { valueAfter } from "./image-after.js";

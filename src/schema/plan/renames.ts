@@ -3,7 +3,7 @@ import { schemaFile } from "../../project/file-names.js";
 import type { Column, Index, Reference, Schema, Table } from "../../project/model.js";
 import { withRenamedColumns } from "../../sqlite/fragment.js";
 import type { ColumnName, TableName } from "../../sqlite/names.js";
-import { sameName } from "../physical.js";
+import { sameName } from "../physical/physical.js";
 
 /** The renames that a plan carries out, as maps from the new names to the old ones. */
 export interface Renames {

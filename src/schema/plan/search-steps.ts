@@ -7,7 +7,7 @@ import {
   type PhysicalTrigger,
   physicalTable,
   rowidAlias,
-} from "../physical.js";
+} from "../physical/physical.js";
 import {
   isSearchTrigger,
   type Searched,
@@ -15,7 +15,7 @@ import {
   type SearchKey,
   searchedTable,
   searchIndex,
-} from "../search-index.js";
+} from "../physical/search-index.js";
 import { dropTable, dropTrigger, inlineKey, type Keepsakes, nothingKept, storageTypes } from "./ddl.js";
 import { keepsakes } from "./keepsakes.js";
 import type { Step } from "./steps.js";

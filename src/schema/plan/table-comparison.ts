@@ -1,6 +1,6 @@
 import type { Column, Table } from "../../project/model.js";
-import { declaredIndexes, indexSignature, indexSignatures } from "../index-shape.js";
-import type { PhysicalIndex, PhysicalTable } from "../physical.js";
+import { declaredIndexes, indexSignature, indexSignatures } from "../physical/index-shape.js";
+import type { PhysicalIndex, PhysicalTable } from "../physical/physical.js";
 import { sameColumn } from "./same-column.js";
 
 /**

@@ -1,6 +1,6 @@
 import type { Column, Table } from "../../project/model.js";
 import { sameFragment } from "../../sqlite/fragment.js";
-import { declaredIndexes, type IndexShape, indexName, indexSignature } from "../index-shape.js";
+import { declaredIndexes, type IndexShape, indexName, indexSignature } from "../physical/index-shape.js";
 import { defaultSql } from "./ddl.js";
 import { sameDefault, sameReference } from "./same-column.js";
 

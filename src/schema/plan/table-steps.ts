@@ -1,7 +1,7 @@
 import type { Schema, Table } from "../../project/model.js";
 import { quoteName } from "../../sqlite/sql-tokens.js";
-import { declaredIndexes, indexName } from "../index-shape.js";
-import { type Physical, type PhysicalForeignKey, sameName } from "../physical.js";
+import { declaredIndexes, indexName } from "../physical/index-shape.js";
+import { type Physical, type PhysicalForeignKey, sameName } from "../physical/physical.js";
 import { countRows } from "./counts.js";
 import { createIndex, createTable, dropTable, renameColumn, renameTable } from "./ddl.js";
 import { dependents } from "./dependents.js";

@@ -1,5 +1,5 @@
 import { ConstraintError, type Database, StatementError } from "../../platform/database.js";
-import type { Physical } from "../physical.js";
+import type { Physical } from "../physical/physical.js";
 import { impossible, type Step } from "./steps.js";
 
 /**

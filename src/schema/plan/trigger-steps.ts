@@ -2,7 +2,7 @@ import type { Schema, Table } from "../../project/model.js";
 import { sameFragment } from "../../sqlite/fragment.js";
 import { mentions, quoteName } from "../../sqlite/sql-tokens.js";
 import { parseTriggerText, type TriggerText } from "../../sqlite/trigger-text.js";
-import { type Physical, sameName } from "../physical.js";
+import { type Physical, sameName } from "../physical/physical.js";
 import { createTrigger, dropTrigger } from "./ddl.js";
 import type { Renames } from "./renames.js";
 import { impossible, type Step } from "./steps.js";

@@ -1,7 +1,7 @@
 import { versionColumn } from "../../project/managed.js";
 import type { Schema } from "../../project/model.js";
-import type { PhysicalTrigger } from "../physical.js";
-import { isVersionTrigger, versionTriggers } from "../version-triggers.js";
+import type { PhysicalTrigger } from "../physical/physical.js";
+import { isVersionTrigger, versionTriggers } from "../physical/version-triggers.js";
 import { dropTrigger } from "./ddl.js";
 import type { Step } from "./steps.js";
 

@@ -1,7 +1,7 @@
 import type { Database } from "../../platform/database.js";
 import { type ColumnValues, exactIntegerMax } from "../../sqlite/column-type.js";
 import { quoteName } from "../../sqlite/sql-tokens.js";
-import type { PhysicalTable } from "../physical.js";
+import type { PhysicalTable } from "../physical/physical.js";
 
 /**
  * Counts how many values of each kind (integers, texts, JSON texts and so on) each of the given columns of a table

@@ -11,13 +11,18 @@ import {
   typeOfDeclaration,
 } from "../../sqlite/column-type.js";
 import { isName } from "../../sqlite/names.js";
-import { loadPhysical } from "../load-physical.js";
-import { ownersSqlOf } from "../owners-sql.js";
-import { type Physical, type PhysicalColumn, type PhysicalTable, physicalTable } from "../physical.js";
-import { isSearchTable } from "../search-index.js";
-import { type TableModel, tableModel } from "../table-model.js";
-import { findUnsupported, limitsOf, type Unsupported } from "../unsupported.js";
-import { countInvalidTexts, schemaIsUtf8, storesUtf8 } from "../utf8.js";
+import { loadPhysical } from "../physical/load-physical.js";
+import { ownersSqlOf } from "../physical/owners-sql.js";
+import {
+  type Physical,
+  type PhysicalColumn,
+  type PhysicalTable,
+  physicalTable,
+} from "../physical/physical.js";
+import { isSearchTable } from "../physical/search-index.js";
+import { type TableModel, tableModel } from "../physical/table-model.js";
+import { findUnsupported, limitsOf, type Unsupported } from "../physical/unsupported.js";
+import { countInvalidTexts, schemaIsUtf8, storesUtf8 } from "../physical/utf8.js";
 import { columnValues } from "./column-values.js";
 
 /** A database as svc.schema.yaml can express it, with notes on what it cannot express. */

@@ -1,5 +1,5 @@
 /**
- * Migration of release 0.2.0: the server keeps for a while what became of each mail (`_past_mails`; `src/auth/purge.ts`
+ * Migration of release 0.2.0: the server keeps for a while what became of each mail (`_past_mails`; `src/auth/accounts/purge.ts`
  * deletes the old rows), and why a mail that still waits could not be delivered (`_outbox.last_error`).
  */
 export const pastMails: readonly string[] = [

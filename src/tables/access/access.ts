@@ -1,4 +1,4 @@
-import { type Actor, authValues, permits } from "../../auth/principal.js";
+import { type Actor, authValues, permits } from "../../auth/callers/principal.js";
 import { Refusal } from "../../http/refusal.js";
 import type { Memo } from "../../platform/memo.js";
 import type { Column, Table } from "../../project/model.js";

@@ -1,4 +1,4 @@
-import type { Actor } from "../../auth/principal.js";
+import type { Actor } from "../../auth/callers/principal.js";
 import { type QueryParameter, quoted } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { jsonText } from "../../http/respond.js";

@@ -1,4 +1,4 @@
-import { type Actor, isPastRules, principalOf } from "../../auth/principal.js";
+import { type Actor, isPastRules, principalOf } from "../../auth/callers/principal.js";
 import { parseInstant } from "../../encoding/instant.js";
 import { badRequest, Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";

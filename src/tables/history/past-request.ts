@@ -1,4 +1,4 @@
-import type { Actor } from "../../auth/principal.js";
+import type { Actor } from "../../auth/callers/principal.js";
 import type { QueryParameter } from "../../http/query-string.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Attempt } from "../../metering/attempt.js";

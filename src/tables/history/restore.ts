@@ -1,4 +1,4 @@
-import type { Actor } from "../../auth/principal.js";
+import type { Actor } from "../../auth/callers/principal.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { SqlValue } from "../../platform/database.js";
 import type { RuleAction } from "../../rules/ast.js";

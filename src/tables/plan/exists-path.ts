@@ -1,7 +1,7 @@
 import type { ColumnReference, Exists, Expression, Operand } from "../../rules/ast.js";
 import { conjuncts, existsIn } from "../../rules/walk.js";
 import type { Catalog, CatalogIndex } from "../../schema/catalog.js";
-import { sameName } from "../../schema/physical.js";
+import { sameName } from "../../schema/physical/physical.js";
 import { binary } from "../../sqlite/column-type.js";
 
 /** How SQLite finds the rows that an `exists` of a rule looks for, after the rule was simplified for the caller. */

@@ -1,5 +1,5 @@
 import { badRequest, type Refusal } from "../../http/refusal.js";
-import type { SearchedBy } from "../../schema/search-index.js";
+import type { SearchedBy } from "../../schema/physical/search-index.js";
 import type { Access } from "../access/access.js";
 import type { SlotValues } from "../sql-text/fragment.js";
 import type { AccessPath, Conditions } from "./access-path.js";

@@ -1,7 +1,7 @@
 import type { ColumnReference, Exists, Expression, InGiven, Operand } from "../../rules/ast.js";
 import { columnReferences, conjuncts, existsIn } from "../../rules/walk.js";
 import type { Catalog, CatalogIndex, CatalogTable } from "../../schema/catalog.js";
-import { sameName } from "../../schema/physical.js";
+import { sameName } from "../../schema/physical/physical.js";
 import { binary } from "../../sqlite/column-type.js";
 import type { ColumnName, TableName } from "../../sqlite/names.js";
 

@@ -1,5 +1,12 @@
-import type { Actors } from "../../auth/callers.js";
-import { type Actor, accountOf, authValues, idOf, longWorkFor, principalOf } from "../../auth/principal.js";
+import type { Actors } from "../../auth/callers/callers.js";
+import {
+  type Actor,
+  accountOf,
+  authValues,
+  idOf,
+  longWorkFor,
+  principalOf,
+} from "../../auth/callers/principal.js";
 import { type AnswerFacts, tellOf } from "../../http/answer-facts.js";
 import { readAhead } from "../../http/body.js";
 import { badRequest, isRefusal, type Refusal, responseOf } from "../../http/refusal.js";

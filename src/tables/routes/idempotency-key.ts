@@ -1,4 +1,4 @@
-import { principalOf } from "../../auth/principal.js";
+import { principalOf } from "../../auth/callers/principal.js";
 import { toBase64Url } from "../../encoding/base64.js";
 import { readText } from "../../http/body.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";

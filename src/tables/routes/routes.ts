@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { isPastRules } from "../../auth/principal.js";
+import { isPastRules } from "../../auth/callers/principal.js";
 import { byMethod } from "../../http/by-method.js";
 import { entityTags } from "../../http/conditional.js";
 import { decode, parseQueryString } from "../../http/query-string.js";

@@ -1,5 +1,5 @@
 import type { Result, Statement } from "../../platform/database.js";
-import type { TriggersReached } from "../../schema/triggers-reached.js";
+import type { TriggersReached } from "../../schema/physical/triggers-reached.js";
 import type { Duration, WriteExecution } from "../execution/execution.js";
 import { bindCounted, type CountedStatement } from "../plan/plan-check.js";
 import { returnedRow } from "../sql/returning.js";

@@ -1,5 +1,5 @@
 import type { Table } from "../../project/model.js";
-import { searchNames } from "../../schema/search-index.js";
+import { searchNames } from "../../schema/physical/search-index.js";
 import { systemColumnName } from "../../sqlite/names.js";
 import type { ListPlan } from "../plan/list-plan.js";
 import { type Match, matchSlot } from "../plan/match.js";

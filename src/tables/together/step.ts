@@ -1,6 +1,6 @@
 import { badRequest, Refusal } from "../../http/refusal.js";
 import type { Result, Statement } from "../../platform/database.js";
-import type { TriggersReached } from "../../schema/triggers-reached.js";
+import type { TriggersReached } from "../../schema/physical/triggers-reached.js";
 import { deniedBy } from "../access/access.js";
 import type { Duration, WriteExecution } from "../execution/execution.js";
 import type { CountedStatement } from "../plan/plan-check.js";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, expect, onTestFinished } from "vitest";
-import { createUser } from "../../../src/auth/administration.js";
+import { createUser } from "../../../src/auth/accounts/administration.js";
 import { bundleConsole } from "../../../src/console/bundle.js";
 import { isRefusal } from "../../../src/http/refusal.js";
 import { freePort } from "../../support/free-port.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createServiceKey } from "../../../src/auth/administration.js";
+import { createServiceKey } from "../../../src/auth/accounts/administration.js";
 import { isRefusal } from "../../../src/http/refusal.js";
 import { client, expectAnswer, expectRefusal } from "../../support/client.js";
 import { member, rowsOf, run } from "../../support/people.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createServiceKey } from "../../../src/auth/administration.js";
+import { createServiceKey } from "../../../src/auth/accounts/administration.js";
 import { SvcError, SvcPreconditionError } from "../../../src/client/index.js";
 import { isRefusal } from "../../../src/http/refusal.js";
 import { Browser, hangs } from "../../support/browser.js";

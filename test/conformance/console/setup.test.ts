@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { makeSetupLink } from "../../../src/auth/setup-link.js";
+import { makeSetupLink } from "../../../src/auth/links/setup-link.js";
 import { client, dataOf, expectAnswer, expectRefusal } from "../../support/client.js";
 import { countOf, member, rowsOf } from "../../support/people.js";
 import { serve, type TestServer } from "../../support/server.js";

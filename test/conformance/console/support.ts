@@ -1,4 +1,4 @@
-import { createUser } from "../../../src/auth/administration.js";
+import { createUser } from "../../../src/auth/accounts/administration.js";
 import { isRefusal } from "../../../src/http/refusal.js";
 import { type Answer, type Client, client, dataOf } from "../../support/client.js";
 import { serve, type TestServer } from "../../support/server.js";

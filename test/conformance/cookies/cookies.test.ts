@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { hashSecret } from "../../../src/auth/api-key.js";
 import { codeChallengeOf } from "../../../src/auth/oauth/state.js";
+import { hashSecret } from "../../../src/encoding/hash-secret.js";
 import { type Answer, client, expectRefusal, read } from "../../support/client.js";
 import { countOf, run } from "../../support/people.js";
 import { apiKey, serve, signUp, type TestServer } from "../../support/server.js";

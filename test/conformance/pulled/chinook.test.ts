@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Libsql from "libsql";
 import { expect, onTestFinished, test } from "vitest";
-import { openLibsql } from "../../../src/node/libsql.js";
+import { openLibsql } from "../../../src/node/database/libsql.js";
 import { pullSchema } from "../../../src/schema/pull/pull.js";
 import { serve, type TestServer } from "../../support/server.js";
 

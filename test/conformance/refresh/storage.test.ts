@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { openSuccessor } from "../../../src/auth/refresh-rotation.js";
+import { openSuccessor } from "../../../src/auth/sessions/refresh-rotation.js";
 import { deriveBytes } from "../../../src/encoding/secret-keys.js";
 import { client, dataOf } from "../../support/client.js";
 import { rowsOf } from "../../support/people.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openLibsql } from "../../../src/node/libsql.js";
+import { openLibsql } from "../../../src/node/database/libsql.js";
 import { pullSchema } from "../../../src/schema/pull/pull.js";
 import { adopted, adoptedWith } from "../../support/adopted.js";
 import { client, dataOf, expectAnswer, expectRefusal, metaOf } from "../../support/client.js";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Libsql from "libsql";
 import { describe, expect, it } from "vitest";
-import { openLibsql } from "../../../src/node/libsql.js";
+import { openLibsql } from "../../../src/node/database/libsql.js";
 import { pullSchema } from "../../../src/schema/pull/pull.js";
 import { client, expectRefusal } from "../../support/client.js";
 import { countOf, member, run } from "../../support/people.js";

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Libsql from "libsql";
 import { expect, it } from "vitest";
-import { openLibsql } from "../../../src/node/libsql.js";
+import { openLibsql } from "../../../src/node/database/libsql.js";
 import { loadCatalog } from "../../../src/schema/catalog.js";
+import { noTriggers } from "../../../src/schema/physical/triggers-reached.js";
 import { pullSchema } from "../../../src/schema/pull/pull.js";
-import { noTriggers } from "../../../src/schema/triggers-reached.js";
 import { tableName } from "../../../src/sqlite/names.js";
 import { applied, chinook, emptyDatabase, run } from "./support.js";
 

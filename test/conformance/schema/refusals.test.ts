@@ -2,7 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { openLibsql } from "../../../src/node/libsql.js";
+import { openLibsql } from "../../../src/node/database/libsql.js";
 import type { Database } from "../../../src/platform/database.js";
 import { applySafe } from "../../../src/schema/apply.js";
 import { loadSchemaInForce } from "../../../src/schema/in-force.js";

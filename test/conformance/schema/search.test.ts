@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Libsql from "libsql";
 import { describe, expect, it } from "vitest";
-import { openLibsql } from "../../../src/node/libsql.js";
+import { openLibsql } from "../../../src/node/database/libsql.js";
 import type { Database } from "../../../src/platform/database.js";
 import { parseSchema } from "../../../src/project/parse-schema.js";
 import { planChange } from "../../../src/schema/plan/plan.js";

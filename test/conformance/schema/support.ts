@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { openLibsql } from "../../../src/node/libsql.js";
+import { openLibsql } from "../../../src/node/database/libsql.js";
 import type { Database, ResultValue } from "../../../src/platform/database.js";
 import { type ApplyOptions, type ApplyOutcome, applyChange } from "../../../src/schema/apply.js";
 

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dictionary } from "@zxcvbn-ts/language-common";
 import { expect, test } from "vitest";
-import { isCommonPassword } from "../../../src/auth/is-common-password.js";
+import { isCommonPassword } from "../../../src/auth/passwords/is-common-password.js";
 
 // `npm run passwords` writes the list from the package, of which it takes the most used ones that are not too short.
 
-const file = "src/auth/common-passwords.ts";
+const file = "src/auth/passwords/common-passwords.ts";
 const count = 10_000;
 const lengthMin = 6;
 

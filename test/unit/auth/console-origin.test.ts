@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { consoleOrigin } from "../../../src/auth/console-origin.js";
+import { consoleOrigin } from "../../../src/auth/callers/console-origin.js";
 import { isRefusal } from "../../../src/http/refusal.js";
 
 const verdict = (own: string, trustProxy: boolean, url: string, headers: Record<string, string>) => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Libsql from "libsql";
 import { expect, it, onTestFinished } from "vitest";
 import type { Explanation } from "../../../src/explain/explanation.js";
-import { openLibsql } from "../../../src/node/libsql.js";
+import { openLibsql } from "../../../src/node/database/libsql.js";
 import { pullSchema } from "../../../src/schema/pull/pull.js";
 import { client, dataOf } from "../../support/client.js";
 import { member } from "../../support/people.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openLibsql } from "../../../src/node/libsql.js";
+import { openLibsql } from "../../../src/node/database/libsql.js";
 import type { Column } from "../../../src/project/model.js";
 import { parseConfig } from "../../../src/project/parse-config.js";
 import { parseRules } from "../../../src/project/parse-rules.js";

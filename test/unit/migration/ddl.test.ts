@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseSchema } from "../../../src/project/parse-schema.js";
-import { emptyPhysical } from "../../../src/schema/physical.js";
+import { emptyPhysical } from "../../../src/schema/physical/physical.js";
 import { diff } from "../../../src/schema/plan/diff.js";
 
 /** The SQL of an empty database's first schema. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { openLibsql } from "../../../src/node/libsql.js";
+import { openLibsql } from "../../../src/node/database/libsql.js";
 import { comparisonWarnings } from "../../../src/project/comparison-warnings.js";
 import { parseRules } from "../../../src/project/parse-rules.js";
 import { parseSchema } from "../../../src/project/parse-schema.js";

@@ -1,0 +1,111 @@
+import { isRefusal, Refusal } from "../../http/refusal.js";
+import { newId } from "../../platform/new-id.js";
+import type { PasswordThrottle } from "../limits/throttle.js";
+import { ownAddressProblem, passwordProblem } from "../passwords/passwords.js";
+import { completeSignIn } from "../sessions/complete-sign-in.js";
+import type { SessionServices } from "../sessions/make-session.js";
+import { changeEmail } from "../store/email-change.js";
+import { consumeLink, type LinkPurpose, type LinkUse, liveLink, userOfLink } from "../store/links.js";
+import type { LinkTokens } from "./links.js";
+
+/** What using a mailed link takes of the server. */
+export interface UseLinkServices extends SessionServices {
+  readonly throttle: PasswordThrottle;
+  readonly linkTokens: LinkTokens;
+  readonly deliverMail: () => void;
+}
+
+/** A request to use a mailed link. */
+export interface LinkOpening {
+  readonly purpose: LinkPurpose;
+  readonly token: string;
+  /** The password to set; null for links that set none. */
+  readonly password: string | null;
+  /** The client's IPv4 address, or the /64 network of its IPv6 address, as `addressUnit` gives it. */
+  readonly address: string;
+}
+
+/**
+ * Uses a mailed link. A link of the purpose `email_change` gives the user another email address. Any other link
+ * confirms the user's email address, sets the password that came with the request (or else one that the link carries),
+ * and ends the user's sessions; the client's IP address is then the only one that the account has signed in from, so
+ * that failed passwords of strangers do not keep out somebody who has just set a new password. Refuses with
+ * `invalid_token` where the link is not live. A password that is not acceptable is refused too, and leaves the link
+ * unused.
+ */
+export async function useLink(
+  services: UseLinkServices,
+  opening: LinkOpening,
+): Promise<{ readonly redirectTo: string | null; readonly userId: string } | Refusal> {
+  const use = await prepareUse(services, opening);
+  if (isRefusal(use)) return use;
+  const isMove = opening.purpose === "email_change";
+  const statements = isMove
+    ? changeEmail({ ...use, mailId: newId(services.platform.random) })
+    : consumeLink(use);
+  const [consumed] = await services.platform.database.batch(statements);
+  const [row] = consumed!.rows;
+  if (row === undefined) return invalidToken;
+  if (isMove) services.deliverMail();
+  return { redirectTo: row[0] as string | null, userId: row[1] as string };
+}
+
+/** Uses a mailed link, signs its user in and responds with their tokens. Refuses what `useLink` refuses. */
+export async function signInByLink(
+  services: UseLinkServices,
+  opening: LinkOpening & { readonly purpose: "email_verification" | "invitation" },
+): Promise<Response | Refusal> {
+  const use = await prepareUse(services, opening);
+  if (isRefusal(use)) return use;
+  const factor = { before: consumeLink(use), holder: userOfLink(use) };
+  return (await completeSignIn(services, factor, 200)) ?? invalidToken;
+}
+
+async function prepareUse(
+  services: UseLinkServices,
+  { purpose, token, password, address }: LinkOpening,
+): Promise<LinkUse | Refusal> {
+  const { platform, config, linkTokens, throttle } = services;
+  const problem = password === null ? null : passwordProblem(password, config.auth.password_min_length);
+  if (problem !== null) return problem;
+  const hash = await linkTokens.hashOf(token);
+  const email = await emailOfOpen(services, purpose, hash);
+  if (email === null) return invalidToken;
+  const ownAddress = password === null ? null : ownAddressProblem(password, email);
+  if (ownAddress !== null) return ownAddress;
+  // The password is hashed only after the link was found to be live and the password to be acceptable: a token without
+  // a live link costs no hash, and a weak password does not use the link up.
+  const passwordHash =
+    password === null ? null : await platform.passwordHasher.hash(password, { address, isFor: "sign_in" });
+  const addressKey = await throttle.addressKey(address);
+  return {
+    hash,
+    purpose,
+    passwordHash,
+    addressKey,
+    usedBy: newId(platform.random),
+    now: platform.clock.now(),
+  };
+}
+
+const invalidToken = new Refusal(
+  "invalid_token",
+  "the link is unknown, used, expired, replaced by a newer one, or for something else",
+);
+
+/**
+ * The email address of the user whose mailed link has this hash. Null unless the link is live, and was made under the
+ * current or the previous secret of the server. A token is computed from the secret and the link's id, so when a secret
+ * that has leaked is replaced, the links made with it must become invalid too.
+ */
+async function emailOfOpen(
+  { platform, linkTokens }: UseLinkServices,
+  purpose: LinkPurpose,
+  hash: string,
+): Promise<string | null> {
+  const [found] = await platform.database.query([liveLink(hash, purpose, platform.clock.now())]);
+  const [row] = found!.rows;
+  if (row === undefined) return null;
+  const [id, email] = row as [id: string, email: string];
+  return (await linkTokens.tokenOfStored(purpose, { id, hash })) === null ? null : email;
+}

@@ -1,0 +1,333 @@
+import { resolve } from "node:path";
+import type Libsql from "libsql";
+import PromiseDatabase from "libsql/promise";
+import { type Result, type SqlValue, type Statement, UnavailableError } from "../../platform/database.js";
+import { Memo, statementLengthMax } from "../../platform/memo.js";
+import { checkParams, countPlaceholders } from "../../platform/statement-text.js";
+import { makePrivateFile } from "../private-files.js";
+import { Explainer } from "./libsql-explain.js";
+import { fromNative, type NativeRow } from "./native-rows.js";
+import { openNative } from "./open-native.js";
+import { countPrepared, preparedBytes } from "./prepared-bytes.js";
+
+/** How an embedded database is opened. */
+export interface LibsqlOptions {
+  /**
+   * The path of the database file, which is created together with its folder where missing; `:memory:` for a database
+   * in memory.
+   */
+  readonly path: string;
+  /** What committed writes survive: with `full` a power failure, with `normal` a crash of the process. */
+  readonly synchronous: "full" | "normal";
+  /**
+   * Whether it is a command that opens the database, while a server may be running on it. A command waits for locks
+   * inside SQLite, and leaves the journal mode as it is.
+   */
+  readonly commandLine?: boolean;
+  /**
+   * Whether this connection checkpoints (moves the log of writes, the WAL, into the database file). Only one connection
+   * may: the one for writing of the process that holds the database's lock
+   * (`docs/reference/backends.md#the-database-file`). By default false for a command and for a connection that only
+   * reads, else true.
+   */
+  readonly checkpoints?: boolean;
+  /** Whether this is a server's second connection, which only reads, beside the one that writes. */
+  readonly readsOnly?: boolean;
+  /**
+   * Whether what this connection deletes is overwritten with zeros
+   * (https://sqlite.org/pragma.html#pragma_secure_delete).
+   */
+  readonly overwritesDeleted?: boolean;
+}
+
+/** Opens a connection to an embedded database. Throws UnavailableError where that fails. */
+export function openConnection(options: LibsqlOptions): Connection {
+  try {
+    return new Connection(openFile(options.path), options);
+  } catch (error) {
+    throw cannotBeOpened(options.path, error);
+  }
+}
+
+/** Makes the error for a database that cannot be opened; its message has the path and the cause. */
+export function cannotBeOpened(path: string, error: unknown): UnavailableError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new UnavailableError(`the database ${path} cannot be opened: ${why}`, { cause: error });
+}
+
+/**
+ * Opens the database file at `path`. The path is made absolute, because SQLite and libsql take `file:` or `libsql:` at
+ * the beginning of a path for a URL scheme.
+ */
+function openFile(path: string): Libsql.Database {
+  if (path === ":memory:") return openNative(path);
+  const file = resolve(path);
+  makePrivateFile(file);
+  return openNative(file);
+}
+
+/**
+ * How long SQLite itself waits for a lock, in milliseconds. Such waiting blocks the event loop, so it is used only in
+ * commands and while a connection is opened.
+ */
+const blockingLockWaitMs = 5000;
+const statementsBytesMax = 16_777_216;
+const newCache = () =>
+  new Memo<PreparedStatement>(statementsBytesMax, {
+    weigh: preparedBytes,
+    keyLengthMax: statementLengthMax,
+  });
+
+interface PreparedStatement {
+  readonly native: Libsql.Statement<[readonly SqlValue[]]>;
+  readonly returnsRows: boolean;
+  readonly placeholders: number;
+}
+
+/**
+ * A synchronous connection to an embedded database, with its pragmas and its cache of prepared statements. Throws
+ * libsql's own errors.
+ */
+export class Connection {
+  readonly #native: Libsql.Database;
+  readonly #totalChangesStatement: Libsql.Statement;
+  readonly #schemaStatement: Libsql.Statement;
+  /** The prepared statements, by their SQL text. */
+  #statements = newCache();
+  readonly #explainer: Explainer;
+  /**
+   * SQLite's count of rows changed on this connection, `total_changes()`, after the last statement. The next statement
+   * has written as many rows as this count grows. Null where the count has to be asked for again. Asking takes as long
+   * as binding some parameters, so it is done only when a statement's rows are to be counted.
+   */
+  #changes: number | null = null;
+
+  constructor(native: Libsql.Database, options: LibsqlOptions) {
+    const { path, synchronous, commandLine = false, readsOnly = false, overwritesDeleted = false } = options;
+    const { checkpoints = !commandLine && !readsOnly } = options;
+    this.#explainer = new Explainer(path, native);
+    native.exec(`PRAGMA busy_timeout=${blockingLockWaitMs}`);
+    native.exec(`PRAGMA synchronous=${synchronous}`);
+    native.exec("PRAGMA foreign_keys=ON");
+    // Only the connection of the server that holds the database's lock checkpoints: SQLite before 3.51.3 can corrupt a
+    // WAL where one connection checkpoints while another one writes to it.
+    if (!checkpoints) native.exec("PRAGMA wal_autocheckpoint=0");
+    if (!commandLine) {
+      // The journal mode is stored in the file, so commands do not set it: they may be reading a file of another
+      // program.
+      if (!readsOnly) native.exec("PRAGMA journal_mode=WAL");
+      native.exec("PRAGMA busy_timeout=0");
+    }
+    if (readsOnly) native.exec("PRAGMA query_only=ON");
+    if (overwritesDeleted) native.exec("PRAGMA secure_delete=ON");
+    this.#native = native;
+    this.#totalChangesStatement = native.prepare("SELECT total_changes()").raw(true);
+    this.#schemaStatement = native.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").raw(true);
+  }
+
+  get inTransaction(): boolean {
+    return this.#native.inTransaction;
+  }
+
+  exec(sql: string): void {
+    this.#native.exec(sql);
+  }
+
+  begin(): void {
+    this.#changes = null;
+    this.#native.exec("BEGIN IMMEDIATE");
+  }
+
+  commit(): void {
+    this.#native.exec("COMMIT");
+  }
+
+  /**
+   * Commits in one of libsql's threads, so that the event loop does not wait for the disk. Until the promise settles
+   * this connection must not be used: a read would block, and a write would run without a transaction.
+   */
+  commitBeside(): Promise<void> {
+    return PromiseDatabase.prototype.exec.call(this.#native, "COMMIT");
+  }
+
+  rollback(): void {
+    if (!this.inTransaction) return;
+    try {
+      this.#native.exec("ROLLBACK");
+    } catch {
+      // A failed rollback is ignored, because SQLite ends the transaction all the same.
+    }
+  }
+
+  /**
+   * Undoes the work since the savepoint named `job`. Where the savepoint does not exist any more, or SQLite fails to go
+   * back to it, rolls the whole transaction back.
+   */
+  rollbackToSavepoint(): void {
+    if (!this.inTransaction) return;
+    try {
+      this.#native.exec("ROLLBACK TO job; RELEASE job");
+      this.#changes = null;
+    } catch {
+      this.rollback();
+    }
+  }
+
+  read(statement: Statement): Result {
+    return { rows: this.#rows(statement, false), rowsWritten: 0 };
+  }
+
+  /** Runs statements inside a transaction that `begin` has opened, and counts the rows that each writes. */
+  write(statements: readonly Statement[]): readonly Result[] {
+    let mayBuffer = false;
+    const results: Result[] = [];
+    for (const each of statements) {
+      const before = results.at(-1);
+      const statement = before === undefined || each.quicker === undefined ? each : each.quicker(before);
+      const isRead = statement === null || statement.sql.startsWith("SELECT ");
+      // Full-text indexes are not made to write before a SELECT, because the SELECT may ask with `changes()` how many
+      // rows the write before it has changed, and that number would be another one afterwards.
+      if (mayBuffer && !isRead) this.#flushVirtualTables();
+      const result = statement === null ? nothingDone : this.#written(statement, isRead);
+      mayBuffer = result.rowsWritten > 1 || (mayBuffer && isRead);
+      results.push(result);
+    }
+    if (mayBuffer) this.#flushVirtualTables();
+    return results;
+  }
+
+  #written(statement: Statement, isRead: boolean): Result {
+    if (isRead) return { rows: this.#rows(statement), rowsWritten: 0 };
+    if (statement.uncounted) {
+      const rows = this.#rows(statement);
+      this.#changes = null;
+      return { rows, rowsWritten: 0 };
+    }
+    const before = this.#changes ?? this.#totalChanges();
+    const rows = this.#rows(statement);
+    this.#changes = this.#totalChanges();
+    return { rows, rowsWritten: this.#changes - before };
+  }
+
+  /**
+   * Makes and releases a savepoint, by which full-text indexes write the rows that they have buffered. Otherwise they
+   * would write them when the next writing statement begins, and SQLite would count them for that statement. Afterwards
+   * `changes()` gives another number than before.
+   */
+  #flushVirtualTables(): void {
+    this.#native.exec("SAVEPOINT flushed; RELEASE flushed");
+    this.#changes = null;
+  }
+
+  forgetStatements(): void {
+    this.#statements = newCache();
+  }
+
+  /**
+   * Makes this connection checkpoint (move the WAL into the database file) after its commits from now on: whenever the
+   * WAL has 1,000 pages, which is SQLite's default.
+   */
+  startCheckpoints(): void {
+    this.#native.exec("PRAGMA wal_autocheckpoint=1000");
+  }
+
+  /**
+   * Moves the WAL into the database file (a checkpoint); a failure is ignored. That is safe directly after a commit by
+   * which the same connection has written to the WAL. To have made such a commit, it first sets the database's
+   * `user_version` to the value that this has already.
+   */
+  tryCheckpoint(): void {
+    try {
+      const [[version]] = this.#rows({ sql: "PRAGMA user_version", params: [] }) as [[number]];
+      this.#native.exec(`PRAGMA user_version=${version}`);
+      this.#native.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch {
+      // A failure to checkpoint is ignored: the WAL is complete, and the next connection moves it into the database.
+    }
+  }
+
+  /**
+   * Moves the WAL into the database file in the way of `tryCheckpoint`, but in one of libsql's threads, and rejects
+   * where that fails. Until the promise settles this connection must not be used: see `commitBeside`.
+   */
+  async checkpointBeside(): Promise<void> {
+    const [[version]] = this.#rows({ sql: "PRAGMA user_version", params: [] }) as [[number]];
+    const sql = `PRAGMA user_version=${version}; PRAGMA wal_checkpoint(TRUNCATE)`;
+    await PromiseDatabase.prototype.exec.call(this.#native, sql);
+  }
+
+  /**
+   * Closes the connection. Its file handle is released only when the prepared statements are garbage-collected, because
+   * libsql lets them outlive their database.
+   */
+  close(): void {
+    this.forgetStatements();
+    this.#explainer.close();
+    this.#native.close();
+  }
+
+  // `total_changes()` is read with `get`, because `all` would take three times as long.
+  #totalChanges(): number {
+    const [total] = this.#totalChangesStatement.get([]) as [number];
+    return total;
+  }
+
+  #rows(statement: Statement, mayWrite = true): Result["rows"] {
+    const { sql, params } = statement;
+    // An EXPLAIN (without QUERY PLAN) among writes tests whether a statement compiles after the writes before it. So it
+    // is only prepared and not run: libsql would leave it open, with its locks.
+    if (mayWrite && /^EXPLAIN (?!QUERY PLAN )/.test(sql)) {
+      this.#native.prepare(sql);
+      return [];
+    }
+    if (sql.startsWith("EXPLAIN ")) return fromNative(this.#explainer.rows(sql, params) as NativeRow[]);
+    const prepared = this.#prepare(sql);
+    // Checks that there are as many parameters as placeholders, because libsql binds NULL for a missing one and ignores
+    // one too many.
+    checkParams(statement, prepared.placeholders);
+    if (prepared.returnsRows) return fromNative(prepared.native.all(params) as NativeRow[]);
+    if (!mayWrite) throw new Error("only a statement that reads can be queried");
+    prepared.native.run(params);
+    return [];
+  }
+
+  #prepare(sql: string): PreparedStatement {
+    return this.#statements.get(sql, () => {
+      // This query makes SQLite read the schema anew if another process has changed it. Preparing the statement may
+      // fail without making SQLite do that.
+      this.#schemaStatement.all([]);
+      countPrepared(sql);
+      return prepare(this.#native, sql);
+    });
+  }
+}
+
+/** The result that stands for a statement where `Statement.quicker` has said that nothing needs to be run. */
+const nothingDone: Result = { rows: [], rowsWritten: 0 };
+
+/**
+ * Prepares a statement with safe integers (all as bigint), because without them reading a stored integer beyond 2^53
+ * would throw.
+ */
+function prepare(database: Libsql.Database, sql: string): PreparedStatement {
+  const native = database.prepare<[readonly SqlValue[]]>(sql).safeIntegers(true);
+  const returnsRows = native.reader;
+  if (returnsRows) {
+    refuseUnportableNames(
+      native.columns().map(({ name }) => name),
+      sql,
+    );
+    native.raw(true);
+  }
+  return { native, returnsRows, placeholders: countPlaceholders(sql) };
+}
+
+/**
+ * Refuses results whose column names D1 (Cloudflare's database) would lose or reorder, so that tests on SQLite find
+ * them.
+ */
+function refuseUnportableNames(names: readonly string[], sql: string): void {
+  const unportable = names.find((name, index) => /^\d+$/.test(name) || names.indexOf(name) < index);
+  if (names.length > 1 && unportable !== undefined)
+    throw new Error(`two columns are called ${unportable}, or it reads as a number: ${sql}`);
+}

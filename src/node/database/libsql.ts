@@ -1,0 +1,216 @@
+import { realpathSync, statSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Commits } from "../../platform/commits.js";
+import {
+  type Database,
+  DeadlineError,
+  type LongWork,
+  type Result,
+  type Statement,
+  UnavailableError,
+} from "../../platform/database.js";
+import { danglingKeys, refuseMoreDanglingKeys } from "../../platform/foreign-key-check.js";
+import { backoffMs } from "./backoff.js";
+import { CommitWatch } from "./commit-watch.js";
+import { type Connection, type LibsqlOptions, openConnection } from "./libsql-connection.js";
+import { isBusy, translated } from "./libsql-errors.js";
+import { LongWorkThread } from "./libsql-long-work.js";
+import { type WriteKind, WriteQueue } from "./libsql-write-queue.js";
+import { LongWrites } from "./long-writes.js";
+
+/** Opens an embedded SQLite database. Throws UnavailableError when the file is locked or is not a database. */
+export function openLibsql(options: LibsqlOptions): EmbeddedDatabase {
+  return new LibsqlDatabase(options);
+}
+
+/**
+ * An embedded SQLite database. Where another server holds the lock on the database's file (see file-lock.ts), a server
+ * opens the database without the lock and may get the lock later.
+ */
+export interface EmbeddedDatabase extends Database {
+  /**
+   * Makes the connection for writing checkpoint (move the log of writes, the WAL, into the database file) from now on.
+   * To be called when this server has the database's lock: no other connection may checkpoint.
+   */
+  startCheckpoints(): void;
+  /** Interrupts the long reads and writes and takes no more of them. Short ones go on. */
+  endLongWork(): Promise<void>;
+  readonly commits: Commits;
+}
+
+/**
+ * How long a server's write, or its read of a locked database, waits for another process to release the lock, in
+ * milliseconds.
+ */
+const lockWaitMs = 4000;
+
+/**
+ * An embedded SQLite database through libsql. For a database file, a server has two more things than its connection for
+ * writing: a second connection for reads, because a connection cannot be used while it commits, and a thread for what
+ * may take long. A command, and a database in memory, have one connection for everything. There a transaction begins
+ * and ends within one turn of the event loop, so reads on the same connection see only committed states.
+ */
+class LibsqlDatabase implements EmbeddedDatabase {
+  readonly foreignKeysStayOn = false;
+  /**
+   * How many bytes of stored values an answer may hold: far below the maximum length of a JavaScript string, with room
+   * for JSON escaping.
+   */
+  readonly answerBytesMax = 33_554_432;
+  readonly imageBytesMax = null;
+  readonly statementsMax = null;
+  readonly runsBeside: boolean;
+  readonly #writer: Connection;
+  /** The connection for reads; the same as `#writer` (the one for writes) where there is no second one. */
+  readonly #reader: Connection;
+  readonly #thread: LongWorkThread | null;
+  readonly #lockWaitMs: number;
+  #checkpoints: boolean;
+  readonly #writes: WriteQueue;
+  readonly #longWrites = new LongWrites();
+  readonly commits = new CommitWatch(() => {
+    this.#assertOpen();
+    return this.#reader.read({ sql: "PRAGMA data_version", params: [] }).rows[0]![0] as number;
+  });
+  #closing: Promise<void> | undefined;
+
+  constructor(options: LibsqlOptions) {
+    const { path, synchronous, commandLine = false, checkpoints = !commandLine } = options;
+    this.runsBeside = !commandLine && path !== ":memory:";
+    this.#writer = openConnection(options);
+    this.#reader = this.runsBeside ? openConnection({ path, synchronous, readsOnly: true }) : this.#writer;
+    this.#thread = this.runsBeside ? this.#startThread(path, synchronous) : null;
+    this.#lockWaitMs = commandLine ? 0 : lockWaitMs;
+    this.#checkpoints = checkpoints;
+    this.#writes = new WriteQueue(this.#writer, {
+      lockWaitMs: this.#lockWaitMs,
+      readsElsewhere: this.runsBeside,
+      runBeside: (kind, statements, endsAtMs) => this.#writeBeside(kind, statements, endsAtMs),
+      schemaChanged: () => this.#forgetStatements(),
+    });
+  }
+
+  #startThread(path: string, synchronous: LibsqlOptions["synchronous"]): LongWorkThread {
+    // The path is resolved because SQLite keeps the log (the WAL) beside the file itself, not beside a symbolic link to
+    // it.
+    const file = realpathSync(path);
+    const bytes = () => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    return new LongWorkThread(
+      { path: file, synchronous },
+      {
+        bytes: () => (this.#checkpoints ? bytes() : 0),
+        shorten: () => this.#writes.doNext(() => this.#writer.checkpointBeside()),
+      },
+    );
+  }
+
+  startCheckpoints(): void {
+    this.#assertOpen();
+    this.#checkpoints = true;
+    // Switching checkpoints on goes through the queue of writes, because the connection for writing may be committing
+    // now.
+    void this.#writes.doNext(async () => this.#writer.startCheckpoints());
+  }
+
+  async query(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]> {
+    const thread = this.#thread;
+    if (long === undefined || thread === null)
+      return this.#whenFree(() => statements.map((statement) => this.#reader.read(statement)));
+    const endsAtMs = performance.now() + long.withinMs;
+    return this.#whenFree(() =>
+      this.#besidePlans(statements, (others) =>
+        thread.read(others, { ...long, withinMs: endsAtMs - performance.now() }),
+      ),
+    );
+  }
+
+  /** Does `work`, and repeats it while another process has locked the database, for `lockWaitMs` at most. */
+  async #whenFree<T>(work: () => T | Promise<T>): Promise<T> {
+    let giveUpAtMs: number | undefined;
+    for (let attempt = 0; ; attempt++) {
+      this.#assertOpen();
+      try {
+        return await work();
+      } catch (error) {
+        giveUpAtMs ??= performance.now() + this.#lockWaitMs;
+        if (!isBusy(error) || performance.now() >= giveUpAtMs) throw translated(error);
+      }
+      await delay(backoffMs(attempt));
+    }
+  }
+
+  /**
+   * Returns the results of all the statements. `run` gets only those that are no EXPLAIN statements. The EXPLAIN
+   * statements are run on the connection for reads, because libsql would leave them open in the thread. They are run
+   * first, because nothing may fail once `run` has committed.
+   */
+  async #besidePlans(
+    statements: readonly Statement[],
+    run: (others: readonly Statement[]) => Promise<readonly Result[]>,
+  ): Promise<readonly Result[]> {
+    const isQuestion = ({ sql }: Statement) => sql.startsWith("EXPLAIN ");
+    const answers = new Map(
+      statements.filter(isQuestion).map((question) => [question, this.#reader.read(question)]),
+    );
+    const results = (await run(statements.filter((statement) => !isQuestion(statement)))).values();
+    return statements.map((statement) => answers.get(statement) ?? results.next().value!);
+  }
+
+  batch(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]> {
+    return this.#write("batch", statements, long);
+  }
+
+  async migrate(statements: readonly Statement[], long?: LongWork): Promise<void> {
+    await this.#write("migration", statements, long);
+  }
+
+  async #write(kind: WriteKind, statements: readonly Statement[], long: LongWork | undefined) {
+    this.#assertOpen();
+    const results = await (this.#thread === null || long === undefined
+      ? this.#writes.add(kind, statements, null)
+      : this.#longWrites.run(long, (endsAtMs) => this.#writes.add(kind, statements, endsAtMs)));
+    this.commits.committed();
+    return results;
+  }
+
+  async #writeBeside(kind: WriteKind, statements: readonly Statement[], endsAtMs: number) {
+    if (endsAtMs <= performance.now()) throw new DeadlineError("the deadline passed before its turn came");
+    const thread = this.#thread!;
+    const run = (as: WriteKind, some: readonly Statement[]) =>
+      thread.write(as, some, endsAtMs - performance.now());
+    if (kind === "batch") return this.#besidePlans(statements, (others) => run("batch", others));
+    const [dangling] = await run("batch", [danglingKeys]);
+    const results = await run("migration", [...statements, refuseMoreDanglingKeys(dangling!)]);
+    this.#forgetStatements();
+    return results;
+  }
+
+  #forgetStatements(): void {
+    this.#writer.forgetStatements();
+    this.#reader.forgetStatements();
+  }
+
+  async endLongWork(): Promise<void> {
+    this.#longWrites.close();
+    await this.#thread?.close();
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#finish();
+    await this.#closing;
+  }
+
+  async #finish(): Promise<void> {
+    await this.endLongWork();
+    await this.#writes.busy;
+    if (this.#reader !== this.#writer) this.#reader.close();
+    if (this.#checkpoints) this.#writer.tryCheckpoint();
+    this.#writer.close();
+  }
+
+  // Throws UnavailableError where the database is closed, because libsql aborts the whole process when a closed
+  // database is used.
+  #assertOpen(): void {
+    if (this.#closing) throw new UnavailableError("the database is closed");
+  }
+}

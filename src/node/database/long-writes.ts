@@ -1,0 +1,79 @@
+import { DeadlineError, type LongWork, QueueFullError } from "../../platform/database.js";
+import { Turns } from "./turns.js";
+
+/** How many long writes may wait for their turn. */
+const waitingMax = 256;
+/**
+ * After a long write was interrupted at its deadline, further long writes of the same principal (a user, an API key, or
+ * all who are not signed in) are refused for this many times as long as the interrupted one ran.
+ */
+const interruptedRest = 10;
+/** For how many milliseconds at most the further long writes of a principal are refused after one was interrupted. */
+const interruptedRestMsMax = 60_000;
+
+/**
+ * Runs long writes one at a time, with pauses in which short writes get their turn. The order is such that no principal
+ * (a user, an API key, or all who are not signed in) has the database for itself (`docs/long-work.md#writes`).
+ */
+export class LongWrites {
+  /**
+   * Whether the last long write has ended so recently that the next must not begin yet. The next waits for as long as
+   * the last one took, so that short writes get their turn.
+   */
+  #isResting = false;
+  /**
+   * By principal, until when (as `performance.now()`) its long writes are refused because the last one was interrupted
+   * at its deadline.
+   */
+  readonly #refusedUntilMs = new Map<string, number>();
+  #isClosed = false;
+  readonly #turns = new Turns({ places: 1, waitingMax }, () => this.#isClosed || !this.#isResting);
+
+  /**
+   * Runs a long write when it is its turn. `write` gets the time, as `performance.now()`, by which it has to end.
+   * Throws what `write` throws, DeadlineError where its turn comes too late, and QueueFullError where too many wait or
+   * the principal's last long write was interrupted not long ago.
+   */
+  async run<T>(
+    { principal, isKey, withinMs }: LongWork,
+    write: (endsAtMs: number) => Promise<T>,
+  ): Promise<T> {
+    const askedMs = performance.now();
+    const refusedMs = (this.#refusedUntilMs.get(principal) ?? 0) - askedMs;
+    if (refusedMs > 0)
+      throw new QueueFullError("the last long write of this caller was interrupted not long ago", refusedMs);
+    const turn = await this.#turns.take({ principal, isKey }, withinMs);
+    const fromMs = performance.now();
+    try {
+      return await write(askedMs + withinMs);
+    } catch (error) {
+      if (error instanceof DeadlineError) this.#refuse(principal, fromMs);
+      throw error;
+    } finally {
+      this.#rest(performance.now() - fromMs);
+      this.#turns.end(turn);
+    }
+  }
+
+  /** Lets all waiting long writes begin, because the database is being closed and refuses each of them at once. */
+  close(): void {
+    this.#isClosed = true;
+    this.#turns.beginNext();
+  }
+
+  #refuse(principal: string, fromMs: number): void {
+    const nowMs = performance.now();
+    for (const [known, untilMs] of this.#refusedUntilMs)
+      if (untilMs <= nowMs) this.#refusedUntilMs.delete(known);
+    const restMs = Math.min(interruptedRest * (nowMs - fromMs), interruptedRestMsMax);
+    this.#refusedUntilMs.set(principal, nowMs + restMs);
+  }
+
+  #rest(ms: number): void {
+    this.#isResting = true;
+    setTimeout(() => {
+      this.#isResting = false;
+      this.#turns.beginNext();
+    }, ms).unref();
+  }
+}

@@ -1,0 +1,9 @@
+import { toHex } from "../encoding/hex.js";
+import type { Random } from "./platform.js";
+
+const idBytes = 16;
+
+/** A random identifier of 128 bits, in hex. */
+export function newId(random: Random): string {
+  return toHex(random.bytes(idBytes));
+}

@@ -1,0 +1,157 @@
+import type { Affinity } from "../../sqlite/column-type.js";
+import { quoteName } from "../../sqlite/sql-tokens.js";
+import { type Physical, type PhysicalTrigger, physicalTable } from "./physical.js";
+
+/**
+ * Where the documents (the searched rows) of a full-text index have their numbers from. `rowid`: from the table's
+ * INTEGER PRIMARY KEY. `keys`: from a table of the server's own that has a number for each primary key, because SQLite
+ * may change a rowid that is no INTEGER PRIMARY KEY (https://sqlite.org/lang_vacuum.html).
+ */
+export type SearchedBy = "rowid" | "keys";
+
+/** The names of the tables that make up the full-text index of a table. */
+export interface SearchNames {
+  /**
+   * The FTS5 table, which holds the words of the documents. Its columns are `c0`, `c1` and so on, because FTS5 reserves
+   * some names, such as `rank`, for itself.
+   */
+  readonly words: string;
+  /**
+   * The table of keys, which there is only where the rowid cannot number documents. `doc` is the number of a document,
+   * and `k0`, `k1` and so on are the columns of the row's primary key.
+   */
+  readonly keys: string;
+}
+
+/**
+ * The names of the tables that make up the full-text index of one table. They are different for each searched table,
+ * and never the names of tables that FTS5 itself adds.
+ */
+export function searchNames(table: string): SearchNames {
+  return { words: `_search_${table}_words`, keys: `_search_${table}_keys` };
+}
+
+/** The owner's table whose full-text index the table called `name` is part of; null where it is part of none. */
+export function searchedTable(name: string): string | null {
+  return /^_search_(.+)_(?:words|keys)$/i.exec(name)?.[1] ?? null;
+}
+
+/**
+ * Whether a table of the database is part of a full-text index, judged by its name. Tables that FTS5 itself adds are
+ * not recognised.
+ */
+export function isSearchTable(name: string): boolean {
+  return searchedTable(name) !== null;
+}
+
+const triggerPrefix = "_svc_search_";
+
+/** Whether a trigger is one of those that keep a full-text index up to date, judged by its name. */
+export function isSearchTrigger({ name }: Pick<PhysicalTrigger, "name">): boolean {
+  return name.toLowerCase().startsWith(triggerPrefix);
+}
+
+/** How the documents of a table's full-text index are numbered; null where the database has none for it. */
+export function searchedByOf(physical: Physical, table: string): SearchedBy | null {
+  const { words, keys } = searchNames(table);
+  if (physicalTable(physical, words) === undefined) return null;
+  return physicalTable(physical, keys) === undefined ? "rowid" : "keys";
+}
+
+/** A column of a searched table's primary key, as the database has it. */
+export interface SearchKey {
+  readonly name: string;
+  readonly affinity: Affinity;
+  /**
+   * Whether the column has a collation other than BINARY. The full-text index compares its values by BINARY all the
+   * same.
+   */
+  readonly isCollated: boolean;
+}
+
+/** What the statements for a full-text index depend on. */
+export interface Searched {
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly key: readonly SearchKey[];
+  readonly by: SearchedBy;
+}
+
+/** The statements for the full-text index of one table. */
+export interface SearchIndex {
+  /** The CREATE statements of the tables that make up the full-text index, by table name. */
+  readonly tables: ReadonlyMap<string, string>;
+  /** The statements that fill the full-text index from the rows that the searched table has already. */
+  readonly fill: readonly string[];
+  /** The CREATE statements of the triggers that keep the full-text index up to date, by trigger name. */
+  readonly triggers: ReadonlyMap<string, string>;
+}
+
+/**
+ * The SQL for the full-text index of a table. Its triggers read the row from the table and do not use the row that
+ * SQLite gives them, so that the outcome does not depend on the order in which triggers run. They delete a document
+ * before they insert it, because a row that is replaced by another one does not fire the trigger for deleted rows.
+ */
+export function searchIndex(searched: Searched): SearchIndex {
+  const { table, columns, key, by } = searched;
+  const names = searchNames(table);
+  const [words, keys, rows] = [names.words, names.keys, table].map(quoteName) as [string, string, string];
+  const places = columns.map((_, i) => `c${i}`);
+  const texts = columns.map((column) => `_t.${quoteName(column)}`).join(", ");
+  const into = `INSERT INTO ${words} (rowid, ${places.join(", ")})`;
+  const keyNames = key.map((_, i) => `k${i}`);
+  const isRow = (value: (column: SearchKey, i: number) => string) =>
+    key
+      .flatMap((column, i) => {
+        const equal = `_t.${quoteName(column.name)} = ${value(column, i)}`;
+        // The first comparison uses the column's own collation, so that SQLite can use an index of the column. The
+        // second one compares bytes, and decides.
+        return column.isCollated ? [equal, `${equal} COLLATE BINARY`] : [equal];
+      })
+      .join(" AND ");
+  const linked = isRow((_, i) => `_d.k${i}`);
+  const rowid = quoteName(key[0]!.name);
+  const fts5 = `CREATE VIRTUAL TABLE ${words} USING fts5(${places.join(", ")}, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2')`;
+  const keyColumns = key.map(({ affinity }, i) => `k${i} ${affinity.toUpperCase()}`);
+  const keysTable = `CREATE TABLE ${keys} (doc INTEGER PRIMARY KEY, ${keyColumns.join(", ")}, UNIQUE (${keyNames.join(", ")}))`;
+  const keysOf = (where: string) =>
+    `INSERT INTO ${keys} (${keyNames.join(", ")}) SELECT ${key.map(({ name }) => `_t.${quoteName(name)}`).join(", ")} FROM ${rows} AS _t${where}`;
+  const fromKeys = `${into} SELECT _d.doc, ${texts} FROM ${keys} AS _d CROSS JOIN ${rows} AS _t WHERE ${linked}`;
+  const renewed = (row: "old" | "new"): readonly string[] => {
+    const isIt = isRow(({ name }) => `${row}.${quoteName(name)}`);
+    const isKey = key.map(({ name }, i) => `k${i} = ${row}.${quoteName(name)}`).join(" AND ");
+    return by === "rowid"
+      ? [
+          `DELETE FROM ${words} WHERE rowid = ${row}.${rowid}`,
+          `${into} SELECT _t.${rowid}, ${texts} FROM ${rows} AS _t WHERE ${isIt}`,
+        ]
+      : [
+          `DELETE FROM ${words} WHERE rowid = (SELECT doc FROM ${keys} WHERE ${isKey})`,
+          `DELETE FROM ${keys} WHERE ${isKey}`,
+          keysOf(` WHERE ${isIt}`),
+          `${fromKeys} AND ${isKey}`,
+        ];
+  };
+  const isMoved = key.map(({ name }) => `old.${quoteName(name)} IS NOT new.${quoteName(name)}`).join(" OR ");
+  const trigger = (event: string, on: string, statements: readonly string[], when = "") => {
+    const name = `${triggerPrefix}${table}_${event}`;
+    const body = statements.map((statement) => `  ${statement};\n`).join("");
+    return [
+      name,
+      `CREATE TRIGGER ${quoteName(name)} AFTER ${on} ON ${rows}${when} BEGIN\n${body}END`,
+    ] as const;
+  };
+  return {
+    tables: new Map([[names.words, fts5], ...(by === "keys" ? [[names.keys, keysTable] as const] : [])]),
+    fill:
+      by === "keys" ? [keysOf(""), fromKeys] : [`${into} SELECT _t.${rowid}, ${texts} FROM ${rows} AS _t`],
+    triggers: new Map([
+      trigger("insert", "INSERT", renewed("new")),
+      trigger("update", `UPDATE OF ${columns.map(quoteName).join(", ")}`, renewed("new")),
+      // This trigger fires on every update, and not on `UPDATE OF` the columns of the key: an update may also set the
+      // key by the name `rowid`, which `UPDATE OF` would miss.
+      trigger("move", "UPDATE", [...renewed("old"), ...renewed("new")], ` WHEN ${isMoved}`),
+      trigger("delete", "DELETE", renewed("old")),
+    ]),
+  };
+}
