@@ -94,143 +94,151 @@ const tableRules = mapWith({
  */
 export const configSchema = mapWith({
   server: section({
-    /** The address to listen on. The variable `HOST` and `--host` win over it. */
+    /** The address to listen on. `--host` and the variable `HOST` take precedence. */
     host: string("127.0.0.1"),
-    /** The port to listen on; 0 picks a free one. The variable `PORT` and `--port` win over it. */
+    /** The port to listen on; 0 picks a free one. `--port` and the variable `PORT` take precedence. */
     port: integer(8787, 0, 65535),
-    /** The path of a certificate in PEM form. With `tls_key` the server speaks HTTPS; set both, or neither. */
+    /** The path of a certificate in PEM form. With `tls_key`, the server speaks HTTPS. Set both or neither. */
     tls_cert: string(""),
-    /** The path of the certificate's private key in PEM form. */
+    /** The path of the private key of the certificate, in PEM form. */
     tls_key: string(""),
     /**
-     * Whether the server believes what a proxy in front of it adds to requests: the client address is then the last
-     * entry of `X-Forwarded-For`, and whether the client came over `http` or `https` is the last entry of
-     * `X-Forwarded-Proto`.
+     * Whether the server trusts the headers of a proxy in front of it. It then takes the client address from the last
+     * entry of `X-Forwarded-For`, and the scheme from the last entry of `X-Forwarded-Proto`.
      */
     trust_proxy: boolean(false),
     /**
-     * How many connections the server holds at once; further ones are closed as they come, and the log says so. Each takes a file
-     * descriptor and some 20 KB. On a Worker it has no effect.
+     * How many connections the server holds at once. It closes further ones when they arrive and logs this. Each takes
+     * a file descriptor and about 20 KB. No effect on a Worker.
      */
     max_connections: integer(4_000, 1, 1_000_000),
     /**
-     * Whether this server may run beside another one on the same database file. Without it, a start is refused while another
-     * server has the file. With it, this one never checkpoints the file's log until the other one is gone.
+     * Whether this server may run beside another one on the same database file. Otherwise it refuses to start while
+     * another server has the file. With `true`, it never checkpoints the log of the file until the other server is
+     * gone.
      */
     second: boolean(false),
   }),
   database: section({
     /**
-     * Where the data is: `file:` and a path (no `?` parameters, nothing in memory), or a libSQL server by a URL that begins with
-     * `libsql:` or `https:`, or on a loopback address `http:`. A Worker with D1 does not read it.
+     * The location of the database: `file:` and a path (no `?` parameters, no in-memory database), or the URL of a
+     * libSQL server (`libsql:` or `https:`, or `http:` on a loopback address). A Worker with D1 ignores it.
      */
     url: databaseUrl,
-    /** The environment variable that holds the token for a libSQL server. Where it is not set, no token is sent. */
+    /** The environment variable with the token for a libSQL server. If it is not set, no token is sent. */
     auth_token_env: environmentName("SVC_DATABASE_TOKEN"),
     /**
-     * When a commit to a file is answered: with `full` once it would survive a power cut, with `normal` once it would survive the
-     * death of the process.
+     * When a commit to a file is acknowledged: with `full` once it would survive a power failure, with `normal` once it
+     * would survive the end of the process.
      */
     synchronous: v.optional(v.picklist(["full", "normal"]), "full"),
   }),
   schema: section({
     /**
-     * Whether a start applies a changed `svc.schema.yaml` where all of its steps are safe. Where one is not, all of
-     * them wait for `svc schema apply`.
+     * Whether the server applies a changed `svc.schema.yaml` when it starts, if all steps are safe. If a step is not
+     * safe, all of them wait for `svc schema apply`.
      */
     auto_apply: boolean(true),
   }),
   auth: section({
-    /** The environment variable that holds the secret, of at least 32 bytes, that signs tokens and seals cursors. */
+    /** The environment variable with the secret that signs tokens and seals cursors. It has at least 32 bytes. */
     jwt_secret_env: environmentName("SVC_JWT_SECRET"),
     /**
-     * The environment variable that holds the previous secret while a new one replaces it: what was made under it is still taken,
-     * and nothing new is made under it (docs/deploy.md#changing-the-secret).
+     * The environment variable with the previous secret while a new one replaces it. The server still accepts what was
+     * made under the previous secret, and makes nothing new under it (docs/deploy.md#changing-the-secret).
      */
     jwt_previous_secret_env: environmentName("SVC_JWT_PREVIOUS_SECRET"),
     /**
-     * Whether `dev_secret` is used while the secret's variable is not set. It is for local development: the server then listens on
-     * loopback addresses only, answers only requests whose `Host` is one, and warns at start.
+     * Whether to use `dev_secret` if the variable of the secret is not set. For local development: the server then
+     * listens only on loopback addresses, serves only requests whose `Host` is one, and warns when it starts.
      */
     allow_insecure_dev_secret: boolean(false),
-    /** The secret for development, of at least 32 bytes. Whoever reads it can sign in as anybody. */
+    /** The secret for development, of at least 32 bytes. Anyone who can read it can sign in as any user. */
     dev_secret: string(""),
-    /** How long an access token is good, in seconds. */
+    /** The lifetime of an access token, in seconds. */
     access_token_ttl_secs: integer(900, 1, 86_400),
-    /** How long a refresh token is good if it is not used, in seconds. */
+    /** The lifetime of an unused refresh token, in seconds. */
     refresh_token_ttl_secs: integer(2_592_000, 60, 31_536_000),
-    /** How long a session lasts, in seconds, however often its tokens are refreshed. Its refresh tokens are good no longer. */
+    /**
+     * The maximum age of a session, in seconds, however often its tokens are refreshed. Its refresh tokens end with it.
+     */
     session_max_age_secs: integer(7_776_000, 60, 315_360_000),
     /**
-     * For how long after its first use a refresh token may be sent again, and then gives the same new token, in
-     * seconds.
+     * How long after its first use a refresh token can be sent again, in seconds. It then returns the same new refresh
+     * token.
      */
     refresh_token_rotation_grace_secs: integer(10, 0, 300),
-    /** The fewest characters that a new password may have. The most is 1024 bytes, whatever this says. */
+    /** The minimum number of characters of a new password. The maximum is always 1024 bytes. */
     password_min_length: integer(6, 6, 1024),
-    /** Whether responses that hand out tokens set cookies too, for browsers. It needs `cors.allowed_origins`. */
+    /** Whether responses with tokens also set cookies, for browsers. Requires `cors.allowed_origins`. */
     cookie_mode: boolean(false),
-    /** Whether the cookies that hold tokens are `Secure`. `false` is for local HTTP. */
+    /** Whether the cookies with tokens are `Secure`. Use `false` only for local HTTP. */
     cookie_secure: boolean(true),
-    /**
-     * With `cookie_mode`, whether the body of a response that hands out tokens holds them as well. Without effect
-     * elsewhere.
-     */
+    /** With `cookie_mode`: whether response bodies contain the tokens as well. No effect without it. */
     cookie_tokens_in_body: boolean(true),
     /**
-     * The canonical origin of the server, such as `https://api.example.com`: scheme, host and port, without a path. Links in mails
-     * and callbacks of sign-in providers begin with it. `SVC_GATEWAY_URL` wins over it.
+     * The canonical origin of the server, such as `https://api.example.com`: scheme, host and port, without a path.
+     * Links in mails and callback URLs of sign-in providers begin with it. `SVC_GATEWAY_URL` takes precedence.
      */
     public_base_url: publicBaseUrl,
     throttle: section({
-      /** Whether failed passwords, registrations, and mails to an address, are counted and limited. */
+      /** Whether the server counts and limits failed passwords, registrations, and mails to an address. */
       enabled: boolean(true),
-      /** How many failed passwords one account may have from one client address within a window of `window_secs`. */
+      /** How many failed passwords one account may have from one client address within `window_secs`. */
       max_failures: integer(10, 1, 1_000_000),
-      /**
-       * How many failed passwords one client address may have within a window of `window_secs`, for all accounts
-       * together.
-       */
+      /** How many failed passwords one client address may have within `window_secs`, for all accounts together. */
       max_failures_per_address: integer(50, 1, 1_000_000),
       /**
-       * How many failed passwords one account may have in a day, from all addresses together, before further ones are
-       * taken ever more rarely: one more after `window_secs`, after three times as long, seven times, and so on.
-       * Addresses that the account has signed in from before are exempt.
+       * How many failed passwords one account may have in a day, from all addresses together. Past it, further attempts
+       * are allowed after one `window_secs`, after three, after seven and so on. Addresses from which the account has
+       * signed in are exempt.
        */
       max_failures_per_account: integer(100, 1, 1_000_000),
-      /** How long a window is, within which failed passwords are counted, in seconds. */
+      /** The length of the window in which failed passwords are counted, in seconds. */
       window_secs: integer(300, 1, 86_400),
-      /** How many registrations, resent links, password resets and changes of address together one client address may ask for in an hour. */
+      /**
+       * How many registrations, resent links, password resets and changes of address together one client address may
+       * request in an hour.
+       */
       max_registrations_per_address: integer(1_000, 1, 1_000_000),
-      /** How many mails of a kind one email address gets in an hour. Past it the answer is the same, and nothing is sent. */
+      /**
+       * How many mails of each kind one email address gets in an hour. Past it, the response is the same and nothing is
+       * sent.
+       */
       max_mails_per_address: integer(5, 1, 1_000_000),
     }),
   }),
   cors: section({
-    /** The origins whose pages may call the server from a browser, such as `https://app.example.com`; without `*`. */
+    /**
+     * The origins whose pages may call the server from a browser, such as `https://app.example.com`. `*` is not
+     * allowed.
+     */
     allowed_origins: v.optional(v.array(origin), []),
-    /** Whether pages of every origin may call, without cookies. Not together with `auth.cookie_mode`. */
+    /** Whether pages of every origin may call the server, without cookies. Not together with `auth.cookie_mode`. */
     allow_any_origin: boolean(false),
   }),
   api: section({
-    /** How many rows a list examines at most for one page. */
+    /** The maximum number of rows that a list examines for one page. */
     scan_limit: integer(100_000, 1, 100_000_000),
-    /** How long the database may take for a request, waiting included, in milliseconds. Past it: 503 `deadline_exceeded`. */
+    /**
+     * The time that the database may take for a request, waiting included, in milliseconds. Past it: 503
+     * `deadline_exceeded`.
+     */
     deadline_ms: integer(5_000, 100, 600_000),
     /**
-     * How long the database may take for a request with an API key, or for a change of the schema over HTTP, waiting
-     * included, in milliseconds. Past it: 503 `deadline_exceeded`. Commands have no deadline.
+     * The same for a request with an API key, or for a change of the schema over HTTP, in milliseconds. Commands have
+     * no deadline.
      */
     key_deadline_ms: integer(30_000, 100, 3_600_000),
-    /** The largest body of a request, in bytes. */
+    /** The maximum size of a request body, in bytes. */
     max_body_bytes: integer(1_048_576, 1024, 16_777_216),
-    /** Whether `GET /openapi.json` answers everybody, instead of administrators and `project:backend` keys alone. */
+    /** Whether everyone can read `GET /openapi.json`, instead of only administrators and `project:backend` keys. */
     public_openapi: boolean(false),
   }),
   sync: section({
     /**
-     * How many streams of changes, and pulls that wait for changes, the process has at once. Anonymous callers get half
-     * of them at most.
+     * How many streams of changes, and pulls that wait for changes, the process serves at once. Anonymous callers get
+     * at most half of them.
      */
     max_streams: integer(1_000, 1, 100_000),
     /** How many streams and waiting pulls a session may have at once. */
@@ -243,65 +251,71 @@ export const configSchema = mapWith({
     max_streams_per_address: integer(50, 1, 100_000),
   }),
   console: section({
-    /** Whether there is a console: the page `/console`, and what it alone uses under `/admin/api` (docs/console.md). */
+    /**
+     * Whether the server has a console: the page `/console` and the endpoints under `/admin/api` that only the console
+     * uses (docs/console.md).
+     */
     enabled: boolean(true),
     /**
-     * An address and a port of their own for the console and all of `/admin/api`, such as `127.0.0.1:8790`. Both are
-     * then missing at the server's other address. For Node.
+     * A separate address and port for the console and all of `/admin/api`, such as `127.0.0.1:8790`. The main address
+     * then serves neither. Node only.
      */
     listen: listenAddress,
   }),
   usage: section({
     /**
-     * Whether requests are metered. With `false`, answers hold no counts, and requests leave no receipts (records of
-     * what they cost).
+     * Whether requests are metered. With `false`, responses contain no counts, and requests leave no receipts (records
+     * of what they cost).
      */
     enabled: boolean(true),
-    /** A second switch for metering, beside `enabled`: requests are not metered if either is `false`. */
+    /** A second switch for metering: requests are metered only if both this and `enabled` are `true`. */
     row_metering_enabled: boolean(true),
     /**
-     * The directory of the journal, to which receipts of metered requests are first written. Nothing else may be in it.
-     * On a Worker the journal is in the database.
+     * The directory of the journal, to which receipts of metered requests are written first. It must contain nothing
+     * else. On a Worker, the journal is in the database.
      */
     journal_dir: string(".svc/usage"),
     /**
-     * How many bytes receipts of metered requests may take, in the journal and in the database. Near it, receipts of
-     * anonymous requests that write nothing are summed by table and minute. On a Worker it has no effect.
+     * The maximum size of all receipts of metered requests, in the journal and in the database together, in bytes. Near
+     * it, receipts of anonymous requests that write nothing are summed by table and minute. No effect on a Worker.
      */
     journal_max_bytes: integer(1_073_741_824, 67_108_864, 1_099_511_627_776),
-    /** How long receipts of metered requests are kept, in days. The sums of their days are kept. */
+    /** How long receipts of metered requests are kept, in days. Their daily sums are not deleted. */
     retention_days: integer(30, 1, 36_500),
   }),
   mail: section({
-    /** How mails leave: `log` writes them to files (on a Worker: to its log), `smtp` is for Node, `http` posts them as JSON. */
+    /**
+     * How mails are delivered: `log` writes them to files (on a Worker, to its log), `smtp` is for Node, and `http`
+     * posts them as JSON.
+     */
     transport: v.optional(v.picklist(["log", "smtp", "http"]), "log"),
     /** The sender, as `Name <address>`. Mails call the project by that name. */
     from: string("svc <no-reply@localhost>"),
-    /** With the transport `log`: the directory of the mails, one `.eml` file each. Nothing else may be in it. */
+    /** With the transport `log`: the directory of the mails, one `.eml` file each. It must contain nothing else. */
     log_dir: string(".svc/mail"),
     /**
-     * With the transport `smtp`: the environment variable that holds the server's URL, such as
+     * With the transport `smtp`: the environment variable with the URL of the mail server, such as
      * `smtps://user:password@mail.example.com:465`.
      */
     smtp_url_env: environmentName("SVC_SMTP_URL"),
-    /** With the transport `http`: the http(s) URL to post mails to. */
+    /** With the transport `http`: the http(s) URL to which mails are posted. */
     http_url: string(""),
-    /** With the transport `http`: the environment variable that holds the Bearer token to post mails with. */
+    /** With the transport `http`: the environment variable with the Bearer token that is sent with mails. */
     http_token_env: environmentName("SVC_MAIL_TOKEN"),
   }),
   log: section({
     /**
-     * How the request log is written to standard error, a line for each request (docs/reference/log.md): `text` is for people, `json`
-     * for programs, which then get the server's messages as JSON, too. `off` writes messages alone.
+     * The format of the request log on standard error, one line for each request (docs/reference/log.md). `text` is for
+     * people. `json` is for programs and also applies to the messages of the server. `off` writes only messages.
      */
     format: v.optional(v.picklist(["text", "json", "off"]), "text"),
     /**
-     * Which lines the log has: `error` those of failures of the server, `warn` warnings as well, `info` every request,
-     * `debug` also the names of its parameters. Lines of security events are written at every level.
+     * Which lines are logged: with `error` failures of the server, with `warn` also warnings, with `info` every
+     * request, with `debug` also the names of its parameters. Security events are logged at every level.
      */
     level: v.optional(v.picklist(["debug", "info", "warn", "error"]), "info"),
     /**
-     * What lines of the request log have of the client's address: `prefix` its /24, or the /64 of an IPv6 address;
+     * What the request log contains of the client address: with `prefix` its /24, or the /64 of an IPv6 address; with
      * `off` nothing.
      */
     addresses: v.optional(v.picklist(["prefix", "off"]), "prefix"),

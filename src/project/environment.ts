@@ -9,16 +9,16 @@ import { configFile } from "./file-names.js";
  * variable is its row in docs/reference/configuration.md, which `npm run docs` writes.
  */
 export interface Environment {
-  /** The address to listen on, for `svc serve`. It wins over `server.host`. */
+  /** The address to listen on, for `svc serve`. It takes precedence over `server.host`. */
   readonly HOST?: string | undefined;
-  /** The port to listen on, for `svc serve` and `npm run dev:worker`. It wins over `server.port`. */
+  /** The port to listen on, for `svc serve` and `npm run dev:worker`. It takes precedence over `server.port`. */
   readonly PORT?: string | undefined;
   /**
-   * The address that the server is reached at, an absolute http(s) URL; unlike `auth.public_base_url`, over which it wins, it may
-   * have a path.
+   * The address at which clients reach the server, an absolute http(s) URL. It takes precedence over
+   * `auth.public_base_url` and, unlike that, may have a path.
    */
   readonly SVC_GATEWAY_URL?: string | undefined;
-  /** The key that the credentials of sign-in providers are sealed with: 32 bytes in base64. */
+  /** The key that seals the credentials of sign-in providers: 32 bytes in base64. */
   readonly SVC_PLATFORM_SECRETS_KEY?: string | undefined;
   /** On a Worker: Google's credentials, as `svc auth provider sealed google` prints them. */
   readonly SVC_AUTH_PROVIDER_GOOGLE?: string | undefined;

@@ -40,7 +40,7 @@ const createdBy = "cli";
 const createUser: Command = {
   name: "admin create-user",
   usage: "--email E [--role admin] --password-stdin [--url URL --key-stdin]",
-  summary: "Creates a user; the password comes in on standard input, behind the key where there is one.",
+  summary: "Creates a user. The password is read from standard input, after the key if there is one.",
   options: {
     ...remoteOptions,
     email: { type: "string" },
@@ -48,8 +48,8 @@ const createUser: Command = {
     "password-stdin": { type: "boolean" },
   },
   help: [
-    "--email E         the address",
-    "--role R          user (default) or admin, which no key can make",
+    "--email E         the address of the user",
+    "--role R          user (default) or admin; a key cannot create an admin",
     "--password-stdin  required",
     ...remoteHelp,
   ],
@@ -91,9 +91,9 @@ const setUser: Command = {
     role: { type: "string" },
   },
   help: [
-    "--email E            the address",
+    "--email E            the address of the user",
     "--disabled BOOLEAN   true or false",
-    "--role R             user or admin, which no key can make",
+    "--role R             user or admin; a key cannot make a user an admin",
     ...remoteHelp,
   ],
   positionals: [],
@@ -173,9 +173,13 @@ function noSuchUser(email: string): RefusedError {
 const revokeSessions: Command = {
   name: "admin revoke-sessions",
   usage: "(--email E | --all) [--url URL --key-stdin]",
-  summary: "Ends every session of a user or of everybody, from the server's next request on.",
+  summary: "Ends every session of a user or of all users, from the server's next request on.",
   options: { ...remoteOptions, email: { type: "string" }, all: { type: "boolean" } },
-  help: ["--email E        of the user with this address", "--all            of everybody", ...remoteHelp],
+  help: [
+    "--email E        the sessions of the user with this address",
+    "--all            the sessions of all users",
+    ...remoteHelp,
+  ],
   positionals: [],
   run: async (invocation) => {
     const email = invocation.text("email") ?? null;
@@ -239,7 +243,7 @@ function userLine(user: User): string {
 const createServiceKey: Command = {
   name: "admin create-service-key",
   usage: "--name N --scope S [--scope S]… [--expires-at ISO] [--url URL --email E --password-stdin]",
-  summary: "Creates an API key. The secret is printed once, alone on the last line.",
+  summary: "Creates an API key. The secret is printed once, on the last line.",
   options: {
     ...signInOptions,
     name: { type: "string" },
@@ -247,11 +251,11 @@ const createServiceKey: Command = {
     "expires-at": { type: "string" },
   },
   help: [
-    "--name N          what it is for",
+    "--name N          a name that says what the key is for",
     "--scope S         resource:<table>:read, resource:<table>:write, operation:<name> or project:backend; may be repeated",
-    "--expires-at ISO  when it ends (default: never)",
+    "--expires-at ISO  when the key expires (default: never)",
     ...signInHelp,
-    "A key cannot make keys: on a running server this takes an admin.",
+    "A key cannot create keys: on a running server, sign in as an admin.",
   ],
   positionals: [],
   run: async (invocation) => {

@@ -25,11 +25,11 @@ import { projectIdOf } from "../local-database.js";
 const setAuthProvider: Command = {
   name: "auth provider set",
   usage: "NAME --credentials FILE",
-  summary: "Installs a sign-in provider's credentials, sealed under SVC_PLATFORM_SECRETS_KEY.",
+  summary: "Installs the credentials of a sign-in provider, sealed under SVC_PLATFORM_SECRETS_KEY.",
   options: { credentials: { type: "string" } },
   help: [
     "NAME                google, apple or github",
-    "--credentials FILE  JSON: client_id and client_secret; for apple client_id, team_id, key_id, private_key_p8",
+    "--credentials FILE  JSON with client_id and client_secret; for apple client_id, team_id, key_id, private_key_p8",
   ],
   positionals: ["NAME"],
   run: async (invocation) => {
@@ -50,7 +50,7 @@ const setAuthProvider: Command = {
 const listAuthProviders: Command = {
   name: "auth provider list",
   usage: "[--json]",
-  summary: "Lists the sign-in providers: which are declared, and which have credentials.",
+  summary: "Lists the sign-in providers, and says which are declared and which have credentials.",
   options: {},
   help: ["--json  as JSON"],
   positionals: [],
@@ -80,7 +80,7 @@ function lineOf(state: { provider: string; declared: boolean; installed: boolean
 const removeAuthProvider: Command = {
   name: "auth provider remove",
   usage: "NAME",
-  summary: "Removes a sign-in provider's credentials, from the server's next request on.",
+  summary: "Removes the credentials of a sign-in provider, from the server's next request on.",
   options: {},
   help: [],
   positionals: ["NAME"],
@@ -96,7 +96,7 @@ const removeAuthProvider: Command = {
 const sealedAuthProvider: Command = {
   name: "auth provider sealed",
   usage: "NAME",
-  summary: "Prints a sign-in provider's credentials as they are sealed.",
+  summary: "Prints the sealed credentials of a sign-in provider.",
   options: {},
   help: [],
   positionals: ["NAME"],

@@ -39,9 +39,9 @@ const check: Command = {
   summary: "Reads svc.toml, svc.schema.yaml and all rules, and prints every problem and warning.",
   options: {},
   help: [
-    "--json       {problems, warnings, lists, syncs} on standard output. Problems and warnings have file, line, path",
-    "             and message; lists say how those of each table find the rows that a user may read,",
-    "             syncs whether clients can keep copies of its rows up to date, and else why not",
+    "--json       prints {problems, warnings, lists, syncs}. Problems and warnings have file, line, path and message.",
+    "             lists: how a list of each table finds the rows that a user may read.",
+    "             syncs: whether clients can keep copies of its rows up to date, or why they cannot.",
   ],
   positionals: [],
   run: async ({ directory, environment, json }) => {

@@ -17,15 +17,15 @@ import { leavingNothing, nearestName, place } from "../unfinished.js";
 const exportProject: Command = {
   name: "export",
   usage: "--out FILE.tar.gz [--force]",
-  summary: "Writes the project into one archive: both files, and a snapshot of the database.",
+  summary: "Writes the project to one archive: both files and a snapshot of the database.",
   options: { out: { type: "string" }, force: { type: "boolean" } },
   help: [
-    "--out FILE   the archive, readable by you alone: it holds every row, people's addresses, the hashes of their",
-    "             passwords, mails that wait to be sent with the links in them, and svc.toml with its auth.dev_secret",
-    "--force      overwrite it, unless there is no database to put into it, or it is a file of the project itself",
-    "A server may run and write meanwhile: the snapshot is of one moment, and holds all that was acknowledged before.",
-    "Never in it: credentials of providers (.svc/secrets), the environment's variables, receipts in the journal.",
-    "There has to be room beside FILE for a copy of the database, whose own directory has to be writable too.",
+    "--out FILE   the archive. Only you can read it, because it contains every row, addresses, password hashes,",
+    "             unsent mails with their links, and svc.toml with its auth.dev_secret.",
+    "--force      overwrites FILE, except if the project has no database or FILE is one of its files",
+    "A server may run and write meanwhile: the snapshot is of one moment and contains all writes acknowledged before it.",
+    "The archive never contains provider credentials (.svc/secrets), environment variables or receipts in the journal.",
+    "The command needs space beside FILE for a copy of the database, and has to write to the database's directory.",
   ],
   positionals: [],
   run: async (invocation) => {

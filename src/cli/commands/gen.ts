@@ -9,17 +9,19 @@ import { parseSchema } from "../../project/parse-schema.js";
 import type { Command, Invocation } from "../command.js";
 import { rowTypes } from "../row-types.js";
 
-const outHelp = "--out FILE       instead of standard output; relative to where you are";
+const outHelp =
+  "--out FILE       the file to write instead of standard output, relative to the current directory";
 
 const genTypes: Command = {
   name: "gen types",
   usage: "[--out FILE] [--big-integers]",
-  summary: "Writes the TypeScript of svc.schema.yaml's tables, for createClient<Tables>() of svc/client.",
+  summary:
+    "Writes the TypeScript types of the tables in svc.schema.yaml, for createClient<Tables>() of svc/client.",
   options: { out: { type: "string" }, "big-integers": { type: "boolean" } },
   help: [
     outHelp,
-    "--big-integers   integers are number | string, as those beyond ±(2^53−1) come as decimal strings",
-    "Columns that a rule of svc.toml hides from some are optional in rows.",
+    "--big-integers   types integers as number | string, because those beyond ±(2^53−1) are decimal strings",
+    "Columns that a rule of svc.toml hides from some callers are optional in rows.",
   ],
   positionals: [],
   run: async (invocation) => {
@@ -34,7 +36,7 @@ const genOpenApi: Command = {
   name: "gen openapi",
   usage: "[--out FILE]",
   summary:
-    "Writes the OpenAPI 3.1 document of the project's files; a server has that of its own at /openapi.json.",
+    "Writes the OpenAPI 3.1 document of the project's files. A server serves its own at /openapi.json.",
   options: { out: { type: "string" } },
   help: [outHelp],
   positionals: [],

@@ -8,14 +8,14 @@ import { type Command, RefusedError, UsageError, unlessRefused } from "../comman
 const erase: Command = {
   name: "history erase",
   usage: "--table T --key K",
-  summary: "Takes what a row was out of the log of changes, and overwrites it in the database's file.",
+  summary: "Erases the past values of a row from the change log, and overwrites them in the database file.",
   options: { table: { type: "string" }, key: { type: "string" } },
   help: [
-    "--table T    a table that keeps history",
+    "--table T    a table with history",
     "--key K      the key of the row: its value, or a JSON object with all columns of the key",
-    "The row itself stays as it is. Clients that keep copies of the table's rows fetch them anew. What may still",
-    "hold the erased values, such as backups, is said on standard error.",
-    "On a libSQL server nothing can be overwritten; a D1 database is not reached.",
+    "The row itself does not change. Clients that keep copies of the table's rows fetch them again.",
+    "Standard error says what may still contain the erased values, such as backups.",
+    "On a libSQL server nothing can be overwritten. The command cannot reach a D1 database.",
   ],
   positionals: [],
   run: async (invocation) => {

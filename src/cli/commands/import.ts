@@ -16,13 +16,13 @@ import { leavingNothing, makeDirectory, nearestName, place } from "../unfinished
 const importProject: Command = {
   name: "import",
   usage: "FILE.tar.gz [--outside]",
-  summary: "Makes a directory the project of an archive that svc export wrote.",
+  summary: "Restores a project into a directory from an archive that svc export wrote.",
   options: { outside: { type: "boolean" } },
   help: [
-    "FILE.tar.gz  the archive: svc.toml, svc.schema.yaml and data.db, which goes where database.url says",
-    "--outside    also where svc.toml names a place outside of the project's directory, for that or anything else",
-    "Import only what you trust: rules, and triggers in the database, do what its author wrote once it is served.",
-    "Nothing is overwritten, and after a failure nothing is left. What no archive holds is listed at the end.",
+    "FILE.tar.gz  the archive: svc.toml, svc.schema.yaml, and data.db, which is written where database.url says",
+    "--outside    allows svc.toml to name paths outside the project's directory, for the database or anything else",
+    "Import only archives that you trust: once served, their rules and database triggers do what the author wrote.",
+    "Nothing is overwritten, and a failed import leaves nothing behind. At the end, it lists what no archive contains.",
   ],
   positionals: ["FILE.tar.gz"],
   run: async (invocation) => {

@@ -7,11 +7,11 @@ import { type Command, RefusedError } from "../command.js";
 const init: Command = {
   name: "init",
   usage: "DIR",
-  summary: "Writes a small commented project into DIR: svc.toml, svc.schema.yaml and .gitignore.",
+  summary: "Writes a small commented project to DIR: svc.toml, svc.schema.yaml and .gitignore.",
   options: {},
   help: [
-    "DIR is made where there is none. Nothing is overwritten.",
-    "The project serves at once with a secret of its own for development, which is good on this machine alone.",
+    "DIR is created if it does not exist. Nothing is overwritten.",
+    "You can serve the project at once. Its secret is for development and works only on this machine.",
     "--dir BASE    the directory that DIR is relative to (default: here)",
   ],
   positionals: ["DIR"],

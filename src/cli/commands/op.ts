@@ -22,12 +22,12 @@ import { withSystemTables } from "../local-database.js";
 const op: Command = {
   name: "op",
   usage: "NAME [--json '{…}'] [--as EMAIL]",
-  summary: "Runs an operation of svc.schema.yaml on the project's database, and prints what it answers with.",
+  summary: "Runs an operation of svc.schema.yaml on the project's database and prints its response.",
   options: { json: { type: "string" }, as: { type: "string" } },
   help: [
-    "--json '{…}'   the parameters as a JSON object; without it there are none",
-    "--as EMAIL     as this user, who may or may not run it; --as anonymous is nobody.",
-    "               Without it, as a key with the scope of the operation, whose rule is then not asked",
+    "--json '{…}'   the parameters as a JSON object (default: none)",
+    "--as EMAIL     runs it as this user, or as anonymous, if the rule of the operation allows that.",
+    "               Without --as, it runs as a key with the scope of the operation, and the rule does not apply.",
   ],
   positionals: ["NAME"],
   run: async (invocation) => {

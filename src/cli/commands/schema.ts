@@ -22,7 +22,7 @@ const schemaPlan: Command = {
   name: "schema plan",
   usage: "[--json] [--url URL --key-stdin]",
   summary:
-    "Prints the steps from the schema in force to svc.schema.yaml, their SQL, and the hash that they start from.",
+    "Prints the steps from the schema in force to svc.schema.yaml, their SQL, and the hash of the schema in force.",
   options: signInOptions,
   help: [...signInHelp, "--json           as JSON"],
   positionals: [],
@@ -47,11 +47,11 @@ const schemaPlan: Command = {
 const schemaApply: Command = {
   name: "schema apply",
   usage: "[--allow-destructive] [--base HASH] [--url URL --key-stdin]",
-  summary: "Carries out the plan in one transaction.",
+  summary: "Carries out the steps of the plan in one transaction.",
   options: { ...signInOptions, "allow-destructive": { type: "boolean" }, base: { type: "string" } },
   help: [
-    "--allow-destructive   also steps that lose rows or values",
-    "--base HASH           refuse unless this is the hash of the schema in force",
+    "--allow-destructive   also carries out steps that lose rows or values",
+    "--base HASH           refuses unless HASH is the hash of the schema in force",
     ...signInHelp,
   ],
   positionals: [],
@@ -129,9 +129,9 @@ const schemaPull: Command = {
   name: "schema pull",
   usage: "--from FILE.db [--force]",
   summary:
-    "Writes svc.schema.yaml for a SQLite file that already has tables. The file itself is not changed.",
+    "Writes svc.schema.yaml for a SQLite file that already has tables. The SQLite file is not changed.",
   options: { from: { type: "string" }, force: { type: "boolean" } },
-  help: ["--from FILE  the SQLite file", "--force      overwrite svc.schema.yaml"],
+  help: ["--from FILE  the SQLite file", "--force      overwrites svc.schema.yaml"],
   positionals: [],
   run: async (invocation) => {
     const from = invocation.text("from");

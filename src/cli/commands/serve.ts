@@ -9,11 +9,11 @@ const serveCommand: Command = {
   name: "serve",
   usage: "[--host H] [--port N]",
   summary:
-    "Serves the project. The first line on standard output is `listening on URL`; where the console is, standard error says.",
+    "Serves the project. Prints `listening on URL` to standard output and the URL of the console to standard error.",
   options: { host: { type: "string" }, port: { type: "string" } },
   help: [
-    "--host H     address to listen on (default: HOST, then server.host of svc.toml)",
-    "--port N     port, 0 picks a free one (default: PORT, then server.port)",
+    "--host H     the address to listen on (default: HOST, then server.host of svc.toml)",
+    "--port N     the port to listen on; 0 picks a free one (default: PORT, then server.port)",
   ],
   positionals: [],
   run: async ({ directory, text, environment }) => {

@@ -25,12 +25,12 @@ const usageExport: Command = {
   name: "usage export",
   usage: "[--since ISO] [--format ndjson|csv]",
   summary:
-    "Prints every receipt, each attempt once, those that a running server still has in its journal included.",
+    "Prints every receipt, each attempt once, including those still in the journal of a running server.",
   options: { since: { type: "string" }, format: { type: "string" } },
   help: [
-    "--since ISO      from then on, as 2026-01-31 or 2026-01-31T12:00:00Z (default: all that are kept)",
+    "--since ISO      the earliest time, such as 2026-01-31 or 2026-01-31T12:00:00Z (default: all that are kept)",
     "--format FORMAT  ndjson (default) or csv",
-    "Gaps, where receipts are missing, are told on standard error.",
+    "Standard error lists gaps, where receipts are missing.",
   ],
   positionals: [],
   run: async (invocation) => {
@@ -62,7 +62,8 @@ const usageExport: Command = {
 const usageRecover: Command = {
   name: "usage recover",
   usage: "",
-  summary: "Stores what servers that ended without a word have left in the journal, as each start does.",
+  summary:
+    "Stores the receipts that crashed servers left in the journal. Every start of the server does the same.",
   options: {},
   help: [],
   positionals: [],

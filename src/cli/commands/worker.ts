@@ -21,7 +21,7 @@ const workerBuild: Command = {
   name: "worker build",
   usage: "",
   summary:
-    "Puts the project and the console's page beside the Worker's code, for wrangler to bundle: wrangler.toml runs it.",
+    "Puts the project and the console's page beside the Worker's code, for wrangler to bundle. wrangler.toml runs this.",
   options: {},
   help: [],
   positionals: [],
@@ -54,13 +54,13 @@ const workerBootstrap: Command = {
   name: "worker bootstrap",
   usage: "[--admin-email E --password-stdin]",
   summary:
-    "Prints the SQL that makes an empty D1 database this project's, with a first API key and administrator.",
+    "Prints SQL that sets up an empty D1 database for this project, with a first API key and administrator.",
   options: { "admin-email": { type: "string" }, "password-stdin": { type: "boolean" } },
   help: [
-    "--admin-email E   also an administrator",
-    "--password-stdin  whose password comes in on standard input",
-    "For `wrangler d1 execute DB --remote --file FILE`. The key has the scope project:backend; its secret is printed",
-    "on standard error, once, and is not in the SQL.",
+    "--admin-email E   also creates an administrator with this address",
+    "--password-stdin  reads the password of the administrator from standard input",
+    "Run the SQL with `wrangler d1 execute DB --remote --file FILE`. The key has the scope project:backend.",
+    "Its secret is printed once, on standard error, and is not in the SQL.",
   ],
   positionals: [],
   run: async (invocation) => {
