@@ -3,7 +3,7 @@ import { uuidV7 } from "../metering/uuid.js";
 import { Memo } from "../platform/memo.js";
 import type { Clock, Log, Random } from "../platform/platform.js";
 import { addressPrefix } from "./address-prefix.js";
-import { eventOf } from "./event-of.js";
+import { type EndingsByRoute, eventOf } from "./event-of.js";
 import { instantText } from "./instant-text.js";
 import { isWritten, type LogLevel } from "./log-level.js";
 import type { LogSettings } from "./message-line.js";
@@ -20,6 +20,7 @@ export interface RequestLogOptions {
   readonly random: Random;
   readonly log: Log;
   readonly routeOf: RouteOf;
+  readonly endings: EndingsByRoute;
   /** Returns the IP address that a request comes from. `env` is what the runtime passed beside the request. */
   readonly clientAddress: (request: Request, env: unknown) => string;
   /** Keeps the last requests in memory for administrators, whether they are written to the log or not. */
@@ -47,7 +48,7 @@ const addressesBytesMax = 65_536;
 
 /** Makes the request log (`docs/reference/log.md`). Where `log.format` is `off`, requests are only remembered. */
 export function createRequestLog(options: RequestLogOptions): RequestLog {
-  const { settings, clock, random, log, routeOf, clientAddress, recent } = options;
+  const { settings, clock, random, log, routeOf, endings, clientAddress, recent } = options;
   const written = settings.format === "json" ? jsonLine : textLine;
   const prefixes = new Memo<{ readonly prefix: string | null }>(addressesBytesMax);
   const prefixOf = (address: string) =>
@@ -64,7 +65,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       recent.add({ id, atMs: nowMs, method, route, status, ms: tenths, ...rememberedOf(facts) });
     }
     if (settings.format === "off") return;
-    const event = eventOf(method, route, status, facts);
+    const event = eventOf(method, route, status, facts, endings);
     const level = levelOf(status, event !== null);
     // Security events are logged at every `log.level`: whoever watches over the server has to see them, even if other
     // requests are not logged.

@@ -1,22 +1,22 @@
+import { email } from "../auth/fields.js";
 import type { Config } from "../project/config.js";
-import { email, newPassword } from "./auth-fields.js";
-import type { JsonSchema } from "./column-schema.js";
-import { explainCall } from "./explain-path.js";
-import { inspectionCalls } from "./inspection-calls.js";
 import {
   count,
   data,
   flag,
+  type JsonSchema,
   list,
   nullOr,
-  type OperationSource,
   object,
   openObject,
   ref,
   role,
   text,
-} from "./operation.js";
-import { type Call, documentedPaths } from "./paths.js";
+} from "../wire/schema.js";
+import { explainCall } from "./explain-path.js";
+import { inspectionCalls } from "./inspection-calls.js";
+import type { OperationSource } from "./operation.js";
+import { type Call, type Documented, documentedPaths, endpointsOf } from "./paths.js";
 
 const elsewhere: OperationSource["callers"] = ["accessToken", "cookie", "apiKey"];
 const reading = [400, 401, 403, 500, 503] as const;
@@ -210,15 +210,15 @@ const callsOf = (
 });
 
 /**
- * Makes the OpenAPI paths for administrators. `cookies`: whether cookie mode is on. The settings (of svc.toml) say
- * whether everybody may read the OpenAPI document, how long a new password has to be, and whether the console is on.
+ * Makes the OpenAPI paths for administrators. The settings (of svc.toml) say whether everybody may read the OpenAPI
+ * document, and whether the console is on.
  */
 export function adminPaths(
-  cookies: boolean,
-  { api, auth, console }: Pick<Config, "api" | "auth" | "console">,
+  documented: Documented,
+  { api, console }: Pick<Config, "api" | "console">,
 ): JsonSchema {
   const callers = console.enabled ? (["console", ...elsewhere] as const) : elsewhere;
-  const calls = callsOf(newPassword(auth.password_min_length), callers);
+  const calls = callsOf(documented.newPassword, callers);
   const document = calls["get /openapi.json"]!;
   const all = {
     ...calls,
@@ -227,5 +227,5 @@ export function adminPaths(
       ? { ...document, callers: [...elsewhere, "anybody" as const] }
       : document,
   };
-  return documentedPaths("admin", all, cookies);
+  return documentedPaths("admin", endpointsOf(all), documented);
 }

@@ -1,9 +1,7 @@
 import type { Column, Table } from "../project/model.js";
 import { needsValue } from "../project/needs-value.js";
 import type { ColumnType } from "../sqlite/column-type.js";
-
-/** A JSON Schema (2020-12), as OpenAPI 3.1 uses them, or another object of an OpenAPI document. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+import type { JsonSchema } from "../wire/schema.js";
 
 /** The JSON schema of each type of column, without NULL (`docs/reference/http.md#values`). */
 const typeSchemas: Record<ColumnType, JsonSchema> = {

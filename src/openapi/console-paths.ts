@@ -1,7 +1,6 @@
-import { email, newPassword, presentedPassword, secret } from "./auth-fields.js";
-import type { JsonSchema } from "./column-schema.js";
-import { data, object, openObject, ref, text } from "./operation.js";
-import { type Call, documentedPaths } from "./paths.js";
+import { email, presentedPassword, secret } from "../auth/fields.js";
+import { data, type JsonSchema, object, openObject, ref, text } from "../wire/schema.js";
+import { type Call, type Documented, documentedPaths, endpointsOf } from "./paths.js";
 
 const session = data(object({ user: ref("svc.tokenUser"), expires_at: text, confirmed_until: text }));
 const byPassword = [400, 401, 403, 413, 415, 429, 500, 503] as const;
@@ -61,7 +60,8 @@ const callsOf = (password: JsonSchema): Readonly<Record<string, Call>> => ({
   },
 });
 
-/** Makes the OpenAPI paths of the console. `passwordLengthMin` is how many characters a new password has at least. */
-export function consolePaths(passwordLengthMin: number): JsonSchema {
-  return documentedPaths("console", callsOf(newPassword(passwordLengthMin)), false);
+/** Makes the OpenAPI paths of the console. */
+export function consolePaths(documented: Documented): JsonSchema {
+  const calls = callsOf(documented.newPassword);
+  return documentedPaths("console", endpointsOf(calls), { ...documented, cookies: false });
 }

@@ -1,17 +1,6 @@
-import type { JsonSchema } from "./column-schema.js";
-import {
-  count,
-  idempotencyKey,
-  list,
-  meteringMembers,
-  nullOr,
-  type OperationSource,
-  object,
-  openObject,
-  ref,
-  text,
-} from "./operation.js";
-import { type Call, documentedPaths } from "./paths.js";
+import { count, type JsonSchema, list, nullOr, object, openObject, ref, text } from "../wire/schema.js";
+import { idempotencyKey, meteringMembers, type OperationSource } from "./operation.js";
+import { type Call, type Documented, documentedPaths, endpointsOf } from "./paths.js";
 
 const callers: OperationSource["callers"] = ["accessToken", "cookie", "apiKey"];
 const reading = [400, 401, 403, 404, 429, 500, 503] as const;
@@ -43,7 +32,7 @@ const table = inPath("table");
  * Makes the OpenAPI paths of `/admin/api/data` and of operations that administrators run
  * (`docs/reference/http.md#rows-past-the-rules`). They take and answer the same as the paths under `/api` and `/ops`.
  */
-export function dataPaths({ metered, cookies }: { readonly metered: boolean; readonly cookies: boolean }) {
+export function dataPaths(metered: boolean, documented: Documented) {
   const metering = metered ? meteringMembers : {};
   const answer = (schema: JsonSchema) =>
     metered ? object({ data: schema, meta: object(metering) }) : object({ data: schema });
@@ -126,7 +115,7 @@ export function dataPaths({ metered, cookies }: { readonly metered: boolean; rea
       errors: [...reading, 405, 409],
     },
   };
-  return documentedPaths("data", calls, cookies);
+  return documentedPaths("data", endpointsOf(calls), documented);
 }
 
 /** The schema of what stands in an answer in place of a long value, where the request has the header `Svc-Preview`. */

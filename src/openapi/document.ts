@@ -1,3 +1,5 @@
+import { newPassword } from "../auth/fields.js";
+import { authEndpoints } from "../auth/routes/endpoints.js";
 import type { Config } from "../project/config.js";
 import { hasTokensInBody } from "../project/has-tokens-in-body.js";
 import { isMetered } from "../project/is-metered.js";
@@ -5,25 +7,17 @@ import type { Table } from "../project/model.js";
 import type { OperationRules } from "../project/parse-operation-rules.js";
 import type { Catalog } from "../schema/catalog.js";
 import { isReadOnly, type LiveProject } from "../schema/live-project.js";
+import { count, type JsonSchema, object, text } from "../wire/schema.js";
+import { someUser, tokens, tokenUser, user } from "../wire/users.js";
 import { adminPaths } from "./admin-paths.js";
-import { authPaths } from "./auth-paths.js";
-import { conditionSchemas, filterSchemas, integerSchema, type JsonSchema } from "./column-schema.js";
+import { conditionSchemas, filterSchemas, integerSchema } from "./column-schema.js";
 import { consolePaths } from "./console-paths.js";
 import { dataPaths, previewSchema } from "./data-paths.js";
 import { expandedSchema } from "./expand.js";
 import { pastMeta } from "./history-paths.js";
 import { namedOperationPaths } from "./named-operation-paths.js";
-import {
-  count,
-  errorResponses,
-  flag,
-  meteringMembers,
-  nullOr,
-  object,
-  role,
-  securitySchemes,
-  text,
-} from "./operation.js";
+import { errorResponses, meteringMembers, securitySchemes } from "./operation.js";
+import { documentedPaths } from "./paths.js";
 import { syncPaths } from "./sync-paths.js";
 import { tablePaths, tableSchemas } from "./table-paths.js";
 import { writesPaths } from "./writes-paths.js";
@@ -49,6 +43,7 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
   const tables = served.map((table) => [table, rules.get(table.name)!] as const);
   const { cookie, console, ...others } = securitySchemes;
   const { cookie_mode: cookies } = config.auth;
+  const documented = { cookies, newPassword: newPassword(config.auth.password_min_length) };
   return {
     openapi: "3.1.0",
     info: { title: "svc", version: String(version) },
@@ -61,10 +56,10 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
       ...namedOperationPaths(schema.operations.values(), operationRules, { metered, cookies }),
       ...syncPaths(served, { metered, cookies }),
       ...writesPaths(served, { metered, cookies }),
-      ...authPaths(cookies, config.auth.password_min_length),
-      ...adminPaths(cookies, config),
-      ...(config.console.enabled && consolePaths(config.auth.password_min_length)),
-      ...dataPaths({ metered, cookies }),
+      ...documentedPaths("auth", authEndpoints, documented),
+      ...adminPaths(documented, config),
+      ...(config.console.enabled && consolePaths(documented)),
+      ...dataPaths(metered, documented),
     },
     components: {
       schemas: {
@@ -95,8 +90,6 @@ function servedTables({ schema, catalog }: DocumentedProject): readonly Table[] 
 }
 
 function sharedSchemas(metered: boolean, tokensInBody: boolean): JsonSchema {
-  const user = { id: text, email: text, role, disabled: flag, email_verified: flag, created_at: text };
-  const tokenUser = object({ id: text, email: text, role });
   const page = {
     limit: count,
     offset: count,
@@ -105,17 +98,10 @@ function sharedSchemas(metered: boolean, tokensInBody: boolean): JsonSchema {
     truncated: { const: true },
   };
   return {
-    "svc.user": object(user),
-    "svc.someUser": object({ ...user, created_by: nullOr(text) }, ...Object.keys(user), "created_by"),
+    "svc.user": user,
+    "svc.someUser": someUser,
     "svc.tokenUser": tokenUser,
-    "svc.tokens": object({
-      data: object({
-        user: tokenUser,
-        ...(tokensInBody && { access_token: text, refresh_token: text }),
-        token_type: { const: "Bearer" },
-        expires_in: count,
-      }),
-    }),
+    "svc.tokens": tokens(tokensInBody),
     "svc.preview": previewSchema,
     "svc.systemList": object(page, "next_cursor", "truncated"),
     "svc.list": object({ ...page, ...(metered && meteringMembers) }, "next_cursor", "truncated"),

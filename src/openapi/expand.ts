@@ -1,6 +1,5 @@
 import type { Column, Table } from "../project/model.js";
-import type { JsonSchema } from "./column-schema.js";
-import { count, flag, list, nullOr, object, ref } from "./operation.js";
+import { count, flag, type JsonSchema, list, nullOr, object, ref } from "../wire/schema.js";
 
 /** A path of `expand` that follows one reference. */
 interface DirectPath {

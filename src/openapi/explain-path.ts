@@ -1,5 +1,14 @@
-import type { JsonSchema } from "./column-schema.js";
-import { count, data, flag, list, nullOr, object, openObject, text } from "./operation.js";
+import {
+  count,
+  data,
+  flag,
+  type JsonSchema,
+  list,
+  nullOr,
+  object,
+  openObject,
+  text,
+} from "../wire/schema.js";
 import type { Call } from "./paths.js";
 
 const place = { line: nullOr(count), column: nullOr(count) };

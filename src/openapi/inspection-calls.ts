@@ -1,5 +1,5 @@
-import type { JsonSchema } from "./column-schema.js";
-import { count, data, flag, list, nullOr, type OperationSource, object, text } from "./operation.js";
+import { count, data, flag, type JsonSchema, list, nullOr, object, text } from "../wire/schema.js";
+import type { OperationSource } from "./operation.js";
 import type { Call } from "./paths.js";
 
 const callers: OperationSource["callers"] = ["accessToken", "cookie", "apiKey"];

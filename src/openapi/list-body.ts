@@ -1,7 +1,7 @@
 import type { Column, Table } from "../project/model.js";
-import { type JsonSchema, textSchema } from "./column-schema.js";
+import { type JsonSchema, list, object, ref, text } from "../wire/schema.js";
+import { textSchema } from "./column-schema.js";
 import { expandMember } from "./expand.js";
-import { list, object, ref, text } from "./operation.js";
 
 /**
  * Makes the schemas of a list request as JSON (`docs/reference/http.md#lists-as-json`): `<table>.query` for the body,

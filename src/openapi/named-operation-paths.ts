@@ -1,17 +1,9 @@
 import type { NamedOperation, OperationParam, ReturnedColumn } from "../project/model.js";
 import type { OperationRules } from "../project/parse-operation-rules.js";
 import { admitsAnonymous } from "../rules/specialise.js";
-import { type JsonSchema, valueSchema } from "./column-schema.js";
-import {
-  data,
-  idempotencyKey,
-  jsonContent,
-  list,
-  meteringMembers,
-  nullOr,
-  object,
-  operation,
-} from "./operation.js";
+import { data, type JsonSchema, list, nullOr, object } from "../wire/schema.js";
+import { valueSchema } from "./column-schema.js";
+import { idempotencyKey, jsonContent, meteringMembers, operation } from "./operation.js";
 
 /** Makes the OpenAPI paths of the project's operations (docs/reference/operations.md#calling). */
 export function namedOperationPaths(

@@ -1,32 +1,18 @@
+import type { Credential, Endpoint, ErrorStatus } from "../http/endpoint.js";
 import { statuses } from "../http/refusal.js";
-import type { JsonSchema } from "./column-schema.js";
+import { count, type JsonSchema, list, nullOr, object, text } from "../wire/schema.js";
 
 /** What an operation object is made of (OpenAPI 3.1, section 4.8.10). */
-export interface OperationSource {
+export interface OperationSource
+  extends Pick<
+    Endpoint,
+    "summary" | "description" | "parameters" | "body" | "bodyIsOptional" | "answers" | "errors"
+  > {
   readonly id: string;
   readonly tag: string;
-  readonly summary: string;
-  readonly description?: string;
   /** The credentials by which the operation can be called. One of them is enough. */
-  readonly callers: readonly (keyof typeof securitySchemes | "anybody")[];
-  readonly parameters?: readonly JsonSchema[];
-  /** The schema of the request's body, by content type. */
-  readonly body?: Readonly<Record<string, JsonSchema>>;
-  /** Whether the request may come without a body. */
-  readonly bodyIsOptional?: boolean;
-  /**
-   * The answers by status: the schema of a JSON answer, the content types of another answer, or null for one without a
-   * body.
-   */
-  readonly answers: Readonly<Record<number, JsonSchema | string | readonly string[] | null>>;
-  /** The statuses with which the operation answers errors. */
-  readonly errors: readonly ErrorStatus[];
+  readonly callers: readonly Credential[];
 }
-
-type ErrorStatus = (typeof statuses)[keyof typeof statuses];
-
-/** Makes a reference to a schema of the document, by its name. */
-export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
 /**
  * Makes an OpenAPI operation object. `cookies`: whether cookie mode is on. If it is off, no operation can be called by
@@ -82,45 +68,8 @@ function contentOf(answer: Answered): JsonSchema {
 type Answered = OperationSource["answers"][number];
 const isTypes = (answer: Answered): answer is readonly string[] => Array.isArray(answer);
 
-/**
- * Makes the schema of an object with these properties and no others. All of them are required, except those in
- * `optional`.
- */
-export function object(properties: Readonly<Record<string, JsonSchema>>, ...optional: string[]): JsonSchema {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return {
-    type: "object",
-    properties,
-    ...(required.length > 0 && { required }),
-    additionalProperties: false,
-  };
-}
-
-/**
- * Makes the schema of an object with these properties and any others. In a request's body the server ignores the
- * others; in an answer they are left undescribed.
- */
-export function openObject(
-  properties: Readonly<Record<string, JsonSchema>>,
-  ...optional: string[]
-): JsonSchema {
-  return { ...object(properties, ...optional), additionalProperties: true };
-}
-
 /** Makes the `OperationSource.body` of an operation that takes a JSON body with this schema. */
 export const jsonContent = (schema: JsonSchema) => ({ "application/json": schema });
-/** Makes the schema of an answer `{ data }`, whose member `data` has the given schema. */
-export const data = (schema: JsonSchema): JsonSchema => object({ data: schema });
-/** Makes the schema of an array. */
-export const list = (items: JsonSchema): JsonSchema => ({ type: "array", items });
-/** Makes the schema of a value that may also be null. */
-export const nullOr = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: "null" }] });
-/** The schema of any text. */
-export const text: JsonSchema = { type: "string" };
-/** The schema of a user's role. */
-export const role: JsonSchema = { enum: ["user", "admin"] };
-/** The schema of a boolean. */
-export const flag: JsonSchema = { type: "boolean" };
 /**
  * The header `Idempotency-Key`: a request that is sent a second time with the same key is not carried out a second
  * time.
@@ -131,8 +80,6 @@ export const idempotencyKey: JsonSchema = {
   schema: { type: "string", minLength: 1 },
   description: "a request that comes again with its key is done once",
 };
-/** The schema of a count: an integer from 0. */
-export const count: JsonSchema = { type: "integer", minimum: 0 };
 
 /** The members that metering adds to the `meta` of an answer. */
 export const meteringMembers: Readonly<Record<string, JsonSchema>> = {

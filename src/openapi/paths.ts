@@ -1,39 +1,44 @@
-import type { JsonSchema } from "./column-schema.js";
-import { jsonContent, type OperationSource, operation } from "./operation.js";
+import type { Endpoint } from "../http/endpoint.js";
+import type { JsonSchema, Schema } from "../wire/schema.js";
+import { jsonContent, operation } from "./operation.js";
 
-/**
- * The documentation of an endpoint that every project has, such as `POST /auth/login`. `documentedPaths` adds its id
- * and its tag.
- */
-export type Call = Omit<OperationSource, "id" | "tag" | "callers"> & {
-  /**
-   * The operation's id, given only where the id that is made of method and path would be the same as another
-   * endpoint's.
-   */
-  readonly id?: string;
-  /** The credentials by which the endpoint can be called; if absent, anybody can call it. */
-  readonly callers?: OperationSource["callers"];
-  /** The schema of a JSON body. It is given instead of `body`. */
-  readonly takes?: JsonSchema;
-};
+/** What the documentation of endpoints depends on beside their descriptions. */
+export interface Documented {
+  /** Whether cookie mode is on. */
+  readonly cookies: boolean;
+  /** The schema of a password that is being set. */
+  readonly newPassword: Schema<string>;
+}
 
-/**
- * Makes the OpenAPI `paths` of endpoints that every project has. The keys of `calls` are method and path, such as
- * `post /auth/login`. `cookies`: whether cookie mode is on.
- */
+/** Makes the OpenAPI `paths` of endpoints that every project has. */
 export function documentedPaths(
   tag: string,
-  calls: Readonly<Record<string, Call>>,
-  cookies: boolean,
+  endpoints: readonly Endpoint[],
+  { cookies, newPassword }: Documented,
 ): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
-  for (const [name, { takes, callers = ["anybody"] as const, ...call }] of Object.entries(calls)) {
-    const [method, path] = name.split(" ") as [string, string];
-    const id = name.replace(/\W+/g, "_").replace(/_$/, "");
+  for (const { method, path, takes, callers = ["anybody"] as const, ...endpoint } of endpoints) {
+    const verb = method.toLowerCase();
+    const id = `${verb} ${path}`.replace(/\W+/g, "_").replace(/_$/, "");
+    const schema = typeof takes === "function" ? takes(newPassword) : takes;
     paths[path] = {
       ...paths[path],
-      [method]: operation({ id, ...call, tag, callers, ...(takes && { body: jsonContent(takes) }) }, cookies),
+      [verb]: operation(
+        { id, ...endpoint, tag, callers, ...(schema && { body: jsonContent(schema) }) },
+        cookies,
+      ),
     };
   }
   return paths;
+}
+
+/** The documentation of an endpoint, for those whose handlers do not describe themselves yet. */
+export type Call = Omit<Endpoint, "method" | "path">;
+
+/** Makes endpoints of their documentation by method and path, such as `post /auth/login`. */
+export function endpointsOf(calls: Readonly<Record<string, Call>>): Endpoint[] {
+  return Object.entries(calls).map(([name, call]) => {
+    const [method, path] = name.split(" ") as [string, string];
+    return { method: method.toUpperCase() as Endpoint["method"], path, ...call };
+  });
 }

@@ -1,18 +1,6 @@
 import type { Table } from "../project/model.js";
-import type { JsonSchema } from "./column-schema.js";
-import {
-  flag,
-  jsonContent,
-  list,
-  meteringMembers,
-  nullOr,
-  type OperationSource,
-  object,
-  openObject,
-  operation,
-  ref,
-  text,
-} from "./operation.js";
+import { flag, type JsonSchema, list, nullOr, object, openObject, ref, text } from "../wire/schema.js";
+import { jsonContent, meteringMembers, type OperationSource, operation } from "./operation.js";
 
 /**
  * Makes the OpenAPI paths that keep a client's copy of rows up to date (docs/sync.md). None where no table keeps

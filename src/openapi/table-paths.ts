@@ -3,23 +3,12 @@ import { isNumbered, needsValue } from "../project/needs-value.js";
 import type { RuleAction, TableRules } from "../rules/ast.js";
 import { admitsAnonymous } from "../rules/specialise.js";
 import type { CatalogTable } from "../schema/catalog.js";
-import { acceptedSchema, type JsonSchema, storedSchema, textSchema } from "./column-schema.js";
+import { data, type JsonSchema, list, nullOr, object, openObject, ref, text } from "../wire/schema.js";
+import { acceptedSchema, storedSchema, textSchema } from "./column-schema.js";
 import { expandedRowSchema, expandParameters } from "./expand.js";
 import { atParameter, pastRows, pastSchemas, versionsOf } from "./history-paths.js";
 import { listBodySchemas } from "./list-body.js";
-import {
-  data,
-  idempotencyKey,
-  jsonContent,
-  list,
-  nullOr,
-  type OperationSource,
-  object,
-  openObject,
-  operation,
-  ref,
-  text,
-} from "./operation.js";
+import { idempotencyKey, jsonContent, type OperationSource, operation } from "./operation.js";
 
 /**
  * Makes the OpenAPI paths of one table (`docs/reference/http.md#endpoints`). `tables` are all tables that can be read.

@@ -1,19 +1,6 @@
 import type { Table } from "../project/model.js";
-import type { JsonSchema } from "./column-schema.js";
-import {
-  count,
-  errorObject,
-  idempotencyKey,
-  jsonContent,
-  list,
-  meteringMembers,
-  nullOr,
-  object,
-  openObject,
-  operation,
-  ref,
-  text,
-} from "./operation.js";
+import { count, type JsonSchema, list, nullOr, object, openObject, ref, text } from "../wire/schema.js";
+import { errorObject, idempotencyKey, jsonContent, meteringMembers, operation } from "./operation.js";
 
 /**
  * Makes the OpenAPI paths for several writes in one transaction (docs/reference/http.md#batch). None where no table can

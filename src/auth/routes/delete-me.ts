@@ -1,10 +1,13 @@
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import { constant, data, nullOr, object, openObject } from "../../wire/schema.js";
 import { deletionRefusal, lastAdmin, userDeletion } from "../accounts/user-deletion.js";
 import { readOptionalPassword } from "../body.js";
 import { notAUser } from "../callers/not-a-user.js";
 import { longWorkFor } from "../callers/principal.js";
 import type { CallerRequest } from "../context.js";
+import { type AuthEndpoint, throttledErrors, users } from "../endpoint.js";
+import { presentedPassword } from "../fields.js";
 import { asOwner, type OwnerProof } from "../passwords/as-owner.js";
 import { endCookies } from "../sessions/cookies.js";
 import { ownerId } from "../store/users.js";
@@ -15,12 +18,20 @@ import { ownerId } from "../store/users.js";
  * cannot be deleted (409). The body has to have the password; where the account has none, the caller has to have signed
  * in within the last five minutes.
  */
-export async function deleteMe({
-  request,
-  context,
-  caller,
-  address,
-}: CallerRequest): Promise<Response | Refusal> {
+export const deleteMeEndpoint: AuthEndpoint = {
+  method: "DELETE",
+  path: "/auth/me",
+  summary: "Deletes the own account, and what refers to it as foreign keys say",
+  callers: users,
+  takes: openObject({ password: nullOr(presentedPassword) }, "password"),
+  answers: { 200: data(object({ deleted: constant(true) })) },
+  errors: [...throttledErrors, 409],
+  events: ["account_deleted", "account_deletion_failed"],
+  needs: "caller first",
+  handle: deleteMe,
+};
+
+async function deleteMe({ request, context, caller, address }: CallerRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
   if (caller.kind !== "user") return notAUser(caller);
   const password = await readOptionalPassword(request);

@@ -1,9 +1,12 @@
 import { tell } from "../../http/answer-facts.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import { constant, count, data, nullOr, object, openObject } from "../../wire/schema.js";
 import { readEmailAndOptionalPassword, readToken } from "../body.js";
 import { notAUser } from "../callers/not-a-user.js";
 import type { AuthRequest, CallerRequest } from "../context.js";
+import { type AuthEndpoint, bodyErrors, throttledErrors, users } from "../endpoint.js";
+import { email, presentedPassword, secret } from "../fields.js";
 import { prepareEmailChange } from "../links/email-change.js";
 import { linkLifetimeSeconds } from "../links/links.js";
 import { useLink } from "../links/use-link.js";
@@ -16,7 +19,20 @@ import { ownerId } from "../store/users.js";
  * link; the answer and the statements are the same. The body has to have the password; where the account has none, the
  * caller has to have signed in within the last five minutes.
  */
-export async function requestEmailChange({
+export const requestEmailChangeEndpoint: AuthEndpoint = {
+  method: "POST",
+  path: "/auth/email",
+  summary: "Mails a link that changes the own address",
+  callers: users,
+  takes: openObject({ email, password: nullOr(presentedPassword) }, "password"),
+  answers: { 202: data(object({ accepted: constant(true), verification_expires_in: count })) },
+  errors: throttledErrors,
+  events: ["email_change_requested", "email_change_failed"],
+  needs: "caller first",
+  handle: requestEmailChange,
+};
+
+async function requestEmailChange({
   request,
   context,
   caller,
@@ -45,11 +61,19 @@ export async function requestEmailChange({
  * link was mailed to. Every session ends but the one that has asked for the change, and a mail to the old address says
  * that it was changed.
  */
-export async function confirmEmailChange({
-  request,
-  context,
-  address,
-}: AuthRequest): Promise<Response | Refusal> {
+export const confirmEmailChangeEndpoint: AuthEndpoint = {
+  method: "POST",
+  path: "/auth/email/confirm",
+  summary: "Changes the address to the one that the link was mailed to",
+  takes: openObject({ token: secret }),
+  answers: { 200: data(object({ email_updated: constant(true) })) },
+  errors: bodyErrors,
+  events: ["email_changed", "link_refused"],
+  needs: "nothing",
+  handle: confirmEmailChange,
+};
+
+async function confirmEmailChange({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
   const token = await readToken(request);
   if (isRefusal(token)) return token;
   const used = await useLink(context, { purpose: "email_change", token, password: null, address });

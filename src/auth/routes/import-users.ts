@@ -3,10 +3,13 @@ import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { ConstraintError } from "../../platform/database.js";
 import type { PasswordHasher } from "../../platform/platform.js";
+import { constant, count, data, flag, list, nullOr, object, openObject, text } from "../../wire/schema.js";
 import { backendRefusal } from "../callers/backend-refusal.js";
 import { longWorkFor, principalOf } from "../callers/principal.js";
 import type { AuthContext, CallerRequest } from "../context.js";
 import { emailKey, isEmail } from "../email.js";
+import { type AuthEndpoint, bodyErrors, keys } from "../endpoint.js";
+import { email, userId } from "../fields.js";
 import { type ImportedUser, importUsers, usersAmong } from "../store/users.js";
 
 const usersMax = 500;
@@ -17,11 +20,41 @@ const idLengthMax = 255;
  * elsewhere, all of them or none (docs/reference/auth.md#importing-users). Nobody is mailed. A list with an
  * administrator is refused.
  */
-export async function importIdentities({
-  request,
-  context,
-  caller,
-}: CallerRequest): Promise<Response | Refusal> {
+export const importIdentitiesEndpoint: AuthEndpoint = {
+  method: "POST",
+  path: "/auth/users/import",
+  summary: "Imports identities, all or none",
+  callers: keys,
+  takes: openObject({
+    users: {
+      ...list(
+        object(
+          {
+            id: userId,
+            email,
+            role: constant("user"),
+            email_verified: flag,
+            disabled: flag,
+            password_hash: nullOr(text),
+          },
+          "role",
+          "email_verified",
+          "disabled",
+          "password_hash",
+        ),
+      ),
+      minItems: 1,
+      maxItems: 500,
+    },
+  }),
+  answers: { 200: data(object({ imported: count })) },
+  errors: [...bodyErrors, 401, 409],
+  events: ["users_imported", null],
+  needs: "caller first",
+  handle: importIdentities,
+};
+
+async function importIdentities({ request, context, caller }: CallerRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
   const refusal = backendRefusal(caller);
   if (refusal !== null) return refusal;

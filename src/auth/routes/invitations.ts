@@ -1,11 +1,14 @@
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { newId } from "../../platform/new-id.js";
+import { count, data, flag, nullOr, object, openObject, role, text } from "../../wire/schema.js";
 import { readAuthBody, readTokenAndPassword } from "../body.js";
 import { backendRefusal } from "../callers/backend-refusal.js";
 import { principalOf } from "../callers/principal.js";
 import type { AuthRequest, CallerRequest } from "../context.js";
 import { emailKey, isEmail } from "../email.js";
+import { type AuthEndpoint, bodyErrors, keys, signedIn, throttledErrors } from "../endpoint.js";
+import { email, secret } from "../fields.js";
 import { mailWindowMs } from "../limits/mail-allowance.js";
 import { prepareLinkMail } from "../links/link-mail.js";
 import { isAllowedDestination } from "../links/link-url.js";
@@ -34,7 +37,22 @@ interface Invitation {
 }
 
 /** POST /auth/users/invite: invites a user by mail, for a `project:backend` key. */
-export async function invite(given: CallerRequest): Promise<Response | Refusal> {
+export const inviteEndpoint: AuthEndpoint = {
+  method: "POST",
+  path: "/auth/users/invite",
+  summary: "Mails an invitation",
+  callers: keys,
+  takes: openObject({ email, role: nullOr(role), redirect_to: nullOr(text) }, "role", "redirect_to"),
+  answers: {
+    201: data(object({ email: text, role, existing_user: flag, expires_in: nullOr(count) })),
+  },
+  errors: [...throttledErrors, 409],
+  events: ["invitation_sent", null],
+  needs: "caller first",
+  handle: invite,
+};
+
+async function invite(given: CallerRequest): Promise<Response | Refusal> {
   return backendRefusal(given.caller) ?? inviteUser(given);
 }
 
@@ -106,11 +124,19 @@ async function readInvitation(request: Request): Promise<Invitation | Refusal> {
 }
 
 /** POST /auth/invitations/accept: sets the password of an invited user, confirms the address and signs the user in. */
-export async function acceptInvitation({
-  request,
-  context,
-  address,
-}: AuthRequest): Promise<Response | Refusal> {
+export const acceptInvitationEndpoint: AuthEndpoint = {
+  method: "POST",
+  path: "/auth/invitations/accept",
+  summary: "Accepts an invitation: sets the password, and signs in",
+  takes: (password) => openObject({ token: secret, password }),
+  answers: signedIn,
+  errors: bodyErrors,
+  events: ["sign_in", "sign_in_failed"],
+  needs: "nothing",
+  handle: acceptInvitation,
+};
+
+async function acceptInvitation({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
   const body = await readTokenAndPassword(request);
   if (isRefusal(body)) return body;
   return signInByLink(context, { purpose: "invitation", ...body, address });

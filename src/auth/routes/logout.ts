@@ -2,7 +2,10 @@ import { hashSecret } from "../../encoding/hash-secret.js";
 import { tell } from "../../http/answer-facts.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import { constant, data, object, openObject } from "../../wire/schema.js";
 import type { AuthRequest } from "../context.js";
+import { type AuthEndpoint, bodyErrors } from "../endpoint.js";
+import { refreshToken } from "../fields.js";
 import { endCookies } from "../sessions/cookies.js";
 import { invalidRefreshToken, readRefreshToken, rejection } from "../sessions/read-refresh-token.js";
 import { familyOf } from "../sessions/refresh-rotation.js";
@@ -12,7 +15,20 @@ import { revokeByRefreshToken } from "../store/sessions.js";
  * POST /auth/logout: ends the session that a refresh token belongs to. Requests with the session's access tokens are
  * refused from then on.
  */
-export async function logout({ request, context }: AuthRequest): Promise<Response | Refusal> {
+export const logoutEndpoint: AuthEndpoint = {
+  method: "POST",
+  path: "/auth/logout",
+  summary: "Ends the session of a refresh token",
+  takes: openObject({ refresh_token: refreshToken }, "refresh_token"),
+  bodyIsOptional: true,
+  answers: { 200: data(object({ revoked: constant(true) })) },
+  errors: [...bodyErrors, 401],
+  events: ["logout", "token_refused"],
+  needs: "nothing",
+  handle: logout,
+};
+
+async function logout({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
   const token = await readRefreshToken(request, config);
   if (token === invalidRefreshToken) return rejection(context.config);

@@ -1,8 +1,11 @@
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import type { AuthSettings } from "../../project/model.js";
+import { constant, count, data, object, openObject, text } from "../../wire/schema.js";
 import { readAuthBody } from "../body.js";
 import type { AuthRequest } from "../context.js";
+import { type AuthEndpoint, bodyErrors, providerName } from "../endpoint.js";
+import { secret } from "../fields.js";
 import { isOAuthProvider, type OAuthProvider } from "../oauth/credentials.js";
 import { callbackUrl } from "../oauth/providers.js";
 import { flowSecrets, isCodeChallenge, newSecret, stateLifetimeMs } from "../oauth/state.js";
@@ -13,7 +16,24 @@ import { insertState, purgeSignIns } from "../store/oauth.js";
  * also has to keep the verifier of the `code_challenge` that it has sent, because the later exchange for tokens needs
  * it.
  */
-export async function authorize({ request, context }: AuthRequest): Promise<Response | Refusal> {
+export const authorizeEndpoint: AuthEndpoint = {
+  method: "POST",
+  path: "/auth/oauth/authorize",
+  summary: "Begins a social sign-in",
+  takes: openObject({
+    provider: providerName,
+    redirect_to: text,
+    code_challenge: secret,
+    code_challenge_method: constant("S256"),
+  }),
+  answers: { 200: data(object({ authorization_url: text, expires_in: count })) },
+  errors: bodyErrors,
+  events: [null, null],
+  needs: "nothing",
+  handle: authorize,
+};
+
+async function authorize({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const { platform, providers } = context;
   const body = await readAuthBody(request);
   if (isRefusal(body)) return body;

@@ -6,6 +6,7 @@ import { isRefusal, methodNotAllowed, Refusal } from "../../http/refusal.js";
 import { everyAnswer } from "../../http/respond.js";
 import type { AuthSettings } from "../../project/model.js";
 import type { AuthContext, AuthRequest } from "../context.js";
+import { type AuthEndpoint, providerParameter } from "../endpoint.js";
 import { asProviderError } from "../oauth/code-grant.js";
 import { isOAuthProvider } from "../oauth/credentials.js";
 import { type Profile, type Provider, ProviderError } from "../oauth/provider.js";
@@ -20,7 +21,33 @@ import { consumeState } from "../store/oauth.js";
  * is unknown, used or expired, the answer is 400 and no redirect, because the application's URL is stored with the
  * state.
  */
-export async function callback({ request, context, name }: AuthRequest): Promise<Response | Refusal> {
+export const callbackByGetEndpoint: AuthEndpoint = {
+  method: "GET",
+  path: "/auth/oauth/callback/{provider}",
+  refusesMethods: true,
+  summary: "Where Google and GitHub send the browser back to",
+  parameters: [providerParameter],
+  answers: { 303: null },
+  errors: [400, 403, 404, 405, 503],
+  events: [null, "sign_in_failed"],
+  needs: "nothing",
+  handle: callback,
+};
+
+/** `POST /auth/oauth/callback/{provider}`: see `callbackByGetEndpoint`. */
+export const callbackByPostEndpoint: AuthEndpoint = {
+  method: "POST",
+  path: "/auth/oauth/callback/{provider}",
+  summary: "Where Apple sends the browser back to",
+  parameters: [providerParameter],
+  answers: { 303: null },
+  errors: [400, 403, 404, 405, 413, 415, 503],
+  events: [null, "sign_in_failed"],
+  needs: "nothing",
+  handle: callback,
+};
+
+async function callback({ request, context, name }: AuthRequest): Promise<Response | Refusal> {
   if (!isOAuthProvider(name)) return new Refusal("not_found", "no such provider");
   const provider = context.providers.of[name];
   // HEAD is refused too, because a safe request (RFC 9110, section 9.2.1) must not use the state up.

@@ -2,7 +2,9 @@ import { tell } from "../../http/answer-facts.js";
 import { readText } from "../../http/body.js";
 import { isOwnOrigin } from "../../http/origin.js";
 import { isRefusal, Refusal } from "../../http/refusal.js";
+import { object, text } from "../../wire/schema.js";
 import type { AuthContext, AuthRequest } from "../context.js";
+import { type AuthEndpoint, pageParameter } from "../endpoint.js";
 import { applicationUrl } from "../links/link-url.js";
 import { useLink } from "../links/use-link.js";
 import { pageResponse } from "../pages/html-page.js";
@@ -12,7 +14,18 @@ import { donePage, formPage, problemPage, purposeOfPage, takesPassword } from ".
  * GET /auth/pages/{verify-email, accept-invitation, reset-password, change-email}: the server's own page for a mailed
  * link, used where `$auth` names no page of the application. Opening it does not use the link up.
  */
-export async function showPage({ request, context, name }: AuthRequest): Promise<Response | Refusal> {
+export const showPageEndpoint: AuthEndpoint = {
+  method: "GET",
+  path: "/auth/pages/{name}",
+  summary: "The page of a link, where none is configured",
+  parameters: [pageParameter, { name: "token", in: "query", required: true, schema: text }],
+  answers: { 200: "text/html", 400: "text/html" },
+  errors: [403, 404, 503],
+  needs: "nothing",
+  handle: showPage,
+};
+
+async function showPage({ request, context, name }: AuthRequest): Promise<Response | Refusal> {
   const purpose = purposeOfPage(name);
   if (purpose === null) return noSuchPage;
   const token = new URL(request.url).searchParams.get("token");
@@ -32,12 +45,20 @@ const incomplete = "The address is incomplete. Open the whole link of the mail."
  * that is refused leaves it usable. It opens no session, so that a page of another site cannot sign anybody in by
  * sending such a form.
  */
-export async function submitPage({
-  request,
-  context,
-  name,
-  address,
-}: AuthRequest): Promise<Response | Refusal> {
+export const submitPageEndpoint: AuthEndpoint = {
+  method: "POST",
+  path: "/auth/pages/{name}",
+  summary: "Its form",
+  parameters: [pageParameter],
+  body: { "application/x-www-form-urlencoded": object({ token: text, password: text }, "password") },
+  answers: { 200: "text/html", 400: "text/html" },
+  errors: [400, 403, 404, 413, 415, 503],
+  events: ["link_used", "link_refused"],
+  needs: "nothing",
+  handle: submitPage,
+};
+
+async function submitPage({ request, context, name, address }: AuthRequest): Promise<Response | Refusal> {
   const purpose = purposeOfPage(name);
   if (purpose === null) return noSuchPage;
   if (!isOwnForm(request, context)) return foreignForm;

@@ -1,8 +1,11 @@
 import { tell } from "../../http/answer-facts.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import { constant, data, object, openObject } from "../../wire/schema.js";
 import { readEmail, readTokenAndPassword } from "../body.js";
 import type { AuthRequest } from "../context.js";
+import { type AuthEndpoint, accepted, bodyErrors } from "../endpoint.js";
+import { email, secret } from "../fields.js";
 import { prepareLinkMail } from "../links/link-mail.js";
 import { useLink } from "../links/use-link.js";
 import { insertPasswordResetMail } from "../store/outbox.js";
@@ -11,11 +14,19 @@ import { insertPasswordResetMail } from "../store/outbox.js";
  * POST /auth/password-reset/request: mails a link that resets the password. The answer and the statements are the same
  * whether or not the address has an account.
  */
-export async function requestPasswordReset({
-  request,
-  context,
-  address,
-}: AuthRequest): Promise<Response | Refusal> {
+export const requestPasswordResetEndpoint: AuthEndpoint = {
+  method: "POST",
+  path: "/auth/password-reset/request",
+  summary: "Mails a link that sets a password",
+  takes: openObject({ email }),
+  answers: accepted,
+  errors: [...bodyErrors, 429],
+  events: ["link_requested", null],
+  needs: "nothing",
+  handle: requestPasswordReset,
+};
+
+async function requestPasswordReset({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
   const email = await readEmail(request);
   if (isRefusal(email)) return email;
   const tooMany = await context.requestAllowance.take(address, context.platform.clock.now());
@@ -31,11 +42,19 @@ export async function requestPasswordReset({
  * POST /auth/password-reset/confirm with the `token` of a mailed link and `password`: sets the new password and ends
  * every session of the user. A disabled user stays disabled.
  */
-export async function confirmPasswordReset({
-  request,
-  context,
-  address,
-}: AuthRequest): Promise<Response | Refusal> {
+export const confirmPasswordResetEndpoint: AuthEndpoint = {
+  method: "POST",
+  path: "/auth/password-reset/confirm",
+  summary: "Sets a password, and ends every session",
+  takes: (password) => openObject({ token: secret, password }),
+  answers: { 200: data(object({ password_updated: constant(true) })) },
+  errors: bodyErrors,
+  events: ["password_reset", "link_refused"],
+  needs: "nothing",
+  handle: confirmPasswordReset,
+};
+
+async function confirmPasswordReset({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
   const body = await readTokenAndPassword(request);
   if (isRefusal(body)) return body;
   const used = await useLink(context, { purpose: "password_reset", ...body, address });

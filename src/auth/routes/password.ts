@@ -1,9 +1,12 @@
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import { count, data, object, openObject } from "../../wire/schema.js";
 import { readAuthBody } from "../body.js";
 import { notAUser } from "../callers/not-a-user.js";
 import type { CallerRequest } from "../context.js";
 import { emailKey } from "../email.js";
+import { type AuthEndpoint, throttledErrors, users } from "../endpoint.js";
+import { presentedPassword } from "../fields.js";
 import { wrongPassword } from "../passwords/as-owner.js";
 import { checkAccountPassword, finishAttempt } from "../passwords/password-check.js";
 import { ownAddressProblem, passwordProblem, presentedPasswordProblem } from "../passwords/passwords.js";
@@ -17,7 +20,20 @@ import { changePassword } from "../store/users.js";
  * POST /auth/password: replaces the caller's own password and ends every session, the calling one included. A wrong
  * current password counts like a failed login.
  */
-export async function changeOwnPassword({
+export const changeOwnPasswordEndpoint: AuthEndpoint = {
+  method: "POST",
+  path: "/auth/password",
+  summary: "Replaces the password, and ends every session",
+  callers: users,
+  takes: (password) => openObject({ current_password: presentedPassword, password }),
+  answers: { 200: data(object({ revoked_sessions: count })) },
+  errors: throttledErrors,
+  events: ["password_changed", "password_change_failed"],
+  needs: "caller first",
+  handle: changeOwnPassword,
+};
+
+async function changeOwnPassword({
   request,
   context,
   address,

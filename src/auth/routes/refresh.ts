@@ -3,7 +3,10 @@ import { underEither } from "../../encoding/keyring.js";
 import { tell } from "../../http/answer-facts.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
+import { openObject } from "../../wire/schema.js";
 import type { AuthContext, AuthRequest } from "../context.js";
+import { type AuthEndpoint, bodyErrors, signedIn } from "../endpoint.js";
+import { refreshToken } from "../fields.js";
 import { invalidRefreshToken, readRefreshToken, rejection } from "../sessions/read-refresh-token.js";
 import {
   familyOf,
@@ -21,7 +24,20 @@ import { rotateRefreshToken } from "../store/sessions.js";
  * POST /auth/refresh: exchanges a refresh token for new tokens. In cookie mode, a refusal of the refresh token also
  * deletes the cookies.
  */
-export async function refresh({ request, context }: AuthRequest): Promise<Response | Refusal> {
+export const refreshEndpoint: AuthEndpoint = {
+  method: "POST",
+  path: "/auth/refresh",
+  summary: "Rotates a refresh token, of the body or the cookie",
+  takes: openObject({ refresh_token: refreshToken }, "refresh_token"),
+  bodyIsOptional: true,
+  answers: signedIn,
+  errors: [...bodyErrors, 401],
+  events: [null, "token_refused"],
+  needs: "nothing",
+  handle: refresh,
+};
+
+async function refresh({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const answer = await rotate(request, context);
   return answer === invalidRefreshToken ? rejection(context.config) : answer;
 }

@@ -2,9 +2,12 @@ import { isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { newId } from "../../platform/new-id.js";
 import { HasherBusyError, type HashTurn } from "../../platform/platform.js";
+import { constant, count, data, object, openObject, ref } from "../../wire/schema.js";
 import { readEmailAndPassword } from "../body.js";
 import type { AuthContext, AuthRequest } from "../context.js";
 import { emailKey } from "../email.js";
+import { type AuthEndpoint, bodyErrors } from "../endpoint.js";
+import { email } from "../fields.js";
 import { prepareLinkMail } from "../links/link-mail.js";
 import { linkLifetimeSeconds } from "../links/links.js";
 import { ownAddressProblem, passwordProblem } from "../passwords/passwords.js";
@@ -17,7 +20,28 @@ import { insertUser, type NewUser, userWithPassword } from "../store/users.js";
  * POST /auth/register: creates a user with the role `user`, whatever role the body asks for, and opens a session. Where
  * addresses have to be confirmed, it opens no session but mails a link.
  */
-export async function register({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
+export const registerEndpoint: AuthEndpoint = {
+  method: "POST",
+  path: "/auth/register",
+  summary: "Creates a user of role user, and signs in unless the address has to be confirmed first",
+  takes: (password) => openObject({ email, password }),
+  answers: {
+    201: ref("svc.tokens"),
+    202: data(
+      object({
+        verification_required: constant(true),
+        user: ref("svc.tokenUser"),
+        verification_expires_in: count,
+      }),
+    ),
+  },
+  errors: [...bodyErrors, 409, 429],
+  events: ["registration", "registration_failed"],
+  needs: "nothing",
+  handle: register,
+};
+
+async function register({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
   const body = await readEmailAndPassword(request);
   if (isRefusal(body)) return body;

@@ -1,19 +1,41 @@
 import { Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import type { Result } from "../../platform/database.js";
+import { constant, data, flag, list, object, oneOf, text } from "../../wire/schema.js";
 import { notAUser } from "../callers/not-a-user.js";
 import type { IdentifiedRequest } from "../context.js";
+import { type AuthEndpoint, users } from "../endpoint.js";
 import { endCookies } from "../sessions/cookies.js";
 import { deleteEmailChangeOfSession } from "../store/email-change.js";
 import { instant } from "../store/instant.js";
 import { endSession, sessionsOf } from "../store/sessions.js";
 
 /** GET /auth/sessions: lists the caller's own sessions that have not ended, the most recently used first. */
-export async function listSessions({
-  context,
-  caller,
-  database,
-}: IdentifiedRequest): Promise<Response | Refusal> {
+export const listSessionsEndpoint: AuthEndpoint = {
+  method: "GET",
+  path: "/auth/sessions",
+  summary: "The own sessions that have not ended",
+  callers: users,
+  answers: {
+    200: data(
+      list(
+        object({
+          id: text,
+          kind: oneOf("tokens", "console"),
+          created_at: text,
+          last_used_at: text,
+          expires_at: text,
+          current: flag,
+        }),
+      ),
+    ),
+  },
+  errors: [401, 403, 503],
+  needs: "caller",
+  handle: listSessions,
+};
+
+async function listSessions({ context, caller, database }: IdentifiedRequest): Promise<Response | Refusal> {
   if (caller.kind !== "user") return notAUser(caller);
   const { auth } = context.config;
   const [found] = await database.query([
@@ -44,7 +66,20 @@ const noSuchSession = new Refusal("not_found", "no such session");
  * DELETE /auth/sessions/{id}: ends a session of the caller's own, so that its next request is refused. If that session
  * has asked to change the email address, the change is cancelled.
  */
-export async function endOwnSession({
+export const endOwnSessionEndpoint: AuthEndpoint = {
+  method: "DELETE",
+  path: "/auth/sessions/{id}",
+  summary: "Ends one of the own sessions",
+  callers: users,
+  parameters: [{ name: "id", in: "path", required: true, schema: text }],
+  answers: { 200: data(object({ revoked: constant(true) })) },
+  errors: [401, 403, 404, 503],
+  events: ["session_ended", null],
+  needs: "caller",
+  handle: endOwnSession,
+};
+
+async function endOwnSession({
   context,
   caller,
   database,

@@ -1,0 +1,39 @@
+import { constant, count, data, flag, nullOr, object, role, type Static, text } from "./schema.js";
+
+const members = { id: text, email: text, role, disabled: flag, email_verified: flag, created_at: text };
+
+/** The schema `svc.user`: a user. */
+export const user = object(members);
+/** A user. */
+export type User = Static<typeof user>;
+
+/** The schema `svc.someUser`: a user in a list, or those of its members that the list selects. */
+export const someUser = object(
+  { ...members, created_by: nullOr(text) },
+  ...(Object.keys(members) as (keyof typeof members)[]),
+  "created_by",
+);
+/** A user in a list that selects nothing, with who has made them. */
+export type ListedUser = User & Required<Pick<Static<typeof someUser>, "created_by">>;
+
+/** The schema `svc.tokenUser`: the user in the answer to a sign-in. */
+export const tokenUser = object({ id: text, email: text, role });
+/** The user in the answer to a sign-in. */
+export type TokenUser = Static<typeof tokenUser>;
+
+/**
+ * Makes the schema `svc.tokens`: the answer to a sign-in or a refresh. `tokensInBody` is false where the tokens come as
+ * cookies alone.
+ */
+export const tokens = (tokensInBody: boolean) =>
+  object({
+    data: object({
+      user: tokenUser,
+      ...(tokensInBody && { access_token: text, refresh_token: text }),
+      token_type: constant("Bearer"),
+      expires_in: count,
+    }),
+  });
+
+/** The answer of a request whose mail, if there is one, is on its way. */
+export const accepted = data(object({ accepted: constant(true) }));
