@@ -45,6 +45,7 @@ const mayImport: Record<string, readonly string[]> = {
     "rules",
     "schema",
     "sqlite",
+    "wire",
   ],
   sync: ["auth/callers/principal.ts", "http", "platform", "project", "rules", "schema", "sqlite", "tables"],
   operations: [
@@ -88,7 +89,7 @@ const mayImport: Record<string, readonly string[]> = {
     "tables",
   ],
   mail: ["auth", "encoding", "http", "platform", "project"],
-  log: ["http", "metering/uuid.ts", "platform"],
+  log: ["http", "metering/uuid.ts", "platform", "wire"],
   openapi: ["admin/authorize.ts", "auth", "http", "problems", "project", "rules", "schema", "sqlite", "wire"],
   assemble: [
     "admin/data-callers.ts",

@@ -1,4 +1,4 @@
-import type { Endings } from "../http/endpoint.js";
+import type { Endings, Endpoint } from "../http/endpoint.js";
 
 /** The security events of the endpoints for administrators, by method and route. */
 export const adminEndings: Readonly<Record<string, Endings>> = {
@@ -30,4 +30,14 @@ export const adminEndings: Readonly<Record<string, Endings>> = {
   "POST /admin/api/data/_svc/live": ["admin_read", null],
   "POST /admin/api/data/_svc/batch": ["rows_changed", null],
   "POST /admin/api/operations/:name": ["operation_run", null],
+};
+
+/** The query parameters of the endpoints for administrators. */
+export const adminQueryNames: Endpoint = {
+  method: "GET",
+  path: "/admin/api",
+  summary: "",
+  undocumentedQuery: "base allow_destructive from to group_by user_id who status route token q".split(" "),
+  answers: {},
+  errors: [],
 };

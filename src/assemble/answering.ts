@@ -1,19 +1,14 @@
 import { isOfOwnPages } from "../auth/callers/console-origin.js";
-import { authEndpoints } from "../auth/routes/endpoints.js";
 import { cors } from "../http/cors.js";
 import { loopbackHostsOnly } from "../http/loopback-hosts-only.js";
 import type { OriginPolicy } from "../http/origin.js";
 import type { Fetch } from "../http/router.js";
 import { strictTransportSecurity, transportSecurity } from "../http/transport-security.js";
-import { endingsOf } from "../log/event-of.js";
 import { createRequestLog } from "../log/request-log.js";
 import { createRouteOf } from "../log/route-of.js";
-import { adminEndings } from "./admin-endings.js";
 import type { AppOptions } from "./app-options.js";
+import { endings, parameterNames } from "./endpoints.js";
 import type { Services } from "./services.js";
-
-/** The security events of all endpoints. */
-export const endings = new Map([...endingsOf(authEndpoints), ...Object.entries(adminEndings)]);
 
 /**
  * Returns a function that puts around a router what every request gets: CORS, the check of the host, transport
@@ -34,6 +29,7 @@ export function createAnswering(
     log,
     routeOf,
     endings,
+    parameterNames,
     clientAddress,
     recent,
   });

@@ -24,6 +24,8 @@ export interface Endpoint {
   /** The credentials by which it can be called. One of them is enough. Without this member, anybody can call it. */
   readonly callers?: readonly Credential[];
   readonly parameters?: readonly JsonSchema[];
+  /** The names of query parameters that the document leaves out and the log may show. */
+  readonly undocumentedQuery?: readonly string[];
   /**
    * The schema of its JSON body. It is a function where a password is set by the body: that schema depends on the
    * project's settings.

@@ -1,31 +1,40 @@
+import type { Endpoint } from "../http/endpoint.js";
 import { parseQueryString } from "../http/query-string.js";
 import { isRefusal } from "../http/refusal.js";
+import { expandOptions, filterOperators, listParameters, tableParameters } from "../wire/list-query.js";
 
-/** The names of query parameters that the endpoints have, which the log may show. */
-const known = new Set(
-  [
-    "limit offset sort select cursor total search expand on_conflict on_duplicate since until q",
-    "count count_distinct sum avg min max group",
-    "base allow_destructive from to group_by user_id who status route token state code error",
-  ].flatMap((names) => names.split(" ")),
-);
-
-const operators = new Set("eq ne lt lte gt gte in is_null contains icontains starts_with".split(" "));
-const optionsOfExpand = new Set("limit sort select count".split(" "));
+/** The parameters of requests to tables whose names the log may show. */
+const ofTables: ReadonlySet<string> = new Set([...listParameters, ...tableParameters]);
+const operators: ReadonlySet<string> = new Set(filterOperators);
+const optionsOfExpand: ReadonlySet<string> = new Set(expandOptions);
 
 /**
- * The names of a query string's parameters, in its order, for the request log. A name that is neither one of the known
- * parameters nor that of a column of the table is given as `?`, because it may be any text of the caller's; so is the
+ * Returns the names of a query string's parameters that the request log may show. `columns` are those of the table that
+ * the request is about.
+ */
+export type ParameterNames = (url: string, columns: ReadonlyMap<string, unknown>) => readonly string[];
+
+/**
+ * Makes a function that returns the names of a query string's parameters, in its order, for the request log. A
+ * name that is neither a parameter of one of these endpoints or of requests to tables, nor that of a column of the table is given as `?`, because it may be any text of the caller's; so is the
  * path in `expand[…][limit]`.
  */
-export function parameterNames(url: string, columns: ReadonlyMap<string, unknown>): readonly string[] {
-  const parameters = parseQueryString(url);
-  if (isRefusal(parameters)) return ["?"];
-  return parameters.map(([name]) => shown(name, columns));
+export function createParameterNames(endpoints: readonly Endpoint[]): ParameterNames {
+  const known = new Set(endpoints.flatMap(queryNames));
+  return (url, columns) => {
+    const parameters = parseQueryString(url);
+    if (isRefusal(parameters)) return ["?"];
+    return parameters.map(([name]) => (known.has(name) ? name : shown(name, columns)));
+  };
+}
+
+function queryNames({ parameters = [], undocumentedQuery = [] }: Endpoint): readonly string[] {
+  const documented = parameters.filter((parameter) => parameter.in === "query");
+  return [...documented.map(({ name }) => name as string), ...undocumentedQuery];
 }
 
 function shown(name: string, columns: ReadonlyMap<string, unknown>): string {
-  if (known.has(name) || columns.has(name)) return name;
+  if (ofTables.has(name) || columns.has(name)) return name;
   const [, word, brackets] = /^(where|filter|expand)((?:\[[^[\]]*\])+)$/.exec(name) ?? [];
   const parts = brackets?.slice(1, -1).split("][") ?? [];
   if (word === "expand") return optionsOfExpand.has(parts[1] ?? "") ? `expand[?][${parts[1]}]` : "?";

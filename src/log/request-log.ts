@@ -7,7 +7,7 @@ import { type EndingsByRoute, eventOf } from "./event-of.js";
 import { instantText } from "./instant-text.js";
 import { isWritten, type LogLevel } from "./log-level.js";
 import type { LogSettings } from "./message-line.js";
-import { parameterNames } from "./parameter-names.js";
+import type { ParameterNames } from "./parameter-names.js";
 import type { RecentRequest, RecentRequests } from "./recent-requests.js";
 import { jsonLine, textLine } from "./request-line.js";
 import type { RouteOf } from "./route-of.js";
@@ -21,6 +21,7 @@ export interface RequestLogOptions {
   readonly log: Log;
   readonly routeOf: RouteOf;
   readonly endings: EndingsByRoute;
+  readonly parameterNames: ParameterNames;
   /** Returns the IP address that a request comes from. `env` is what the runtime passed beside the request. */
   readonly clientAddress: (request: Request, env: unknown) => string;
   /** Keeps the last requests in memory for administrators, whether they are written to the log or not. */
@@ -48,7 +49,7 @@ const addressesBytesMax = 65_536;
 
 /** Makes the request log (`docs/reference/log.md`). Where `log.format` is `off`, requests are only remembered. */
 export function createRequestLog(options: RequestLogOptions): RequestLog {
-  const { settings, clock, random, log, routeOf, endings, clientAddress, recent } = options;
+  const { settings, clock, random, log, routeOf, endings, parameterNames, clientAddress, recent } = options;
   const written = settings.format === "json" ? jsonLine : textLine;
   const prefixes = new Memo<{ readonly prefix: string | null }>(addressesBytesMax);
   const prefixOf = (address: string) =>

@@ -1,6 +1,7 @@
 import type { Column, Table } from "../project/model.js";
 import { needsValue } from "../project/needs-value.js";
 import type { ColumnType } from "../sqlite/column-type.js";
+import type { FilterOperator } from "../wire/list-query.js";
 import type { JsonSchema } from "../wire/schema.js";
 
 /** The JSON schema of each type of column, without NULL (`docs/reference/http.md#values`). */
@@ -151,7 +152,7 @@ export function conditionSchemas(): JsonSchema {
   return Object.fromEntries(entries);
 }
 
-const comparisons = ["eq", "ne", "lt", "lte", "gt", "gte"];
+const comparisons: readonly FilterOperator[] = ["eq", "ne", "lt", "lte", "gt", "gte"];
 const listedValues = {
   type: "string",
   description: 'values with commas between them, or a JSON array: 1,2 or ["a,b","c"]; 1 to 1000 of them',

@@ -3,6 +3,7 @@ import { isNumbered, needsValue } from "../project/needs-value.js";
 import type { RuleAction, TableRules } from "../rules/ast.js";
 import { admitsAnonymous } from "../rules/specialise.js";
 import type { CatalogTable } from "../schema/catalog.js";
+import { type ListParameter, listParameters } from "../wire/list-query.js";
 import { data, type JsonSchema, list, nullOr, object, openObject, ref, text } from "../wire/schema.js";
 import { acceptedSchema, storedSchema, textSchema } from "./column-schema.js";
 import { expandedRowSchema, expandParameters } from "./expand.js";
@@ -38,7 +39,7 @@ export function tablePaths(
     get: documented({
       ...source("read", "list", `Lists rows of ${name}`),
       description: `Filters come in groups, too: filter[$or][0][<column>][<operator>], filter[$and][0][…] and filter[$not][…], up to 5 in one another. The method QUERY takes the same list as JSON: see /api/${name}/_svc/query.`,
-      parameters: listParameters(table, tables),
+      parameters: parametersOf(listParameters, table, tables),
       answers: { 200: object({ data: list(listed), meta: ref("svc.list") }) },
       errors: [400, 401, 403, 500, 503],
     }),
@@ -86,13 +87,7 @@ export function tablePaths(
   const state = {
     get: documented({
       ...source("history", "state", `Lists rows of ${name} as they were`),
-      parameters: [
-        atParameter,
-        ...filterParameters(table),
-        separated("select", { enum: [...table.columns.keys()] }),
-        limitParameter,
-        cursorParameter,
-      ],
+      parameters: [atParameter, ...parametersOf(["where", "filter", "select", "limit", "cursor"], table)],
       answers: { 200: pastRows(name) },
       errors: [400, 401, 403, 404, 410, 500, 503],
     }),
@@ -104,8 +99,7 @@ export function tablePaths(
         query("where", object(keyOfText(table)), { style: "deepObject", explode: true, required: false }),
         query("since", text),
         query("until", text),
-        limitParameter,
-        cursorParameter,
+        ...parametersOf(["limit", "cursor"], table),
       ],
       answers: { 200: versionsOf(name) },
       errors: [400, 401, 403, 404, 500, 503],
@@ -246,19 +240,40 @@ export function tableSchemas(
   };
 }
 
-function listParameters(table: Table, tables: readonly Table[]): readonly JsonSchema[] {
-  const columns = [...table.columns.values()];
-  const sorted = comparable(table).flatMap((name) => [name, `-${name}`]);
-  return [
-    ...filterParameters(table),
-    separated("select", { enum: columns.map(({ name }) => name) }),
-    separated("sort", { enum: sorted }),
-    ...(table.search.length > 0 ? [query("search", { type: "string", maxLength: 1000 })] : []),
-    ...expandParameters(table, tables),
-    limitParameter,
-    query("offset", { type: "integer", minimum: 0, default: 0 }),
-    ...pageParameters,
-  ];
+/** What the document says of each parameter of a list. */
+const describedParameters: Readonly<
+  Record<ListParameter, (table: Table, tables: readonly Table[]) => readonly JsonSchema[]>
+> = {
+  where: whereParameter,
+  filter: ({ columns }) =>
+    [...columns.values()].map(({ name, type }) =>
+      query(`filter[${name}]`, ref(`svc.filter.${type}`), deepObject),
+    ),
+  select: ({ columns }) => [separated("select", { enum: [...columns.keys()] })],
+  sort: (table) => [separated("sort", { enum: comparable(table).flatMap((name) => [name, `-${name}`]) })],
+  search: ({ search }) => (search.length > 0 ? [query("search", { type: "string", maxLength: 1000 })] : []),
+  expand: expandParameters,
+  limit: () => [query("limit", { type: "integer", minimum: 1, maximum: 1000, default: 50 })],
+  offset: () => [query("offset", { type: "integer", minimum: 0, default: 0 })],
+  total: () => [query("total", { enum: ["exact", "none"], default: "exact" })],
+  cursor: () => [query("cursor", { type: "string", description: "meta.next_cursor, alone" })],
+};
+
+const deepObject = { style: "deepObject", explode: true };
+
+function whereParameter({ columns }: Table): readonly JsonSchema[] {
+  const compared = [...columns.values()].filter(({ type }) => type !== "json");
+  const equal = Object.fromEntries(compared.map((column) => [column.name, textSchema(column)]));
+  return [query("where", object(equal, ...Object.keys(equal)), deepObject)];
+}
+
+/** Makes the parameters of these names, as a list of the table has them. */
+function parametersOf(
+  names: readonly ListParameter[],
+  table: Table,
+  tables: readonly Table[] = [],
+): readonly JsonSchema[] {
+  return names.flatMap((name) => describedParameters[name](table, tables));
 }
 
 function aggregateParameters(table: Table): readonly JsonSchema[] {
@@ -267,7 +282,7 @@ function aggregateParameters(table: Table): readonly JsonSchema[] {
   const some = (name: string, values: readonly string[], more: JsonSchema = {}) =>
     values.length === 0 ? [] : [separated(name, { enum: values }, more)];
   return [
-    ...filterParameters(table),
+    ...parametersOf(["where", "filter"], table),
     ...some("count", ["*", ...columns.map(({ name }) => name)]),
     ...["count_distinct", "min", "max"].flatMap((name) => some(name, comparable(table))),
     ...["sum", "avg"].flatMap((name) =>
@@ -278,19 +293,7 @@ function aggregateParameters(table: Table): readonly JsonSchema[] {
     ),
     ...some("group", comparable(table), { maxItems: 8 }),
     separated("sort", { type: "string", description: "a group or a result, as -count or sum_<column>" }),
-    limitParameter,
-    ...pageParameters,
-  ];
-}
-
-function filterParameters({ columns }: Table): readonly JsonSchema[] {
-  const filtered = [...columns.values()];
-  const deep = { style: "deepObject", explode: true };
-  const compared = filtered.filter(({ type }) => type !== "json");
-  const equal = Object.fromEntries(compared.map((column) => [column.name, textSchema(column)]));
-  return [
-    query("where", object(equal, ...Object.keys(equal)), deep),
-    ...filtered.map((column) => query(`filter[${column.name}]`, ref(`svc.filter.${column.type}`), deep)),
+    ...parametersOf(["limit", "total", "cursor"], table),
   ];
 }
 
@@ -310,13 +313,6 @@ const ifMatch = header(
 /** Makes a query parameter of several values with commas between them, each of them once. */
 const separated = (name: string, items: JsonSchema, more: JsonSchema = {}) =>
   query(name, { ...list(items), minItems: 1, uniqueItems: true, ...more }, { style: "form", explode: false });
-
-const limitParameter = query("limit", { type: "integer", minimum: 1, maximum: 1000, default: 50 });
-const cursorParameter = query("cursor", { type: "string", description: "meta.next_cursor, alone" });
-const pageParameters: readonly JsonSchema[] = [
-  query("total", { enum: ["exact", "none"], default: "exact" }),
-  cursorParameter,
-];
 
 /**
  * Returns the names of the columns whose values can be compared with each other, and so sorted and grouped: all but

@@ -25,6 +25,7 @@ export const callbackByGetEndpoint: AuthEndpoint = {
   method: "GET",
   path: "/auth/oauth/callback/{provider}",
   refusesMethods: true,
+  undocumentedQuery: ["state", "code", "error"],
   summary: "Where Google and GitHub send the browser back to",
   parameters: [providerParameter],
   answers: { 303: null },

@@ -2,6 +2,7 @@ import { type QueryParameter, quoted } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Column } from "../../project/model.js";
 import type { ColumnType } from "../../sqlite/column-type.js";
+import type { AggregateFunction } from "../../wire/list-query.js";
 import { isExpansion } from "./expand.js";
 import { columnOf } from "./filters.js";
 import { type Incomparable, type ListRequest, parseListRequest } from "./list-request.js";
@@ -32,12 +33,6 @@ export interface AggregateResult {
   /** The column that the function computes from; null for `count=*`, which counts rows. */
   readonly column: Column | null;
 }
-
-/**
- * The functions that can be computed of a group's rows. Each has the name of the query parameter that asks for it, as
- * in `sum=cents`.
- */
-export type AggregateFunction = "count" | "count_distinct" | "sum" | "avg" | "min" | "max";
 
 /** One term of the order of groups: the group column or the result that they are ordered by. */
 export interface AggregateOrderTerm {

@@ -1,5 +1,6 @@
 import { quoted } from "../../http/query-string.js";
 import { badRequest, type Refusal } from "../../http/refusal.js";
+import { expandOptions } from "../../wire/list-query.js";
 import { type Sent, SentJson, SentText } from "./sent.js";
 
 /**
@@ -9,7 +10,7 @@ import { type Sent, SentJson, SentText } from "./sent.js";
  */
 export type AskedExpansions = Map<string, Map<string, Sent>>;
 
-const options: readonly string[] = ["limit", "sort", "select", "count"];
+const options: readonly string[] = expandOptions;
 
 /** Whether the name of a parameter or of a member of the body belongs to `expand`. */
 export function isExpansion(name: string): boolean {

@@ -4,6 +4,7 @@ import type { SqlValue } from "../../platform/database.js";
 import { isPlainReal, realText } from "../../platform/real-scale.js";
 import type { Column } from "../../project/model.js";
 import type { ColumnReference, CompareOperator, Expression, Given, TextMatch } from "../../rules/ast.js";
+import type { FilterOperator } from "../../wire/list-query.js";
 import type { Sent } from "./sent.js";
 
 /** The filters of a list request, parsed into conditions and values. */
@@ -290,17 +291,18 @@ function textMatch(kind: TextMatch["kind"]): FilterParser {
   };
 }
 
-const operators: ReadonlyMap<string, FilterParser> = new Map<string, FilterParser>([
-  ["eq", comparison("eq", "=")],
-  ["ne", comparison("ne", "!=")],
-  ["lt", comparison("lt", "<")],
-  ["lte", comparison("lte", "<=")],
-  ["gt", comparison("gt", ">")],
-  ["gte", comparison("gte", ">=")],
-  ["in", oneOf],
-  ["not_in", noneOf],
-  ["is_null", isNull],
-  ["contains", textMatch("contains")],
-  ["icontains", textMatch("icontains")],
-  ["starts_with", textMatch("starts_with")],
-]);
+const parsersByOperator: Readonly<Record<FilterOperator, FilterParser>> = {
+  eq: comparison("eq", "="),
+  ne: comparison("ne", "!="),
+  lt: comparison("lt", "<"),
+  lte: comparison("lte", "<="),
+  gt: comparison("gt", ">"),
+  gte: comparison("gte", ">="),
+  in: oneOf,
+  not_in: noneOf,
+  is_null: isNull,
+  contains: textMatch("contains"),
+  icontains: textMatch("icontains"),
+  starts_with: textMatch("starts_with"),
+};
+const operators: ReadonlyMap<string, FilterParser> = new Map(Object.entries(parsersByOperator));

@@ -3,6 +3,7 @@ import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import type { SqlValue } from "../../platform/database.js";
 import type { Column } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
+import type { ListParameter } from "../../wire/list-query.js";
 import { addBodyFilters } from "./body-filters.js";
 import { type AskedExpansions, addBodyExpansions, addQueryExpansion, isExpansion } from "./expand.js";
 import { columnOf, filtersOf, type Group, newGroup } from "./filters.js";
@@ -161,14 +162,18 @@ export function notComparable(
 
 type Parser = (sent: Sent, readable: ReadonlyMap<string, Column>) => Partial<ListParts> | Refusal;
 
-const parsers: ReadonlyMap<string, Parser> = new Map<string, Parser>([
-  ["limit", parseLimit],
-  ["offset", parseOffset],
-  ["search", parseSearch],
-  ["select", parseSelect],
-  ["sort", parseSort],
-  ["total", parseTotal],
-]);
+/** The parameters that are read one by one, unlike those of filters and of `expand`, and unlike `cursor`, which is alone. */
+type SimpleParameter = Exclude<ListParameter, "where" | "filter" | "expand" | "cursor">;
+
+const parsersByName: Readonly<Record<SimpleParameter, Parser>> = {
+  limit: parseLimit,
+  offset: parseOffset,
+  search: parseSearch,
+  select: parseSelect,
+  sort: parseSort,
+  total: parseTotal,
+};
+const parsers: ReadonlyMap<string, Parser> = new Map(Object.entries(parsersByName));
 
 function parseLimit(sent: Sent): Partial<ListParts> | Refusal {
   const limit = sent.count();

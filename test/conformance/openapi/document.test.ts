@@ -1,7 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
-import { parameterNames } from "../../../src/log/parameter-names.js";
+import { parameterNames } from "../../../src/assemble/endpoints.js";
 import { client, dataOf, expectRefusal } from "../../support/client.js";
 import { apiKey, serve, signUp, signUpAdmin } from "../../support/server.js";
 

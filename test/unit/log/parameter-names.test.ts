@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parameterNames } from "../../../src/log/parameter-names.js";
+import { parameterNames } from "../../../src/assemble/endpoints.js";
 
 const columns = new Map([
   ["id", null],
@@ -14,6 +14,8 @@ it.each([
   "where[id]",
   "filter[title]",
   "filter[title][icontains]",
+  "filter[title][not_in]",
+  "at",
   "filter[$or][0][$not][$and][12][id][gt]",
 ])("%s is shown", (name) => {
   expect(parameterNames(`/?${encodeURIComponent(name)}=1`, columns)).toEqual([name]);

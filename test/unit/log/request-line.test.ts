@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { endings } from "../../../src/assemble/answering.js";
+import { endings } from "../../../src/assemble/endpoints.js";
 import { securityEvents } from "../../../src/http/security-event.js";
 import { addressPrefix } from "../../../src/log/address-prefix.js";
 import { instantText } from "../../../src/log/instant-text.js";
