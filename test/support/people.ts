@@ -91,7 +91,7 @@ export async function member(
         refreshExpiresAtMs: now + 2_592_000_000,
       },
       userWithPassword(id, passwordHash),
-    ),
+    ).statements,
   ]);
   const accessToken = await accessTokenOf(server, id, { claims: { role } });
   return { id, accessToken, refreshToken, bearer: { Authorization: `Bearer ${accessToken}` } };

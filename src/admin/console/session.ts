@@ -16,12 +16,12 @@ import {
 } from "../../auth/sessions/console-cookie.js";
 import { withCookies } from "../../auth/sessions/cookies.js";
 import { type MadeConsoleSession, makeConsoleSession } from "../../auth/sessions/make-console-session.js";
-import type { PublicUser } from "../../auth/sessions/token-response.js";
 import {
   confirmConsoleSession,
   openConsoleSession,
   revokeConsoleSession,
 } from "../../auth/store/console-sessions.js";
+import type { SessionHolder } from "../../auth/store/sessions.js";
 import { hashSecret } from "../../encoding/hash-secret.js";
 import { tell } from "../../http/answer-facts.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
@@ -55,7 +55,7 @@ const adminsOnly = new Refusal("forbidden", "the console is for admins");
  * console's cookie holds its token.
  */
 export function openedResponse(
-  user: PublicUser,
+  user: SessionHolder,
   session: MadeConsoleSession,
   origin: ConsoleOrigin,
   status: 200 | 201,
@@ -67,7 +67,7 @@ export function openedResponse(
 }
 
 function sessionResponse(
-  { id, email, role }: PublicUser,
+  { id, email, role }: SessionHolder,
   { expiresAtMs, confirmedUntilMs }: ConsoleSession,
   status = 200,
 ): Response {
@@ -140,7 +140,7 @@ export async function confirmSession({
 const wrong = new Refusal("invalid_credentials", "the password is wrong", { status: 403 });
 
 interface FoundSession {
-  readonly user: PublicUser;
+  readonly user: SessionHolder;
   readonly session: ConsoleSession;
   readonly sessionId: string;
 }

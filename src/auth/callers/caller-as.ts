@@ -1,9 +1,9 @@
 import { Refusal } from "../../http/refusal.js";
 import type { Statements } from "../../platform/database.js";
+import { ask } from "../../platform/query.js";
 import { emailKey } from "../email.js";
 import { serviceKeyById } from "../store/service-keys.js";
-import { userOf } from "../store/user-of.js";
-import { userByEmail, userById } from "../store/users.js";
+import { accountById, userByEmail } from "../store/users.js";
 import { anonymous, type Caller } from "./principal.js";
 
 /**
@@ -49,14 +49,11 @@ async function userAs(
   by: "id" | "email",
   value: string,
 ): Promise<FoundCaller | Refusal> {
-  const statement = by === "id" ? userById(value) : userByEmail(emailKey(value));
-  const [found] = await database.query([statement]);
-  const [row] = found!.rows;
-  if (row === undefined) return new Refusal("not_found", "there is no such user");
-  const { id, email, role, disabled, email_verified: emailVerified } = userOf(row);
-  const texts = { id: String(id), email: String(email), role: String(role) };
+  const found = await ask(database, by === "id" ? accountById(value) : userByEmail(emailKey(value)));
+  if (found === null) return new Refusal("not_found", "there is no such user");
+  const { id, email, role, disabled, emailVerified } = found;
   return {
-    caller: { kind: "user", ...texts, emailVerified, sessionId: "" },
+    caller: { kind: "user", id, email, role, emailVerified, sessionId: "" },
     shutOut: disabled ? "the user is disabled" : null,
   };
 }

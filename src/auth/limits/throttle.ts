@@ -1,6 +1,7 @@
 import type { Keyring } from "../../encoding/keyring.js";
 import { Refusal } from "../../http/refusal.js";
-import type { Database, Result, Statement } from "../../platform/database.js";
+import type { Database, Statement } from "../../platform/database.js";
+import { ask, combined, effect, type Query, together } from "../../platform/query.js";
 import type { Config } from "../../project/config.js";
 import {
   countAttempts,
@@ -8,6 +9,7 @@ import {
   moveCounter,
   moveKnownAddress,
   type ThrottledAttempts,
+  type UsedUpCounter,
   usedUp,
 } from "../store/throttle.js";
 import { accountWindowMsMax, strangersMayTryAt } from "./account-backoff.js";
@@ -15,13 +17,13 @@ import { throttleKeys } from "./throttle-keys.js";
 
 /** A password attempt, which counts as a failure until the statements `forgive` are run. */
 export interface CountedAttempt {
-  /** Statements that count the attempt, for the batch that begins it. */
-  readonly count: readonly Statement[];
+  /** Counts the attempt, for the batch that begins it. */
+  readonly count: Query<boolean>;
   /**
-   * Takes the results of the statements `count`. Returns null if the attempt may go on, otherwise the refusal
-   * `rate_limited`.
+   * Takes what `count` returns: whether all limits allow the attempt. Returns null if it may go on, otherwise the
+   * refusal `rate_limited`.
    */
-  judge(results: readonly Result[]): Promise<Refusal | null>;
+  judge(isAllowed: boolean): Promise<Refusal | null>;
   /** Statements that take the count back, to be run in the batch that a successful attempt writes. */
   readonly forgive: readonly Statement[];
   /**
@@ -66,7 +68,7 @@ export class PasswordThrottle {
     const addressKeys = await this.addressKeys(address);
     const addressKey = addressKeys.current;
     if (!this.limits.enabled)
-      return { count: [], judge: async () => null, forgive: [], end: () => {}, addressKey };
+      return { count: always, judge: async () => null, forgive: [], end: () => {}, addressKey };
     const { max_failures, max_failures_per_address, max_failures_per_account, window_secs } = this.limits;
     const windowMs = window_secs * 1000;
     const both = await this.keys("both", emailKey, address);
@@ -93,9 +95,9 @@ export class PasswordThrottle {
     const counters = [both.current, ofAddress.current, ofAccount.current] as const;
     let isUnderWay = false;
     return {
-      count: [...moves, countAttempts(attempts)],
-      judge: async (results) => {
-        if (results[moves.length]!.rows.length === 0) return this.refusal(attempts);
+      count: combined(together(effect(...moves), countAttempts(attempts)), ([, isAllowed]) => isAllowed),
+      judge: async (isAllowed) => {
+        if (!isAllowed) return this.refusal(attempts);
         isUnderWay = true;
         this.#countUnderWay(counters, 1);
         return null;
@@ -130,9 +132,9 @@ export class PasswordThrottle {
   }
 
   private async refusal(attempts: ThrottledAttempts): Promise<Refusal> {
-    const [result] = await this.database.query([usedUp(attempts)]);
-    const mayTryAt = result!.rows.map((row) =>
-      tryAgainAt(attempts, row as UsedUp, this.#underWay.get(row[0] as string) ?? 0),
+    const counters = await ask(this.database, usedUp(attempts));
+    const mayTryAt = counters.map((counter) =>
+      tryAgainAt(attempts, counter, this.#underWay.get(counter.key) ?? 0),
     );
     const seconds = Math.max(1, Math.ceil((Math.max(...mayTryAt) - attempts.now) / 1000));
     return new Refusal("rate_limited", "too many failed attempts", {
@@ -145,7 +147,8 @@ export class PasswordThrottle {
   }
 }
 
-type UsedUp = readonly [key: string, startedAt: number, endsAt: number, count: number];
+/** What counts an attempt where nothing is counted. */
+const always: Query<boolean> = { statements: [], read: () => true };
 
 /**
  * When an attempt that a counter has refused may be made again, in milliseconds since the epoch. If the limit is
@@ -154,7 +157,7 @@ type UsedUp = readonly [key: string, startedAt: number, endsAt: number, count: n
  */
 function tryAgainAt(
   attempts: ThrottledAttempts,
-  [key, startedAt, endsAt, count]: UsedUp,
+  { key, startedAt, endsAt, count }: UsedUpCounter,
   underWay: number,
 ): number {
   const { both, ofAddress, ofAccount } = attempts;

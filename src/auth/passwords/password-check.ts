@@ -1,10 +1,11 @@
 import type { Refusal } from "../../http/refusal.js";
-import type { Database, Result } from "../../platform/database.js";
+import type { Database } from "../../platform/database.js";
 import type { Platform } from "../../platform/platform.js";
+import { rowOf, run, together } from "../../platform/query.js";
 import type { CheckedRow } from "../callers/authenticate.js";
 import type { CountedAttempt, PasswordThrottle } from "../limits/throttle.js";
 import { schemaVersionCheck } from "../store/checks.js";
-import { userByEmail } from "../store/users.js";
+import { type StoredAccount, userByEmail } from "../store/users.js";
 import { checkPassword } from "./passwords.js";
 
 /** What checking a password takes of the server. */
@@ -14,11 +15,7 @@ export interface PasswordServices {
 }
 
 /** An account that can sign in with a password. */
-export interface Account {
-  readonly id: string;
-  readonly email: string;
-  readonly role: string;
-  readonly emailVerified: boolean;
+export interface Account extends StoredAccount {
   readonly passwordHash: string;
 }
 
@@ -54,20 +51,20 @@ export async function checkAccountPassword(
   password: string,
 ): Promise<PasswordCheck | Refusal> {
   const attempt = await throttle.attempt({ emailKey, address, now: platform.clock.now() });
-  const [version, found, ...counted] = await platform.database.batch([
-    schemaVersionCheck(),
-    userByEmail(emailKey),
-    ...attempt.count,
-  ]);
-  const refusal = await attempt.judge(counted);
+  const version = rowOf(schemaVersionCheck(), (row) => row);
+  const [schemaVersion, found, isCounted] = await run(
+    platform.database,
+    together(version, userByEmail(emailKey), attempt.count),
+  );
+  const refusal = await attempt.judge(isCounted);
   if (refusal !== null) return refusal;
-  const stored = (found!.rows[0]?.[5] ?? null) as string | null;
+  const stored = found?.passwordHash ?? null;
   const matches = await orForgive(platform.database, attempt, () =>
     checkPassword(platform.passwordHasher, password, stored, { address, isFor: "sign_in" }),
   );
-  const account = matches ? enabledAccount(found!) : null;
+  const account = matches ? enabledAccount(found) : null;
   if (account === null) attempt.end();
-  return { account, attempt, schemaVersion: version!.rows[0]! };
+  return { account, attempt, schemaVersion: schemaVersion! };
 }
 
 /**
@@ -98,14 +95,7 @@ async function orForgive<T>(database: Database, attempt: CountedAttempt, work: (
   }
 }
 
-function enabledAccount({ rows: [row] }: Result): Account | null {
-  const [id, email, role, disabled, verified, passwordHash] = row as [
-    id: string,
-    email: string,
-    role: string,
-    disabled: number,
-    verified: number,
-    passwordHash: string,
-  ];
-  return disabled === 1 ? null : { id, email, role, emailVerified: verified === 1, passwordHash };
+function enabledAccount(account: StoredAccount | null): Account | null {
+  if (account === null || account.disabled || account.passwordHash === null) return null;
+  return { ...account, passwordHash: account.passwordHash };
 }

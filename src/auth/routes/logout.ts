@@ -2,6 +2,7 @@ import { hashSecret } from "../../encoding/hash-secret.js";
 import { tell } from "../../http/answer-facts.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import { run } from "../../platform/query.js";
 import { constant, data, object, openObject } from "../../wire/schema.js";
 import type { AuthRequest } from "../context.js";
 import { type AuthEndpoint, bodyErrors } from "../endpoint.js";
@@ -31,23 +32,19 @@ export const logoutEndpoint: AuthEndpoint = {
 async function logout({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
   const token = await readRefreshToken(request, config);
-  if (token === invalidRefreshToken) return rejection(context.config);
+  if (token === invalidRefreshToken) return rejection(config);
   if (isRefusal(token)) return token;
   const family = familyOf(token);
-  if (family === null) return rejection(context.config);
-  const statements = revokeByRefreshToken({
+  if (family === null) return rejection(config);
+  const revoke = revokeByRefreshToken({
     hash: await hashSecret(token),
     familyHash: await hashSecret(family),
     now: platform.clock.now(),
     graceMs: config.auth.refresh_token_rotation_grace_secs * 1000,
     sessionMaxAgeMs: config.auth.session_max_age_secs * 1000,
   });
-  const results = await platform.database.batch(statements);
-  const [ended] = results.at(-1)!.rows;
-  if (ended === undefined) {
-    const isReused = results[0]!.rowsWritten > 0;
-    return tell(rejection(context.config), isReused ? { event: "refresh_reuse" } : {});
-  }
+  const { userId, isReused } = await run(platform.database, revoke);
+  if (userId === null) return tell(rejection(config), isReused ? { event: "refresh_reuse" } : {});
   const answer = endCookies(config.auth, json({ data: { revoked: true } }));
-  return tell(answer, { principal: { kind: "user", id: ended[1] as string } });
+  return tell(answer, { principal: { kind: "user", id: userId } });
 }

@@ -2,7 +2,7 @@ import { hashSecret } from "../../encoding/hash-secret.js";
 import { underEither } from "../../encoding/keyring.js";
 import { tell } from "../../http/answer-facts.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
-import type { Result } from "../../platform/database.js";
+import { run } from "../../platform/query.js";
 import { openObject } from "../../wire/schema.js";
 import type { AuthContext, AuthRequest } from "../context.js";
 import { type AuthEndpoint, bodyErrors, signedIn } from "../endpoint.js";
@@ -15,10 +15,9 @@ import {
   openSuccessor,
   refreshTokenRandomBytes,
   sealSuccessor,
-  type TokenFacts,
 } from "../sessions/refresh-rotation.js";
 import { tokenResponse } from "../sessions/token-response.js";
-import { rotateRefreshToken } from "../store/sessions.js";
+import { rotateRefreshToken, type TokenFacts } from "../store/sessions.js";
 
 /**
  * POST /auth/refresh: exchanges a refresh token for new tokens. In cookie mode, a refusal of the refresh token also
@@ -53,7 +52,8 @@ async function rotate(request: Request, context: AuthContext): Promise<Response 
   const successor = newRefreshToken(platform.random.bytes(refreshTokenRandomBytes), family);
   const iv = platform.random.bytes(12);
   const sealedSuccessor = await sealSuccessor(successor, presented, successorKeys.current, iv);
-  const results = await platform.database.batch(
+  const { facts, isReused } = await run(
+    platform.database,
     rotateRefreshToken({
       hash: await hashSecret(presented),
       familyHash: await hashSecret(family),
@@ -65,7 +65,6 @@ async function rotate(request: Request, context: AuthContext): Promise<Response 
       successorExpiresAtMs: now + config.auth.refresh_token_ttl_secs * 1000,
     }),
   );
-  const facts = factsOf(results.at(-1)!);
   const verdict = judgeRotation(facts, sealedSuccessor, now, graceMs);
   switch (verdict.kind) {
     case "issue":
@@ -77,9 +76,7 @@ async function rotate(request: Request, context: AuthContext): Promise<Response 
       return same === null ? invalidRefreshToken : respond(context, verdict.facts, same);
     }
     case "reject":
-      // The last but one statement of the batch ends the session if its token was used again too late. If it has
-      // changed a row, the answer's line in the log says so.
-      return results.at(-2)!.rowsWritten > 0 ? reused(context, facts) : invalidRefreshToken;
+      return isReused ? reused(context, facts) : invalidRefreshToken;
   }
 }
 
@@ -99,16 +96,4 @@ async function respond(
 ): Promise<Response> {
   const response = await tokenResponse(context, user, { id: sessionId, refreshToken }, 200);
   return tell(response, { principal: { kind: "user", id: user.id } });
-}
-
-function factsOf({ rows: [row] }: Result): TokenFacts | null {
-  if (row === undefined) return null;
-  const [usedAtMs, sealed, sessionId, ended, id, email, role, disabled] = row;
-  return {
-    usedAtMs: usedAtMs as number | null,
-    sealedSuccessor: sealed as string | null,
-    sessionId: sessionId as string,
-    sessionEnded: ended === 1,
-    user: { id: id as string, email: email as string, role: role as string, disabled: disabled === 1 },
-  };
 }

@@ -1,9 +1,10 @@
 import { tell } from "../../http/answer-facts.js";
 import type { Statement } from "../../platform/database.js";
+import { effect, type Query, run, together } from "../../platform/query.js";
 import type { Condition } from "../store/condition.js";
-import { openSession } from "../store/sessions.js";
+import { openSession, type SessionHolder } from "../store/sessions.js";
 import { makeSession, type SessionServices } from "./make-session.js";
-import { type PublicUser, tokenResponse } from "./token-response.js";
+import { tokenResponse } from "./token-response.js";
 
 /**
  * What proves who signs in (a password, the link of a mail, or the code of a social sign-in), as parts of the batch
@@ -42,7 +43,7 @@ export async function completeSignIn(
 }
 
 /**
- * Opens a session by the statements of `open` (those of `openSession` or `openConsoleSession`), if the first factor,
+ * Opens a session by the query of `open` (that of `openSession` or `openConsoleSession`), if the first factor,
  * such as a password, is still valid. Every sign-in ends here: login, registration, a mailed link, a provider's code,
  * and that to the console. Returns who has signed in; null where the factor is no longer valid. A second factor, which
  * does not exist yet, would be asked for at this place: for a user who has one, a challenge would be stored and
@@ -51,11 +52,9 @@ export async function completeSignIn(
 export async function signIn(
   { platform }: Pick<SessionServices, "platform">,
   { before, holder, after = [] }: FirstFactor,
-  open: (holder: Condition) => readonly Statement[],
-): Promise<PublicUser | null> {
-  const results = await platform.database.batch([...before, ...open(holder), ...after]);
-  const [row] = results[before.length]!.rows;
-  if (row === undefined) return null;
-  const [id, email, role] = row as [string, string, string];
-  return { id, email, role };
+  open: (holder: Condition) => Query<SessionHolder | null>,
+): Promise<SessionHolder | null> {
+  const queries = together(effect(...before), open(holder), effect(...after));
+  const [, user] = await run(platform.database, queries);
+  return user;
 }

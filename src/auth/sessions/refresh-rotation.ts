@@ -1,23 +1,6 @@
 import { fromBase64Url, toBase64Url } from "../../encoding/base64.js";
 import { aesKey, hkdf, open, type SecretKey, seal } from "../../encoding/secret-keys.js";
-
-/**
- * What the database says of a presented refresh token after the batch of `rotateRefreshToken`. Times are milliseconds
- * since the epoch.
- */
-export interface TokenFacts {
-  readonly usedAtMs: number | null;
-  readonly sealedSuccessor: string | null;
-  readonly sessionId: string;
-  /** Whether the token's session was revoked or is over its maximum age. */
-  readonly sessionEnded: boolean;
-  readonly user: {
-    readonly id: string;
-    readonly email: string;
-    readonly role: string;
-    readonly disabled: boolean;
-  };
-}
+import type { TokenFacts } from "../store/sessions.js";
 
 /** How a refresh (the exchange of a refresh token for new tokens) is answered. */
 export type RotationVerdict =

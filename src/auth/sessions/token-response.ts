@@ -1,15 +1,9 @@
 import { json } from "../../http/respond.js";
 import { newId } from "../../platform/new-id.js";
 import { hasTokensInBody } from "../../project/has-tokens-in-body.js";
+import type { SessionHolder } from "../store/sessions.js";
 import { sessionCookies, withCookies } from "./cookies.js";
 import type { SessionServices } from "./make-session.js";
-
-/** The user as shown in the response to a sign-in. */
-export interface PublicUser {
-  readonly id: string;
-  readonly email: string;
-  readonly role: string;
-}
 
 /**
  * The response to a sign-in or refresh: `{ data: { user, access_token, refresh_token, token_type, expires_in } }`. In
@@ -18,7 +12,7 @@ export interface PublicUser {
  */
 export async function tokenResponse(
   { config, platform, tokens }: SessionServices,
-  { id, email, role }: PublicUser,
+  { id, email, role }: SessionHolder,
   session: { readonly id: string; readonly refreshToken: string },
   status: 200 | 201,
 ): Promise<Response> {

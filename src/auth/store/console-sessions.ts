@@ -1,6 +1,7 @@
 import { type Statement, statement } from "../../platform/database.js";
+import { type Query, rowOf } from "../../platform/query.js";
 import type { Condition } from "./condition.js";
-import { endSurplusSessions } from "./sessions.js";
+import { endSurplusSessions, type SessionHolder, sessionHolder } from "./sessions.js";
 
 /** A session of the console that is not stored yet. Times are milliseconds since the epoch. */
 export interface NewConsoleSession {
@@ -16,12 +17,14 @@ export interface NewConsoleSession {
 }
 
 /**
- * Makes the statements that open a session of the console for the enabled administrator whom `holder` finds, a
- * condition on the columns of `_users AS u`. The first of them returns `[id, email, role]` of the administrator, or no
- * row where nobody was found.
+ * Opens a session of the console for the enabled administrator whom `holder` finds, a condition on the columns of
+ * `_users AS u`. Returns the administrator; null where nobody was found.
  */
-export function openConsoleSession(session: NewConsoleSession, holder: Condition): readonly Statement[] {
-  return [
+export function openConsoleSession(
+  session: NewConsoleSession,
+  holder: Condition,
+): Query<SessionHolder | null> {
+  const statements = [
     statement(
       `INSERT INTO _sessions (id, user_id, created_at, latest_at, kind, token_hash, expires_at, confirmed_until)
       SELECT ?, u.id, ?, ?, 'console', ?, ?, ? FROM _users u
@@ -37,6 +40,7 @@ export function openConsoleSession(session: NewConsoleSession, holder: Condition
     ),
     endSurplusSessions(session.id),
   ];
+  return rowOf(statements, sessionHolder);
 }
 
 /** The confirmation of a console's session by typing the password again. Times are milliseconds since the epoch. */

@@ -1,4 +1,5 @@
 import { type Statement, statement } from "../../platform/database.js";
+import { combined, effect, type Query, type ResultRow, rowOf, together } from "../../platform/query.js";
 import { type Condition, condition } from "./condition.js";
 
 /**
@@ -13,6 +14,18 @@ export interface NewSession {
   readonly refreshExpiresAtMs: number;
 }
 
+/** The user whom a session was opened for. */
+export interface SessionHolder {
+  readonly id: string;
+  readonly email: string;
+  readonly role: string;
+}
+
+/** Reads `[id, email, role]`, as the statements return them that open sessions. */
+export function sessionHolder([id, email, role]: ResultRow): SessionHolder {
+  return { id: id as string, email: email as string, role: role as string };
+}
+
 /**
  * How many sessions of one user are kept, so that nobody fills the database by signing in. One more session ends the
  * one that has not been used for longest.
@@ -22,12 +35,11 @@ const sessionsMax = 1_000;
 const endedAtOnceMax = 500;
 
 /**
- * Makes the statements that open a session for the enabled user whom `holder` finds, a condition on the columns of
- * `_users AS u` that matches at most one user. The first of them returns `[id, email, role]` of the user, or no row
- * where nobody was found.
+ * Opens a session for the enabled user whom `holder` finds, a condition on the columns of
+ * `_users AS u` that matches at most one user. Returns that user; null where nobody was found.
  */
-export function openSession(session: NewSession, holder: Condition): readonly Statement[] {
-  return [
+export function openSession(session: NewSession, holder: Condition): Query<SessionHolder | null> {
+  const statements = [
     statement(
       `INSERT INTO _sessions (id, user_id, created_at, latest_at, family)
       SELECT ?, u.id, ?, ?, ? FROM _users u WHERE u.disabled = 0 AND (${holder.sql})
@@ -48,6 +60,7 @@ export function openSession(session: NewSession, holder: Condition): readonly St
     ),
     endSurplusSessions(session.id),
   ];
+  return rowOf(statements, sessionHolder);
 }
 
 /**
@@ -93,16 +106,16 @@ export interface Rotation extends PresentedToken {
 const usedTokensMax = 100;
 
 /**
- * Makes the statements that mark a refresh token as used and store its successor, if it is live and not used yet. If it
+ * Marks a refresh token as used and stores its successor, if it is live and not used yet. If it
  * was used before and its grace window has ended, or it is an old one that is no longer stored (`revokeReused`), they
- * end its session instead; whether the window has ended is decided by these statements alone. The last one returns what
- * is then known of the token, for `judgeRotation` in `refresh-rotation.ts`; no row where the token is not stored.
+ * end its session instead; whether the window has ended is decided by these statements alone. Returns what is then
+ * known of the token, for `judgeRotation` in `refresh-rotation.ts`.
  */
-export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
+export function rotateRefreshToken(rotation: Rotation): Query<Rotated> {
   const { hash, successorHash, graceMs, sessionMaxAgeMs } = rotation;
   const now = BigInt(rotation.now);
   const sessionsSince = BigInt(rotation.now - sessionMaxAgeMs);
-  return [
+  const rotate = [
     statement(
       `UPDATE _refresh_tokens AS t SET used_at = ${familyTime}, successor = ?
       WHERE hash = ? AND used_at IS NULL AND expires_at > ? AND EXISTS (SELECT 1 FROM _sessions s JOIN _users u
@@ -141,16 +154,48 @@ export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
       successorHash,
       BigInt(usedTokensMax),
     ),
-    revokeReused(rotation),
-    statement(
-      `SELECT t.used_at, t.successor, s.id AS session_id, s.revoked_at IS NOT NULL OR s.created_at <= ? AS ended,
+  ];
+  const token = statement(
+    `SELECT t.used_at, t.successor, s.id AS session_id, s.revoked_at IS NOT NULL OR s.created_at <= ? AS ended,
         u.id, u.email, u.role, u.disabled
       FROM _refresh_tokens t JOIN _sessions s ON s.id = t.session_id JOIN _users u ON u.id = s.user_id
       WHERE t.hash = ?`,
-      sessionsSince,
-      hash,
-    ),
-  ];
+    sessionsSince,
+    hash,
+  );
+  return combined(
+    together(effect(...rotate), revokeReused(rotation), rowOf(token, tokenFacts)),
+    ([, isReused, facts]) => ({ facts, isReused }),
+  );
+}
+
+/** What the batch of a refresh has found and done. */
+export interface Rotated {
+  /** Null where the token is not stored. */
+  readonly facts: TokenFacts | null;
+  /** Whether the token was used again too late, so that the batch has ended its session. */
+  readonly isReused: boolean;
+}
+
+/** What is stored of a presented refresh token after the batch of a refresh. Times are milliseconds since the epoch. */
+export interface TokenFacts {
+  readonly usedAtMs: number | null;
+  readonly sealedSuccessor: string | null;
+  readonly sessionId: string;
+  /** Whether the token's session was revoked or is over its maximum age. */
+  readonly sessionEnded: boolean;
+  readonly user: SessionHolder & { readonly disabled: boolean };
+}
+
+function tokenFacts(row: ResultRow): TokenFacts {
+  const [usedAtMs, sealed, sessionId, ended, id, email, role, disabled] = row;
+  return {
+    usedAtMs: usedAtMs as number | null,
+    sealedSuccessor: sealed as string | null,
+    sessionId: sessionId as string,
+    sessionEnded: ended === 1,
+    user: { id: id as string, email: email as string, role: role as string, disabled: disabled === 1 },
+  };
 }
 
 /**
@@ -163,10 +208,10 @@ const familyTime = "max(?, (SELECT f.latest_at FROM _sessions f WHERE f.id = t.s
  * Ends the whole session of a refresh token that is used again after its grace window (RFC 9700, section 4.14.2). Such
  * a token is stored as used, or it is no longer stored but begins with the family of the session (`familyOf`). Tokens
  * that release 0.1.0 has given out and seen used have no family; they stay stored until they expire, so that they are
- * recognised.
+ * recognised. Returns whether it has ended a session.
  */
-function revokeReused({ hash, familyHash, now, graceMs }: PresentedToken): Statement {
-  return statement(
+function revokeReused({ hash, familyHash, now, graceMs }: PresentedToken): Query<boolean> {
+  const revoke = statement(
     `UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL AND id = ifnull(
       (SELECT t.session_id FROM _refresh_tokens t
         WHERE t.hash = ? AND t.used_at IS NOT NULL AND ${familyTime} - t.used_at > ?),
@@ -178,26 +223,33 @@ function revokeReused({ hash, familyHash, now, graceMs }: PresentedToken): State
     familyHash,
     hash,
   );
+  return { statements: [revoke], read: ([revoked]) => revoked!.rowsWritten > 0 };
 }
 
 /**
- * Makes the statements that end the session of a refresh token, for a logout. The last one returns `[id, user_id]` of
- * the session; no row where the token is unknown or expired, or its session had ended already. An old token that is
- * used again too late ends its session as well (`revokeReused`, the first statement), but gets no row.
+ * Ends the session of a refresh token, for a logout. Returns the session's user; null where the token is unknown or
+ * expired, or its session had ended already. An old token that is used again too late ends its session as well
+ * (`revokeReused`): then `isReused` is true, and the user is null.
  */
-export function revokeByRefreshToken(token: PresentedToken): readonly Statement[] {
+export function revokeByRefreshToken(
+  token: PresentedToken,
+): Query<{ readonly userId: string | null; readonly isReused: boolean }> {
   const now = BigInt(token.now);
-  return [
-    revokeReused(token),
-    statement(
-      `UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL AND created_at > ? AND id =
+  const revoke = statement(
+    `UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL AND created_at > ? AND id =
       (SELECT session_id FROM _refresh_tokens WHERE hash = ? AND expires_at > ?) RETURNING id, user_id`,
-      now,
-      BigInt(token.now - token.sessionMaxAgeMs),
-      token.hash,
-      now,
+    now,
+    BigInt(token.now - token.sessionMaxAgeMs),
+    token.hash,
+    now,
+  );
+  return combined(
+    together(
+      revokeReused(token),
+      rowOf(revoke, ([, userId]) => userId as string),
     ),
-  ];
+    ([isReused, userId]) => ({ isReused, userId }),
+  );
 }
 
 /** Makes the statement that ends every session of a user. It returns the id of each one that was not ended before. */

@@ -1,5 +1,6 @@
 import type { Keyring } from "../../encoding/keyring.js";
 import { type SqlValue, type Statement, statement } from "../../platform/database.js";
+import { hasRow, type Query, rowsOf } from "../../platform/query.js";
 
 /** A limit: how often something may be counted under one key within a stretch of time (the window). */
 export interface Throttled {
@@ -43,14 +44,14 @@ export interface ThrottledAttempts {
 
 /**
  * Counts an attempt to sign in under all of its keys before its outcome is known, so that concurrent attempts cannot
- * pass a limit together. Returns rows where all limits allow it; otherwise nothing is counted, so that what is refused
+ * pass a limit together. Returns whether all limits allow it; otherwise nothing is counted, so that what is refused
  * writes nothing, and a stranger who is refused cannot use up limits that other people share. A window that has ended
  * starts anew, and so does one that begins in the future because the clock was set back.
  */
-export function countAttempts(attempts: ThrottledAttempts): Statement {
+export function countAttempts(attempts: ThrottledAttempts): Query<boolean> {
   const { both, ofAddress, ofAccount, now } = attempts;
   const windows = [both, ofAddress, ofAccount].map(({ key, windowMs }) => [key, now + windowMs]);
-  return statement(
+  const count = statement(
     `INSERT INTO _throttle (key, started_at, ends_at, count)
     SELECT value ->> 0, ?, value ->> 1, 1 FROM json_each(?)
     WHERE NOT EXISTS (SELECT 1 FROM _throttle WHERE ${isUsedUp})
@@ -67,16 +68,30 @@ export function countAttempts(attempts: ThrottledAttempts): Statement {
     BigInt(ofAccount.windowMs),
     BigInt(ofAccount.windowMsMax),
   );
+  return hasRow(count);
 }
 
-/**
- * Makes the statement that returns `[key, started_at, ends_at, count]` of each counter whose limit refuses an attempt
- * to sign in. The header Retry-After is computed from these.
- */
-export function usedUp(attempts: ThrottledAttempts): Statement {
-  return statement(
-    `SELECT key, started_at, ends_at, count FROM _throttle WHERE ${isUsedUp}`,
-    ...usedUpParams(attempts),
+/** A counter whose limit is reached. Times are milliseconds since the epoch. */
+export interface UsedUpCounter {
+  readonly key: string;
+  readonly startedAt: number;
+  readonly endsAt: number;
+  readonly count: number;
+}
+
+/** The counters whose limits refuse an attempt to sign in. The header Retry-After is computed from these. */
+export function usedUp(attempts: ThrottledAttempts): Query<readonly UsedUpCounter[]> {
+  return rowsOf(
+    statement(
+      `SELECT key, started_at, ends_at, count FROM _throttle WHERE ${isUsedUp}`,
+      ...usedUpParams(attempts),
+    ),
+    ([key, startedAt, endsAt, count]) => ({
+      key: key as string,
+      startedAt: startedAt as number,
+      endsAt: endsAt as number,
+      count: count as number,
+    }),
   );
 }
 

@@ -1,4 +1,5 @@
 import { type Statement, statement } from "../../platform/database.js";
+import { type Query, type ResultRow, rowOf } from "../../platform/query.js";
 import { type Condition, condition } from "./condition.js";
 import { instant } from "./instant.js";
 
@@ -10,15 +11,41 @@ export function userById(id: string): Statement {
   );
 }
 
-/**
- * Makes the statement that returns `[id, email, role, disabled, email_verified, password_hash]` of the user with an
- * email address, given by its `emailKey` (the form by which addresses are compared).
- */
-export function userByEmail(emailKey: string): Statement {
-  return statement(
-    "SELECT id, email, role, disabled, email_verified, password_hash FROM _users WHERE email_key = ?",
-    emailKey,
+/** A user, as a sign-in reads them. */
+export interface StoredAccount {
+  readonly id: string;
+  readonly email: string;
+  readonly role: string;
+  readonly disabled: boolean;
+  readonly emailVerified: boolean;
+  /** Null for a user without a password. */
+  readonly passwordHash: string | null;
+}
+
+/** The user with an email address, given by its `emailKey` (the form by which addresses are compared). */
+export function userByEmail(emailKey: string): Query<StoredAccount | null> {
+  return rowOf(
+    statement(`SELECT ${accountColumns} FROM _users WHERE email_key = ?`, emailKey),
+    storedAccount,
   );
+}
+
+/** The user with an id. */
+export function accountById(id: string): Query<StoredAccount | null> {
+  return rowOf(statement(`SELECT ${accountColumns} FROM _users WHERE id = ?`, id), storedAccount);
+}
+
+const accountColumns = "id, email, role, disabled, email_verified, password_hash";
+
+function storedAccount([id, email, role, disabled, emailVerified, passwordHash]: ResultRow): StoredAccount {
+  return {
+    id: id as string,
+    email: email as string,
+    role: role as string,
+    disabled: disabled === 1,
+    emailVerified: emailVerified === 1,
+    passwordHash: passwordHash as string | null,
+  };
 }
 
 /** A user that `insertUser` is to store. */

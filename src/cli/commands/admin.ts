@@ -18,6 +18,7 @@ import { createArgon2 } from "../../node/passwords/argon2.js";
 import { readProject } from "../../node/project-directory.js";
 import { systemClock, systemRandom } from "../../node/system.js";
 import type { Database, Statement } from "../../platform/database.js";
+import { ask } from "../../platform/query.js";
 import type { Config } from "../../project/config.js";
 import { type Command, type Invocation, RefusedError, UsageError, unlessRefused } from "../command.js";
 import { withSystemTables } from "../local-database.js";
@@ -142,10 +143,9 @@ async function changeLocally(invocation: Invocation, email: string, change: Chan
 }
 
 async function localIdOf(database: Database, email: string): Promise<string> {
-  const [found] = await database.query([userByEmail(emailKey(email))]);
-  const id = found!.rows[0]?.[0];
-  if (typeof id !== "string") throw noSuchUser(email);
-  return id;
+  const user = await ask(database, userByEmail(emailKey(email)));
+  if (user === null) throw noSuchUser(email);
+  return user.id;
 }
 
 async function changeRemotely(server: RemoteServer, email: string, change: ChangedFields): Promise<User> {
