@@ -9,7 +9,7 @@ import { read, type WriteExecution } from "../tables/execution/execution.js";
 import { type ApiRequest, accessTo, executionOf } from "../tables/routes/api-request.js";
 import { hashOf } from "../tables/routes/idempotency-key.js";
 import { rememberedOf } from "../tables/routes/remembered.js";
-import { getRow } from "../tables/row/row.js";
+import { getRow } from "../tables/row/get-row.js";
 import type { RowWrite } from "../tables/row/row-write.js";
 import { withoutPreconditions } from "../tables/row/versions.js";
 import { writeStep } from "../tables/together/step.js";

@@ -8,7 +8,9 @@ import { fromJson } from "../access/values.js";
 import { read, type WriteExecution } from "../execution/execution.js";
 import { ruleOfPast } from "../plan/rule-of-past.js";
 import { type Body, keyInBody, notFound, type RowValues } from "../request/row-request.js";
-import { createRow, getRow, type RowTarget, updateRow } from "../row/row.js";
+import { getRow, type RowTarget } from "../row/get-row.js";
+import { loneWrite, writeAlone } from "../row/lone-write.js";
+import { insertOf, type RowWrite, updateOf } from "../row/row-write.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { loggedTable } from "../sql/logged.js";
 import { versionsStatement } from "../sql/past.js";
@@ -56,6 +58,8 @@ export async function restore(
   const chosen = (access: Access) =>
     new Map([...values].filter(([column]) => isReadable(column) && access.mayWrite(column)));
   const target = (access: Access): RowTarget => ({ ...statements, access: withoutValues(access) });
+  const written = (write: RowWrite | Refusal) =>
+    isRefusal(write) ? write : writeAlone(loneWrite(write, execution), execution);
   // For an API key that may not read, no statement looks for the row first: the update itself shows whether the row is
   // there.
   const found = isRefusal(reading) ? null : await getRow({ ...statements, access: reading }, execution, key);
@@ -64,7 +68,7 @@ export async function restore(
     if (isRefusal(access)) return access;
     const patch = new Map([...chosen(access)].filter(([column]) => !isKey(column)));
     if (patch.size === 0) return nothingToWrite;
-    const updated = await updateRow(target(access), execution, key, patch);
+    const updated = await written(updateOf(target(access), key, patch, execution));
     if (updated !== notFound) return updated;
   }
   const access = accessFor("create");
@@ -75,7 +79,7 @@ export async function restore(
     ([column, value]) => value !== null && !row.has(column) && !isManaged(column),
   );
   if (lost !== undefined) return notWhole;
-  return createRow(target(access), execution, row);
+  return written(insertOf(target(access), row, execution));
 }
 
 const nothingToWrite = new Refusal("forbidden", "you may write none of the row's columns");

@@ -10,7 +10,7 @@ import { isReadOnly } from "../../schema/live-project.js";
 import { type Access, previewed } from "../access/access.js";
 import type { WriteExecution } from "../execution/execution.js";
 import type { Body } from "../request/row-request.js";
-import type { RowTarget } from "../row/row.js";
+import type { RowTarget } from "../row/get-row.js";
 import { type ApiRequest, accessTo, asReaderOnly, executionOf } from "./api-request.js";
 import { type Remembered, rememberedOf } from "./remembered.js";
 

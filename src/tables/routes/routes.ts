@@ -22,7 +22,7 @@ import { type BoundCursors, boundTo, listResponse } from "../list/list-response.
 import type { ReadableTables } from "../plan/expansion.js";
 import type { ListParameters } from "../request/list-request.js";
 import { compositeKey, type RowValues, singleKey } from "../request/row-request.js";
-import { getRow } from "../row/row.js";
+import { getRow } from "../row/get-row.js";
 import { etagOf, isKnownTo, withoutPreconditions } from "../row/versions.js";
 import { type ApiServices, answered, sealedFor } from "./api-request.js";
 import {

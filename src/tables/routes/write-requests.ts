@@ -3,12 +3,11 @@ import { parseQueryString } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { jsonText } from "../../http/respond.js";
 import { createValues, patchValues, type RowValues } from "../request/row-request.js";
-import { createRow, deleteRow, updateRow } from "../row/row.js";
 import { deleteOf, insertOf, type RowWrite, updateOf } from "../row/row-write.js";
 import { creatingUnder, etagOf, expectedVersions } from "../row/versions.js";
 import type { KeptRequest } from "../sql/kept-answers.js";
 import { bulkStep } from "../together/bulk.js";
-import { type Once, replayedHeader, type Showing, writeOnce, writeRowOnce } from "../together/idempotency.js";
+import { type Once, replayedHeader, type Showing, writeOnce } from "../together/idempotency.js";
 import { type WriteStep, writeStep } from "../together/step.js";
 import { conflictOf, parseUpsert, type Upsert, type UpsertTargets, upsertStep } from "../together/upsert.js";
 import { idempotencyOf } from "./idempotency-key.js";
@@ -19,7 +18,7 @@ import { bodyOf, furtherAccess, type PermittedRequest, rowResponse, rowTarget } 
  * or left as they are.
  */
 export async function create(permitted: PermittedRequest): Promise<Response | Refusal> {
-  const { asked, access, execution } = permitted;
+  const { asked, access } = permitted;
   const { request, services } = asked;
   const upsert = creatingUnder(request.headers) ?? upsertOf(permitted);
   if (isRefusal(upsert)) return upsert;
@@ -31,29 +30,13 @@ export async function create(permitted: PermittedRequest): Promise<Response | Re
   if (!isObject(body)) return badRequest("expected a JSON object, or an array of them, as the body");
   const values = createValues(access, body);
   if (isRefusal(values)) return values;
-  if (upsert === null && kept === null) {
-    const row = await createRow(rowTarget(permitted), execution, values);
-    return isRefusal(row) ? row : rowResponse(asked, row, 201, etagOf(access, row));
-  }
-  const once =
-    upsert === null && kept !== null
-      ? await carryOutOnce(insertOf(rowTarget(permitted), values, execution), permitted, kept)
-      : await upserted(values, upsert, kept, permitted);
+  const steps = stepsOf([values], upsert, kept, permitted);
+  const once = isRefusal(steps) ? steps : await carryOut(steps, permitted, kept);
   if (isRefusal(once)) return once;
   if (once.outcome === "refused") return once.refusal;
   const { json, isNew } = once.rows[0]!;
   const etag = json === null ? {} : etagOf(access, json);
   return rowResponse(asked, json, isNew ? 201 : 200, { ...etag, ...replayedHeader(isReplay(once)) });
-}
-
-async function upserted(
-  values: RowValues,
-  upsert: Upsert | null,
-  kept: KeptRequest | null,
-  permitted: PermittedRequest,
-): Promise<Done | Refusal> {
-  const steps = stepsOf([values], upsert, kept, permitted);
-  return isRefusal(steps) ? steps : carryOut(steps, permitted, kept);
 }
 
 /** How many rows one request creates at most. */
@@ -163,42 +146,27 @@ export async function update(permitted: PermittedRequest, key: RowValues): Promi
   if (isRefusal(expected)) return expected;
   const kept = await idempotencyOf(asked);
   if (isRefusal(kept)) return kept;
-  const target = rowTarget(permitted);
-  if (expected === null && kept === null) {
-    const row = await updateRow(target, execution, key, patch);
-    return isRefusal(row) ? row : rowResponse(asked, row, 200, etagOf(access, row));
-  }
-  return oneGuarded(updateOf(target, key, patch, execution, expected), permitted, kept);
+  return changed(updateOf(rowTarget(permitted), key, patch, execution, expected), permitted, kept);
 }
 
 /** `DELETE /api/:table/…`: deletes a row. */
 export async function remove(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
-  const { asked, access, execution } = permitted;
+  const { asked, access } = permitted;
   const expected = expectedVersions(access, asked.request.headers);
   if (isRefusal(expected)) return expected;
   const kept = await idempotencyOf(asked);
   if (isRefusal(kept)) return kept;
-  const target = rowTarget(permitted);
-  if (expected === null && kept === null) {
-    const row = await deleteRow(target, execution, key);
-    return isRefusal(row) ? row : rowResponse(asked, row, 200);
-  }
-  return oneGuarded(deleteOf(target, key, expected), permitted, kept);
+  return changed(deleteOf(rowTarget(permitted), key, expected), permitted, kept);
 }
 
-/**
- * Carries out an update or a delete of one row that has a precondition (such as `If-Match`), an idempotency key or
- * both.
- */
-async function oneGuarded(
+/** Carries out an update or a delete of one row, and answers. */
+async function changed(
   write: RowWrite | Refusal,
   permitted: PermittedRequest,
   kept: KeptRequest | null,
 ): Promise<Response | Refusal> {
   if (isRefusal(write)) return write;
-  const once = await (kept === null
-    ? carryOut([writeStep(write, permitted.execution)], permitted, kept)
-    : carryOutOnce(write, permitted, kept));
+  const once = await carryOut([writeStep(write, permitted.execution)], permitted, kept);
   if (isRefusal(once)) return once;
   if (once.outcome === "refused") return once.refusal;
   const json = once.rows[0]!.json!;
@@ -214,18 +182,6 @@ async function carryOut(
   kept: KeptRequest | null,
 ): Promise<Done | Refusal> {
   return done(await writeOnce(steps, permitted.execution, kept, showingTo(permitted)));
-}
-
-/**
- * Carries out a write of one row with an idempotency key: only once, so that a repetition gets the first answer again.
- */
-async function carryOutOnce(
-  write: RowWrite | Refusal,
-  permitted: PermittedRequest,
-  kept: KeptRequest,
-): Promise<Done | Refusal> {
-  if (isRefusal(write)) return write;
-  return done(await writeRowOnce(write, permitted.execution, kept, showingTo(permitted)));
 }
 
 function showingTo(permitted: PermittedRequest): Showing {

@@ -8,7 +8,7 @@ import type { Access } from "../access/access.js";
 import { read, type WriteExecution } from "../execution/execution.js";
 import { bindCounted, type Counted, type CountedStatement } from "../plan/plan-check.js";
 import { keyInBody } from "../request/row-request.js";
-import { writeRow } from "../row/row.js";
+import { type LoneWrite, writeAlone } from "../row/lone-write.js";
 import { type RowWrite, slots } from "../row/row-write.js";
 import { triggersOf } from "../row/sent-write.js";
 import { finishRows } from "../sql/finish-rows.js";
@@ -18,7 +18,6 @@ import {
   type KeptRequest,
   keepAll,
   keepForLater,
-  keepOne,
   keepRows,
   keepWritten,
   keptAnswer,
@@ -28,7 +27,7 @@ import {
 import { returnedRow } from "../sql/returning.js";
 import { getStatement } from "../sql/row.js";
 import type { Sql } from "../sql-text/fragment.js";
-import { type WriteStep, writeStep } from "./step.js";
+import type { WriteStep } from "./step.js";
 import {
   allBeside,
   type Beside,
@@ -62,9 +61,10 @@ export interface Showing {
 export type Once = Together | { readonly outcome: "replayed"; readonly rows: readonly WrittenTogether[] };
 
 /**
- * Carries out steps as `writeTogether` does, and keeps the answer in the same transaction. If the request was carried
- * out before, nothing is written, and its kept answer is given again. Refuses with 422 where the idempotency key came
- * with another body before, and with 400 where the answer cannot be kept. Without `request`, nothing is kept.
+ * Carries out the steps of a request in one transaction: all of them, or nothing. With `request`, it keeps the answer in
+ * the same transaction; if the request was carried out before, nothing is written, and its kept answer is given again.
+ * Refuses with 422 where the idempotency key came with another body before, and with 400 where the answer cannot be
+ * kept. A single write without further statements takes fewer statements than `writeTogether` sends for it.
  */
 export async function writeOnce(
   steps: readonly WriteStep[],
@@ -73,6 +73,9 @@ export async function writeOnce(
   showing: Showing,
   beside: Beside = nothingBeside,
 ): Promise<Once | Refusal> {
+  const alone = steps.length === 1 && beside === nothingBeside ? steps[0]!.alone : undefined;
+  if (alone !== undefined && (request === null || isKeptDirectly(alone.write)))
+    return writeAloneOnce(alone, steps, execution, request, showing);
   if (request === null) return writeTogether(steps, execution, beside);
   if (steps.some(({ answer }) => answer.source === null)) return notKeepable;
   const written = await writeTogether(steps, execution, allBeside([keeping(steps, request), beside]));
@@ -84,44 +87,40 @@ export async function writeOnce(
   return takenAway;
 }
 
-/**
- * Carries out a request that is a single write, and keeps its answer in the same transaction. If the request was
- * carried out before, nothing is written, and its kept answer is given again.
- */
-export async function writeRowOnce(
-  write: RowWrite,
+async function writeAloneOnce(
+  alone: LoneWrite,
+  steps: readonly WriteStep[],
   execution: WriteExecution,
-  request: KeptRequest,
+  request: KeptRequest | null,
   showing: Showing,
 ): Promise<Once | Refusal> {
-  const source = write.statement.answer;
-  if (source === null || !isKeptDirectly(write))
-    return writeOnce([writeStep(write, execution)], execution, request, showing);
-  const nonce = toHex(execution.random.bytes(nonceBytes));
+  const { write } = alone;
+  const nonce = request === null ? "" : toHex(execution.random.bytes(nonceBytes));
+  const extra = request && {
+    nonce,
+    before: unlessKept(request, nonce),
+    after: keepWritten(write.statement.answer!, request, [execution.values, ...write.values]),
+  };
   try {
-    const row = await writeRow(write, execution, {
-      nonce,
-      before: unlessKept(request, nonce),
-      after: keepWritten(source, request, [execution.values, ...write.values]),
-    });
+    const row = await writeAlone(alone, execution, extra);
     if (isRefusal(row)) return { outcome: "refused", at: 0, refusal: row, differing: null };
     return { outcome: "written", rows: [{ json: row, isNew: write.kind === "insert" }] };
   } catch (error) {
-    if (!isAbort(error, nonce)) throw error;
-    return replay([writeStep(write, execution)], execution, request, showing);
+    if (request === null || !isAbort(error, nonce)) throw error;
+    return replay(steps, execution, request, showing);
   }
 }
 
 /**
  * Whether `keepWritten` can keep the answer of a write. That is so for a create or an update that no trigger and no
- * check accompanies, that expects nothing of the row beside the rule, and whose answer has the columns of the key.
+ * check accompanies, and whose answer has the columns of the key.
  */
 function isKeptDirectly(write: RowWrite): boolean {
-  const { kind, access, checks, expected } = write;
+  const { kind, access, checks, statement } = write;
   const { run, own, logged } = triggersOf(write);
   const { table, readable } = access;
-  const isPlain = kind !== "delete" && checks.length === 0 && expected === null && !run && !own && !logged;
-  return isPlain && table.primaryKey.every((column) => readable.has(column));
+  const isPlain = kind !== "delete" && checks.length === 0 && !run && !own && !logged;
+  return isPlain && statement.answer !== null && table.primaryKey.every((column) => readable.has(column));
 }
 
 const notKeepable = badRequest(
@@ -141,15 +140,12 @@ export const mismatch = new Refusal(
 );
 
 function keeping(steps: readonly WriteStep[], request: KeptRequest): Beside {
-  const [only] = steps;
-  const isOne = steps.length === 1;
+  const isBulk = steps[0]!.parts !== undefined;
   return {
     before: (nonce) => [unlessKept(request, nonce)],
     around: (index, nonce) => {
-      const { answer, parts } = steps[index]!;
-      const { source, isBefore, values, first } = answer;
-      const keep = parts === undefined ? keepOne : keepRows;
-      const kept = isOne ? keep(source!, request, values) : keepForLater(source!, index, values);
+      const { source, isBefore, values, first } = steps[index]!.answer;
+      const kept = isBulk ? keepRows(source!, request, values) : keepForLater(source!, index, values);
       const before = first ?? [];
       if (isBefore) return { before: [kept], after: [] };
       return {
@@ -157,10 +153,7 @@ function keeping(steps: readonly WriteStep[], request: KeptRequest): Beside {
         after: runsTriggers(steps[index]!) ? [kept, ifKept(abortText(nonce, unkept))] : [kept],
       };
     },
-    last: () => {
-      if (!isOne) return [keepAll(request), clearStaged];
-      return only!.answer.first === undefined ? [] : [clearStaged];
-    },
+    last: () => (isBulk ? [] : [keepAll(request), clearStaged]),
   };
 }
 

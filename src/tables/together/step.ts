@@ -5,6 +5,7 @@ import { deniedBy } from "../access/access.js";
 import type { Duration, WriteExecution } from "../execution/execution.js";
 import type { CountedStatement } from "../plan/plan-check.js";
 import { beyondNumbers, notFound } from "../request/row-request.js";
+import type { LoneWrite } from "../row/lone-write.js";
 import { ignored } from "../row/refused-write.js";
 import type { RowWrite } from "../row/row-write.js";
 import {
@@ -51,6 +52,11 @@ export interface WriteStep {
    * if SQLite finds the rows as expected.
    */
   readonly asked: readonly CountedStatement[];
+  /**
+   * The write that the step is, where it can be carried out alone with fewer statements (`writeAlone`): one that
+   * expects nothing of the row beside what the rule says.
+   */
+  readonly alone?: LoneWrite;
 }
 
 /**
@@ -149,6 +155,7 @@ export function writeStep(write: RowWrite, execution: Pick<WriteExecution, "valu
       values: [execution.values, ...write.values],
     },
     asked: [bound],
+    ...(write.expected === null && { alone: { write, sent } }),
   };
 }
 

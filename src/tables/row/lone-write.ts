@@ -1,93 +1,38 @@
 import { closeTransaction, entriesIn, openTransaction } from "../../changes/transactions.js";
-import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
+import type { Refusal } from "../../http/refusal.js";
 import { isAbort } from "../../platform/abort.js";
 import { ConstraintError, type Statement } from "../../platform/database.js";
-import type { Memo } from "../../platform/memo.js";
 import { deniedBy } from "../access/access.js";
-import {
-  countedRead,
-  type Execution,
-  longWorkOf,
-  read,
-  type WriteExecution,
-} from "../execution/execution.js";
-import type { Counted } from "../plan/plan-check.js";
-import { notFound, type RowValues } from "../request/row-request.js";
+import { type Execution, longWorkOf, read, type WriteExecution } from "../execution/execution.js";
+import { notFound } from "../request/row-request.js";
 import { finishRows } from "../sql/finish-rows.js";
-import { getStatement, presenceStatement } from "../sql/row.js";
-import { bind, type Sql } from "../sql-text/fragment.js";
+import { presenceStatement } from "../sql/row.js";
+import { bind } from "../sql-text/fragment.js";
 import { ignored, refusalOfError } from "./refused-write.js";
-import { deleteOf, insertOf, type RowWrite, slots, updateOf, type WriteTarget } from "./row-write.js";
-import { durationOf, logicalRows, ownReads, rowsReadBy, sentWrite, triggersOf } from "./sent-write.js";
+import { type RowWrite, slots } from "./row-write.js";
+import {
+  durationOf,
+  logicalRows,
+  ownReads,
+  rowsReadBy,
+  type SentWrite,
+  sentWrite,
+  triggersOf,
+} from "./sent-write.js";
 
-/**
- * What requests for single rows of a table use: the caller's access to the table, and the statements that earlier
- * requests have made.
- */
-export interface RowTarget extends WriteTarget {
-  readonly reads: Memo<Counted<Sql>>;
+/** A write that is alone in its transaction, and its statements. */
+export interface LoneWrite {
+  readonly write: RowWrite;
+  readonly sent: SentWrite;
 }
 
-const tooLarge = badRequest("the row is too large for an answer: list it with fewer columns");
-
-/**
- * Reads a row by its key. Returns it as JSON text, or a refusal: 403, 404, or 400 for a row that is too large for an
- * answer.
- */
-export async function getRow(
-  { access, reads }: RowTarget,
-  execution: Execution,
-  key: RowValues,
-): Promise<string | Refusal> {
-  const { table, catalog, rule, preview } = access;
-  const output = [...access.readable.values()];
-  const get = reads.get(access.key, () =>
-    getStatement(table, slots(key, access), rule, output, catalog, preview),
-  );
-  const counted = countedRead(execution, get, [execution.values, key]);
-  const results = await read(execution, counted.statements, get.exact ? "short" : "long");
-  const isExact = counted.isExact(results);
-  const row = results[0]!.rows[0];
-  if (row === undefined) {
-    execution.tally.add(0);
-    return notFound;
-  }
-  const [admitted, json, probed] = row;
-  execution.tally.add(isExact ? 1 + (probed as number) : null);
-  if (admitted !== 1) return deniedBy(table, "read");
-  return json === null ? tooLarge : finishRows(json as string, output);
-}
-
-/** Creates a row. Returns it as JSON text with the columns that the caller may see, or why it was not created. */
-export function createRow(
-  target: WriteTarget,
-  execution: WriteExecution,
-  values: RowValues,
-): Promise<string | Refusal> {
-  return writeRow(insertOf(target, values, execution), execution);
-}
-
-/** Changes a row. Returns it as JSON text with the columns that the caller may see, or why it was not changed. */
-export function updateRow(
-  target: WriteTarget,
-  execution: WriteExecution,
-  key: RowValues,
-  patch: RowValues,
-): Promise<string | Refusal> {
-  return writeRow(updateOf(target, key, patch, execution), execution);
-}
-
-/** Deletes a row. Returns its primary key as JSON text, or why it was not deleted. */
-export function deleteRow(
-  target: WriteTarget,
-  execution: WriteExecution,
-  key: RowValues,
-): Promise<string | Refusal> {
-  return writeRow(deleteOf(target, key), execution);
+/** Makes the statements of a write that is alone in its transaction. */
+export function loneWrite(write: RowWrite, execution: Pick<WriteExecution, "values">): LoneWrite {
+  return { write, sent: sentWrite(write, execution) };
 }
 
 /** Two statements of the server's own in the same transaction as a write: one before it and one after it. */
-export interface BesideWrite {
+export interface ExtraStatements {
   /**
    * The random text by which an error shows that `before` has undone the transaction (`abortText`). Such an error is
    * thrown on, and not made a refusal.
@@ -100,16 +45,15 @@ export interface BesideWrite {
 }
 
 /**
- * Carries out a write of one row. Returns the row as JSON text with the columns that the caller may see, or why it was
- * not written.
+ * Carries out a write that is alone in its transaction. Returns the row as JSON text with the columns that the caller
+ * may see, or why it was not written.
  */
-export async function writeRow(
-  write: RowWrite | Refusal,
+export async function writeAlone(
+  { write, sent }: LoneWrite,
   execution: WriteExecution,
-  beside: BesideWrite | null = null,
+  extra: ExtraStatements | null = null,
 ): Promise<string | Refusal> {
-  if (isRefusal(write)) return write;
-  const outcome = await carryOut(write, execution, beside);
+  const outcome = await carryOut(write, sent, execution, extra);
   switch (outcome.outcome) {
     case "written":
       return outcome.json;
@@ -135,20 +79,20 @@ const refused = (refusal: Refusal): RowWriteOutcome => ({ outcome: "refused", re
 
 async function carryOut(
   write: RowWrite,
+  sent: SentWrite,
   execution: WriteExecution,
-  beside: BesideWrite | null,
+  extra: ExtraStatements | null,
 ): Promise<RowWriteOutcome> {
   const { kind, access, statement } = write;
   const { database, tally, plans, nowMs } = execution;
   const triggers = triggersOf(write);
   const values = [execution.values, ...write.values];
-  const sent = sentWrite(write, execution);
   try {
     const question = plans.questionOf(sent.bound, nowMs);
     const [open, close] = triggers.logged
       ? [[openTransaction(execution.changedBy())], closeTransaction]
       : [[], []];
-    const [first, last] = beside === null ? [[], []] : [[beside.before], [beside.after]];
+    const [first, last] = extra === null ? [[], []] : [[extra.before], [extra.after]];
     const statements = [
       ...first,
       ...sent.probes,
@@ -187,7 +131,7 @@ async function carryOut(
     );
     return { outcome: "written", json: finishRows(written.row.json, [...access.table.columns.values()]) };
   } catch (error) {
-    if (beside !== null && isAbort(error, beside.nonce)) throw error;
+    if (extra !== null && isAbort(error, extra.nonce)) throw error;
     const refusal = await refusalOfError(error, write, execution);
     if (refusal === null) throw error;
     // The write was rolled back, so it cannot report how many rows it had read. The number is known only where a
