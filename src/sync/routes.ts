@@ -1,6 +1,5 @@
 import type { Context } from "hono";
-import type { Actor } from "../auth/callers/principal.js";
-import { factsOf, tell } from "../http/answer-facts.js";
+import { tell } from "../http/answer-facts.js";
 import { bytesOver, readJsonObject, readText } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
@@ -9,7 +8,12 @@ import { parseStrictJson } from "../http/strict-json.js";
 import { whenThere } from "../platform/at-once.js";
 import type { CommitWait } from "../platform/commits.js";
 import type { Config } from "../project/config.js";
-import { type ApiRequest, type ApiServices, answered } from "../tables/routes/api-request.js";
+import {
+  type ApiRequest,
+  type ApiServices,
+  answeredOrPending,
+  Unanswered,
+} from "../tables/routes/api-request.js";
 import type { ServiceEndpoints } from "../tables/routes/routes.js";
 import { type Checkpoint, sealCheckpoint } from "./checkpoint.js";
 import { liveEvents } from "./live.js";
@@ -50,7 +54,7 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
   try {
     for (;;) {
       const known = commits.known();
-      const response = await answered(services, request, async (asked) => {
+      const answer = await answeredOrPending(services, request, async (asked) => {
         const body = await readJsonObject(request, config.api.max_body_bytes);
         const parsed = isRefusal(body) ? body : parsePull(body, false);
         if (isRefusal(parsed)) return parsed;
@@ -66,15 +70,15 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
         release ??= streams.take(asked.by, services.clientOf(c), nowMs, nowMs + parsed.waitMs);
         if (release === null) return tooMany;
         if (!page.isQuiet) await asked.attempt.succeed(200, 0);
-        return notYet();
+        return new Unanswered(wait);
       });
-      if (wait === undefined || response.status !== notYetStatus) return response;
+      if (answer instanceof Response) return answer;
       const over = new AbortController();
       const forget = streams.whenEnding(() => over.abort());
-      await wait.next(known, AbortSignal.any([request.signal, over.signal]));
+      await answer.value.next(known, AbortSignal.any([request.signal, over.signal]));
       services.counts.looked();
       forget();
-      if (request.signal.aborted) return response;
+      if (request.signal.aborted) return gone();
     }
   } finally {
     release?.();
@@ -88,12 +92,8 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
 const waitingBytesMax = 16_384;
 const bytesMaxOf = ({ api }: Config) => Math.min(waitingBytesMax, api.max_body_bytes);
 
-/**
- * The status of a response that only stands for "no answer yet" inside the server: the request waits, or becomes a
- * stream.
- */
-const notYetStatus = 204;
-const notYet = () => new Response(null, { status: notYetStatus });
+/** What a request is answered with whose client has gone. */
+const gone = () => new Response(null, { status: 204 });
 
 async function pulledResponse({ attempt, services }: ApiRequest, page: PulledPage): Promise<Response> {
   const { changes, count, more, reset, clients } = page;
@@ -112,28 +112,23 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   const { platform, streams, config } = services;
   const { commits, clock } = platform;
   const known = commits.known();
-  let parsed: AskedPull | undefined;
-  let first: PulledPage | null = null;
-  let by: Actor | undefined;
-  const begun = await answered(services, request, async (asked) => {
+  const begun = await answeredOrPending(services, request, async (asked) => {
     const bytesMax = bytesMaxOf(config);
     const body = request.method === "GET" ? queryOf(c, bytesMax) : await readJsonObject(request, bytesMax);
     const read = isRefusal(body) ? body : parsePull(body, true);
     if (isRefusal(read)) return read;
     const lastId = request.headers.get("Last-Event-ID");
-    parsed = lastId === null || lastId === "" ? read : { ...read, checkpoint: lastId };
+    const parsed = lastId === null || lastId === "" ? read : { ...read, checkpoint: lastId };
     const page = await pulledBy(asked, parsed, services.sharedPages);
     if (isRefusal(page)) return page;
-    first = page;
-    by = asked.by;
     await asked.attempt.succeed(200, page.count);
-    return notYet();
+    return new Unanswered({ parsed, page, by: asked.by });
   });
-  if (begun.status !== notYetStatus) return begun;
-  const asked = parsed!;
+  if (begun instanceof Response) return begun;
+  const { parsed, by } = begun.value;
   const nowMs = clock.elapsed();
   const lastsMs = platform.requestsVanish ? streamMsMax : Number.POSITIVE_INFINITY;
-  const release = streams.take(by!, services.clientOf(c), nowMs, nowMs + lastsMs);
+  const release = streams.take(by, services.clientOf(c), nowMs, nowMs + lastsMs);
   if (release === null) return tooMany.toResponse();
   const source = {
     commits,
@@ -142,16 +137,12 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
     seal: (checkpoint: Checkpoint) => sealCheckpoint(services.cursors, checkpoint),
     counts: services.counts,
     endsAfterMs: lastsMs,
-    look: (checkpoint: Checkpoint) => look(services, request, { ...asked, checkpoint, isStream: true }),
+    // It lives as long as the stream, so it must not keep the first page alive: no closure here may name `begun`.
+    look: (checkpoint: Checkpoint) => look(services, request, { ...parsed, checkpoint, isStream: true }),
   };
+  const events = await liveEvents(begun.value.page, known, source);
   const headers = { ...everyAnswer, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" };
-  const events = await liveEvents(first!, known, source);
-  // Lets the memory of the first page be freed: `look` lives as long as the stream, and would keep all variables of
-  // this function alive.
-  first = null;
-  const as = begun.headers.get("Svc-As");
-  const answer = new Response(events, { headers: as === null ? headers : { ...headers, "Svc-As": as } });
-  return tell(answer, factsOf(request, begun));
+  return tell(new Response(events, { headers: { ...headers, ...begun.headers } }), begun.facts);
 }
 
 /**

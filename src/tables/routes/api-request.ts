@@ -10,6 +10,7 @@ import {
 import { type AnswerFacts, tellOf } from "../../http/answer-facts.js";
 import { readAhead } from "../../http/body.js";
 import { badRequest, isRefusal, type Refusal, responseOf } from "../../http/refusal.js";
+import type { HeadersRecord } from "../../http/respond.js";
 import type { Attempt, Meter, Subject } from "../../metering/attempt.js";
 import { type AtOnce, whenThere } from "../../platform/at-once.js";
 import type { SqlValue, Statements } from "../../platform/database.js";
@@ -61,18 +62,41 @@ export interface ApiRequest {
   readonly database: Statements;
 }
 
+/** What `act` of `answered` returns where the request is not answered yet: it waits, or becomes a stream. */
+export class Unanswered<T> {
+  constructor(readonly value: T) {}
+}
+
+/** A request that is not answered yet, with what its answer has to carry. */
+export interface Pending<T> {
+  readonly value: T;
+  readonly facts: AnswerFacts;
+  readonly headers: HeadersRecord;
+}
+
+/** Makes what a request is answered with. It calls `tells` with the columns of the table that the request is about. */
+type Act<A> = (asked: ApiRequest, tells: (columns: AnswerFacts["columns"]) => void) => AtOnce<A>;
+
 /**
  * Answers a request: authenticates the caller, lets `act` make the answer, and records the receipt (what the request
- * cost), also where the answer is an error. `act` calls `tells` with the columns of the table that the request is
- * about, for the request log.
+ * cost), also where the answer is an error.
  */
 export async function answered(
   services: ApiServices,
   request: Request,
-  act: (asked: ApiRequest, tells: (columns: AnswerFacts["columns"]) => void) => AtOnce<Response | Refusal>,
+  act: Act<Response | Refusal>,
 ): Promise<Response> {
+  return (await answeredOrPending<never>(services, request, act)) as Response;
+}
+
+/** As `answered`, for requests that `act` may leave unanswered. */
+export async function answeredOrPending<T>(
+  services: ApiServices,
+  request: Request,
+  act: Act<Response | Refusal | Unanswered<T>>,
+): Promise<Response | Pending<T>> {
   const attempt = services.meter(request.method);
-  let answer: Response | Refusal;
+  let answer: Response | Refusal | Unanswered<T>;
   let sender: Actor | undefined;
   let isAs = false;
   let columns: AnswerFacts["columns"];
@@ -98,19 +122,26 @@ export async function answered(
   } catch (error) {
     answer = services.failed(error);
   }
-  const response = responseOf(answer);
   // The answer to a request with the header `Svc-As` repeats that header. An administrator's page tells by it that a
   // 401 or 403 is the answer to the other caller, and not to the administrator.
-  if (isAs) response.headers.set("Svc-As", request.headers.get("Svc-As")!);
-  const ended = attempt.end(response.status);
+  const as = isAs ? request.headers.get("Svc-As") : null;
+  const response = answer instanceof Unanswered ? null : responseOf(answer);
+  if (as !== null) response?.headers.set("Svc-As", as);
+  const ended = attempt.end(response?.status ?? unansweredStatus);
   if (ended !== undefined) await ended;
   const principal = sender && accountOf(sender);
   const told = { ...(principal && { principal }), columns, receipt: attempt.receipt() };
   // A request for somebody else's view is logged as `admin_read` even if it is refused: it is the other caller who
   // would be refused, not the administrator.
-  tellOf(request, response, isAs ? { ...told, event: "admin_read" } : told);
+  const facts: AnswerFacts = isAs ? { ...told, event: "admin_read" } : told;
+  if (response === null)
+    return { value: (answer as Unanswered<T>).value, facts, headers: as === null ? {} : { "Svc-As": as } };
+  tellOf(request, response, facts);
   return response;
 }
+
+/** The status in the receipt of a request that has read rows and is not answered yet. */
+const unansweredStatus = 204;
 
 /**
  * Refuses a request that writes where an administrator asks for somebody else's view (`Svc-As`), which is for reading
