@@ -3,7 +3,7 @@ import { columnOffsets } from "../../../src/console/grid/column-widths.js";
 import { type Cell, type KeyAction, type KeyPress, keyAction } from "../../../src/console/grid/grid-keys.js";
 import { filterOf, queryOf, queryParameters, sortedBy } from "../../../src/console/grid/list-query.js";
 import { defaultText, formValues } from "../../../src/console/grid/row-form.js";
-import { keyLabel, keyOf, keyText } from "../../../src/console/grid/row-key.js";
+import { keyLabel, keyOf, rowId } from "../../../src/console/grid/row-key.js";
 import { scrolledTo, visibleColumns, visibleRows } from "../../../src/console/grid/visible-range.js";
 import { column } from "./column.js";
 
@@ -137,8 +137,10 @@ describe("rows", () => {
     expect(keyOf({ primary_key: ["a", "b"] }, { a: 1, b: "x" })).toEqual({ a: 1, b: "x" });
     expect(keyOf({ primary_key: [] }, { a: 1 })).toBeNull();
     expect(keyOf({ primary_key: ["id"] }, { body: "hidden key" })).toBeNull();
-    expect(keyText({ a: "1", b: "2" })).not.toBe(keyText({ a: "1,2" }));
-    expect(keyText({ a: 1 })).not.toBe(keyText({ a: "1" }));
+    const both = { primary_key: ["a", "b"] };
+    expect(rowId(both, { a: "1", b: "2" })).not.toBe(rowId({ primary_key: ["a"] }, { a: "1,2" }));
+    expect(rowId(both, { a: 1, b: 2 })).not.toBe(rowId(both, { a: "1", b: 2 }));
+    expect(rowId(both, { a: 1, b: null })).toBeNull();
     expect(keyLabel({ a: 1, b: "x" })).toBe("1 · x");
   });
 
