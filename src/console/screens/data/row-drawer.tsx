@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { callerParameters } from "../../callers/caller-parameters.js";
-import { type FieldStates, formValues } from "../../grid/row-form.js";
+import { type FieldStates, formValues, isOfPeople } from "../../grid/row-form.js";
 import { keyLabel, keyOf } from "../../grid/row-key.js";
 import { Button } from "../../parts/button.js";
 import { confirm } from "../../parts/confirm.js";
@@ -14,7 +14,6 @@ import type { Column, Row, TableShape } from "../../server/shapes.js";
 import { tableOf } from "../../server/tables.js";
 import { texts } from "../../texts.js";
 import { removeRows } from "./bulk-bar.js";
-import { isOfPeople } from "./column-of-people.js";
 import { type Conflict, ConflictDialog } from "./conflict-dialog.js";
 import { RowField } from "./row-field.js";
 import { RowHistory } from "./row-history.js";
