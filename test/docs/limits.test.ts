@@ -137,7 +137,7 @@ const limits: Readonly<Record<string, number>> = {
     "recorder.ts",
     "waitingMaxDefault",
   ),
-  "receipts of a block of the journal": constant("node/journal/journal.ts", "blockSize"),
+  "receipts of a block of the journal": constant("node/journal/", "blockSize"),
   "seconds in which requests may finish when the server stops":
     constant("node/listening.ts", "drainMs") / 1000,
   "seconds that a database file may be locked by another process":

@@ -40,6 +40,14 @@ export function formValues(columns: readonly Column[], states: FieldStates, row:
 }
 
 /**
+ * Whether the values of a column come from people: they are neither computed by a generated column nor set by the
+ * server.
+ */
+export function isOfPeople({ generated, managed }: Column): boolean {
+  return !generated && managed === null;
+}
+
+/**
  * The text with which a column's field begins. Empty for NULL, and for a value of which only the beginning is loaded.
  */
 export function textAtFirst({ type }: Column, value: unknown): string {

@@ -9,9 +9,13 @@ export function keyOf({ primary_key: names }: Pick<TableShape, "primary_key">, r
   return Object.fromEntries(names.map((name) => [name, row[name]]));
 }
 
-/** The key of a row as one text, by which keys are compared: it is equal for equal keys. */
-export function keyText(key: Row): string {
-  return JSON.stringify(Object.values(key));
+/**
+ * The key of a row as one text, by which rows are found again: it is equal for equal keys. Null where the row has no
+ * key.
+ */
+export function rowId(table: Pick<TableShape, "primary_key">, row: Row): string | null {
+  const key = keyOf(table, row);
+  return key && JSON.stringify(Object.values(key));
 }
 
 /** The key of a row as people are shown it: `7`, or `lobby · 7f3a` for one of two columns. */

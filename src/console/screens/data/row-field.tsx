@@ -150,22 +150,8 @@ function Input({ id, column, value, state, otherwise, isNew, isFocused, onChange
           <option value="true">true</option>
           <option value="false">false</option>
         </select>
-      ) : column.type === "json" && isNull ? (
-        <div class="row-field-null">
-          <span class="null">NULL</span>
-          <Button isSmall onPress={() => set("{}")}>
-            {texts.values.give}
-          </Button>
-        </div>
       ) : column.type === "json" ? (
-        <Editor
-          label={column.name}
-          language="json"
-          class="short"
-          text={text}
-          isFocused={isFocused}
-          onChange={set}
-        />
+        <JsonInput label={column.name} text={isNull ? null : text} isFocused={isFocused} onChange={set} />
       ) : column.type === "text" && (text.length > 60 || text.includes("\n")) ? (
         <textarea
           {...common}
@@ -216,6 +202,36 @@ function chosen(option: string): FieldState {
 function placeholderOf({ not_null: isNeeded }: Column, otherwise: string | null): string {
   if (otherwise !== null) return texts.data.defaultOf(otherwise);
   return isNeeded ? "" : "NULL";
+}
+
+interface JsonInputProps {
+  readonly label: string;
+  readonly text: string | null;
+  readonly isFocused: boolean;
+  readonly onChange: (text: string) => void;
+}
+
+/** The field for JSON: an editor, or for NULL a button that begins a value. */
+function JsonInput({ label, text, isFocused, onChange }: JsonInputProps) {
+  if (text === null)
+    return (
+      <div class="row-field-null">
+        <span class="null">NULL</span>
+        <Button isSmall onPress={() => onChange("{}")}>
+          {texts.values.give}
+        </Button>
+      </div>
+    );
+  return (
+    <Editor
+      label={label}
+      language="json"
+      class="short"
+      text={text}
+      isFocused={isFocused}
+      onChange={onChange}
+    />
+  );
 }
 
 /** The field for a blob. Its bytes are taken from a file that the user chooses. */

@@ -72,34 +72,40 @@ export default function Usage() {
           data.length === 0 ? (
             <Empty icon="usage" title={texts.usage.none} />
           ) : (
-            <List
-              label={texts.usage.groups[group]}
-              items={data.toSorted((a, b) => b.rows_read - a.rows_read)}
-              idOf={({ key }) => key}
-              columns={[
-                {
-                  title: texts.usage.groups[group],
-                  of: ({ key }) => (
-                    <span class="mono">
-                      <bdi>{key}</bdi>
-                    </span>
-                  ),
-                },
-                { title: texts.usage.requests, isNumber: true, of: ({ requests }) => count(requests) },
-                { title: texts.usage.read, isNumber: true, of: ({ rows_read: rows }) => count(rows) },
-                { title: texts.usage.written, isNumber: true, of: ({ rows_written: rows }) => count(rows) },
-                { title: texts.usage.returned, isNumber: true, of: ({ rows_returned: rows }) => count(rows) },
-                {
-                  title: texts.usage.unknown,
-                  isNumber: true,
-                  of: ({ unknown_reads: reads }) => count(reads),
-                },
-              ]}
-            />
+            <Sums label={texts.usage.groups[group]} sums={data} />
           )
         }
       </View>
     </Screen>
+  );
+}
+
+function Sums({ label, sums }: { readonly label: string; readonly sums: readonly UsageSum[] }) {
+  return (
+    <List
+      label={label}
+      items={sums.toSorted((a, b) => b.rows_read - a.rows_read)}
+      idOf={({ key }) => key}
+      columns={[
+        {
+          title: label,
+          of: ({ key }) => (
+            <span class="mono">
+              <bdi>{key}</bdi>
+            </span>
+          ),
+        },
+        { title: texts.usage.requests, isNumber: true, of: ({ requests }) => count(requests) },
+        { title: texts.usage.read, isNumber: true, of: ({ rows_read: rows }) => count(rows) },
+        { title: texts.usage.written, isNumber: true, of: ({ rows_written: rows }) => count(rows) },
+        { title: texts.usage.returned, isNumber: true, of: ({ rows_returned: rows }) => count(rows) },
+        {
+          title: texts.usage.unknown,
+          isNumber: true,
+          of: ({ unknown_reads: reads }) => count(reads),
+        },
+      ]}
+    />
   );
 }
 

@@ -96,8 +96,8 @@ function UserActions({ user, onChanged, onDeleted }: UserActionsProps) {
     await ask("PATCH", `/users/${encodeURIComponent(id)}`, changes);
     onChanged();
   };
-  const changeAsked = (title: string, text: string, action: string, changes: object) =>
-    confirm({ title, text, action, act: change(changes) });
+  const changeAsked = (action: string, text: string, changes: object) => () =>
+    confirm({ title: action, text, action, act: change(changes) });
   const endSessions = async () => {
     const done = await ask<{ readonly revoked_sessions: number }>(
       "POST",
@@ -132,23 +132,11 @@ function UserActions({ user, onChanged, onDeleted }: UserActionsProps) {
       </a>
       <Button onPress={reset}>{texts.users.reset}</Button>
       {role === "admin" ? (
-        <Button
-          onPress={() =>
-            changeAsked(texts.users.demote, texts.users.demoteHelp(email), texts.users.demote, {
-              role: "user",
-            })
-          }
-        >
+        <Button onPress={changeAsked(texts.users.demote, texts.users.demoteHelp(email), { role: "user" })}>
           {texts.users.demote}
         </Button>
       ) : (
-        <Button
-          onPress={() =>
-            changeAsked(texts.users.promote, texts.users.promoteHelp(email), texts.users.promote, {
-              role: "admin",
-            })
-          }
-        >
+        <Button onPress={changeAsked(texts.users.promote, texts.users.promoteHelp(email), { role: "admin" })}>
           {texts.users.promote}
         </Button>
       )}
@@ -157,11 +145,7 @@ function UserActions({ user, onChanged, onDeleted }: UserActionsProps) {
       ) : (
         <Button
           isDisabled={isOneself}
-          onPress={() =>
-            changeAsked(texts.users.disable, texts.users.disableHelp(email), texts.users.disable, {
-              disabled: true,
-            })
-          }
+          onPress={changeAsked(texts.users.disable, texts.users.disableHelp(email), { disabled: true })}
         >
           {texts.users.disable}
         </Button>
