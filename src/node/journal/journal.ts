@@ -9,8 +9,6 @@ import type { FileJournalOptions } from "./options.js";
 import { recoverJournals, storeSegment } from "./recover.js";
 import { blockSize, SegmentWriter } from "./segment-writer.js";
 
-export { readJournals, recoverJournals } from "./recover.js";
-
 /**
  * A sum of receipts is written to the journal at the latest this many milliseconds after its first receipt was added.
  */
