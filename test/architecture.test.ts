@@ -20,7 +20,7 @@ const mayImport: Record<string, readonly string[]> = {
   platform: ["encoding"],
   metering: ["encoding", "platform"],
   changes: ["platform", "sqlite"],
-  schema: ["changes", "http", "platform", "problems", "project", "rules", "sqlite"],
+  schema: ["changes", "http", "platform", "problems", "project", "rules", "sqlite", "wire"],
   auth: [
     "changes/transactions.ts",
     "encoding",
@@ -71,7 +71,18 @@ const mayImport: Record<string, readonly string[]> = {
     "sqlite",
     "tables",
   ],
-  explain: ["auth", "http", "metering", "platform", "problems", "project", "rules", "schema", "tables"],
+  explain: [
+    "auth",
+    "http",
+    "metering",
+    "platform",
+    "problems",
+    "project",
+    "rules",
+    "schema",
+    "tables",
+    "wire",
+  ],
   admin: [
     "auth",
     "changes",
