@@ -58,7 +58,7 @@ async function getUsage({
 }
 
 type SumRow = readonly [
-  key: string | null,
+  key: string,
   requests: number,
   rowsRead: number,
   rowsWritten: number,
