@@ -1,7 +1,8 @@
 import { administrators } from "../admin/endpoint.js";
 import type { Endings, Endpoint } from "../http/endpoint.js";
+import { meteringMembers } from "../wire/metering.js";
 import { count, type JsonSchema, list, nullOr, object, openObject, ref, text } from "../wire/schema.js";
-import { idempotencyKey, meteringMembers } from "./operation.js";
+import { idempotencyKey } from "./operation.js";
 
 const reading = [400, 401, 403, 404, 429, 500, 503] as const;
 const writing = [...reading, 405, 409, 412, 413, 415, 422] as const;

@@ -1,4 +1,4 @@
-import { count, list, object, ref, type Schema, type Static, text } from "./schema.js";
+import { constant, count, list, object, ref, type Schema, type Static, text } from "./schema.js";
 
 const total: Schema<number | null> = { ...count, type: ["integer", "null"] };
 
@@ -8,7 +8,7 @@ export const pageMembers = {
   offset: count,
   total,
   next_cursor: text,
-  truncated: { const: true } as Schema<true>,
+  truncated: constant(true),
 };
 
 /** The schema `svc.systemList`: which page of a list of the server's own the answer is. */

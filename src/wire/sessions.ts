@@ -1,10 +1,27 @@
-import { constant, flag, instant, object, oneOf, ref, type Static, text } from "./schema.js";
+import { constant, flag, instant, object, oneOf, ref, type Schema, type Static, text } from "./schema.js";
 import type { TokenUser } from "./users.js";
 
 const kind = oneOf("tokens", "console");
 
+/** A session in the list of the caller's own, as `GET /auth/sessions` answers it. Times are ISO 8601. */
+export interface UserSession {
+  readonly id: string;
+  /**
+   * What kind of session it is: `tokens` for one with an access token and a refresh token, such as that of
+   * `client.auth`, `console` for one of the console (the page for administrators).
+   */
+  readonly kind: "tokens" | "console";
+  readonly created_at: string;
+  /** When the session's tokens were last renewed; when the session began, if they never were. */
+  readonly last_used_at: string;
+  /** When the session ends, unless its tokens are renewed before. */
+  readonly expires_at: string;
+  /** Whether this is the session that has asked for the list. */
+  readonly current: boolean;
+}
+
 /** The schema of a session in the list of the caller's own. */
-export const userSession = object({
+export const userSession: Schema<UserSession> = object({
   id: text,
   kind,
   created_at: text,
@@ -12,8 +29,6 @@ export const userSession = object({
   expires_at: text,
   current: flag,
 });
-/** A session in the list of the caller's own. */
-export type UserSession = Static<typeof userSession>;
 
 /** The schema of a session in the list for administrators. */
 export const listedSession = object({
