@@ -1,12 +1,12 @@
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { SchemaColumn } from "../../wire/schema-in-force.js";
 import { messageOf } from "../parts/tell.js";
-import type { Column } from "../server/shapes.js";
 import { texts } from "../texts.js";
 import { editText, parseValue } from "./value.js";
 
 interface CellEditorProps {
-  readonly column: Column;
+  readonly column: SchemaColumn;
   readonly value: unknown;
   readonly typed: string | null;
   readonly onSave: (value: unknown) => Promise<void>;
@@ -94,7 +94,7 @@ export function CellEditor({ column, value, typed, onSave, onCancel }: CellEdito
 
 interface BooleanSelectProps {
   readonly field: RefObject<HTMLSelectElement | null>;
-  readonly column: Column;
+  readonly column: SchemaColumn;
   /** The option that is chosen: `true`, `false`, or an empty text for NULL. */
   readonly value: string;
   readonly onChange: (value: string) => void;

@@ -1,13 +1,13 @@
+import type { SchemaColumn } from "../../wire/schema-in-force.js";
 import { Icon } from "../parts/icon.js";
 import { Text } from "../parts/text.js";
 import { hrefOf } from "../route.js";
-import type { Column } from "../server/shapes.js";
 import { texts } from "../texts.js";
 import { queryParameters } from "./list-query.js";
 import { cellText, managedTime } from "./value.js";
 
 interface ValueProps {
-  readonly column: Column;
+  readonly column: SchemaColumn;
   readonly value: unknown;
 }
 
@@ -47,7 +47,7 @@ export function ReferenceLink({
 }
 
 /** The address of the row to which a foreign key refers: the user's page, or the table's rows with a filter for the row. */
-function referenceHref({ table, column }: NonNullable<Column["references"]>, value: string): string {
+function referenceHref({ table, column }: NonNullable<SchemaColumn["references"]>, value: string): string {
   if (table === "$users") return hrefOf("users", [value]);
   const condition = { column, operator: "eq", value } as const;
   return hrefOf("data", [table], queryParameters({ conditions: [condition], sort: [], search: "" }));

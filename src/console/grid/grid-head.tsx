@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
+import type { SchemaColumn } from "../../wire/schema-in-force.js";
 import { Icon } from "../parts/icon.js";
-import type { Column } from "../server/shapes.js";
 import { texts } from "../texts.js";
 import type { RenderedGrid } from "./grid-events.js";
 
@@ -54,7 +54,7 @@ export function GridHead({ id, grid }: { readonly id: string; readonly grid: Ren
 interface HeadingProps {
   readonly id: string;
   readonly index: number;
-  readonly column: Column;
+  readonly column: SchemaColumn;
   readonly sort: readonly string[];
   readonly isActive: boolean;
   readonly style: { readonly left: string; readonly width: string };

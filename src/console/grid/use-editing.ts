@@ -1,6 +1,6 @@
 import type { RefObject } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
-import type { Column } from "../server/shapes.js";
+import type { SchemaColumn } from "../../wire/schema-in-force.js";
 import type { Cell } from "./grid-keys.js";
 import type { GridProps } from "./grid-props.js";
 import type { Editing } from "./grid-row.js";
@@ -62,7 +62,7 @@ const lineLengthMax = 400;
  * Whether a value is too large, or of the wrong type, to be edited in a cell's single line. Such a value is edited
  * beside the grid.
  */
-function isLarge({ type }: Column, value: unknown): boolean {
+function isLarge({ type }: SchemaColumn, value: unknown): boolean {
   if (isPreview(value) || type === "json" || type === "blob") return true;
   return typeof value === "string" && (value.length > lineLengthMax || value.includes("\n"));
 }

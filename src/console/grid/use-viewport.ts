@@ -1,6 +1,6 @@
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Column } from "../server/shapes.js";
+import type { SchemaColumn } from "../../wire/schema-in-force.js";
 import { columnOffsets, columnWidth } from "./column-widths.js";
 import type { Cell } from "./grid-keys.js";
 import { scrolledTo, type VisibleRange, visibleColumns, visibleRows } from "./visible-range.js";
@@ -30,7 +30,7 @@ export interface Viewport {
 export function useViewport(
   frame: RefObject<HTMLDivElement | null>,
   rowCount: number,
-  columns: readonly Column[],
+  columns: readonly SchemaColumn[],
 ): Viewport {
   const rem = useRem();
   const [view, setView] = useState({ top: 0, left: 0, height: 0, width: 0 });

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import type { SchemaColumn, SchemaTable } from "../../../wire/schema-in-force.js";
 import { Grid } from "../../grid/grid.js";
 import type { Cell } from "../../grid/grid-keys.js";
 import { type GridQuery, sortedBy } from "../../grid/list-query.js";
@@ -6,7 +7,7 @@ import { isOfPeople } from "../../grid/row-form.js";
 import { rowId } from "../../grid/row-key.js";
 import type { LoadedRows } from "../../grid/use-rows.js";
 import type { As } from "../../server/as.js";
-import type { Column, Row, TableShape } from "../../server/shapes.js";
+import type { TableRow } from "../../server/table-row.js";
 import { texts } from "../../texts.js";
 import { BulkBar } from "./bulk-bar.js";
 import { ConflictDialog } from "./conflict-dialog.js";
@@ -18,12 +19,12 @@ import { useRowChanges } from "./use-row-changes.js";
  * What the panel beside the grid shows: a row, or the form for a new one where `row` is null. `column` is the column to
  * begin editing with.
  */
-export type Opened = { readonly row: Row | null; readonly column: string | null };
+export type Opened = { readonly row: TableRow | null; readonly column: string | null };
 
 interface GridPaneProps {
-  readonly table: TableShape;
+  readonly table: SchemaTable;
   /** The columns that are shown. */
-  readonly columns: readonly Column[];
+  readonly columns: readonly SchemaColumn[];
   readonly query: GridQuery;
   readonly as: As | null;
   readonly loaded: LoadedRows;
@@ -42,8 +43,8 @@ export function GridPane(props: GridPaneProps) {
   const { conflict, save, showSaved, replace } = useRowChanges(table, as, loaded.setRows);
   const isChangeable = as === null && table.rows_writable && table.primary_key.length > 0;
   useEffect(() => setSelected(new Set()), [JSON.stringify([query, as])]);
-  const idOf = (row: Row) => rowId(table, row);
-  const isWritable = (column: Column) =>
+  const idOf = (row: TableRow) => rowId(table, row);
+  const isWritable = (column: SchemaColumn) =>
     isChangeable && isOfPeople(column) && !table.primary_key.includes(column.name);
   const paste = (at: Cell, cells: readonly (readonly string[])[]) => {
     const target = { table, columns: columns.slice(at.column), rows: rows.slice(at.row), isWritable };
@@ -95,9 +96,9 @@ export function GridPane(props: GridPaneProps) {
 }
 
 interface StatusBarProps {
-  readonly table: TableShape;
+  readonly table: SchemaTable;
   readonly loaded: LoadedRows;
-  readonly selected: readonly Row[];
+  readonly selected: readonly TableRow[];
   readonly onClear: () => void;
 }
 

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import type { SchemaColumn, SchemaTable } from "../../../wire/schema-in-force.js";
 import { callerParameters } from "../../callers/caller-parameters.js";
 import { type FieldStates, formValues, isOfPeople } from "../../grid/row-form.js";
 import { keyLabel, keyOf } from "../../grid/row-key.js";
@@ -10,7 +11,7 @@ import { Tabs } from "../../parts/tabs.js";
 import { tell } from "../../parts/tell.js";
 import { hrefOf } from "../../route.js";
 import type { As } from "../../server/as.js";
-import type { Column, Row, TableShape } from "../../server/shapes.js";
+import type { TableRow } from "../../server/table-row.js";
 import { tableOf } from "../../server/tables.js";
 import { texts } from "../../texts.js";
 import { removeRows } from "./bulk-bar.js";
@@ -20,9 +21,9 @@ import { RowHistory } from "./row-history.js";
 import { keepsHistory, saveChange, wholeValues } from "./save-change.js";
 
 interface RowDrawerProps {
-  readonly table: TableShape;
+  readonly table: SchemaTable;
   /** The row that the panel shows; null where it is the form for a new row. */
-  readonly row: Row | null;
+  readonly row: TableRow | null;
   readonly column: string | null;
   readonly as: As | null;
   readonly isChangeable: boolean;
@@ -30,16 +31,16 @@ interface RowDrawerProps {
   /** Called where the row was created, deleted or restored. */
   readonly onChanged: () => void;
   /** Called with the row as it was saved. */
-  readonly onSaved: (row: Row) => void;
+  readonly onSaved: (row: TableRow) => void;
   /** Called with the row as somebody else has changed it, where that is to stay. */
-  readonly onKept: (row: Row) => void;
+  readonly onKept: (row: TableRow) => void;
 }
 
 /** What the user has done in the form so far. */
 interface Draft {
   readonly states: FieldStates;
   /** The long values that were loaded whole. */
-  readonly whole: Row;
+  readonly whole: TableRow;
 }
 
 /**
@@ -107,7 +108,7 @@ export function RowDrawer(props: RowDrawerProps) {
 }
 
 interface RowFormProps extends RowDrawerProps {
-  readonly rowKey: Row | null;
+  readonly rowKey: TableRow | null;
   readonly draft: Draft;
   readonly isChanged: boolean;
   readonly onDraft: (change: (draft: Draft) => Draft) => void;
@@ -121,7 +122,7 @@ function RowForm(props: RowFormProps) {
   const { onDraft, onCancel, onConflict, onClose, onSaved, onKept, onChanged } = props;
   const { states, whole } = draft;
   const columns = table.columns.filter(({ name }) => row === null || name in row);
-  const isOpen = (column: Column) =>
+  const isOpen = (column: SchemaColumn) =>
     isChangeable && isOfPeople(column) && (row === null || !table.primary_key.includes(column.name));
   const asked = formValues(columns, states, row && { ...row, ...whole });
   const problems = "problems" in asked ? asked.problems : {};
@@ -136,7 +137,7 @@ function RowForm(props: RowFormProps) {
     await write(asked.values, row, whole);
   };
   /** Writes values into the row, unless it is not any more as it was shown. */
-  const write = async (values: Row, shown: Row, wholeShown: Row): Promise<void> => {
+  const write = async (values: TableRow, shown: TableRow, wholeShown: TableRow): Promise<void> => {
     const done = await saveChange(table, shown, values, wholeShown);
     if (done.outcome === "saved") {
       onSaved(done.row);
@@ -196,7 +197,7 @@ function RowForm(props: RowFormProps) {
 }
 
 /** What can be done with a row beside changing it: ask who may read it, and delete it. */
-function RowActions(props: RowDrawerProps & { readonly rowKey: Row }) {
+function RowActions(props: RowDrawerProps & { readonly rowKey: TableRow }) {
   const { table, as, isChangeable, rowKey, onClose, onChanged } = props;
   const remove = () =>
     confirm({

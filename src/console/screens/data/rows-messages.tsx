@@ -1,4 +1,5 @@
 import { SvcError } from "../../../client/index.js";
+import type { SchemaTable } from "../../../wire/schema-in-force.js";
 import { callerParameters } from "../../callers/caller-parameters.js";
 import { type GridQuery, sortedColumn } from "../../grid/list-query.js";
 import { type LoadedRows, listOf } from "../../grid/use-rows.js";
@@ -7,11 +8,10 @@ import { Icon } from "../../parts/icon.js";
 import { Empty, Failure, Loading } from "../../parts/view.js";
 import { hrefOf } from "../../route.js";
 import type { As } from "../../server/as.js";
-import type { TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 
 interface RowsMessagesProps {
-  readonly table: TableShape;
+  readonly table: SchemaTable;
   readonly query: GridQuery;
   readonly as: As | null;
   readonly callerLabel: string;

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import type { SchemaTable } from "../../../wire/schema-in-force.js";
 import { CallerButton } from "../../callers/caller-button.js";
 import { useCallerLabel } from "../../callers/use-caller-label.js";
 import type { GridQuery } from "../../grid/list-query.js";
@@ -6,7 +7,6 @@ import { useRows } from "../../grid/use-rows.js";
 import { Button } from "../../parts/button.js";
 import { Text } from "../../parts/text.js";
 import type { As } from "../../server/as.js";
-import type { TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { FilterBar } from "./filter-bar.js";
 import { GridPane, type Opened } from "./grid-pane.js";
@@ -14,7 +14,7 @@ import { RowsMessages } from "./rows-messages.js";
 import { ColumnsMenu, DownloadMenu } from "./table-menus.js";
 
 interface TableRowsProps {
-  readonly table: TableShape;
+  readonly table: SchemaTable;
   readonly query: GridQuery;
   readonly as: As | null;
   readonly onQuery: (query: GridQuery) => void;

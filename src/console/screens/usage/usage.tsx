@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
+import type { SummedUsage, UsageGap, UsageMeta } from "../../../wire/usage.js";
 import { Select } from "../../parts/field.js";
 import { List } from "../../parts/list.js";
 import { Screen } from "../../parts/screen.js";
 import { useLoaded } from "../../parts/use-loaded.js";
 import { Empty, View } from "../../parts/view.js";
 import { askWhole } from "../../server/ask.js";
-import type { UsageGap, UsageSum } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { seriesOf } from "./series.js";
 import { UsageChart } from "./usage-chart.js";
@@ -24,12 +24,7 @@ export default function Usage() {
   const fromMs = toMs - Number(range) * dayMs;
   const load = async (by: string, signal: AbortSignal) => {
     const query = new URLSearchParams({ group_by: by, from: new Date(fromMs).toISOString() });
-    return askWhole<readonly UsageSum[], { readonly gaps: readonly UsageGap[] }>(
-      "GET",
-      `/usage?${query}`,
-      undefined,
-      { signal },
-    );
+    return askWhole<readonly SummedUsage[], UsageMeta>("GET", `/usage?${query}`, undefined, { signal });
   };
   const days = useLoaded((signal) => load("day", signal), [range]);
   const sums = useLoaded((signal) => load(group, signal), [range, group]);
@@ -80,7 +75,7 @@ export default function Usage() {
   );
 }
 
-function Sums({ label, sums }: { readonly label: string; readonly sums: readonly UsageSum[] }) {
+function Sums({ label, sums }: { readonly label: string; readonly sums: readonly SummedUsage[] }) {
   return (
     <List
       label={label}
@@ -111,7 +106,7 @@ function Sums({ label, sums }: { readonly label: string; readonly sums: readonly
 
 const count = (value: number) => value.toLocaleString("en");
 
-function Totals({ sums }: { readonly sums: readonly UsageSum[] }) {
+function Totals({ sums }: { readonly sums: readonly SummedUsage[] }) {
   const total = (member: "requests" | "rows_read" | "rows_written" | "rows_returned") =>
     count(sums.reduce((sum, each) => sum + each[member], 0));
   const figures = [
