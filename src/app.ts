@@ -5,8 +5,7 @@ import type { AppOptions } from "./assemble/app-options.js";
 import { createServices, type Services } from "./assemble/services.js";
 import { createUpkeep } from "./assemble/upkeep.js";
 import { consoleGuard } from "./auth/callers/console-origin.js";
-import { identifiedBy } from "./auth/callers/identified-by.js";
-import type { Caller } from "./auth/callers/principal.js";
+import { type Identified, identifiedBy } from "./auth/callers/identified-by.js";
 import { authRoutes } from "./auth/routes/routes.js";
 import { crossSiteGuard } from "./auth/sessions/cross-site.js";
 import type { OriginPolicy } from "./http/origin.js";
@@ -81,7 +80,7 @@ export async function createApp(options: AppOptions) {
 type Router = ReturnType<typeof newRouter>;
 
 function newRouter(origins: OriginPolicy) {
-  const made = router<{ Variables: { caller: Caller } }>();
+  const made = router<{ Variables: Identified }>();
   if (origins.cookies) made.use(crossSiteGuard(origins));
   return made;
 }

@@ -2,7 +2,6 @@ import { longWorkFor } from "../auth/callers/principal.js";
 import { schemaVersionCheck } from "../auth/store/checks.js";
 import { explain } from "../explain/explain.js";
 import { questionOf } from "../explain/question.js";
-import { readJsonObject } from "../http/body.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import { explanation } from "../wire/explanation.js";
@@ -48,10 +47,10 @@ export const postExplainEndpoint: AdminEndpoint = {
   handle: postExplain,
 };
 
-async function postExplain({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
+async function postExplain({ body: sent, services, caller }: AdminRequest): Promise<Response | Refusal> {
   if (caller.kind === "key") return new Refusal("forbidden", "a key cannot ask for explanations");
   const { platform, config, projects } = services;
-  const body = await readJsonObject(request, config.api.max_body_bytes);
+  const body = await sent.jsonObject();
   if (isRefusal(body)) return body;
   const question = questionOf(body);
   if (isRefusal(question)) return question;

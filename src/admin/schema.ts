@@ -1,5 +1,4 @@
 import { type Caller, longWorkFor } from "../auth/callers/principal.js";
-import { readText } from "../http/body.js";
 import { parseQueryString, quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
@@ -38,9 +37,10 @@ export const planSchemaEndpoint: AdminEndpoint = {
   handle: planSchema,
 };
 
-async function planSchema({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
+async function planSchema(given: AdminRequest): Promise<Response | Refusal> {
+  const { request, services, caller } = given;
   const parameters = parametersOf(request, []);
-  const text = isRefusal(parameters) ? parameters : await proposedText(services, request);
+  const text = isRefusal(parameters) ? parameters : await proposedText(given);
   if (isRefusal(text)) return text;
   const planned = await planChange(databaseFor(caller, services), text);
   if (planned.outcome === "invalid") return problemsAnswer(planned.problems, text);
@@ -68,13 +68,14 @@ export const applySchemaEndpoint: AdminEndpoint = {
   handle: applySchema,
 };
 
-async function applySchema({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
+async function applySchema(given: AdminRequest): Promise<Response | Refusal> {
+  const { request, services, caller } = given;
   const { platform, config } = services;
   const parameters = parametersOf(request, ["base", "allow_destructive"]);
   if (isRefusal(parameters)) return parameters;
   const allow = parameters.get("allow_destructive") ?? "false";
   if (allow !== "true" && allow !== "false") return badRequest("allow_destructive: expected true or false");
-  const text = await proposedText(services, request);
+  const text = await proposedText(given);
   if (isRefusal(text)) return text;
   const base = parameters.get("base");
   const outcome = await applyChange(databaseFor(caller, services), text, {
@@ -139,13 +140,10 @@ function parametersOf(request: Request, known: readonly string[]): ReadonlyMap<s
   return unknown === undefined ? new Map(parameters) : badRequest(`unknown parameter ${quoted(unknown[0])}`);
 }
 
-async function proposedText(
-  { config, readSchemaFile }: AdminServices,
-  request: Request,
-): Promise<string | Refusal> {
-  const text = await readText(request, config.api.max_body_bytes);
+async function proposedText({ request, body, services }: AdminRequest): Promise<string | Refusal> {
+  const text = await body.text();
   if (isRefusal(text)) return text;
-  if (text === "") return readSchemaFile();
+  if (text === "") return services.readSchemaFile();
   const isYaml = /^application\/yaml\s*(;|$)/i.test(request.headers.get("Content-Type") ?? "");
   return isYaml ? text : new Refusal("unsupported_media_type", "expected Content-Type: application/yaml");
 }

@@ -2,7 +2,6 @@ import { createServiceKey } from "../auth/accounts/administration.js";
 import { principalOf } from "../auth/callers/principal.js";
 import { revokeServiceKey } from "../auth/store/service-keys.js";
 import { tell } from "../http/answer-facts.js";
-import { readJsonObject } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import { type ApiKey, type MadeApiKey, madeApiKey, someApiKey } from "../wire/keys.js";
@@ -60,10 +59,10 @@ export const postServiceKeyEndpoint: AdminEndpoint = {
   handle: postServiceKey,
 };
 
-async function postServiceKey({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
-  const { platform, config } = services;
+async function postServiceKey({ body: sent, services, caller }: AdminRequest): Promise<Response | Refusal> {
+  const { platform } = services;
   if (caller.kind === "key") return new Refusal("forbidden", "a key cannot make keys");
-  const body = await readJsonObject(request, config.api.max_body_bytes);
+  const body = await sent.jsonObject();
   if (isRefusal(body)) return body;
   const { name, scopes, expires_at: expiresAt = null } = body;
   if (typeof name !== "string") return badRequest("name: expected a string");

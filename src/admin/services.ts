@@ -1,6 +1,7 @@
 import type { Callers } from "../auth/callers/callers.js";
 import type { Caller } from "../auth/callers/principal.js";
 import type { AuthContext } from "../auth/context.js";
+import type { RequestBody } from "../http/body.js";
 import type { Refusal } from "../http/refusal.js";
 import type { RecentRequests } from "../log/recent-requests.js";
 import type { Database } from "../platform/database.js";
@@ -36,6 +37,7 @@ export interface Surroundings {
 /** What a handler under /admin/api is given to answer a request. */
 export interface AdminRequest {
   readonly request: Request;
+  readonly body: RequestBody;
   readonly services: AdminServices;
   /** The id in the path; empty where the path has none. */
   readonly id: string;

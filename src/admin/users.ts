@@ -9,7 +9,6 @@ import { revokeEverySession, revokeSessions } from "../auth/store/sessions.js";
 import { userOf } from "../auth/store/user-of.js";
 import { changeUser, userById } from "../auth/store/users.js";
 import { tell } from "../http/answer-facts.js";
-import { readJsonObject } from "../http/body.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import type { SecurityEvent } from "../http/security-event.js";
@@ -76,9 +75,9 @@ export const postUserEndpoint: AdminEndpoint = {
   handle: postUser,
 };
 
-async function postUser({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
+async function postUser({ body: sent, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
-  const body = await readJsonObject(request, config.api.max_body_bytes);
+  const body = await sent.jsonObject();
   if (isRefusal(body)) return body;
   const { email, password, role = "user" } = body;
   if (typeof email !== "string") return badRequest("email: expected a string");
@@ -112,9 +111,9 @@ export const postInvitationEndpoint: AdminEndpoint = {
   handle: postInvitation,
 };
 
-async function postInvitation({ request, services, id, caller }: AdminRequest): Promise<Response | Refusal> {
+async function postInvitation({ body, services, id, caller }: AdminRequest): Promise<Response | Refusal> {
   return id === "invite"
-    ? inviteUser({ request, context: services.auth, caller })
+    ? inviteUser({ body, context: services.auth, caller })
     : methodNotAllowed("PATCH", "DELETE");
 }
 
@@ -137,9 +136,9 @@ export const patchUserEndpoint: AdminEndpoint = {
   handle: patchUser,
 };
 
-async function patchUser({ request, services, id, caller }: AdminRequest): Promise<Response | Refusal> {
-  const { platform, config } = services;
-  const body = await readJsonObject(request, config.api.max_body_bytes);
+async function patchUser({ body: sent, services, id, caller }: AdminRequest): Promise<Response | Refusal> {
+  const { platform } = services;
+  const body = await sent.jsonObject();
   if (isRefusal(body)) return body;
   const { disabled = null, role = null, ...others } = body;
   const [unknown] = Object.keys(others);

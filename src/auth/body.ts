@@ -1,4 +1,4 @@
-import { readAhead, readJsonObject, readText } from "../http/body.js";
+import type { RequestBody } from "../http/body.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { isEmail } from "./email.js";
 
@@ -12,23 +12,21 @@ const authBodyBytesMax = 16_384;
  * Reads a JSON object from the body of a request under /auth. The size limit is small, because these endpoints are open
  * to everybody.
  */
-export function readAuthBody(request: Request): Promise<Readonly<Record<string, unknown>> | Refusal> {
-  return readJsonObject(request, authBodyBytesMax);
+export function readAuthBody(body: RequestBody): Promise<Readonly<Record<string, unknown>> | Refusal> {
+  return body.jsonObject(authBodyBytesMax);
 }
 
 /**
  * Whether the body of a request under /auth has no bytes. The headers cannot tell: an HTTP/1.1 request without a
- * declared length has no body (RFC 9112, section 6.3), but runtimes give it an empty stream. The body can still be read
- * afterwards.
+ * declared length has no body (RFC 9112, section 6.3), but runtimes give it an empty stream.
  */
-export async function isAuthBodyEmpty(request: Request): Promise<boolean> {
-  await readAhead(request, authBodyBytesMax);
-  return (await readText(request, authBodyBytesMax)) === "";
+export async function isAuthBodyEmpty(body: RequestBody): Promise<boolean> {
+  return (await body.text(authBodyBytesMax)) === "";
 }
 
 /** Reads `email` from the body of a request under /auth, and ignores all other fields. */
-export async function readEmail(request: Request): Promise<string | Refusal> {
-  const body = await readAuthBody(request);
+export async function readEmail(sent: RequestBody): Promise<string | Refusal> {
+  const body = await readAuthBody(sent);
   if (isRefusal(body)) return body;
   const { email } = body;
   return typeof email === "string" && isEmail(email) ? email : badEmail;
@@ -44,8 +42,8 @@ export interface EmailAndPassword {
 }
 
 /** Reads `email` and `password` from the body of a login or a registration. */
-export async function readEmailAndPassword(request: Request): Promise<EmailAndPassword | Refusal> {
-  const body = await readAuthBody(request);
+export async function readEmailAndPassword(sent: RequestBody): Promise<EmailAndPassword | Refusal> {
+  const body = await readAuthBody(sent);
   if (isRefusal(body)) return body;
   const { email, password } = body;
   if (typeof email !== "string" || !isEmail(email)) return badEmail;
@@ -57,9 +55,9 @@ export async function readEmailAndPassword(request: Request): Promise<EmailAndPa
  * gives null.
  */
 export async function readEmailAndOptionalPassword(
-  request: Request,
+  sent: RequestBody,
 ): Promise<{ readonly email: string; readonly password: string | null } | Refusal> {
-  const body = await readAuthBody(request);
+  const body = await readAuthBody(sent);
   if (isRefusal(body)) return body;
   const { email } = body;
   if (typeof email !== "string" || !isEmail(email)) return badEmail;
@@ -68,8 +66,8 @@ export async function readEmailAndOptionalPassword(
 }
 
 /** Reads `password` from the body of a request to delete one's account. It may be left out, which gives null. */
-export async function readOptionalPassword(request: Request): Promise<string | null | Refusal> {
-  const body = await readAuthBody(request);
+export async function readOptionalPassword(sent: RequestBody): Promise<string | null | Refusal> {
+  const body = await readAuthBody(sent);
   return isRefusal(body) ? body : optionalPassword(body);
 }
 
@@ -78,8 +76,8 @@ function optionalPassword({ password = null }: Readonly<Record<string, unknown>>
 }
 
 /** Reads `token`, the secret of a mailed link, from the body of a request. */
-export async function readToken(request: Request): Promise<string | Refusal> {
-  const body = await readAuthBody(request);
+export async function readToken(sent: RequestBody): Promise<string | Refusal> {
+  const body = await readAuthBody(sent);
   if (isRefusal(body)) return body;
   return typeof body.token === "string" ? body.token : badToken;
 }
@@ -91,8 +89,8 @@ export interface TokenAndPassword {
 }
 
 /** Reads `token`, the secret of a mailed link, and `password`, the one to set, from the body of a request. */
-export async function readTokenAndPassword(request: Request): Promise<TokenAndPassword | Refusal> {
-  const body = await readAuthBody(request);
+export async function readTokenAndPassword(sent: RequestBody): Promise<TokenAndPassword | Refusal> {
+  const body = await readAuthBody(sent);
   if (isRefusal(body)) return body;
   const { token, password } = body;
   if (typeof token !== "string") return badToken;

@@ -1,4 +1,5 @@
 import type { Keyring } from "../encoding/keyring.js";
+import type { RequestBody } from "../http/body.js";
 import type { Refusal } from "../http/refusal.js";
 import type { Statements } from "../platform/database.js";
 import type { Platform } from "../platform/platform.js";
@@ -47,6 +48,7 @@ export interface AuthContext {
 /** What a handler under /auth is given. */
 export interface AuthRequest {
   readonly request: Request;
+  readonly body: RequestBody;
   readonly context: AuthContext;
   /** The client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`). */
   readonly address: string;

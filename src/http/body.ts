@@ -1,17 +1,56 @@
 import { badRequest, Refusal } from "./refusal.js";
 import { parseStrictJson } from "./strict-json.js";
 
-/**
- * Reads a request's body as a JSON object. Refuses a `Content-Type` other than JSON in UTF-8 (415), a body of more than
- * `bodyBytesMax` bytes, whether or not its length is declared (413), and malformed JSON (400).
- */
-export async function readJsonObject(
-  request: Request,
-  bodyBytesMax: number,
-): Promise<Readonly<Record<string, unknown>> | Refusal> {
-  const value = await readJson(request, bodyBytesMax);
-  if (value instanceof Refusal || isObject(value)) return value;
-  return badRequest("expected a JSON object as the body");
+/** The body of a request. It is read once, however often it is asked for. */
+export class RequestBody {
+  #read: string | Refusal | undefined;
+
+  /** @param bytesMax how many bytes the body may have */
+  constructor(
+    private readonly request: Request,
+    private readonly bytesMax: number,
+  ) {}
+
+  /**
+   * Reads the body to its end before the caller is authenticated. Otherwise a client could pass the check, then send its
+   * body slowly and have it accepted after its session has ended. Returns a promise to wait for; undefined where there is
+   * nothing to read: for GET, HEAD and DELETE, and where the body was read already.
+   */
+  ahead(): Promise<void> | undefined {
+    const { method } = this.request;
+    if (method === "GET" || method === "HEAD" || method === "DELETE") return undefined;
+    if (this.#read !== undefined) return undefined;
+    return readNow(this.request, this.bytesMax).then((text) => {
+      this.#read = text;
+    });
+  }
+
+  /** Returns the body as UTF-8 text; a refusal where it has more than `bytesMax` bytes, is cut off or is not UTF-8. */
+  async text(bytesMax = this.bytesMax): Promise<string | Refusal> {
+    this.#read ??= await readNow(this.request, bytesMax);
+    const text = this.#read;
+    return typeof text === "string" && bytesOver(text, bytesMax) ? tooLarge(bytesMax) : text;
+  }
+
+  /**
+   * Returns the body as JSON of any type. Refuses a `Content-Type` other than JSON in UTF-8 (415), a body of more than
+   * `bytesMax` bytes, whether or not its length is declared (413), and malformed JSON (400).
+   */
+  async json(bytesMax = this.bytesMax): Promise<unknown> {
+    if (!isJson(this.request.headers.get("Content-Type")))
+      return new Refusal("unsupported_media_type", "expected Content-Type: application/json");
+    const text = await this.text(bytesMax);
+    if (text instanceof Refusal) return text;
+    const parsed = parseStrictJson(text);
+    return parsed instanceof Refusal ? parsed : parsed.value;
+  }
+
+  /** Returns the body as a JSON object. Refuses what `json` refuses, and other values with 400. */
+  async jsonObject(bytesMax = this.bytesMax): Promise<Readonly<Record<string, unknown>> | Refusal> {
+    const value = await this.json(bytesMax);
+    if (value instanceof Refusal || isObject(value)) return value;
+    return badRequest("expected a JSON object as the body");
+  }
 }
 
 /** Whether a value of JSON is an object, and neither an array nor null. */
@@ -19,49 +58,8 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/**
- * Reads a request's body as JSON of any type. Refuses what `readJsonObject` refuses, apart from values that are no
- * objects.
- */
-export async function readJson(request: Request, bodyBytesMax: number): Promise<unknown> {
-  if (!isJson(request.headers.get("Content-Type")))
-    return new Refusal("unsupported_media_type", "expected Content-Type: application/json");
-  const text = await readText(request, bodyBytesMax);
-  if (text instanceof Refusal) return text;
-  const parsed = parseStrictJson(text);
-  if (parsed instanceof Refusal) return parsed;
-  return parsed.value;
-}
-
 function isJson(contentType: string | null): boolean {
   return /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType ?? "");
-}
-
-/** The bodies that `readAhead` has read: the text, or the refusal if the body could not be read. */
-const texts = new WeakMap<Request, string | Refusal>();
-
-/**
- * Reads a request's body to its end before the caller is authenticated. Otherwise a client could pass the check, then
- * send its body slowly and have it accepted after its session has ended. `readText` and `readJsonObject` later use what
- * was read here. Returns a promise to wait for; or undefined where there is nothing to read: for GET, HEAD and DELETE,
- * and where the body was read already.
- */
-export function readAhead(request: Request, bodyBytesMax: number): Promise<void> | undefined {
-  if (request.method === "GET" || request.method === "HEAD" || request.method === "DELETE") return undefined;
-  if (texts.has(request)) return undefined;
-  return readNow(request, bodyBytesMax).then((text) => {
-    texts.set(request, text);
-  });
-}
-
-/**
- * Reads a request's body as UTF-8 text; a refusal where it has more than `bodyBytesMax` bytes, is cut off or is not
- * UTF-8.
- */
-export async function readText(request: Request, bodyBytesMax: number): Promise<string | Refusal> {
-  const text = texts.get(request);
-  if (text === undefined) return readNow(request, bodyBytesMax);
-  return typeof text === "string" && bytesOver(text, bodyBytesMax) ? tooLarge(bodyBytesMax) : text;
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { Context } from "hono";
-import { readJsonObject } from "../http/body.js";
 import { parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
@@ -55,7 +54,7 @@ async function operationResponse(asked: ApiRequest, name: string, c: Context): P
 }
 
 async function paramsOf(
-  { request, services }: ApiRequest,
+  { request, body: sent }: ApiRequest,
   operation: NamedOperation,
   method: string,
 ): Promise<ParamValues | Refusal> {
@@ -63,6 +62,6 @@ async function paramsOf(
   if (isRefusal(parameters)) return parameters;
   if (method === "GET") return paramsFromQuery(operation, parameters);
   if (parameters.length > 0) return badRequest("the parameters are taken from the body");
-  const body = await readJsonObject(request, services.config.api.max_body_bytes);
+  const body = await sent.jsonObject();
   return isRefusal(body) ? body : paramsFromBody(operation, body);
 }

@@ -63,7 +63,7 @@ function isIntegerIn(value: unknown, minimum: number, maximum: number): value is
 
 /** Returns the next page of the changes that a request asks for; a refusal where its caller may not be told them. */
 export function pulledBy(
-  asked: ApiRequest,
+  asked: Omit<ApiRequest, "body">,
   { tables, ...pulling }: AskedPull,
   shared: SharedPages,
 ): Promise<PulledPage | Refusal> | Refusal {

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { tell } from "../http/answer-facts.js";
-import { bytesOver, readJsonObject, readText } from "../http/body.js";
+import { bytesOver, RequestBody } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { everyAnswer, jsonText } from "../http/respond.js";
@@ -49,29 +49,35 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
   const request = c.req.raw;
   const { config, platform, streams } = services;
   const { commits, clock } = platform;
+  const body = new RequestBody(request, config.api.max_body_bytes);
   let wait: CommitWait | undefined;
   let release: (() => void) | null | undefined;
   try {
     for (;;) {
       const known = commits.known();
-      const answer = await answeredOrPending(services, request, async (asked) => {
-        const body = await readJsonObject(request, config.api.max_body_bytes);
-        const parsed = isRefusal(body) ? body : parsePull(body, false);
-        if (isRefusal(parsed)) return parsed;
-        const short = parsed.waitMs === 0 ? null : await readText(request, bytesMaxOf(config));
-        if (isRefusal(short)) return short;
-        const page = await pulledBy(asked, parsed, services.sharedPages);
-        if (isRefusal(page)) return page;
-        if (page.reset !== null) services.counts.reset(page.reset);
-        const isEmpty = page.count === 0 && !page.more && page.reset === null;
-        wait ??= commits.within(parsed.checkpoint === null ? 0 : parsed.waitMs);
-        if (!isEmpty || wait.isOver || streams.isEnding) return pulledResponse(asked, page);
-        const nowMs = clock.elapsed();
-        release ??= streams.take(asked.by, services.clientOf(c), nowMs, nowMs + parsed.waitMs);
-        if (release === null) return tooMany;
-        if (!page.isQuiet) await asked.attempt.succeed(200, 0);
-        return new Unanswered(wait);
-      });
+      const answer = await answeredOrPending(
+        services,
+        request,
+        async (asked) => {
+          const sent = await body.jsonObject();
+          const parsed = isRefusal(sent) ? sent : parsePull(sent, false);
+          if (isRefusal(parsed)) return parsed;
+          const short = parsed.waitMs === 0 ? null : await body.text(bytesMaxOf(config));
+          if (isRefusal(short)) return short;
+          const page = await pulledBy(asked, parsed, services.sharedPages);
+          if (isRefusal(page)) return page;
+          if (page.reset !== null) services.counts.reset(page.reset);
+          const isEmpty = page.count === 0 && !page.more && page.reset === null;
+          wait ??= commits.within(parsed.checkpoint === null ? 0 : parsed.waitMs);
+          if (!isEmpty || wait.isOver || streams.isEnding) return pulledResponse(asked, page);
+          const nowMs = clock.elapsed();
+          release ??= streams.take(asked.by, services.clientOf(c), nowMs, nowMs + parsed.waitMs);
+          if (release === null) return tooMany;
+          if (!page.isQuiet) await asked.attempt.succeed(200, 0);
+          return new Unanswered(wait);
+        },
+        body,
+      );
       if (answer instanceof Response) return answer;
       const over = new AbortController();
       const forget = streams.whenEnding(() => over.abort());
@@ -112,18 +118,24 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   const { platform, streams, config } = services;
   const { commits, clock } = platform;
   const known = commits.known();
-  const begun = await answeredOrPending(services, request, async (asked) => {
-    const bytesMax = bytesMaxOf(config);
-    const body = request.method === "GET" ? queryOf(c, bytesMax) : await readJsonObject(request, bytesMax);
-    const read = isRefusal(body) ? body : parsePull(body, true);
-    if (isRefusal(read)) return read;
-    const lastId = request.headers.get("Last-Event-ID");
-    const parsed = lastId === null || lastId === "" ? read : { ...read, checkpoint: lastId };
-    const page = await pulledBy(asked, parsed, services.sharedPages);
-    if (isRefusal(page)) return page;
-    await asked.attempt.succeed(200, page.count);
-    return new Unanswered({ parsed, page, by: asked.by });
-  });
+  const body = new RequestBody(request, config.api.max_body_bytes);
+  const begun = await answeredOrPending(
+    services,
+    request,
+    async (asked) => {
+      const bytesMax = bytesMaxOf(config);
+      const sent = request.method === "GET" ? queryOf(c, bytesMax) : await body.jsonObject(bytesMax);
+      const read = isRefusal(sent) ? sent : parsePull(sent, true);
+      if (isRefusal(read)) return read;
+      const lastId = request.headers.get("Last-Event-ID");
+      const parsed = lastId === null || lastId === "" ? read : { ...read, checkpoint: lastId };
+      const page = await pulledBy(asked, parsed, services.sharedPages);
+      if (isRefusal(page)) return page;
+      await asked.attempt.succeed(200, page.count);
+      return new Unanswered({ parsed, page, by: asked.by });
+    },
+    body,
+  );
   if (begun instanceof Response) return begun;
   const { parsed, by } = begun.value;
   const nowMs = clock.elapsed();

@@ -1,4 +1,4 @@
-import { isObject, readJson } from "../http/body.js";
+import { isObject } from "../http/body.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import { type ApiRequest, accessTo, executionOf } from "../tables/routes/api-request.js";
@@ -21,7 +21,7 @@ export async function batch(asked: ApiRequest): Promise<Response | Refusal> {
   const { services, request, attempt, project } = asked;
   const condition = withoutPreconditions(request.headers);
   if (condition !== null) return condition;
-  const sentBody = await readJson(request, services.config.api.max_body_bytes);
+  const sentBody = await asked.body.json();
   if (isRefusal(sentBody)) return sentBody;
   const sent = operationsIn(sentBody, batchWritesMax);
   if (isRefusal(sent)) return sent;

@@ -1,6 +1,6 @@
 import { principalOf } from "../auth/callers/principal.js";
 import { toHex } from "../encoding/hex.js";
-import { isObject, readJson } from "../http/body.js";
+import { isObject } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import { nonceBytes } from "../platform/abort.js";
@@ -61,7 +61,7 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
   if (caller.kind === "anonymous") return notSignedIn;
   const condition = withoutPreconditions(request.headers);
   if (condition !== null) return condition;
-  const body = await readJson(request, services.config.api.max_body_bytes);
+  const body = await asked.body.json();
   if (isRefusal(body)) return body;
   const isWorker = services.platform.requestsVanish;
   const pushed = await parsePush(body, pushedOperationsMax[isWorker ? "worker" : "node"]);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
-import { readText } from "../../src/http/body.js";
+import { RequestBody } from "../../src/http/body.js";
 import { isRefusal, methodNotAllowed } from "../../src/http/refusal.js";
 import { json } from "../../src/http/respond.js";
 import { createHttpServer, type HttpServerOptions } from "../../src/node/http-server.js";
@@ -20,7 +20,7 @@ async function listening(some: Partial<HttpServerOptions> = {}) {
   const read: unknown[] = [];
   const fetch = async (request: Request) => {
     if (request.method === "TRACE") return methodNotAllowed("POST").toResponse();
-    if (request.method !== "GET") read.push(await readText(request, 1_000));
+    if (request.method !== "GET") read.push(await new RequestBody(request, 1_000).text());
     return json({ status: "ok" });
   };
   const server = await createHttpServer({ fetch, tls: null, connectionsMax: 100, log, ...some });

@@ -1,7 +1,8 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { consoleOrigin, consoleRefusal } from "../../auth/callers/console-origin.js";
-import type { Caller } from "../../auth/callers/principal.js";
+import type { Identified } from "../../auth/callers/identified-by.js";
 import type { AuthContext, AuthRequest } from "../../auth/context.js";
+import { RequestBody } from "../../http/body.js";
 import type { OwnOrigin } from "../../http/origin.js";
 import { isRefusal, responseOf } from "../../http/refusal.js";
 import { routeEndpoints } from "../../http/route-endpoints.js";
@@ -10,7 +11,7 @@ import type { ConsoleFiles } from "../../platform/console-files.js";
 import type { ConsoleEndpoint } from "./endpoint.js";
 import { consoleEndpoints } from "./endpoints.js";
 
-type Env = { Variables: { caller: Caller } };
+type Env = { Variables: Identified };
 
 /** What `consoleRoutes` needs to answer requests for the console's page and about its sessions. */
 export interface ConsoleServices {
@@ -38,8 +39,10 @@ export interface ConsoleServices {
  */
 export function consoleRoutes({ files, auth, own, addressOf, identified }: ConsoleServices) {
   const routes = router<Env>();
-  const given = (c: Context): AuthRequest => ({
+  const bodyBytesMax = auth.config.api.max_body_bytes;
+  const given = (c: Context, body = new RequestBody(c.req.raw, bodyBytesMax)): AuthRequest => ({
     request: c.req.raw,
+    body,
     context: auth,
     address: addressOf(c),
     name: "",
@@ -55,7 +58,7 @@ export function consoleRoutes({ files, auth, own, addressOf, identified }: Conso
     const foreign = consoleRefusal(own, request);
     if (foreign !== null) return foreign.toResponse();
     const refused = await identified(c, async () => {
-      c.res = responseOf(await endpoint.handle({ ...given(c), caller: c.var.caller }));
+      c.res = responseOf(await endpoint.handle({ ...given(c, c.var.body), caller: c.var.caller }));
     });
     return refused ?? c.res;
   };

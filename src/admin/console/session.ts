@@ -161,7 +161,7 @@ export const confirmSessionEndpoint: ConsoleEndpoint = {
 };
 
 async function confirmSession({
-  request,
+  body: sent,
   context,
   address,
   caller,
@@ -170,7 +170,7 @@ async function confirmSession({
   const found = ofConsole(caller);
   if (isRefusal(found)) return found;
   const { user, session, sessionId } = found;
-  const body = await readAuthBody(request);
+  const body = await readAuthBody(sent);
   if (isRefusal(body)) return body;
   const { password } = body;
   if (typeof password !== "string") return badRequest("password: expected a string");

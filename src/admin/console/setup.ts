@@ -8,6 +8,7 @@ import { makeConsoleSession } from "../../auth/sessions/make-console-session.js"
 import { openConsoleSession } from "../../auth/store/console-sessions.js";
 import { endSetup, firstAdmin, insertFirstAdmin, liveSetup } from "../../auth/store/setup.js";
 import { hashSecret } from "../../encoding/hash-secret.js";
+import type { RequestBody } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { newId } from "../../platform/new-id.js";
 import { openObject } from "../../wire/schema.js";
@@ -31,10 +32,10 @@ export const postSetupEndpoint: ConsoleEndpoint = {
 };
 
 async function postSetup(given: OwnPageRequest): Promise<Response | Refusal> {
-  const { request, context, address, origin } = given;
+  const { body, context, address, origin } = given;
   const { platform, config } = context;
   const { database, clock, passwordHasher } = platform;
-  const asked = await readSetup(request, config.auth.password_min_length);
+  const asked = await readSetup(body, config.auth.password_min_length);
   if (isRefusal(asked)) return asked;
   const { token, email, password } = asked;
   if (!isSetupToken(token)) return noLink;
@@ -75,8 +76,8 @@ interface Setup {
   readonly password: string;
 }
 
-async function readSetup(request: Request, passwordLengthMin: number): Promise<Setup | Refusal> {
-  const body = await readAuthBody(request);
+async function readSetup(sent: RequestBody, passwordLengthMin: number): Promise<Setup | Refusal> {
+  const body = await readAuthBody(sent);
   if (isRefusal(body)) return body;
   const { token, email, password } = body;
   if (typeof token !== "string") return badRequest("token: expected a string");

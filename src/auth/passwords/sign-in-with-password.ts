@@ -1,3 +1,4 @@
+import type { RequestBody } from "../../http/body.js";
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import type { Statement } from "../../platform/database.js";
 import type { AuthSettings } from "../../project/model.js";
@@ -27,7 +28,7 @@ export interface SignInServices extends PasswordServices {
 
 /** A request to sign in, and from where it comes. */
 export interface SignInRequest {
-  readonly request: Request;
+  readonly body: RequestBody;
   readonly context: SignInServices;
   /** The client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`). */
   readonly address: string;
@@ -52,10 +53,10 @@ export interface PasswordSignIn {
  * costs the same statements and one hash, counts in the same way, and gets the same answer.
  */
 export async function signInWithPassword(
-  { request, context, address }: SignInRequest,
+  { body: sent, context, address }: SignInRequest,
   into: PasswordSignIn,
 ): Promise<Response | Refusal> {
-  const body = await readEmailAndPassword(request);
+  const body = await readEmailAndPassword(sent);
   if (isRefusal(body)) return body;
   const problem = presentedPasswordProblem(body.password);
   if (problem !== null) return problem;

@@ -31,10 +31,15 @@ export const deleteMeEndpoint: AuthEndpoint = {
   handle: deleteMe,
 };
 
-async function deleteMe({ request, context, caller, address }: CallerRequest): Promise<Response | Refusal> {
+async function deleteMe({
+  body: sent,
+  context,
+  caller,
+  address,
+}: CallerRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
   if (caller.kind !== "user") return notAUser(caller);
-  const password = await readOptionalPassword(request);
+  const password = await readOptionalPassword(sent);
   if (isRefusal(password)) return password;
   const remove = async ({ owner, forgive, refusal }: OwnerProof): Promise<Response | Refusal> => {
     const deletion = userDeletion({ id: caller.id, by: caller, now: platform.clock.now(), owner });

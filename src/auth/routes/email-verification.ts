@@ -25,8 +25,12 @@ export const resendVerificationEndpoint: AuthEndpoint = {
   handle: resendVerification,
 };
 
-async function resendVerification({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
-  const email = await readEmail(request);
+async function resendVerification({
+  body: sent,
+  context,
+  address,
+}: AuthRequest): Promise<Response | Refusal> {
+  const email = await readEmail(sent);
   if (isRefusal(email)) return email;
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;
@@ -49,8 +53,12 @@ export const confirmVerificationEndpoint: AuthEndpoint = {
   handle: confirmVerification,
 };
 
-async function confirmVerification({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
-  const token = await readToken(request);
+async function confirmVerification({
+  body: sent,
+  context,
+  address,
+}: AuthRequest): Promise<Response | Refusal> {
+  const token = await readToken(sent);
   if (isRefusal(token)) return token;
   return signInByLink(context, { purpose: "email_verification", token, password: null, address });
 }

@@ -33,14 +33,14 @@ export const requestEmailChangeEndpoint: AuthEndpoint = {
 };
 
 async function requestEmailChange({
-  request,
+  body: sent,
   context,
   caller,
   address,
 }: CallerRequest): Promise<Response | Refusal> {
   const { database, clock } = context.platform;
   if (caller.kind !== "user") return notAUser(caller);
-  const body = await readEmailAndOptionalPassword(request);
+  const body = await readEmailAndOptionalPassword(sent);
   if (isRefusal(body)) return body;
   const { email, password } = body;
   if (email === caller.email) return badRequest("email: it is the account's address already");
@@ -73,8 +73,12 @@ export const confirmEmailChangeEndpoint: AuthEndpoint = {
   handle: confirmEmailChange,
 };
 
-async function confirmEmailChange({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
-  const token = await readToken(request);
+async function confirmEmailChange({
+  body: sent,
+  context,
+  address,
+}: AuthRequest): Promise<Response | Refusal> {
+  const token = await readToken(sent);
   if (isRefusal(token)) return token;
   const used = await useLink(context, { purpose: "email_change", token, password: null, address });
   if (isRefusal(used)) return used;

@@ -1,4 +1,3 @@
-import { readJsonObject } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { ConstraintError } from "../../platform/database.js";
@@ -54,11 +53,11 @@ export const importIdentitiesEndpoint: AuthEndpoint = {
   handle: importIdentities,
 };
 
-async function importIdentities({ request, context, caller }: CallerRequest): Promise<Response | Refusal> {
+async function importIdentities({ body: sent, context, caller }: CallerRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
   const refusal = backendRefusal(caller);
   if (refusal !== null) return refusal;
-  const body = await readJsonObject(request, config.api.max_body_bytes);
+  const body = await sent.jsonObject();
   if (isRefusal(body)) return body;
   const users = readUsers(body.users, platform.passwordHasher);
   if (isRefusal(users)) return users;

@@ -1,3 +1,4 @@
+import type { RequestBody } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { newId } from "../../platform/new-id.js";
@@ -71,12 +72,12 @@ async function invite(given: CallerRequest): Promise<Response | Refusal> {
  * only the URL that the invitation leads to; their role and password stay. A disabled user is refused.
  */
 export async function inviteUser({
-  request,
+  body,
   context,
   caller,
-}: Pick<CallerRequest, "request" | "context" | "caller">): Promise<Response | Refusal> {
+}: Pick<CallerRequest, "body" | "context" | "caller">): Promise<Response | Refusal> {
   const { platform } = context;
-  const invitation = await readInvitation(request);
+  const invitation = await readInvitation(body);
   if (isRefusal(invitation)) return invitation;
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;
@@ -121,8 +122,8 @@ export async function inviteUser({
   return json({ data: sent }, 201);
 }
 
-async function readInvitation(request: Request): Promise<Invitation | Refusal> {
-  const body = await readAuthBody(request);
+async function readInvitation(sent: RequestBody): Promise<Invitation | Refusal> {
+  const body = await readAuthBody(sent);
   if (isRefusal(body)) return body;
   const { email, role = null, redirect_to: redirectTo = null } = body;
   if (typeof email !== "string" || !isEmail(email)) return badRequest("email: expected local@domain.tld");
@@ -145,8 +146,8 @@ export const acceptInvitationEndpoint: AuthEndpoint = {
   handle: acceptInvitation,
 };
 
-async function acceptInvitation({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
-  const body = await readTokenAndPassword(request);
+async function acceptInvitation({ body: sent, context, address }: AuthRequest): Promise<Response | Refusal> {
+  const body = await readTokenAndPassword(sent);
   if (isRefusal(body)) return body;
   return signInByLink(context, { purpose: "invitation", ...body, address });
 }

@@ -29,9 +29,9 @@ export const logoutEndpoint: AuthEndpoint = {
   handle: logout,
 };
 
-async function logout({ request, context }: AuthRequest): Promise<Response | Refusal> {
-  const { platform, config } = context;
-  const token = await readRefreshToken(request, config);
+async function logout(given: AuthRequest): Promise<Response | Refusal> {
+  const { platform, config } = given.context;
+  const token = await readRefreshToken(given, config);
   if (token === invalidRefreshToken) return rejection(config);
   if (isRefusal(token)) return token;
   const family = familyOf(token);

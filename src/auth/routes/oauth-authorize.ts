@@ -33,9 +33,9 @@ export const authorizeEndpoint: AuthEndpoint = {
   handle: authorize,
 };
 
-async function authorize({ request, context }: AuthRequest): Promise<Response | Refusal> {
+async function authorize({ body: sent, context }: AuthRequest): Promise<Response | Refusal> {
   const { platform, providers } = context;
-  const body = await readAuthBody(request);
+  const body = await readAuthBody(sent);
   if (isRefusal(body)) return body;
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;

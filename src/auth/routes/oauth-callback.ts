@@ -1,6 +1,6 @@
 import { mapKeyring, underEither } from "../../encoding/keyring.js";
 import { tell } from "../../http/answer-facts.js";
-import { readText } from "../../http/body.js";
+import type { RequestBody } from "../../http/body.js";
 import { parseQueryString } from "../../http/query-string.js";
 import { isRefusal, methodNotAllowed, Refusal } from "../../http/refusal.js";
 import { everyAnswer } from "../../http/respond.js";
@@ -48,12 +48,12 @@ export const callbackByPostEndpoint: AuthEndpoint = {
   handle: callback,
 };
 
-async function callback({ request, context, name }: AuthRequest): Promise<Response | Refusal> {
+async function callback({ request, body, context, name }: AuthRequest): Promise<Response | Refusal> {
   if (!isOAuthProvider(name)) return new Refusal("not_found", "no such provider");
   const provider = context.providers.of[name];
   // HEAD is refused too, because a safe request (RFC 9110, section 9.2.1) must not use the state up.
   if (request.method !== provider.callbackMethod) return methodNotAllowed(provider.callbackMethod);
-  const parameters = await readParameters(request, provider);
+  const parameters = await readParameters(request, body, provider);
   if (isRefusal(parameters)) return parameters;
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;
@@ -78,11 +78,15 @@ const unknownState = new Refusal(
 /** How many bytes the form may have that a browser posts from Apple to the callback. */
 const formBytesMax = 65_536;
 
-async function readParameters(request: Request, provider: Provider): Promise<URLSearchParams | Refusal> {
+async function readParameters(
+  request: Request,
+  body: RequestBody,
+  provider: Provider,
+): Promise<URLSearchParams | Refusal> {
   if (provider.callbackMethod === "GET") return parametersOf(request.url);
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(request.headers.get("Content-Type") ?? ""))
     return new Refusal("unsupported_media_type", "expected application/x-www-form-urlencoded");
-  const text = await readText(request, formBytesMax);
+  const text = await body.text(formBytesMax);
   return isRefusal(text) ? text : parametersOf(`?${text}`);
 }
 

@@ -25,8 +25,8 @@ export const exchangeEndpoint: AuthEndpoint = {
   handle: exchange,
 };
 
-async function exchange({ request, context }: AuthRequest): Promise<Response | Refusal> {
-  const body = await readAuthBody(request);
+async function exchange({ body: sent, context }: AuthRequest): Promise<Response | Refusal> {
+  const body = await readAuthBody(sent);
   if (isRefusal(body)) return body;
   const { code, code_verifier: verifier } = body;
   if (typeof code !== "string") return badRequest("code: expected a string");

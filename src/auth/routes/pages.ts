@@ -1,5 +1,4 @@
 import { tell } from "../../http/answer-facts.js";
-import { readText } from "../../http/body.js";
 import { isOwnOrigin } from "../../http/origin.js";
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import { object, text } from "../../wire/schema.js";
@@ -58,11 +57,12 @@ export const submitPageEndpoint: AuthEndpoint = {
   handle: submitPage,
 };
 
-async function submitPage({ request, context, name, address }: AuthRequest): Promise<Response | Refusal> {
+async function submitPage(given: AuthRequest): Promise<Response | Refusal> {
+  const { request, context, name, address } = given;
   const purpose = purposeOfPage(name);
   if (purpose === null) return noSuchPage;
   if (!isOwnForm(request, context)) return foreignForm;
-  const form = await readForm(request);
+  const form = await readForm(given);
   if (isRefusal(form)) return form;
   const token = form.get("token") ?? "";
   const password = takesPassword(purpose) ? (form.get("password") ?? "") : null;
@@ -110,13 +110,13 @@ const formBytesMax = 16_384;
  * Reads the form of a page that a mailed link leads to. Refused where a field comes twice, because it is unclear which
  * one is meant.
  */
-async function readForm(request: Request): Promise<ReadonlyMap<string, string> | Refusal> {
+async function readForm({ request, body }: AuthRequest): Promise<ReadonlyMap<string, string> | Refusal> {
   const isForm = /^application\/x-www-form-urlencoded\s*(;|$)/i.test(
     request.headers.get("Content-Type") ?? "",
   );
   if (!isForm)
     return new Refusal("unsupported_media_type", "expected Content-Type: application/x-www-form-urlencoded");
-  const text = await readText(request, formBytesMax);
+  const text = await body.text(formBytesMax);
   if (isRefusal(text)) return text;
   const entries = [...new URLSearchParams(text)];
   const fields = new Map(entries);

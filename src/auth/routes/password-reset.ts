@@ -26,8 +26,12 @@ export const requestPasswordResetEndpoint: AuthEndpoint = {
   handle: requestPasswordReset,
 };
 
-async function requestPasswordReset({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
-  const email = await readEmail(request);
+async function requestPasswordReset({
+  body: sent,
+  context,
+  address,
+}: AuthRequest): Promise<Response | Refusal> {
+  const email = await readEmail(sent);
   if (isRefusal(email)) return email;
   const insertMail = insertPasswordResetMail;
   return answerLinkRequest(context, { email, purpose: "password_reset", insertMail }, address);
@@ -49,8 +53,12 @@ export const confirmPasswordResetEndpoint: AuthEndpoint = {
   handle: confirmPasswordReset,
 };
 
-async function confirmPasswordReset({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
-  const body = await readTokenAndPassword(request);
+async function confirmPasswordReset({
+  body: sent,
+  context,
+  address,
+}: AuthRequest): Promise<Response | Refusal> {
+  const body = await readTokenAndPassword(sent);
   if (isRefusal(body)) return body;
   const used = await useLink(context, { purpose: "password_reset", ...body, address });
   if (isRefusal(used)) return used;

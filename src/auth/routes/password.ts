@@ -34,14 +34,14 @@ export const changeOwnPasswordEndpoint: AuthEndpoint = {
 };
 
 async function changeOwnPassword({
-  request,
+  body: sent,
   context,
   address,
   caller,
 }: CallerRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
   if (caller.kind !== "user") return notAUser(caller);
-  const body = await readAuthBody(request);
+  const body = await readAuthBody(sent);
   if (isRefusal(body)) return body;
   const { current_password: current, password } = body;
   if (typeof current !== "string") return badRequest("current_password: expected a string");

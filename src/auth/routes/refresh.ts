@@ -36,14 +36,15 @@ export const refreshEndpoint: AuthEndpoint = {
   handle: refresh,
 };
 
-async function refresh({ request, context }: AuthRequest): Promise<Response | Refusal> {
-  const answer = await rotate(request, context);
-  return answer === invalidRefreshToken ? rejection(context.config) : answer;
+async function refresh(given: AuthRequest): Promise<Response | Refusal> {
+  const answer = await rotate(given);
+  return answer === invalidRefreshToken ? rejection(given.context.config) : answer;
 }
 
-async function rotate(request: Request, context: AuthContext): Promise<Response | Refusal> {
+async function rotate(given: AuthRequest): Promise<Response | Refusal> {
+  const { context } = given;
   const { platform, config, successorKeys } = context;
-  const presented = await readRefreshToken(request, config);
+  const presented = await readRefreshToken(given, config);
   if (isRefusal(presented)) return presented;
   const family = familyOf(presented);
   if (family === null) return invalidRefreshToken;

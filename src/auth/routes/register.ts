@@ -41,9 +41,9 @@ export const registerEndpoint: AuthEndpoint = {
   handle: register,
 };
 
-async function register({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
+async function register({ body: sent, context, address }: AuthRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
-  const body = await readEmailAndPassword(request);
+  const body = await readEmailAndPassword(sent);
   if (isRefusal(body)) return body;
   const turn: HashTurn = { address, isFor: "registration" };
   // Whether the password hasher has room for one more password is checked before the database is asked anything, so

@@ -1,17 +1,19 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { tellOf } from "../../http/answer-facts.js";
+import { RequestBody } from "../../http/body.js";
 import { Refusal, responseOf } from "../../http/refusal.js";
 import { routeEndpoints } from "../../http/route-endpoints.js";
 import { router } from "../../http/router.js";
 import { UnavailableError } from "../../platform/database.js";
 import { HasherBusyError, type Log } from "../../platform/platform.js";
 import type { Callers } from "../callers/callers.js";
+import type { Identified } from "../callers/identified-by.js";
 import { anonymous, type Caller } from "../callers/principal.js";
 import type { AuthContext, AuthRequest } from "../context.js";
 import type { AuthEndpoint } from "../endpoint.js";
 import { authEndpoints } from "./endpoints.js";
 
-type Env = { Variables: { caller: Caller } };
+type Env = { Variables: Identified };
 
 /**
  * Makes the routes under /auth. `authenticated` is a middleware that finds the caller in a round trip of its own.
@@ -24,9 +26,11 @@ export function authRoutes(
   addressOf: (c: Context) => string,
 ) {
   const routes = router<Env>();
+  const bodyBytesMax = context.config.api.max_body_bytes;
   routes.onError(unavailableFor(context.platform.log));
-  const given = (c: Context): AuthRequest => ({
+  const given = (c: Context, body = new RequestBody(c.req.raw, bodyBytesMax)): AuthRequest => ({
     request: c.req.raw,
+    body,
     context,
     address: addressOf(c),
     name: Object.values(c.req.param())[0] ?? "",
@@ -36,7 +40,7 @@ export function authRoutes(
     const { raw } = c.req;
     if (endpoint.needs === "caller first") {
       const refused = await authenticated(c, async () => {
-        c.res = responseOf(await endpoint.handle({ ...given(c), caller: c.get("caller") }));
+        c.res = responseOf(await endpoint.handle({ ...given(c, c.var.body), caller: c.var.caller }));
       });
       return refused ?? c.res;
     }

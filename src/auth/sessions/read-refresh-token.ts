@@ -1,3 +1,4 @@
+import type { RequestBody } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { Config } from "../../project/config.js";
 import { isAuthBodyEmpty, readAuthBody } from "../body.js";
@@ -7,10 +8,13 @@ import { endCookies, refreshCookie } from "./cookies.js";
  * Reads the refresh token of a request: from the body, or in cookie mode, if the body is empty or has no token, from
  * the cookie. Returns a refusal where there is none, or the body is not valid.
  */
-export async function readRefreshToken(request: Request, { auth }: Config): Promise<string | Refusal> {
+export async function readRefreshToken(
+  { request, body: sent }: { readonly request: Request; readonly body: RequestBody },
+  { auth }: Config,
+): Promise<string | Refusal> {
   const cookie = auth.cookie_mode ? refreshCookie(request.headers) : null;
-  if (auth.cookie_mode && (await isAuthBodyEmpty(request))) return cookie ?? invalidRefreshToken;
-  const body = await readAuthBody(request);
+  if (auth.cookie_mode && (await isAuthBodyEmpty(sent))) return cookie ?? invalidRefreshToken;
+  const body = await readAuthBody(sent);
   if (isRefusal(body)) return body;
   const { refresh_token: token } = body;
   if (typeof token === "string") return token;

@@ -8,7 +8,7 @@ import {
   principalOf,
 } from "../../auth/callers/principal.js";
 import { type AnswerFacts, tellOf } from "../../http/answer-facts.js";
-import { readAhead } from "../../http/body.js";
+import { RequestBody } from "../../http/body.js";
 import { badRequest, isRefusal, type Refusal, responseOf } from "../../http/refusal.js";
 import type { HeadersRecord } from "../../http/respond.js";
 import type { Attempt, Meter, Subject } from "../../metering/attempt.js";
@@ -49,6 +49,7 @@ export interface ApiServices {
 export interface ApiRequest {
   readonly services: ApiServices;
   readonly request: Request;
+  readonly body: RequestBody;
   readonly attempt: Attempt;
   /** The caller whose rights decide what the request may do. */
   readonly caller: Actor;
@@ -89,11 +90,15 @@ export async function answered(
   return (await answeredOrPending<never>(services, request, act)) as Response;
 }
 
-/** As `answered`, for requests that `act` may leave unanswered. */
+/**
+ * As `answered`, for requests that `act` may leave unanswered. `body` is given where the request is answered more than
+ * once.
+ */
 export async function answeredOrPending<T>(
   services: ApiServices,
   request: Request,
   act: Act<Response | Refusal | Unanswered<T>>,
+  body = new RequestBody(request, services.config.api.max_body_bytes),
 ): Promise<Response | Pending<T>> {
   const attempt = services.meter(request.method);
   let answer: Response | Refusal | Unanswered<T>;
@@ -104,15 +109,15 @@ export async function answeredOrPending<T>(
     columns = of;
   };
   try {
-    const body = readAhead(request, services.config.api.max_body_bytes);
-    if (body !== undefined) await body;
+    const ahead = body.ahead();
+    if (ahead !== undefined) await ahead;
     answer = await services.callers.run(request.headers, ({ caller, by, schemaVersion }, database) => {
       sender = by;
       isAs = caller !== by;
       return whenThere(services.projects.current(schemaVersion), (project) =>
         isRefusal(project)
           ? project
-          : act({ services, request, attempt, caller, by, project, database }, tells),
+          : act({ services, request, body, attempt, caller, by, project, database }, tells),
       );
     });
     // `run` gives the caller whom the credentials claim before the database has checked them. Where the check fails,
@@ -166,7 +171,7 @@ export function sealedFor({ caller, by }: Pick<ApiRequest, "caller" | "by">): st
  * administrator asks for somebody else's view. `nowMs` is the time in milliseconds since the epoch.
  */
 export function accessTo(
-  { caller, by, project, services }: ApiRequest,
+  { caller, by, project, services }: Omit<ApiRequest, "body">,
   table: Table,
   action: RuleAction,
   nowMs: number,
@@ -180,7 +185,7 @@ export function accessTo(
 
 /** Begins to meter a request to a table, and returns what is needed to run its statements. */
 export function executionOf(
-  { services, attempt, caller, by, project, database }: ApiRequest,
+  { services, attempt, caller, by, project, database }: Omit<ApiRequest, "body">,
   table: string,
   action: Subject["action"],
   nowMs: number,

@@ -1,6 +1,5 @@
 import { principalOf } from "../../auth/callers/principal.js";
 import { toBase64Url } from "../../encoding/base64.js";
-import { readText } from "../../http/body.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import type { KeptRequest } from "../sql/kept-answers.js";
 import { idempotencyHeader } from "../together/idempotency.js";
@@ -14,9 +13,10 @@ import type { ApiRequest } from "./api-request.js";
  */
 export async function idempotencyOf({
   request,
+  body: sent,
   caller,
   services,
-}: Pick<ApiRequest, "request" | "caller" | "services">): Promise<KeptRequest | Refusal | null> {
+}: Pick<ApiRequest, "request" | "body" | "caller" | "services">): Promise<KeptRequest | Refusal | null> {
   const text = request.headers.get(idempotencyHeader);
   if (text === null) return null;
   const key = keyIn(text);
@@ -24,8 +24,7 @@ export async function idempotencyOf({
   if (caller.kind === "anonymous")
     return badRequest(`${idempotencyHeader}: sign in, as a key belongs to who sends it`);
   const { method, url } = request;
-  const body =
-    method === "DELETE" ? "" : await readText(request as Request, services.config.api.max_body_bytes);
+  const body = method === "DELETE" ? "" : await sent.text();
   if (isRefusal(body)) return body;
   const path = url.slice(url.indexOf("/", url.indexOf("//") + 2));
   // The client's key comes first in the name under which the answer is kept. If clients begin their keys with the time,

@@ -1,4 +1,3 @@
-import { readJsonObject } from "../../http/body.js";
 import { parseQueryString } from "../../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { acceptsQuery, type HeadersRecord, jsonText } from "../../http/respond.js";
@@ -9,7 +8,6 @@ import type { RuleAction } from "../../rules/ast.js";
 import { isReadOnly } from "../../schema/live-project.js";
 import { type Access, previewed } from "../access/access.js";
 import type { WriteExecution } from "../execution/execution.js";
-import type { Body } from "../request/row-request.js";
 import type { RowTarget } from "../row/get-row.js";
 import { type ApiRequest, accessTo, asReaderOnly, executionOf } from "./api-request.js";
 import { type Remembered, rememberedOf } from "./remembered.js";
@@ -133,11 +131,6 @@ export function permittedAccess(
  */
 export function rowTarget({ access, remembered }: PermittedRequest): RowTarget {
   return { access, reads: remembered.reads, writes: remembered.writes };
-}
-
-/** Reads the JSON object in a request's body. */
-export function bodyOf({ request, services }: TableRequest): Promise<Body | Refusal> {
-  return readJsonObject(request, services.config.api.max_body_bytes);
 }
 
 /** Refuses query parameters, for requests that take none; null where there are none. */

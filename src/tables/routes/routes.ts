@@ -27,7 +27,6 @@ import { etagOf, isKnownTo, withoutPreconditions } from "../row/versions.js";
 import { type ApiServices, answered, sealedFor } from "./api-request.js";
 import {
   type Action,
-  bodyOf,
   furtherAccess,
   type PermittedRequest,
   permittedRequest,
@@ -118,7 +117,7 @@ async function query(permitted: PermittedRequest): Promise<Response | Refusal> {
   const { asked } = permitted;
   // A body without a type gets 400, and one of a type that is not accepted 415 (RFC 10008, section 2).
   if (!asked.request.headers.has("Content-Type")) return withoutContentType;
-  const body = withoutParameters(asked.request) ?? (await bodyOf(asked));
+  const body = withoutParameters(asked.request) ?? (await asked.body.jsonObject());
   return isRefusal(body) ? body : listOf(body, permitted);
 }
 
@@ -192,7 +191,9 @@ async function restored(permitted: PermittedRequest): Promise<Response | Refusal
   const { caller, services, table, project } = asked;
   if (isReadOnly(project, table)) return readOnlyRow;
   const body =
-    withoutPreconditions(asked.request.headers) ?? withoutParameters(asked.request) ?? (await bodyOf(asked));
+    withoutPreconditions(asked.request.headers) ??
+    withoutParameters(asked.request) ??
+    (await asked.body.jsonObject());
   if (isRefusal(body)) return body;
   const restoring = {
     past: access,

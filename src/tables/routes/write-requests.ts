@@ -1,4 +1,4 @@
-import { isObject, readJson } from "../../http/body.js";
+import { isObject } from "../../http/body.js";
 import { parseQueryString } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { jsonText } from "../../http/respond.js";
@@ -11,7 +11,7 @@ import { type Once, replayedHeader, type Showing, writeOnce } from "../together/
 import { onlyStep, type WriteStep, writeStep } from "../together/step.js";
 import { conflictOf, parseUpsert, type Upsert, type UpsertTargets, upsertStep } from "../together/upsert.js";
 import { idempotencyOf } from "./idempotency-key.js";
-import { bodyOf, furtherAccess, type PermittedRequest, rowResponse, rowTarget } from "./permitted-request.js";
+import { furtherAccess, type PermittedRequest, rowResponse, rowTarget } from "./permitted-request.js";
 
 /**
  * `POST /api/:table`: creates a row, or with an array several. With `on_conflict`, rows that exist already are changed
@@ -19,10 +19,9 @@ import { bodyOf, furtherAccess, type PermittedRequest, rowResponse, rowTarget } 
  */
 export async function create(permitted: PermittedRequest): Promise<Response | Refusal> {
   const { asked, access } = permitted;
-  const { request, services } = asked;
-  const upsert = creatingUnder(request.headers) ?? upsertOf(permitted);
+  const upsert = creatingUnder(asked.request.headers) ?? upsertOf(permitted);
   if (isRefusal(upsert)) return upsert;
-  const body = await readJson(request, services.config.api.max_body_bytes);
+  const body = await asked.body.json();
   if (isRefusal(body)) return body;
   const kept = await idempotencyOf(asked);
   if (isRefusal(kept)) return kept;
@@ -143,7 +142,7 @@ function stepOf(write: RowWrite | Refusal, { execution }: PermittedRequest): Wri
 /** `PATCH /api/:table/…`: changes a row. */
 export async function update(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
   const { asked, access, execution } = permitted;
-  const body = await bodyOf(asked);
+  const body = await asked.body.jsonObject();
   if (isRefusal(body)) return body;
   const patch = patchValues(access, body);
   if (isRefusal(patch)) return patch;
