@@ -95,7 +95,7 @@ const shownKeys: ShownKeys<Sections> = {
 
 /**
  * GET /admin/api/settings: shows the settings in force, and no secret
- * (docs/reference/configuration.md#what-is-in-force).
+ * (docs/reference/configuration.md#settings-in-force).
  */
 export async function getSettings({ services }: AdminRequest): Promise<Response | Refusal> {
   const { config, auth, surroundings } = services;

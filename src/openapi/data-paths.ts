@@ -30,7 +30,7 @@ const table = inPath("table");
 
 /**
  * Makes the OpenAPI paths of `/admin/api/data` and of operations that administrators run
- * (`docs/reference/http.md#rows-past-the-rules`). They take and answer the same as the paths under `/api` and `/ops`.
+ * (`docs/reference/http.md#access-without-rules`). They take and answer the same as the paths under `/api` and `/ops`.
  */
 export function dataPaths(metered: boolean, documented: Documented) {
   const metering = metered ? meteringMembers : {};

@@ -25,7 +25,7 @@ test("lifetimes and limits that the guides name are the defaults", () => {
     expect(textOf("auth")).toContain(row);
   expect(textOf("tables")).toContain(`${api.scan_limit.toLocaleString("en")} if nothing else is set`);
   expect(stateLifetimeMs).toBe(10 * 60_000);
-  expect(textOf("sign-in-providers")).toContain("of the answer within ten minutes");
+  expect(textOf("sign-in-providers")).toContain("of the response within ten minutes");
   expect(textOf("sign-in-providers")).toContain(`within ${exchangeCodeLifetimeMs / 1000} seconds`);
 });
 
