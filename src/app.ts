@@ -1,7 +1,5 @@
-import { adminRefusal } from "./admin/authorize.js";
-import { consolePage, toPage } from "./admin/console/page.js";
 import { consoleRoutes } from "./admin/console/routes.js";
-import { adminRoutes } from "./admin/routes.js";
+import { adminRoutes, serverRoutes } from "./admin/routes.js";
 import { createAnswering } from "./assemble/answering.js";
 import type { AppOptions } from "./assemble/app-options.js";
 import { createServices, type Services } from "./assemble/services.js";
@@ -11,14 +9,11 @@ import { identifiedBy } from "./auth/callers/identified-by.js";
 import type { Caller } from "./auth/callers/principal.js";
 import { authRoutes } from "./auth/routes/routes.js";
 import { crossSiteGuard } from "./auth/sessions/cross-site.js";
-import { byMethod, refuse } from "./http/by-method.js";
 import type { OriginPolicy } from "./http/origin.js";
 import { Refusal } from "./http/refusal.js";
-import { everyAnswer, json } from "./http/respond.js";
 import { router } from "./http/router.js";
-import { openApi } from "./openapi/route.js";
+import { createDocumentText } from "./openapi/document-text.js";
 import { operationRoutes } from "./operations/routes.js";
-import type { Database } from "./platform/database.js";
 import { syncEndpoints } from "./sync/routes.js";
 import { tableRoutes } from "./tables/routes/routes.js";
 import { writesEndpoints } from "./writes/routes.js";
@@ -42,7 +37,6 @@ export async function createApp(options: AppOptions) {
   };
 
   const app = newRouter(origins);
-  app.all("/health", byMethod({ GET: () => health(platform.database) }));
   app.route("/auth", authRoutes(auth.context, callers, identified, clientOf));
 
   // Where the console has an address of its own, no page of another origin may use what is served there, not even one
@@ -54,16 +48,16 @@ export async function createApp(options: AppOptions) {
   const ownConsole = consoleUrl === null ? null : newRouter(consoleOrigins);
   addAdmin(ownConsole ?? app, options, services, consoleOrigins);
 
-  app.get("/metrics", identified, (c) => {
-    const refusal = adminRefusal(c.var.caller);
-    if (refusal !== null) return refusal.toResponse();
-    const headers = { ...everyAnswer, "Content-Type": "text/plain; version=0.0.4; charset=utf-8" };
-    const { metrics, recorder } = services;
-    return new Response(metrics.render(recorder?.state() ?? null, streams.size), { headers });
-  });
-  app.all("/metrics", refuse("GET"));
-  const document = openApi({ callers, projects, config, publicBaseUrl });
-  app.all("/openapi.json", byMethod({ GET: (c) => document(c.req.raw) }));
+  const { metrics, recorder } = services;
+  const server = {
+    database: platform.database,
+    config,
+    callers,
+    projects,
+    metricsText: () => metrics.render(recorder?.state() ?? null, streams.size),
+    documentText: createDocumentText(config, publicBaseUrl),
+  };
+  app.route("/", serverRoutes(server, identified));
   const endpoints = new Map([...syncEndpoints({ ...api, ...syncOf(services) }), ...writesEndpoints(api)]);
   app.route("/api", tableRoutes(api, endpoints));
   app.route("/ops", operationRoutes(api));
@@ -99,11 +93,9 @@ function addAdmin(admin: Router, options: AppOptions, services: Services, own: O
   const auth = services.auth.context;
   const identified = identifiedBy(adminCallers, config.api.max_body_bytes);
   if (config.console.enabled) {
-    const guard = consoleGuard(own);
-    admin.all("/console/", toPage);
-    admin.route("/console", consolePage(options.consoleFiles));
-    admin.route("/admin/api", consoleRoutes({ auth, own, addressOf, guard, identified }));
-    admin.use("/admin/api/*", guard);
+    const files = options.consoleFiles;
+    admin.route("/", consoleRoutes({ files, auth, own, addressOf, identified }));
+    admin.use("/admin/api/*", consoleGuard(own));
   }
   const endpoints = new Map([
     ...syncEndpoints({ ...dataApi, ...syncOf(services) }),
@@ -124,14 +116,4 @@ function addAdmin(admin: Router, options: AppOptions, services: Services, own: O
 
 function syncOf({ streams, sharedPages, metrics, clientOf }: Services) {
   return { streams, sharedPages, counts: metrics, clientOf };
-}
-
-/** `GET /health`: 200 if the database answers, else 503. */
-async function health(database: Database): Promise<Response> {
-  try {
-    await database.query([{ sql: "SELECT 1", params: [] }]);
-    return json({ status: "ok" });
-  } catch {
-    return new Refusal("unavailable", "the database does not answer").toResponse();
-  }
 }

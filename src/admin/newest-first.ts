@@ -3,6 +3,9 @@ import { parseQueryString, quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import { loneCursor, openSealed, sealCursor } from "../tables/list/cursor.js";
+import { type NewestPage, newestPage } from "../wire/pages.js";
+import type { Schema } from "../wire/schema.js";
+import { inQuery, readErrors } from "./endpoint.js";
 import type { AdminServices } from "./services.js";
 
 /**
@@ -50,6 +53,16 @@ export async function newestFirst(
   return limit === null ? badLimit : { limit, after: null, chosen };
 }
 
+/**
+ * Makes the parameters, the answer and the errors of an endpoint that answers such a list. `entry` is the schema of one
+ * entry, and `choosing` names the filters.
+ */
+export const newestOf = (entry: Schema, ...choosing: readonly string[]) => ({
+  parameters: [...choosing, "limit", "cursor"].map((name) => inQuery(name)),
+  answers: { 200: newestPage(entry) },
+  errors: readErrors,
+});
+
 /** Parses the text of a parameter `limit`: the number from 1 to 1000 that it names; null for any other text. */
 export function limitOf(text: string): number | null {
   return /^[1-9]\d{0,3}$/.test(text) && Number(text) <= limitMax ? Number(text) : null;
@@ -62,8 +75,8 @@ export const badLimit = badRequest(`limit: expected an integer from 1 to ${limit
  * An entry of a list: what the answer shows of it, and its place, which goes into a cursor so that the next page begins
  * behind this entry.
  */
-export interface Placed {
-  readonly shown: unknown;
+export interface Placed<Entry> {
+  readonly shown: Entry;
   readonly place: Place;
 }
 
@@ -71,8 +84,8 @@ export interface Placed {
  * Makes the answer with a page of a list that is sorted from the newest entry to the oldest. If the list goes on behind
  * the page, `found` has to hold one entry more than the limit, and the answer has a cursor.
  */
-export async function newestFirstAnswer(
-  found: readonly Placed[],
+export async function newestFirstAnswer<Entry>(
+  found: readonly Placed<Entry>[],
   asked: NewestFirst,
   list: string,
   { platform, cursors }: AdminServices,
@@ -85,8 +98,11 @@ export async function newestFirstAnswer(
   const cursor =
     isMore &&
     (await sealCursor(cipher, state, bindingOf(list, caller), platform.clock.now(), random.bytes(12)));
-  const meta = { limit: asked.limit, ...(cursor && { next_cursor: cursor }) };
-  return json({ data: page.map(({ shown }) => shown), meta });
+  const answer: NewestPage<Entry> = {
+    data: page.map(({ shown }) => shown),
+    meta: { limit: asked.limit, ...(cursor && { next_cursor: cursor }) },
+  };
+  return json(answer);
 }
 
 const bindingOf = (list: string, caller: Caller) => ({

@@ -2,13 +2,27 @@ import { schemaVersionCheck } from "../auth/store/checks.js";
 import { isRefusal, type Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import type { LiveOperation } from "../schema/live-project.js";
+import { type ListedOperation, listedOperation } from "../wire/named-operations.js";
+import { data, list } from "../wire/schema.js";
+import { type AdminEndpoint, plainErrors, withConsole } from "./endpoint.js";
 import type { AdminRequest } from "./services.js";
 
 /**
  * GET /admin/api/operations: lists the operations (statements of SQL that callers run by a name) of the schema in force
  * (docs/reference/operations.md).
  */
-export async function getOperations({ services }: AdminRequest): Promise<Response | Refusal> {
+export const getOperationsEndpoint: AdminEndpoint = {
+  method: "GET",
+  path: "/admin/api/operations",
+  summary: "The operations of the schema in force",
+  callers: withConsole,
+  answers: { 200: data(list(listedOperation)) },
+  errors: plainErrors,
+  needs: "session",
+  handle: getOperations,
+};
+
+async function getOperations({ services }: AdminRequest): Promise<Response | Refusal> {
   const { platform, projects } = services;
   const [found] = await platform.database.query([schemaVersionCheck()]);
   const project = await projects.current(found!.rows[0]![0] as number | null);
@@ -16,7 +30,7 @@ export async function getOperations({ services }: AdminRequest): Promise<Respons
   return json({ data: [...project.operations.values()].map(shown) });
 }
 
-function shown({ operation, proof }: LiveOperation) {
+function shown({ operation, proof }: LiveOperation): ListedOperation {
   const { name, params, allow, steps } = operation;
   const returning = steps.find(({ returns }) => returns !== null);
   return {

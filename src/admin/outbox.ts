@@ -3,19 +3,31 @@ import { type Caller, longWorkFor } from "../auth/callers/principal.js";
 import { type LinkServices, storedLinkUrl } from "../auth/links/stored-link-url.js";
 import { instant } from "../auth/store/instant.js";
 import type { LinkPurpose } from "../auth/store/links.js";
-import { listMails, type MailsAsked } from "../auth/store/outbox.js";
+import { listMails } from "../auth/store/outbox.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
-import { newestFirst, newestFirstAnswer, type Placed } from "./newest-first.js";
+import { type ListedMail, listedMail } from "../wire/mails.js";
+import { type AdminEndpoint, administrators } from "./endpoint.js";
+import { newestFirst, newestFirstAnswer, newestOf, type Placed } from "./newest-first.js";
 import type { AdminRequest, AdminServices } from "./services.js";
 
 const name = "outbox";
-const states: readonly NonNullable<MailsAsked["state"]>[] = ["waiting", "sent", "failed", "dropped"];
+const states: readonly ListedMail["state"][] = ["waiting", "sent", "failed", "dropped"];
 
 /**
  * GET /admin/api/outbox?state=: lists the mails that wait to be sent and those that have ended lately, the newest first
  * (docs/reference/auth.md#administration).
  */
-export async function getOutbox({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
+export const getOutboxEndpoint: AdminEndpoint = {
+  method: "GET",
+  path: "/admin/api/outbox",
+  summary: "Lists mails that wait, and those that have ended lately",
+  callers: administrators,
+  ...newestOf(listedMail, "state"),
+  needs: "session",
+  handle: getOutbox,
+};
+
+async function getOutbox({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const asked = await newestFirst(request, name, ["state"], services, caller);
   if (isRefusal(asked)) return asked;
@@ -44,7 +56,7 @@ type MailRow = readonly [
   createdAtMs: number,
   attempts: number,
   lastError: string | null,
-  state: string,
+  state: ListedMail["state"],
   nextAttemptAtMs: number | null,
   endedAtMs: number | null,
   linkHash: string | null,
@@ -69,7 +81,7 @@ async function linksFor({ auth }: AdminServices): Promise<LinkServices | Refusal
   return { linkTokens: auth.linkTokens, publicBaseUrl: auth.publicBaseUrl, settings: async () => settings };
 }
 
-async function placed(row: MailRow, links: LinkServices | null): Promise<Placed> {
+async function placed(row: MailRow, links: LinkServices | null): Promise<Placed<ListedMail>> {
   const [id, purpose, to, , , createdAtMs, attempts, lastError, state, nextAtMs, endedAtMs] = row;
   const shown = {
     id,

@@ -2,6 +2,9 @@ import { parseQueryString, type QueryParameter, quoted } from "../http/query-str
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import type { RecentRequest } from "../log/recent-requests.js";
+import { type AnsweredRequest, answeredRequest, type RequestsMeta, requestsMeta } from "../wire/requests.js";
+import { list, object } from "../wire/schema.js";
+import { type AdminEndpoint, administrators, inQuery, readErrors } from "./endpoint.js";
 import { badLimit, limitOf } from "./newest-first.js";
 import type { AdminRequest } from "./services.js";
 
@@ -11,7 +14,19 @@ const limitDefault = "100";
  * GET /admin/api/requests?who=&status=&route=&limit=: lists the last requests that this process has answered, the
  * newest first (docs/reference/log.md#the-last-requests).
  */
-export async function getRequests({ request, services }: AdminRequest): Promise<Response | Refusal> {
+export const getRequestsEndpoint: AdminEndpoint = {
+  method: "GET",
+  path: "/admin/api/requests",
+  summary: "The last requests that this process has answered",
+  callers: administrators,
+  parameters: ["who", "status", "route", "limit"].map((name) => inQuery(name)),
+  answers: { 200: object({ data: list(answeredRequest), meta: requestsMeta }) },
+  errors: readErrors,
+  needs: "session",
+  handle: getRequests,
+};
+
+async function getRequests({ request, services }: AdminRequest): Promise<Response | Refusal> {
   const { recent, platform } = services;
   const parameters = parseQueryString(request.url);
   const asked = isRefusal(parameters) ? parameters : askedOf(parameters);
@@ -21,7 +36,8 @@ export async function getRequests({ request, services }: AdminRequest): Promise<
     if (data.length === asked.limit) break;
     if (asked.takes(each)) data.push(shown(each));
   }
-  return json({ data, meta: { scope: platform.requestsVanish ? "isolate" : "process" } });
+  const meta: RequestsMeta = { scope: platform.requestsVanish ? "isolate" : "process" };
+  return json({ data, meta });
 }
 
 interface Asked {
@@ -54,7 +70,17 @@ function isBy(who: string, { principal }: RecentRequest): boolean {
 const isOfStatus = (asked: string, status: number) =>
   asked.endsWith("xx") ? asked[0] === String(status)[0] : asked === String(status);
 
-function shown({ id, atMs, method, route, status, ms, principal, rows, rule }: RecentRequest) {
+function shown({
+  id,
+  atMs,
+  method,
+  route,
+  status,
+  ms,
+  principal,
+  rows,
+  rule,
+}: RecentRequest): AnsweredRequest {
   const [rowsRead, rowsWritten, rowsReturned] = rows;
   return {
     id,

@@ -6,17 +6,36 @@ import { dottedPath } from "../problems/dotted-path.js";
 import type { Config } from "../project/config.js";
 import type { Column, ColumnDefault, Index, Table } from "../project/model.js";
 import { placeInFile } from "../project/place-in-file.js";
-import type { RuleAction } from "../rules/ast.js";
 import { conditionPath } from "../rules/write-out.js";
 import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import { historyText } from "../schema/pull/schema-yaml.js";
+import { data } from "../wire/schema.js";
+import {
+  type RuleText,
+  type SchemaColumn,
+  type SchemaTable,
+  type ServedSchema,
+  servedSchema,
+} from "../wire/schema-in-force.js";
+import { type AdminEndpoint, administrators, readErrors } from "./endpoint.js";
 import type { AdminRequest } from "./services.js";
 
 /**
  * GET /admin/api/schema: shows the schema in force (the one that was applied last) and its rules
  * (docs/reference/http.md#the-schema-in-force).
  */
-export async function getSchema({ request, services }: AdminRequest): Promise<Response | Refusal> {
+export const getSchemaEndpoint: AdminEndpoint = {
+  method: "GET",
+  path: "/admin/api/schema",
+  summary: "The schema in force, and its rules",
+  callers: administrators,
+  answers: { 200: data(servedSchema) },
+  errors: readErrors,
+  needs: "session",
+  handle: getSchema,
+};
+
+async function getSchema({ request, services }: AdminRequest): Promise<Response | Refusal> {
   const { platform, projects, config, readSchemaFile } = services;
   const parameters = parseQueryString(request.url);
   if (isRefusal(parameters)) return parameters;
@@ -28,7 +47,7 @@ export async function getSchema({ request, services }: AdminRequest): Promise<Re
   // applied.
   const fileText = await readSchemaFile().catch(() => null);
   const { hash, version, text, schema } = project;
-  const data = {
+  const shown: ServedSchema = {
     hash,
     version,
     text,
@@ -39,10 +58,10 @@ export async function getSchema({ request, services }: AdminRequest): Promise<Re
       ...placed(condition, conditionPath(name), config),
     })),
   };
-  return json({ data });
+  return json({ data: shown });
 }
 
-function tableOf(table: Table, project: LiveProject, config: Config) {
+function tableOf(table: Table, project: LiveProject, config: Config): SchemaTable {
   const { name, virtual, primaryKey, columns, unique, indexes, search, historyDays, triggers } = table;
   const isReadable = !project.catalog.unsupported.reads.has(name);
   return {
@@ -61,7 +80,7 @@ function tableOf(table: Table, project: LiveProject, config: Config) {
   };
 }
 
-function columnOf(column: Column, table: Table, { catalog }: LiveProject) {
+function columnOf(column: Column, table: Table, { catalog }: LiveProject): SchemaColumn {
   const { name, type, notNull, check, managed, references } = column;
   return {
     name,
@@ -84,14 +103,14 @@ function columnOf(column: Column, table: Table, { catalog }: LiveProject) {
  * The default of a column as JSON. An integer that a JavaScript number cannot hold exactly becomes a text, as it does
  * in rows.
  */
-function defaultOf(given: ColumnDefault) {
+function defaultOf(given: ColumnDefault): SchemaColumn["default"] {
   if (given.kind === "sql") return { sql: given.sql };
   const { value } = given;
   if (typeof value !== "bigint") return { value };
   return { value: Number.isSafeInteger(Number(value)) ? Number(value) : String(value) };
 }
 
-function indexOf({ columns, unique, where }: Index) {
+function indexOf({ columns, unique, where }: Index): SchemaTable["indexes"][number] {
   return {
     columns: columns.map(({ name, descending }) => (descending ? `-${name}` : name)),
     unique,
@@ -99,15 +118,19 @@ function indexOf({ columns, unique, where }: Index) {
   };
 }
 
-const actions: readonly RuleAction[] = ["read", "create", "update", "delete", "history"];
-
 /** The rules of a table and of its columns, as they are written in svc.toml; null for an action without a rule. */
-function rulesOf(table: string, config: Config) {
+function rulesOf(table: string, config: Config): Pick<SchemaTable, "rules" | "column_rules"> {
   const { columns = new Map(), ...rules } = config.rules.get(table) ?? {};
   const at = (text: string | undefined, ...steps: readonly string[]) =>
     text === undefined ? null : placed(text, dottedPath(["rules", table, ...steps]), config);
   return {
-    rules: Object.fromEntries(actions.map((action) => [action, at(rules[action], action)])),
+    rules: {
+      read: at(rules.read, "read"),
+      create: at(rules.create, "create"),
+      update: at(rules.update, "update"),
+      delete: at(rules.delete, "delete"),
+      history: at(rules.history, "history"),
+    },
     column_rules: Object.fromEntries(
       [...columns].map(([column, { read, write }]) => [
         column,
@@ -121,7 +144,7 @@ function rulesOf(table: string, config: Config) {
  * The text of a rule or condition, with the line and the column of svc.toml at which it begins. Line and column are
  * null where they are not known.
  */
-function placed(text: string, path: string, { places }: Config) {
+function placed(text: string, path: string, { places }: Config): RuleText {
   const runs = places.get(path);
   return { text, ...(runs === undefined ? { line: null, column: null } : placeInFile(runs, 0)) };
 }

@@ -12,14 +12,33 @@ import { parseRules } from "../project/parse-rules.js";
 import { type ApplyOutcome, applyChange } from "../schema/apply.js";
 import { formatStep } from "../schema/plan/format-plan.js";
 import { planChange } from "../schema/plan/plan.js";
+import { type SchemaChange, type SchemaPlan, schemaChange, schemaPlan } from "../wire/plan.js";
+import { data, oneOf, text } from "../wire/schema.js";
+import { type AdminEndpoint, bodyErrors, inQuery, withConsole } from "./endpoint.js";
 import type { AdminRequest, AdminServices } from "./services.js";
+
+const yaml = { "application/yaml": text };
 
 /**
  * POST /admin/api/schema/plan: shows the steps that would change the database to a proposed schema, and takes none of
  * them (docs/reference/http.md#schema-changes-over-http). The body is the schema as YAML; where it is empty, the
  * svc.schema.yaml that was deployed with the server is meant.
  */
-export async function planSchema({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
+export const planSchemaEndpoint: AdminEndpoint = {
+  method: "POST",
+  path: "/admin/api/schema/plan",
+  summary: "The steps from the schema in force to the one of the body",
+  callers: withConsole,
+  body: yaml,
+  bodyIsOptional: true,
+  answers: { 200: data(schemaPlan) },
+  errors: bodyErrors,
+  events: ["admin_read", null],
+  needs: "session",
+  handle: planSchema,
+};
+
+async function planSchema({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const parameters = parametersOf(request, []);
   const text = isRefusal(parameters) ? parameters : await proposedText(services, request);
   if (isRefusal(text)) return text;
@@ -34,7 +53,22 @@ export async function planSchema({ request, services, caller }: AdminRequest): P
  * or where the body is empty, to the svc.schema.yaml that was deployed with the server. With `base`, it does so only if
  * the schema in force still has that hash.
  */
-export async function applySchema({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
+export const applySchemaEndpoint: AdminEndpoint = {
+  method: "POST",
+  path: "/admin/api/schema/apply",
+  summary: "Carries them out",
+  callers: withConsole,
+  parameters: [inQuery("base"), inQuery("allow_destructive", oneOf("true", "false"))],
+  body: yaml,
+  bodyIsOptional: true,
+  answers: { 200: data(schemaChange) },
+  errors: bodyErrors,
+  events: ["schema_applied", null],
+  needs: "password",
+  handle: applySchema,
+};
+
+async function applySchema({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const parameters = parametersOf(request, ["base", "allow_destructive"]);
   if (isRefusal(parameters)) return parameters;
@@ -94,8 +128,8 @@ function problemsAnswer(problems: readonly Problem[], text: string): Refusal {
   return badRequest(located(problems, text, yamlPlaces).map(formatProblem).join("\n"));
 }
 
-function answer(data: unknown): Response {
-  return json({ data });
+function answer(shown: SchemaPlan | SchemaChange): Response {
+  return json({ data: shown });
 }
 
 function parametersOf(request: Request, known: readonly string[]): ReadonlyMap<string, string> | Refusal {

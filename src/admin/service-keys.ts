@@ -5,10 +5,20 @@ import { tell } from "../http/answer-facts.js";
 import { readJsonObject } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
+import { type ApiKey, type MadeApiKey, madeApiKey, someApiKey } from "../wire/keys.js";
+import { data, list, nullOr, object, openObject, text } from "../wire/schema.js";
+import {
+  type AdminEndpoint,
+  bodyErrors,
+  changeErrors,
+  idParameter,
+  people,
+  withConsole,
+} from "./endpoint.js";
 import type { AdminRequest } from "./services.js";
-import { listSystemRows, systemList } from "./system-list.js";
+import { listOf, listSystemRows, systemList } from "./system-list.js";
 
-const serviceKeys = systemList("_service_keys", {
+const serviceKeys = systemList<ApiKey>("_service_keys", {
   id: "text",
   name: "text",
   scopes: "json",
@@ -19,7 +29,17 @@ const serviceKeys = systemList("_service_keys", {
 });
 
 /** GET /admin/api/service-keys: lists the API keys without their secrets, of which only hashes are stored. */
-export function getServiceKeys({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
+export const getServiceKeysEndpoint: AdminEndpoint = {
+  method: "GET",
+  path: "/admin/api/service-keys",
+  summary: "Lists API keys, without their secrets",
+  callers: withConsole,
+  ...listOf(someApiKey),
+  needs: "session",
+  handle: getServiceKeys,
+};
+
+function getServiceKeys({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   return listSystemRows(request, serviceKeys, services, caller);
 }
 
@@ -27,11 +47,20 @@ export function getServiceKeys({ request, services, caller }: AdminRequest): Pro
  * POST /admin/api/service-keys with `name, scopes[], expires_at?`: creates an API key. The answer shows the secret,
  * which cannot be shown again. API keys may not create keys.
  */
-export async function postServiceKey({
-  request,
-  services,
-  caller,
-}: AdminRequest): Promise<Response | Refusal> {
+export const postServiceKeyEndpoint: AdminEndpoint = {
+  method: "POST",
+  path: "/admin/api/service-keys",
+  summary: "Creates an API key, and shows its secret once",
+  callers: people,
+  takes: openObject({ name: text, scopes: list(text), expires_at: nullOr(text) }, "expires_at"),
+  answers: { 201: object({ data: madeApiKey, meta: object({ warnings: list(text) }) }, "meta") },
+  errors: bodyErrors,
+  events: ["key_created", null],
+  needs: "password",
+  handle: postServiceKey,
+};
+
+async function postServiceKey({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   if (caller.kind === "key") return new Refusal("forbidden", "a key cannot make keys");
   const body = await readJsonObject(request, config.api.max_body_bytes);
@@ -43,8 +72,8 @@ export async function postServiceKey({
   const key = await createServiceKey(platform, { name, scopes, expiresAt, createdBy: principalOf(caller) });
   if (isRefusal(key)) return key;
   const { id, secret, warnings } = key;
-  const data = { id, name, scopes, expires_at: key.expiresAt, key: secret };
-  const answer = json({ data, ...(warnings.length === 0 ? {} : { meta: { warnings } }) }, 201);
+  const made: MadeApiKey = { id, name, scopes, expires_at: key.expiresAt, key: secret };
+  const answer = json({ data: made, ...(warnings.length === 0 ? {} : { meta: { warnings } }) }, 201);
   return tell(answer, { target: id });
 }
 
@@ -53,7 +82,20 @@ function isTextList(value: unknown): value is readonly string[] {
 }
 
 /** DELETE /admin/api/service-keys/{id}: revokes an API key. Requests with the key are refused from then on. */
-export async function removeServiceKey({ services, id }: AdminRequest): Promise<Response | Refusal> {
+export const removeServiceKeyEndpoint: AdminEndpoint = {
+  method: "DELETE",
+  path: "/admin/api/service-keys/{id}",
+  summary: "Revokes an API key",
+  callers: withConsole,
+  parameters: [idParameter],
+  answers: { 200: data(object({ id: text })) },
+  errors: changeErrors,
+  events: ["key_revoked", null],
+  needs: "password",
+  handle: removeServiceKey,
+};
+
+async function removeServiceKey({ services, id }: AdminRequest): Promise<Response | Refusal> {
   const { platform } = services;
   const [revoked] = await platform.database.batch([revokeServiceKey(id, platform.clock.now())]);
   return revoked!.rows.length === 0

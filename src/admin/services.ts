@@ -1,9 +1,12 @@
+import type { Callers } from "../auth/callers/callers.js";
 import type { Caller } from "../auth/callers/principal.js";
 import type { AuthContext } from "../auth/context.js";
 import type { Refusal } from "../http/refusal.js";
 import type { RecentRequests } from "../log/recent-requests.js";
+import type { Database } from "../platform/database.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
+import type { LiveProject } from "../schema/live-project.js";
 import type { ProjectSource } from "../schema/project-source.js";
 import type { Cursors } from "../tables/list/list-response.js";
 
@@ -42,3 +45,21 @@ export interface AdminRequest {
 
 /** A handler that answers one endpoint under /admin/api. */
 export type AdminHandler = (given: AdminRequest) => Promise<Response | Refusal>;
+
+/** What the endpoints that tell how the server is doing use. */
+export interface ServerServices {
+  readonly database: Database;
+  readonly config: Config;
+  readonly callers: Callers;
+  readonly projects: ProjectSource;
+  /** Returns the metrics in Prometheus' text format. */
+  readonly metricsText: () => string;
+  /** Returns the text of a project's OpenAPI document. */
+  readonly documentText: (project: LiveProject) => string;
+}
+
+/** A handler of an endpoint that tells how the server is doing. */
+export type ServerHandler = (given: {
+  readonly request: Request;
+  readonly services: ServerServices;
+}) => Promise<Response | Refusal>;

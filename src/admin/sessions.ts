@@ -6,7 +6,10 @@ import { tell } from "../http/answer-facts.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import type { ResultValue } from "../platform/database.js";
-import { newestFirst, newestFirstAnswer, type Placed } from "./newest-first.js";
+import { data } from "../wire/schema.js";
+import { type ListedSession, listedSession, type Revoked, revoked } from "../wire/sessions.js";
+import { type AdminEndpoint, administrators, idParameter, readErrors } from "./endpoint.js";
+import { newestFirst, newestFirstAnswer, newestOf, type Placed } from "./newest-first.js";
 import type { AdminRequest } from "./services.js";
 
 const name = "sessions";
@@ -15,7 +18,17 @@ const name = "sessions";
  * GET /admin/api/sessions?user_id=: lists the sessions that have not ended, the newest first
  * (docs/reference/auth.md#administration).
  */
-export async function getSessions({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
+export const getSessionsEndpoint: AdminEndpoint = {
+  method: "GET",
+  path: "/admin/api/sessions",
+  summary: "Lists the sessions that have not ended",
+  callers: administrators,
+  ...newestOf(listedSession, "user_id"),
+  needs: "session",
+  handle: getSessions,
+};
+
+async function getSessions({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const asked = await newestFirst(request, name, ["user_id"], services, caller);
   if (isRefusal(asked)) return asked;
@@ -32,24 +45,46 @@ export async function getSessions({ request, services, caller }: AdminRequest): 
   return newestFirstAnswer(found!.rows.map(placed), asked, name, services, caller);
 }
 
-function placed(row: readonly ResultValue[]): Placed {
-  const [id, userId, kind, createdAtMs, latestAtMs, expiresAtMs] = row;
+type SessionRow = readonly [
+  id: string,
+  userId: string,
+  kind: ListedSession["kind"],
+  createdAtMs: number,
+  latestAtMs: number,
+  expiresAtMs: number,
+];
+
+function placed(row: readonly ResultValue[]): Placed<ListedSession> {
+  const [id, userId, kind, createdAtMs, latestAtMs, expiresAtMs] = row as SessionRow;
   const shown = {
     id,
     user_id: userId,
     kind,
-    created_at: instant(createdAtMs as number),
-    last_used_at: instant(latestAtMs as number),
-    expires_at: instant(expiresAtMs as number),
+    created_at: instant(createdAtMs),
+    last_used_at: instant(latestAtMs),
+    expires_at: instant(expiresAtMs),
   };
-  return { shown, place: [createdAtMs as number, id as string] };
+  return { shown, place: [createdAtMs, id] };
 }
 
 /**
  * DELETE /admin/api/sessions/{id}: ends a session, so that its next request is refused. If the session has asked to
  * change its user's email address, that change is cancelled.
  */
-export async function removeSession({ services, id }: AdminRequest): Promise<Response | Refusal> {
+export const removeSessionEndpoint: AdminEndpoint = {
+  method: "DELETE",
+  path: "/admin/api/sessions/{id}",
+  summary: "Ends a session",
+  callers: administrators,
+  parameters: [idParameter],
+  answers: { 200: data(revoked) },
+  errors: [...readErrors, 404],
+  events: ["sessions_revoked", null],
+  needs: "session",
+  handle: removeSession,
+};
+
+async function removeSession({ services, id }: AdminRequest): Promise<Response | Refusal> {
   const { platform } = services;
   const [ended] = await platform.database.batch([
     endSession(id, null, platform.clock.now()),
@@ -58,5 +93,5 @@ export async function removeSession({ services, id }: AdminRequest): Promise<Res
   const row = ended!.rows[0];
   return row === undefined
     ? new Refusal("not_found", "no such session, or it has ended already")
-    : tell(json({ data: { revoked: true } }), { target: row[0] as string });
+    : tell(json({ data: { revoked: true } satisfies Revoked }), { target: row[0] as string });
 }

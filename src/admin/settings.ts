@@ -3,6 +3,9 @@ import { isRefusal, type Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import { release } from "../platform/release.js";
 import type { Config } from "../project/config.js";
+import { data } from "../wire/schema.js";
+import { type SettingsInForce, type ShownSettings, settingsInForce } from "../wire/settings.js";
+import { type AdminEndpoint, administrators, plainErrors } from "./endpoint.js";
 import type { AdminRequest, Surroundings } from "./services.js";
 
 /**
@@ -97,7 +100,18 @@ const shownKeys: ShownKeys<Sections> = {
  * GET /admin/api/settings: shows the settings in force, and no secret
  * (docs/reference/configuration.md#settings-in-force).
  */
-export async function getSettings({ services }: AdminRequest): Promise<Response | Refusal> {
+export const getSettingsEndpoint: AdminEndpoint = {
+  method: "GET",
+  path: "/admin/api/settings",
+  summary: "The settings in force, without secrets",
+  callers: administrators,
+  answers: { 200: data(settingsInForce) },
+  errors: plainErrors,
+  needs: "session",
+  handle: getSettings,
+};
+
+async function getSettings({ services }: AdminRequest): Promise<Response | Refusal> {
   const { config, auth, surroundings } = services;
   const found = await auth.settings();
   if (isRefusal(found)) return found;
@@ -108,8 +122,9 @@ export async function getSettings({ services }: AdminRequest): Promise<Response 
       callback_url: callbackUrl(auth.publicBaseUrl, provider),
       has_credentials: (await auth.providers.connect(provider)) !== null,
     });
-  const settings = shownOf(config, shownKeys, surroundings);
-  return json({ data: { settings, providers, release, runtime: surroundings.runtime } });
+  const settings = shownOf(config, shownKeys, surroundings) as SettingsInForce["settings"];
+  const shown: SettingsInForce = { settings, providers, release, runtime: surroundings.runtime };
+  return json({ data: shown });
 }
 
 /** Says for a tree of settings how each of them is shown. A section of settings is a subtree. */
@@ -117,7 +132,7 @@ interface ShownTree {
   readonly [key: string]: Shown | ShownTree;
 }
 
-function shownOf(settings: object, keys: ShownTree, surroundings: Surroundings): unknown {
+function shownOf(settings: object, keys: ShownTree, surroundings: Surroundings): ShownSettings {
   const values = settings as Readonly<Record<string, unknown>>;
   return Object.fromEntries(
     Object.entries(keys).map(([key, how]) => [
@@ -129,12 +144,12 @@ function shownOf(settings: object, keys: ShownTree, surroundings: Surroundings):
   );
 }
 
-function shownValue(value: unknown, how: Shown, { isSet }: Surroundings): unknown {
+function shownValue(value: unknown, how: Shown, { isSet }: Surroundings): ShownSettings[string] {
   switch (how) {
     case "value":
-      return value;
+      return value as ShownSettings[string];
     case "variable":
-      return { variable: value, is_set: isSet(value as string) };
+      return { variable: value as string, is_set: isSet(value as string) };
     case "secret":
       return { is_set: value !== "" };
     case "url":

@@ -14,15 +14,24 @@ import { BriefTries } from "../tables/execution/brief-tries.js";
 import { listResponse } from "../tables/list/list-response.js";
 import type { ListAccess, PreparedList } from "../tables/list/prepare-list.js";
 import { noPlanChecks } from "../tables/plan/plan-check.js";
+import { systemPage } from "../wire/pages.js";
+import type { JsonSchema, Schema } from "../wire/schema.js";
+import { inQuery, readErrors } from "./endpoint.js";
 import type { AdminServices } from "./services.js";
 
 /**
  * Makes a list that administrators may read of one of the server's own tables, such as that of the users. It takes the
  * query parameters and cursors of lists of the project's tables. The table has to be WITHOUT ROWID. `columns` are the
- * columns that are shown, with their types; the first is the primary key, a text.
+ * columns that are shown, with their types; the first is the primary key, a text. They are the members of `Item`, the
+ * type of an item of the list.
  */
-export function systemList(name: string, columns: Readonly<Record<string, ColumnType>>): ListAccess {
-  const shown = new Map(Object.entries(columns).map(([column, type]) => [column, columnOf(column, type)]));
+export function systemList<Item>(
+  name: string,
+  columns: Readonly<Record<keyof Item & string, ColumnType>>,
+): ListAccess {
+  const shown = new Map(
+    Object.entries<ColumnType>(columns).map(([column, type]) => [column, columnOf(column, type)]),
+  );
   const [key] = shown.values();
   const table = plainTable(systemTableName(name), shown, [key!.name]);
   return {
@@ -57,6 +66,23 @@ function columnOf(name: string, type: ColumnType): Column {
     renamedFrom: null,
   };
 }
+
+/**
+ * Makes the parameters, the answer and the errors of an endpoint that answers such a list. `item` is the schema of one
+ * item.
+ */
+export const listOf = (item: Schema) => ({
+  parameters: [
+    ...["where", "filter"].map((name) => ({
+      ...inQuery(name, { type: "object" }),
+      style: "deepObject",
+      explode: true,
+    })),
+    ...["select", "sort", "limit", "offset", "cursor"].map((name) => inQuery(name)),
+  ] satisfies JsonSchema[],
+  answers: { 200: systemPage(item) },
+  errors: readErrors,
+});
 
 /**
  * What a list asks for the tables whose rows it could add by following references. It finds none, as the server's own

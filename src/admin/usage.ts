@@ -4,6 +4,9 @@ import { parseQueryString, type QueryParameter, quoted } from "../http/query-str
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import { listGaps, sumUsage, type TimeRange, type UsageGrouping } from "../metering/store.js";
+import { list, object } from "../wire/schema.js";
+import { type SummedUsage, summedUsage, type UsageMeta, usageMeta } from "../wire/usage.js";
+import { type AdminEndpoint, inQuery, readErrors, withConsole } from "./endpoint.js";
 import type { AdminRequest } from "./services.js";
 
 const groupings: readonly UsageGrouping[] = ["table", "principal", "day"];
@@ -19,7 +22,19 @@ const endOfTime = Date.UTC(10_000, 0);
  * GET /admin/api/usage?from=&to=&group_by=table|principal|day: sums of what requests have cost
  * (docs/reference/metering.md#usage).
  */
-export async function getUsage({
+export const getUsageEndpoint: AdminEndpoint = {
+  method: "GET",
+  path: "/admin/api/usage",
+  summary: "Sums of receipts",
+  callers: withConsole,
+  parameters: [inQuery("from"), inQuery("to"), inQuery("group_by", { enum: groupings, default: "table" })],
+  answers: { 200: object({ data: list(summedUsage), meta: usageMeta }) },
+  errors: readErrors,
+  needs: "session",
+  handle: getUsage,
+};
+
+async function getUsage({
   request,
   services: { platform, config },
   caller,
@@ -38,19 +53,33 @@ export async function getUsage({
     [sumUsage(range, grouping), listGaps(range)],
     longWorkFor(caller, config.api),
   );
-  const data = sums!.rows.map(([key, requests, rowsRead, rowsWritten, rowsReturned, unknownReads]) => ({
-    key,
-    requests,
-    rows_read: rowsRead,
-    rows_written: rowsWritten,
-    rows_returned: rowsReturned,
-    unknown_reads: unknownReads,
-  }));
-  return json({ data, meta: { gaps: gaps!.rows.map(gapOf) } });
+  const meta: UsageMeta = { gaps: gaps!.rows.map((row) => gapOf(row as GapRow)) };
+  return json({ data: sums!.rows.map((row) => summed(row as SumRow)), meta });
 }
 
-function gapOf([atMs, reason, attemptsMax]: readonly unknown[]) {
-  return { at: new Date(atMs as number).toISOString(), reason, attempts_max: attemptsMax };
+type SumRow = readonly [
+  key: string,
+  requests: number,
+  rowsRead: number,
+  rowsWritten: number,
+  rowsReturned: number,
+  unknownReads: number,
+];
+type GapRow = readonly [atMs: number, reason: string, attemptsMax: number];
+
+function summed([key, requests, read, written, returned, unknown]: SumRow): SummedUsage {
+  return {
+    key,
+    requests,
+    rows_read: read,
+    rows_written: written,
+    rows_returned: returned,
+    unknown_reads: unknown,
+  };
+}
+
+function gapOf([atMs, reason, attemptsMax]: GapRow): UsageMeta["gaps"][number] {
+  return { at: new Date(atMs).toISOString(), reason, attempts_max: attemptsMax };
 }
 
 function readParameters(

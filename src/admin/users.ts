@@ -1,6 +1,7 @@
 import { createUser } from "../auth/accounts/administration.js";
 import { deletionRefusal, lastAdmin, userDeletion } from "../auth/accounts/user-deletion.js";
 import { type Caller, longWorkFor, principalOf } from "../auth/callers/principal.js";
+import { email } from "../auth/fields.js";
 import { inviteUser } from "../auth/routes/invitations.js";
 import { deleteEmailChanges, deleteEveryEmailChange } from "../auth/store/email-change.js";
 import { deleteCodes, deleteEveryCode } from "../auth/store/oauth.js";
@@ -13,10 +14,27 @@ import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusa
 import { json } from "../http/respond.js";
 import type { SecurityEvent } from "../http/security-event.js";
 import { usersTable } from "../sqlite/names.js";
+import { data, flag, nullOr, object, openObject, ref, role, text } from "../wire/schema.js";
+import {
+  type ListedUser,
+  type RevokedSessions,
+  revokedSessions,
+  sentInvitation,
+  type User,
+  userAnswer,
+} from "../wire/users.js";
+import {
+  type AdminEndpoint,
+  bodyErrors,
+  changeErrors,
+  idParameter,
+  readErrors,
+  withConsole,
+} from "./endpoint.js";
 import type { AdminRequest, AdminServices } from "./services.js";
-import { listSystemRows, systemList } from "./system-list.js";
+import { listOf, listSystemRows, systemList } from "./system-list.js";
 
-const users = systemList(usersTable, {
+const users = systemList<ListedUser>(usersTable, {
   id: "text",
   email: "text",
   role: "text",
@@ -27,7 +45,17 @@ const users = systemList(usersTable, {
 });
 
 /** GET /admin/api/users: lists the users (docs/reference/auth.md#administration). */
-export function getUsers({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
+export const getUsersEndpoint: AdminEndpoint = {
+  method: "GET",
+  path: "/admin/api/users",
+  summary: "Lists users",
+  callers: withConsole,
+  ...listOf(ref("svc.someUser")),
+  needs: "session",
+  handle: getUsers,
+};
+
+function getUsers({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   return listSystemRows(request, users, services, caller);
 }
 
@@ -35,7 +63,20 @@ export function getUsers({ request, services, caller }: AdminRequest): Promise<R
  * POST /admin/api/users with `email, password, role?`: creates a user. The address counts as verified. An API key
  * cannot create admins.
  */
-export async function postUser({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
+export const postUserEndpoint: AdminEndpoint = {
+  method: "POST",
+  path: "/admin/api/users",
+  summary: "Creates a user",
+  callers: withConsole,
+  takes: (password) => openObject({ email, password, role }, "role"),
+  answers: { 201: userAnswer },
+  errors: bodyErrors,
+  events: ["user_created", null],
+  needs: "password",
+  handle: postUser,
+};
+
+async function postUser({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const body = await readJsonObject(request, config.api.max_body_bytes);
   if (isRefusal(body)) return body;
@@ -49,19 +90,29 @@ export async function postUser({ request, services, caller }: AdminRequest): Pro
   const created = await createUser(platform, { email, role, password, passwordLengthMin, createdBy });
   if (isRefusal(created)) return created;
   const [found] = await platform.database.query([userById(created.id)]);
-  return tell(json({ data: { user: userOf(found!.rows[0]!) } }, 201), { target: created.id });
+  const user = userOf(found!.rows[0]!) as User;
+  return tell(json({ data: { user } }, 201), { target: created.id });
 }
 
 /**
  * POST /admin/api/users/invite with `email, role?, redirect_to?`: invites a user by mail, exactly as POST
  * /auth/users/invite does.
  */
-export async function postInvitation({
-  request,
-  services,
-  id,
-  caller,
-}: AdminRequest): Promise<Response | Refusal> {
+export const postInvitationEndpoint: AdminEndpoint = {
+  method: "POST",
+  path: "/admin/api/users/invite",
+  routedAs: "/admin/api/users/{id}",
+  summary: "Invites a user",
+  callers: withConsole,
+  takes: openObject({ email, role, redirect_to: nullOr(text) }, "role", "redirect_to"),
+  answers: { 201: data(sentInvitation) },
+  errors: [...bodyErrors, 429],
+  events: ["invitation_sent", null],
+  needs: "password",
+  handle: postInvitation,
+};
+
+async function postInvitation({ request, services, id, caller }: AdminRequest): Promise<Response | Refusal> {
   return id === "invite"
     ? inviteUser({ request, context: services.auth, caller })
     : methodNotAllowed("PATCH", "DELETE");
@@ -71,12 +122,22 @@ export async function postInvitation({
  * PATCH /admin/api/users/{id} with `disabled?, role?`: changes a user. Disabling ends every session of the user. An API
  * key cannot make users admins.
  */
-export async function patchUser({
-  request,
-  services,
-  id,
-  caller,
-}: AdminRequest): Promise<Response | Refusal> {
+export const patchUserEndpoint: AdminEndpoint = {
+  method: "PATCH",
+  path: "/admin/api/users/{id}",
+  summary: "Disables, enables, promotes or demotes a user",
+  callers: withConsole,
+  parameters: [idParameter],
+  takes: object({ disabled: flag, role }, "disabled", "role"),
+  answers: { 200: userAnswer },
+  errors: bodyErrors,
+  // The handler names the event itself, depending on what it has changed.
+  events: [null, null],
+  needs: "password",
+  handle: patchUser,
+};
+
+async function patchUser({ request, services, id, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const body = await readJsonObject(request, config.api.max_body_bytes);
   if (isRefusal(body)) return body;
@@ -94,7 +155,8 @@ export async function patchUser({
   const [changed] = await platform.database.batch(changeUser({ id, disabled, role, by, now }));
   const row = changed!.rows[0];
   if (row === undefined) return missingOrLast(services, id);
-  return tell(json({ data: { user: userOf(row) } }), { event: changeOf(disabled, role), target: id });
+  const user = userOf(row) as User;
+  return tell(json({ data: { user } }), { event: changeOf(disabled, role), target: id });
 }
 
 /**
@@ -112,7 +174,20 @@ function changeOf(disabled: boolean | null, role: "user" | "admin" | null): Secu
  * changed, or keep the user from being deleted (409), as their foreign keys say (`ON DELETE`). The last administrator
  * who can sign in is not deleted either (409).
  */
-export async function removeUser({ services, id, caller }: AdminRequest): Promise<Response | Refusal> {
+export const removeUserEndpoint: AdminEndpoint = {
+  method: "DELETE",
+  path: "/admin/api/users/{id}",
+  summary: "Deletes a user, and what refers to them as foreign keys say",
+  callers: withConsole,
+  parameters: [idParameter],
+  answers: { 200: data(object({ id: text })) },
+  errors: changeErrors,
+  events: ["user_deleted", null],
+  needs: "password",
+  handle: removeUser,
+};
+
+async function removeUser({ services, id, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   try {
     const statements = userDeletion({ id, by: caller, now: platform.clock.now(), owner: null });
@@ -130,7 +205,20 @@ export async function removeUser({ services, id, caller }: AdminRequest): Promis
  * POST /admin/api/users/{id}/revoke-sessions: ends every session of a user. It also cancels the user's codes of social
  * sign-ins that were not exchanged for tokens yet, and a change of the email address that was not confirmed yet.
  */
-export async function revokeUserSessions({ services, id }: AdminRequest): Promise<Response | Refusal> {
+export const revokeUserSessionsEndpoint: AdminEndpoint = {
+  method: "POST",
+  path: "/admin/api/users/{id}/revoke-sessions",
+  summary: "Ends every session of a user",
+  callers: withConsole,
+  parameters: [idParameter],
+  answers: { 200: data(revokedSessions) },
+  errors: changeErrors,
+  events: ["sessions_revoked", null],
+  needs: "session",
+  handle: revokeUserSessions,
+};
+
+async function revokeUserSessions({ services, id }: AdminRequest): Promise<Response | Refusal> {
   const { platform } = services;
   const [revoked, found] = await platform.database.batch([
     revokeSessions(id, platform.clock.now()),
@@ -139,7 +227,7 @@ export async function revokeUserSessions({ services, id }: AdminRequest): Promis
     deleteEmailChanges(id),
   ]);
   if (found!.rows.length === 0) return noSuchUser;
-  return tell(json({ data: { revoked_sessions: revoked!.rows.length } }), { target: id });
+  return tell(endedSessions(revoked!.rows.length), { target: id });
 }
 
 /**
@@ -147,15 +235,30 @@ export async function revokeUserSessions({ services, id }: AdminRequest): Promis
  * codes of social sign-ins that were not exchanged for tokens yet, and all changes of email addresses that were not
  * confirmed yet.
  */
-export async function revokeAllSessions({ services, caller }: AdminRequest): Promise<Response | Refusal> {
+export const revokeAllSessionsEndpoint: AdminEndpoint = {
+  method: "POST",
+  path: "/admin/api/revoke-sessions",
+  summary: "Ends every session of everybody, the caller's own included",
+  callers: withConsole,
+  answers: { 200: data(revokedSessions) },
+  errors: readErrors,
+  events: ["sessions_revoked", null],
+  needs: "password",
+  handle: revokeAllSessions,
+};
+
+async function revokeAllSessions({ services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const statements = [revokeEverySession(platform.clock.now()), deleteEveryCode(), deleteEveryEmailChange()];
   // The statements may take as long as those of an API key, whoever the caller is, so that the request does not fail
   // because there are many sessions.
   const long = { ...longWorkFor(caller, config.api), withinMs: config.api.key_deadline_ms };
   const [revoked] = await platform.database.batch(statements, long);
-  return json({ data: { revoked_sessions: revoked!.rowsWritten } });
+  return endedSessions(revoked!.rowsWritten);
 }
+
+const endedSessions = (count: number) =>
+  json({ data: { revoked_sessions: count } satisfies RevokedSessions });
 
 async function isAdmin({ platform }: AdminServices, id: string): Promise<boolean> {
   const [found] = await platform.database.query([userById(id)]);

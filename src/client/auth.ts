@@ -1,7 +1,9 @@
+import type { UserSession } from "../wire/sessions.js";
+import type { TokenUser, User } from "../wire/users.js";
 import { type Authorized, type TokenResponse, withSession } from "./authorized.js";
 import { isRejectedToken } from "./error.js";
 import { OAuth } from "./oauth.js";
-import type { Listener, Sessions, TokenUser } from "./session.js";
+import type { Listener, Sessions } from "./session.js";
 import type { SessionStorage } from "./surroundings.js";
 import type { Call, Send } from "./transport.js";
 
@@ -9,30 +11,6 @@ import type { Call, Send } from "./transport.js";
 export interface Credentials {
   readonly email: string;
   readonly password: string;
-}
-
-/** The user as `GET /auth/me` returns it. */
-export interface User extends TokenUser {
-  readonly disabled: boolean;
-  readonly email_verified: boolean;
-  readonly created_at: string;
-}
-
-/** A session of the user, as `GET /auth/sessions` returns it. Times are ISO 8601. */
-export interface UserSession {
-  readonly id: string;
-  /**
-   * What kind of session it is: `tokens` for one with an access token and a refresh token, such as that of
-   * `client.auth`, `console` for one of the console (the page for administrators).
-   */
-  readonly kind: string;
-  readonly created_at: string;
-  /** When the session's tokens were last renewed; when the session began, if they never were. */
-  readonly last_used_at: string;
-  /** When the session ends, unless its tokens are renewed before. */
-  readonly expires_at: string;
-  /** Whether this is the session that has asked for the list. */
-  readonly current: boolean;
 }
 
 /** The answer of `POST /auth/register` where addresses have to be confirmed first: there is no session yet. */

@@ -1,7 +1,8 @@
+import type { TokenUser } from "../wire/users.js";
 import { isRejectedToken, SvcError, unlessAborted } from "./error.js";
 import { exclusive, pause } from "./exclusive.js";
 import { refreshed } from "./refresh-attempts.js";
-import type { Known, Session, Sessions, TokenUser } from "./session.js";
+import type { Known, Session, Sessions } from "./session.js";
 import type { SessionStorage, Surroundings } from "./surroundings.js";
 import type { Answer, Call, Send } from "./transport.js";
 

@@ -1,8 +1,12 @@
+export type { Metering } from "../wire/metering.js";
+export type { UserSession } from "../wire/sessions.js";
+export type { TokenUser, User } from "../wire/users.js";
+
 import { type Client, type ClientOptions, clientIn } from "./client.js";
 import { surroundings } from "./surroundings.js";
 import type { OperationTypes, TableTypes } from "./table-types.js";
 
-export type { Auth, Credentials, User, UserSession, VerificationRequired } from "./auth.js";
+export type { Auth, Credentials, VerificationRequired } from "./auth.js";
 export type { Client, ClientOptions, PullRequest } from "./client.js";
 export { SvcError, SvcPreconditionError } from "./error.js";
 export type { Expand, Expanded, ExpandOptions } from "./expand.js";
@@ -19,13 +23,11 @@ export type {
   Ref,
 } from "./operations.js";
 export type { AggregateQuery, AggregateRow, Filter, ListQuery, LiveQuery } from "./query.js";
-export type { TokenUser } from "./session.js";
 export { memoryStorage, type SessionStorage } from "./surroundings.js";
 export type {
   CallOptions,
   ChangeOptions,
   ListMeta,
-  Metering,
   Page,
   Table,
   UpsertOptions,

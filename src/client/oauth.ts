@@ -1,6 +1,6 @@
+import type { TokenUser } from "../wire/users.js";
 import type { TokenResponse } from "./authorized.js";
 import { SvcError } from "./error.js";
-import type { TokenUser } from "./session.js";
 import type { SessionStorage } from "./surroundings.js";
 import type { Send } from "./transport.js";
 

@@ -1,19 +1,20 @@
 import type { Client } from "./client.js";
-import { Outbox, type OutboxOptions } from "./outbox/outbox.js";
+import { Outbox } from "./outbox/outbox.js";
+import type { OutboxOptions } from "./outbox/types.js";
 import type { TableTypes } from "./table-types.js";
 
 export type { Kept, Queued } from "./outbox/kept.js";
+export type { Outbox } from "./outbox/outbox.js";
+export { memoryOutboxStorage, type OutboxStorage } from "./outbox/storage.js";
 export type {
   Conflict,
-  Outbox,
   OutboxOptions,
   OutboxState,
   PendingMutation,
   Refused,
   Resolution,
   Sending,
-} from "./outbox/outbox.js";
-export { memoryOutboxStorage, type OutboxStorage } from "./outbox/storage.js";
+} from "./outbox/types.js";
 
 /**
  * Makes an outbox for a client. It keeps what is written while the server cannot be reached, and sends it in the order

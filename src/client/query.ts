@@ -131,7 +131,7 @@ export function aggregateParameters<Row>(query: AggregateQuery<Row>): string {
   return parameters.toString();
 }
 
-const aggregateParts = "group count count_distinct sum avg min max sort".split(" ");
+const aggregateParts = ["group", "count", "count_distinct", "sum", "avg", "min", "max", "sort"];
 
 /**
  * The longest query string with which a list is sent, in characters. A longer query is sent as JSON instead, because

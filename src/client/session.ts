@@ -1,11 +1,5 @@
+import type { TokenUser } from "../wire/users.js";
 import type { SessionStorage } from "./surroundings.js";
-
-/** The user as named in the server's response to a sign-in or a refresh of tokens. */
-export interface TokenUser {
-  readonly id: string;
-  readonly email: string;
-  readonly role: string;
-}
 
 /** A session as this device knows it. */
 export interface Session {

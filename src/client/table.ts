@@ -1,3 +1,4 @@
+import type { Metering } from "../wire/metering.js";
 import { badCall } from "./error.js";
 import type { Expand, Expanded } from "./expand.js";
 import type { FollowedTables, LiveState } from "./live/changes.js";
@@ -18,21 +19,6 @@ import {
 } from "./query.js";
 import type { TableTypes } from "./table-types.js";
 import type { Call, Send } from "./transport.js";
-
-/**
- * The counts of rows that a request has cost (`docs/reference/metering.md`). A count is null where the server does not
- * know it. Where metering is off, an answer has none of these members.
- */
-export interface Metering {
-  readonly rows_read?: number | null;
-  readonly rows_written?: number | null;
-  readonly rows_returned?: number | null;
-  readonly metering?: {
-    readonly version: 1;
-    readonly attempt_id: string;
-    readonly status: "recorded" | "summed" | "unrecorded";
-  };
-}
 
 /**
  * The member `meta` of the server's answer to a list (`docs/reference/http.md#lists`): which page of the list this is,

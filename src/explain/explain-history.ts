@@ -10,6 +10,7 @@ import { rowOfTable } from "../tables/sql/explained.js";
 import { loggedTable } from "../tables/sql/logged.js";
 import { versionsStatement } from "../tables/sql/past.js";
 import { bind, Slot } from "../tables/sql-text/fragment.js";
+import type { ExplainedCounts, ExplainedTerm, Explanation } from "../wire/explanation.js";
 import {
   columnsFor,
   decidingRule,
@@ -21,7 +22,6 @@ import {
 } from "./answer.js";
 import { type Asked, accessTo, queryInTime, readingExecution, wholeAccess } from "./asked.js";
 import { countedTerms } from "./counted-terms.js";
-import type { ExplainedCounts, ExplainedTerm, Explanation } from "./explanation.js";
 import { type PlacedRule, placedRule } from "./placed-rule.js";
 import type { Question } from "./question.js";
 import { keyIn } from "./row-parts.js";

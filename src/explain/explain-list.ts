@@ -15,6 +15,7 @@ import { planWords } from "../tables/plan/way-words.js";
 import { missingIndexes } from "../tables/plan/ways-of-rules.js";
 import { type ListRequest, parseListRequest } from "../tables/request/list-request.js";
 import { listStatement } from "../tables/sql/list.js";
+import type { ExplainedCounts, Explanation } from "../wire/explanation.js";
 import {
   columnsFor,
   decidingRule,
@@ -26,7 +27,6 @@ import {
 } from "./answer.js";
 import { type Asked, accessTo, inTime, readingExecution, wholeAccess } from "./asked.js";
 import { countedTerms } from "./counted-terms.js";
-import type { ExplainedCounts, Explanation } from "./explanation.js";
 import type { Question } from "./question.js";
 
 /** Explains a list: how its rows are found, how many there are, and how many of them the rule admits. */

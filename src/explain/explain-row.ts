@@ -3,6 +3,7 @@ import { StatementError } from "../platform/database.js";
 import { deniedBy } from "../tables/access/access.js";
 import { notFound } from "../tables/request/row-request.js";
 import { withoutRow } from "../tables/sql/explained.js";
+import type { Explanation } from "../wire/explanation.js";
 import {
   columnsFor,
   decidingRule,
@@ -13,7 +14,6 @@ import {
   refusalShown,
 } from "./answer.js";
 import { type Asked, wholeAccess } from "./asked.js";
-import type { Explanation } from "./explanation.js";
 import { notJudged } from "./not-judged.js";
 import type { PlacedRule } from "./placed-rule.js";
 import type { Question } from "./question.js";

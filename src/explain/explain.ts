@@ -1,10 +1,10 @@
 import { callerAs } from "../auth/callers/caller-as.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
+import type { Explanation } from "../wire/explanation.js";
 import { type Asked, type ExplainServices, timerOf } from "./asked.js";
 import { explainHistory } from "./explain-history.js";
 import { explainList } from "./explain-list.js";
 import { explainRow } from "./explain-row.js";
-import type { Explanation } from "./explanation.js";
 import type { Question } from "./question.js";
 
 /**

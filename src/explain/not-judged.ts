@@ -1,7 +1,7 @@
 import type { Schema, Table } from "../project/model.js";
 import type { Catalog } from "../schema/catalog.js";
 import { parseTrigger, type Write } from "../schema/physical/parse-trigger.js";
-import type { NotJudged } from "./explanation.js";
+import type { NotJudged } from "../wire/explanation.js";
 
 /**
  * Returns what may refuse a write although the rules let it through: the constraints and the triggers of the table; for

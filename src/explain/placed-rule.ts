@@ -9,7 +9,7 @@ import { offsetIn } from "../rules/position.js";
 import { type TermPlace, type TermTree, termTree } from "../rules/term-tree.js";
 import { conditionPath } from "../rules/write-out.js";
 import type { LiveProject } from "../schema/live-project.js";
-import type { ExplainedRule, ExplainedTerm } from "./explanation.js";
+import type { ExplainedRule, ExplainedTerm } from "../wire/explanation.js";
 
 /** Which rule of a table is meant: that of an action, or the one for reading or writing a column. */
 export type RuleOf =

@@ -1,5 +1,5 @@
 import type { Result } from "../platform/database.js";
-import type { PlanLine } from "./explanation.js";
+import type { PlanLine } from "../wire/explanation.js";
 
 /** Reads the lines of SQLite's query plan, from the result of an EXPLAIN QUERY PLAN. */
 export function planLines({ rows }: Result): readonly PlanLine[] {

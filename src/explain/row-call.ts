@@ -18,8 +18,8 @@ import {
 } from "../tables/sql/explained.js";
 import { getStatement, type WriteStatement } from "../tables/sql/row.js";
 import { bind, type SlotValues, type Sql } from "../tables/sql-text/fragment.js";
+import type { PlanLine } from "../wire/explanation.js";
 import { type Asked, accessTo, queryInTime, readingExecution } from "./asked.js";
-import type { PlanLine } from "./explanation.js";
 import { planLines } from "./plan-lines.js";
 import type { Question } from "./question.js";
 import { type RowParts, valuesOf } from "./row-parts.js";

@@ -1,4 +1,4 @@
-import type { ExplainedTerm, Explanation } from "./explanation.js";
+import type { ExplainedTerm, Explanation } from "../wire/explanation.js";
 
 /** Writes an explanation as text for people; with `withSql` also the statement of the call and SQLite's plan of it. */
 export function explanationText(

@@ -23,6 +23,8 @@ export interface Endpoint {
   readonly description?: string;
   /** The credentials by which it can be called. One of them is enough. Without this member, anybody can call it. */
   readonly callers?: readonly Credential[];
+  /** The setting under `[api]` of svc.toml by which anybody can call it. */
+  readonly opensBy?: "public_openapi";
   readonly parameters?: readonly JsonSchema[];
   /** The names of query parameters that the document leaves out and the log may show. */
   readonly undocumentedQuery?: readonly string[];

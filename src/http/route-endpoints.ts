@@ -2,6 +2,9 @@ import type { Context, Env, Hono } from "hono";
 import { byMethod } from "./by-method.js";
 import { type Endpoint, routePattern } from "./endpoint.js";
 
+/** The order in which the header `Allow` names methods. */
+const methods: readonly Endpoint["method"][] = ["GET", "POST", "PATCH", "DELETE"];
+
 /**
  * Adds endpoints to a router whose paths begin with `base`. Each path gets one handler, which answers other methods
  * than those of its endpoints with 405 and the header `Allow`.
@@ -13,7 +16,9 @@ export function routeEndpoints<E extends Endpoint, V extends Env>(
   handlerOf: (endpoint: E) => (c: Context<V>) => Response | Promise<Response>,
 ): void {
   for (const pattern of new Set(endpoints.map((endpoint) => routePattern(endpoint, base)))) {
-    const those = endpoints.filter((endpoint) => routePattern(endpoint, base) === pattern);
+    const those = methods.flatMap((method) =>
+      endpoints.filter((endpoint) => endpoint.method === method && routePattern(endpoint, base) === pattern),
+    );
     const handlers = Object.fromEntries(those.map((endpoint) => [endpoint.method, handlerOf(endpoint)]));
     const refusing = those.find(({ refusesMethods }) => refusesMethods);
     routes.all(pattern, byMethod(handlers, refusing && (() => handlerOf(refusing))));

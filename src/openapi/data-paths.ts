@@ -1,8 +1,9 @@
+import { administrators } from "../admin/endpoint.js";
+import type { Endings, Endpoint } from "../http/endpoint.js";
+import { meteringMembers } from "../wire/metering.js";
 import { count, type JsonSchema, list, nullOr, object, openObject, ref, text } from "../wire/schema.js";
-import { idempotencyKey, meteringMembers, type OperationSource } from "./operation.js";
-import { type Call, type Documented, documentedPaths, endpointsOf } from "./paths.js";
+import { idempotencyKey } from "./operation.js";
 
-const callers: OperationSource["callers"] = ["accessToken", "cookie", "apiKey"];
 const reading = [400, 401, 403, 404, 429, 500, 503] as const;
 const writing = [...reading, 405, 409, 412, 413, 415, 422] as const;
 const row = openObject({});
@@ -28,94 +29,108 @@ const ifMatch = header("If-Match", text, "the ETag of the row as the caller know
 const inPath = (name: string): JsonSchema => ({ name, in: "path", required: true, schema: text });
 const table = inPath("table");
 
+const body = { takes: { anyOf: [row, rows] } };
+const q = { name: "q", in: "query", required: true, content: { "application/json": { schema: row } } };
+const stream = { answers: { 200: "text/event-stream" }, errors: [...reading, 413, 415] as const };
+const read: Endings = ["admin_read", null];
+
+function by(
+  method: Endpoint["method"],
+  path: string,
+  summary: string,
+  rest: Omit<Endpoint, "method" | "path" | "summary" | "callers">,
+): Endpoint {
+  return { method, path, summary, callers: administrators, ...rest };
+}
+
 /**
+<<<<<<< HEAD
  * Makes the OpenAPI paths of `/admin/api/data` and of operations that administrators run
  * (`docs/reference/http.md#access-without-rules`). They take and answer the same as the paths under `/api` and `/ops`.
+=======
+ * Returns the endpoints of `/admin/api/data`, and those by which administrators run operations
+ * (`docs/reference/http.md#rows-past-the-rules`). They take and answer the same as those under `/api` and `/ops`, and
+ * have the same handlers.
+>>>>>>> main
  */
-export function dataPaths(metered: boolean, documented: Documented) {
+export function dataEndpoints(metered: boolean): readonly Endpoint[] {
   const metering = metered ? meteringMembers : {};
   const answer = (schema: JsonSchema) =>
     metered ? object({ data: schema, meta: object(metering) }) : object({ data: schema });
   const listed = object({ data: rows, meta: ref("svc.list") });
   const past = object({ data: rows, meta: openObject(metering) });
   const written = { anyOf: [row, list(nullOr(row)), { type: "null" }] };
-  const same = (path: string) => `as ${path}, past the rules`;
-  const get = (summary: string, ...parameters: readonly JsonSchema[]): Call => ({
-    summary,
-    callers,
-    parameters: [table, ...parameters, as, preview],
-    answers: { 200: answer(row), 304: null },
-    errors: reading,
+  const reads = (schema: JsonSchema, ...parameters: readonly JsonSchema[]) => ({
+    parameters: [table, as, ...parameters],
+    answers: { 200: schema },
+    errors: [...reading, 410] as const,
   });
-  const write = (summary: string, answers: Call["answers"], ...parameters: readonly JsonSchema[]): Call => ({
-    summary,
-    callers,
+  const writes = (answers: Endpoint["answers"], ...parameters: readonly JsonSchema[]) => ({
     parameters: [...parameters, idempotencyKey],
     answers,
     errors: writing,
+    events: ["rows_changed", null] as const,
   });
-  const read = (summary: string, schema: JsonSchema, ...parameters: readonly JsonSchema[]): Call => ({
-    summary,
-    callers,
-    parameters: [table, as, ...parameters],
-    answers: { 200: schema },
-    errors: [...reading, 410],
-  });
-  const body = (call: Call): Call => ({ ...call, takes: { anyOf: [row, rows] } });
-  const stream: Call = {
-    summary: same("/api/_svc/live"),
-    callers,
-    parameters: [as],
-    answers: { 200: "text/event-stream" },
-    errors: [...reading, 413, 415],
-  };
-  const q = { name: "q", in: "query", required: true, content: { "application/json": { schema: row } } };
-  const rowCalls = (path: string, ...parameters: readonly JsonSchema[]): Record<string, Call> => ({
-    [`get ${path}`]: get("Gets a row", ...parameters),
-    [`patch ${path}`]: body(
-      write("Updates a row", { 200: answer(row) }, table, ...parameters, ifMatch, preview),
-    ),
-    [`delete ${path}`]: write("Deletes a row", { 200: answer(row) }, table, ...parameters, ifMatch),
-  });
+  const one = { 200: answer(row) };
+  const ofRow = (path: string, ...parameters: readonly JsonSchema[]): readonly Endpoint[] => [
+    by("GET", path, "Gets a row", {
+      parameters: [table, ...parameters, as, preview],
+      answers: { ...one, 304: null },
+      errors: reading,
+    }),
+    by("PATCH", path, "Updates a row", { ...body, ...writes(one, table, ...parameters, ifMatch, preview) }),
+    by("DELETE", path, "Deletes a row", writes(one, table, ...parameters, ifMatch)),
+  ];
+  const same = (method: Endpoint["method"], path: string, rest: Parameters<typeof by>[3]) =>
+    by(
+      method,
+      `/admin/api/data/${path}`,
+      `as /api/${path.replace("{table}", "<table>")}, past the rules`,
+      rest,
+    );
   const ofTable = "/admin/api/data/{table}";
-  const calls: Record<string, Call> = {
+  const ofOperation = "/admin/api/operations/{name}";
+  return [
     // The paths under `_svc` come before the paths of rows, whose patterns (such as `{table}/{id}`) match them, too. So
     // a tool that takes the first path that matches takes the right one.
-    "post /admin/api/data/_svc/pull": {
-      ...body({ ...stream, summary: same("/api/_svc/pull") }),
+    same("POST", "_svc/pull", {
+      ...body,
+      ...stream,
+      parameters: [as],
       answers: { 200: object({ data: row, meta: object(metering) }) },
-    },
-    "get /admin/api/data/_svc/live": { ...stream, parameters: [q, as] },
-    "post /admin/api/data/_svc/live": body(stream),
-    "post /admin/api/data/_svc/batch": body(write(same("/api/_svc/batch"), { 200: answer(rows) })),
-    [`get ${ofTable}`]: read(same("/api/<table>"), listed, preview),
-    [`post ${ofTable}`]: body(
-      write("Creates rows", { 200: answer(written), 201: answer(written) }, table, preview),
-    ),
-    [`post ${ofTable}/_svc/query`]: {
-      ...body(read(same("/api/<table>/_svc/query"), listed, preview)),
+      events: read,
+    }),
+    same("GET", "_svc/live", { ...stream, parameters: [q, as] }),
+    same("POST", "_svc/live", { ...body, ...stream, parameters: [as], events: read }),
+    same("POST", "_svc/batch", { ...body, ...writes({ 200: answer(rows) }) }),
+    same("GET", "{table}", reads(listed, preview)),
+    by("POST", ofTable, "Creates rows", {
+      ...body,
+      ...writes({ 200: answer(written), 201: answer(written) }, table, preview),
+    }),
+    same("POST", "{table}/_svc/query", {
+      ...body,
+      ...reads(listed, preview),
       errors: [...reading, 413, 415],
-    },
-    [`get ${ofTable}/_svc/aggregate`]: read(same("/api/<table>/_svc/aggregate"), listed),
-    [`get ${ofTable}/_svc/history`]: read(same("/api/<table>/_svc/history"), past, preview),
-    [`get ${ofTable}/_svc/state`]: read(same("/api/<table>/_svc/state"), past, preview),
-    [`post ${ofTable}/_svc/restore`]: body(
-      write(same("/api/<table>/_svc/restore"), { 200: answer(row) }, table, preview),
-    ),
-    ...rowCalls(`${ofTable}/_svc/key`),
-    ...rowCalls(`${ofTable}/{id}`, inPath("id")),
-    "post /admin/api/operations/{name}": body(
-      write("Runs an operation, past its rule", { 200: answer({}) }, inPath("name")),
-    ),
-    "get /admin/api/operations/{name}": {
-      summary: "Runs an operation that only reads, past its rule",
-      callers,
+      events: read,
+    }),
+    same("GET", "{table}/_svc/aggregate", reads(listed)),
+    same("GET", "{table}/_svc/history", reads(past, preview)),
+    same("GET", "{table}/_svc/state", reads(past, preview)),
+    same("POST", "{table}/_svc/restore", { ...body, ...writes(one, table, preview) }),
+    ...ofRow(`${ofTable}/_svc/key`),
+    ...ofRow(`${ofTable}/{id}`, inPath("id")),
+    by("POST", ofOperation, "Runs an operation, past its rule", {
+      ...body,
+      ...writes({ 200: answer({}) }, inPath("name")),
+      events: ["operation_run", null],
+    }),
+    by("GET", ofOperation, "Runs an operation that only reads, past its rule", {
       parameters: [inPath("name")],
       answers: { 200: answer({}) },
       errors: [...reading, 405, 409],
-    },
-  };
-  return documentedPaths("data", endpointsOf(calls), documented);
+    }),
+  ];
 }
 
 /** The schema of what stands in an answer in place of a long value, where the request has the header `Svc-Preview`. */

@@ -1,4 +1,5 @@
-import { newPassword } from "../auth/fields.js";
+import { consoleEndpoints } from "../admin/console/endpoints.js";
+import { documentedEndpoints } from "../admin/endpoints.js";
 import { authEndpoints } from "../auth/routes/endpoints.js";
 import type { Config } from "../project/config.js";
 import { hasTokensInBody } from "../project/has-tokens-in-body.js";
@@ -7,16 +8,16 @@ import type { Table } from "../project/model.js";
 import type { OperationRules } from "../project/parse-operation-rules.js";
 import type { Catalog } from "../schema/catalog.js";
 import { isReadOnly, type LiveProject } from "../schema/live-project.js";
-import { count, type JsonSchema, object, text } from "../wire/schema.js";
+import { meteringMembers } from "../wire/metering.js";
+import { pageMembers, systemListMeta } from "../wire/pages.js";
+import { type JsonSchema, object } from "../wire/schema.js";
 import { someUser, tokens, tokenUser, user } from "../wire/users.js";
-import { adminPaths } from "./admin-paths.js";
 import { conditionSchemas, filterSchemas, integerSchema } from "./column-schema.js";
-import { consolePaths } from "./console-paths.js";
-import { dataPaths, previewSchema } from "./data-paths.js";
+import { dataEndpoints, previewSchema } from "./data-paths.js";
 import { expandedSchema } from "./expand.js";
 import { pastMeta } from "./history-paths.js";
 import { namedOperationPaths } from "./named-operation-paths.js";
-import { errorResponses, meteringMembers, securitySchemes } from "./operation.js";
+import { errorResponses, securitySchemes } from "./operation.js";
 import { documentedPaths } from "./paths.js";
 import { syncPaths } from "./sync-paths.js";
 import { tablePaths, tableSchemas } from "./table-paths.js";
@@ -43,7 +44,6 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
   const tables = served.map((table) => [table, rules.get(table.name)!] as const);
   const { cookie, console, ...others } = securitySchemes;
   const { cookie_mode: cookies } = config.auth;
-  const documented = { cookies, newPassword: newPassword(config.auth.password_min_length) };
   return {
     openapi: "3.1.0",
     info: { title: "svc", version: String(version) },
@@ -56,10 +56,10 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
       ...namedOperationPaths(schema.operations.values(), operationRules, { metered, cookies }),
       ...syncPaths(served, { metered, cookies }),
       ...writesPaths(served, { metered, cookies }),
-      ...documentedPaths("auth", authEndpoints, documented),
-      ...adminPaths(documented, config),
-      ...(config.console.enabled && consolePaths(documented)),
-      ...dataPaths(metered, documented),
+      ...documentedPaths("auth", authEndpoints, config),
+      ...documentedPaths("admin", documentedEndpoints, config),
+      ...(config.console.enabled && documentedPaths("console", consoleEndpoints, config)),
+      ...documentedPaths("data", dataEndpoints(metered), config),
     },
     components: {
       schemas: {
@@ -90,21 +90,14 @@ function servedTables({ schema, catalog }: DocumentedProject): readonly Table[] 
 }
 
 function sharedSchemas(metered: boolean, tokensInBody: boolean): JsonSchema {
-  const page = {
-    limit: count,
-    offset: count,
-    total: { ...count, type: ["integer", "null"] },
-    next_cursor: text,
-    truncated: { const: true },
-  };
   return {
     "svc.user": user,
     "svc.someUser": someUser,
     "svc.tokenUser": tokenUser,
     "svc.tokens": tokens(tokensInBody),
     "svc.preview": previewSchema,
-    "svc.systemList": object(page, "next_cursor", "truncated"),
-    "svc.list": object({ ...page, ...(metered && meteringMembers) }, "next_cursor", "truncated"),
+    "svc.systemList": systemListMeta,
+    "svc.list": object({ ...pageMembers, ...(metered && meteringMembers) }, "next_cursor", "truncated"),
     "svc.group": {
       type: "object",
       additionalProperties: { type: ["number", "string", "boolean", "null"] },

@@ -1,7 +1,7 @@
 import type { Table } from "../project/model.js";
+import { meteringMembers } from "../wire/metering.js";
 import { count, type JsonSchema, list, nullOr, object, openObject, ref, text } from "../wire/schema.js";
 import { storedSchema } from "./column-schema.js";
-import { meteringMembers } from "./operation.js";
 
 /**
  * Returns the schema `svc.past` by name: that of `meta` in answers about the history of tables. `metered`: whether

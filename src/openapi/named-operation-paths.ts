@@ -1,9 +1,10 @@
 import type { NamedOperation, OperationParam, ReturnedColumn } from "../project/model.js";
 import type { OperationRules } from "../project/parse-operation-rules.js";
 import { admitsAnonymous } from "../rules/specialise.js";
+import { meteringMembers } from "../wire/metering.js";
 import { data, type JsonSchema, list, nullOr, object } from "../wire/schema.js";
 import { valueSchema } from "./column-schema.js";
-import { idempotencyKey, jsonContent, meteringMembers, operation } from "./operation.js";
+import { idempotencyKey, jsonContent, operation } from "./operation.js";
 
 /** Makes the OpenAPI paths of the project's operations (docs/reference/operations.md#calling). */
 export function namedOperationPaths(

@@ -1,6 +1,6 @@
 import type { Credential, Endpoint, ErrorStatus } from "../http/endpoint.js";
 import { statuses } from "../http/refusal.js";
-import { count, type JsonSchema, list, nullOr, object, text } from "../wire/schema.js";
+import { count, type JsonSchema, list, object, text } from "../wire/schema.js";
 
 /** What an operation object is made of (OpenAPI 3.1, section 4.8.10). */
 export interface OperationSource
@@ -79,18 +79,6 @@ export const idempotencyKey: JsonSchema = {
   in: "header",
   schema: { type: "string", minLength: 1 },
   description: "a request that comes again with its key is done once",
-};
-
-/** The members that metering adds to the `meta` of an answer. */
-export const meteringMembers: Readonly<Record<string, JsonSchema>> = {
-  rows_read: nullOr(count),
-  rows_written: nullOr(count),
-  rows_returned: nullOr(count),
-  metering: object({
-    version: { const: 1 },
-    attempt_id: text,
-    status: { enum: ["recorded", "summed", "unrecorded"] },
-  }),
 };
 
 /**

@@ -1,44 +1,36 @@
-import type { Endpoint } from "../http/endpoint.js";
-import type { JsonSchema, Schema } from "../wire/schema.js";
+import { newPassword } from "../auth/fields.js";
+import type { Credential, Endpoint } from "../http/endpoint.js";
+import type { Config } from "../project/config.js";
+import type { JsonSchema } from "../wire/schema.js";
 import { jsonContent, operation } from "./operation.js";
 
-/** What the documentation of endpoints depends on beside their descriptions. */
-export interface Documented {
-  /** Whether cookie mode is on. */
-  readonly cookies: boolean;
-  /** The schema of a password that is being set. */
-  readonly newPassword: Schema<string>;
-}
+const anybody: readonly Credential[] = ["anybody"];
 
-/** Makes the OpenAPI `paths` of endpoints that every project has. */
+/**
+ * Makes the OpenAPI `paths` of endpoints that every project has. The settings say which credentials there are, who may
+ * read the document, and how long a new password has to be.
+ */
 export function documentedPaths(
   tag: string,
   endpoints: readonly Endpoint[],
-  { cookies, newPassword }: Documented,
+  { api, auth, console }: Pick<Config, "api" | "auth" | "console">,
 ): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
-  for (const { method, path, takes, callers = ["anybody"] as const, ...endpoint } of endpoints) {
+  for (const { method, path, takes, callers = anybody, opensBy, ...endpoint } of endpoints) {
     const verb = method.toLowerCase();
     const id = `${verb} ${path}`.replace(/\W+/g, "_").replace(/_$/, "");
-    const schema = typeof takes === "function" ? takes(newPassword) : takes;
-    paths[path] = {
-      ...paths[path],
-      [verb]: operation(
-        { id, ...endpoint, tag, callers, ...(schema && { body: jsonContent(schema) }) },
-        cookies,
-      ),
+    const schema = typeof takes === "function" ? takes(newPassword(auth.password_min_length)) : takes;
+    const source = {
+      id,
+      ...endpoint,
+      tag,
+      callers: [
+        ...callers.filter((caller) => caller !== "console" || console.enabled),
+        ...(opensBy !== undefined && api[opensBy] ? anybody : []),
+      ],
+      ...(schema && { body: jsonContent(schema) }),
     };
+    paths[path] = { ...paths[path], [verb]: operation(source, auth.cookie_mode) };
   }
   return paths;
-}
-
-/** The documentation of an endpoint, for those whose handlers do not describe themselves yet. */
-export type Call = Omit<Endpoint, "method" | "path">;
-
-/** Makes endpoints of their documentation by method and path, such as `post /auth/login`. */
-export function endpointsOf(calls: Readonly<Record<string, Call>>): Endpoint[] {
-  return Object.entries(calls).map(([name, call]) => {
-    const [method, path] = name.split(" ") as [string, string];
-    return { method: method.toUpperCase() as Endpoint["method"], path, ...call };
-  });
 }

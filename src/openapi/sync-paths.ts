@@ -1,6 +1,7 @@
 import type { Table } from "../project/model.js";
+import { meteringMembers } from "../wire/metering.js";
 import { flag, type JsonSchema, list, nullOr, object, openObject, ref, text } from "../wire/schema.js";
-import { jsonContent, meteringMembers, type OperationSource, operation } from "./operation.js";
+import { jsonContent, type OperationSource, operation } from "./operation.js";
 
 /**
  * Makes the OpenAPI paths that keep a client's copy of rows up to date (docs/sync.md). None where no table keeps

@@ -1,6 +1,7 @@
 import type { Table } from "../project/model.js";
+import { meteringMembers } from "../wire/metering.js";
 import { count, type JsonSchema, list, nullOr, object, openObject, ref, text } from "../wire/schema.js";
-import { errorObject, idempotencyKey, jsonContent, meteringMembers, operation } from "./operation.js";
+import { errorObject, idempotencyKey, jsonContent, operation } from "./operation.js";
 
 /**
  * Makes the OpenAPI paths for several writes in one transaction (docs/reference/http.md#batch). None where no table can

@@ -1,10 +1,10 @@
 import { type Database, type Statement, statement, UnavailableError } from "../platform/database.js";
 import type { Problem } from "../problems/problem.js";
 import type { Schema } from "../project/model.js";
+import type { PlannedStep } from "../wire/plan.js";
 import { loadSchemaInForce } from "./in-force.js";
 import type { DiffOptions } from "./plan/diff.js";
 import { noBase, type Plan, planChange } from "./plan/plan.js";
-import type { PlannedStep } from "./plan/steps.js";
 import { stepExplanations } from "./prove-operations.js";
 import { bringUpSystemTables, hasMoved, migrationStatements } from "./system/bring-up.js";
 

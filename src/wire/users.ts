@@ -1,4 +1,4 @@
-import { constant, count, data, flag, nullOr, object, role, type Static, text } from "./schema.js";
+import { constant, count, data, flag, nullOr, object, ref, role, type Static, text } from "./schema.js";
 
 const members = { id: text, email: text, role, disabled: flag, email_verified: flag, created_at: text };
 
@@ -6,6 +6,9 @@ const members = { id: text, email: text, role, disabled: flag, email_verified: f
 export const user = object(members);
 /** A user. */
 export type User = Static<typeof user>;
+
+/** The answer that shows a user. */
+export const userAnswer = data(object({ user: ref<User>("svc.user") }));
 
 /** The schema `svc.someUser`: a user in a list, or those of its members that the list selects. */
 export const someUser = object(
@@ -37,3 +40,18 @@ export const tokens = (tokensInBody: boolean) =>
 
 /** The answer of a request whose mail, if there is one, is on its way. */
 export const accepted = data(object({ accepted: constant(true) }));
+
+/** The schema of what an administrator or a server is told of an invitation. */
+export const sentInvitation = object({
+  email: text,
+  role,
+  existing_user: flag,
+  expires_in: nullOr(count),
+});
+/** What an administrator or a server is told of an invitation. */
+export type SentInvitation = Static<typeof sentInvitation>;
+
+/** The schema of the sessions that a request has ended, by their number. */
+export const revokedSessions = object({ revoked_sessions: count });
+/** The sessions that a request has ended, by their number. */
+export type RevokedSessions = Static<typeof revokedSessions>;

@@ -161,7 +161,7 @@ const limits: Readonly<Record<string, number>> = {
   "expired counters of failed passwords and mails removed per minute":
     constant("auth/accounts/purge.ts", "rowsMax") * constant("auth/accounts/purge.ts", "counterRoundsMax"),
   "receipts waiting in memory while the journal does not work": constant("recorder.ts", "waitingMaxDefault"),
-  "receipts in a block of the journal": constant("node/journal/journal.ts", "blockSize"),
+  "receipts in a block of the journal": constant("node/journal/", "blockSize"),
   "time for requests to finish when the server stops, in seconds":
     constant("node/listening.ts", "drainMs") / 1000,
   "time for which another process may lock the database file, in seconds":

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { FileJournal, readJournals } from "../../src/node/journal/journal.js";
+import { FileJournal } from "../../src/node/journal/journal.js";
+import { readJournals } from "../../src/node/journal/recover.js";
 import { systemClock, systemRandom } from "../../src/node/system.js";
 import { entry, receipt } from "../support/receipts.js";
 

@@ -1,49 +1,67 @@
-import type { Context } from "hono";
-import { byMethod } from "../../http/by-method.js";
 import { Refusal } from "../../http/refusal.js";
 import { everyAnswer, type HeadersRecord } from "../../http/respond.js";
-import { router } from "../../http/router.js";
-import type { ConsoleFiles, ContentCoding } from "../../platform/console-files.js";
+import type { ContentCoding } from "../../platform/console-files.js";
+import { text } from "../../wire/schema.js";
+import type { ConsoleEndpoint, PageRequest } from "./endpoint.js";
 import { assetHeaders, pageHeaders } from "./headers.js";
 
 /**
- * Makes the routes under /console: the console's page and the files that it loads. Everybody may load them, because
- * they hold no data of the project. `files` is null where the runtime serves them without these routes.
+ * GET /console: the console's page. Everybody may load it and the files that it loads, because they hold no data of the
+ * project.
  */
-export function consolePage(files: ConsoleFiles | null) {
-  const routes = router();
-  const sent = async (c: Context, path: string, headers: HeadersRecord): Promise<Response | null> => {
-    const file = (await files?.read(path, acceptedCodings(c.req.raw))) ?? null;
-    if (file === null) return null;
-    const coding = file.coding === null ? {} : { "Content-Encoding": file.coding };
-    const type = contentTypes[extensionOf(path)]!;
-    const own = { ...headers, ...coding, "Content-Type": type, Vary: "Accept-Encoding" };
-    return new Response(file.bytes, { headers: own });
-  };
-  routes.all(
-    "/",
-    byMethod({ GET: async (c) => (await sent(c, "index.html", pageHeaders)) ?? notBuilt.toResponse() }),
-  );
-  routes.all(
-    "/assets/:name",
-    byMethod({
-      GET: async (c) => {
-        const name = c.req.param("name") ?? "";
-        const answer = isAssetName(name) ? await sent(c, `assets/${name}`, assetHeaders) : null;
-        return answer ?? noSuchFile.toResponse();
-      },
-    }),
-  );
-  return routes;
-}
+export const showConsoleEndpoint: ConsoleEndpoint = {
+  method: "GET",
+  path: "/console",
+  summary: "The console's page",
+  answers: { 200: "text/html" },
+  errors: [403, 404, 500, 503],
+  needs: "nothing",
+  handle: async (given) => (await sent(given, "index.html", pageHeaders)) ?? notBuilt,
+};
 
 /**
- * Answers `/console/` with a redirect to `/console`, the path of the console's page: from `/console/`, a relative link
- * of the page would lead elsewhere.
+ * GET /console/: redirects to `/console`, the path of the console's page. From `/console/`, a relative link of the page
+ * would lead elsewhere.
  */
-export const toPage = byMethod({
-  GET: () => new Response(null, { status: 307, headers: { ...everyAnswer, Location: "/console" } }),
-});
+export const toConsoleEndpoint: ConsoleEndpoint = {
+  method: "GET",
+  path: "/console/",
+  id: "get_console_slash",
+  summary: "Leads to the console's page",
+  answers: { 307: null },
+  errors: [403, 500, 503],
+  needs: "nothing",
+  handle: async () => new Response(null, { status: 307, headers: { ...everyAnswer, Location: "/console" } }),
+};
+
+/** GET /console/assets/{name}: a file that the console's page loads. */
+export const showAssetEndpoint: ConsoleEndpoint = {
+  method: "GET",
+  path: "/console/assets/{name}",
+  summary: "What the page loads",
+  parameters: [{ name: "name", in: "path", required: true, schema: text }],
+  answers: { 200: ["text/javascript", "text/css"] },
+  errors: [403, 404, 500, 503],
+  needs: "nothing",
+  handle: async (given) => {
+    const { name } = given;
+    const answer = isAssetName(name) ? await sent(given, `assets/${name}`, assetHeaders) : null;
+    return answer ?? noSuchFile;
+  },
+};
+
+async function sent(
+  { request, files }: PageRequest,
+  path: string,
+  headers: HeadersRecord,
+): Promise<Response | null> {
+  const file = (await files?.read(path, acceptedCodings(request))) ?? null;
+  if (file === null) return null;
+  const coding = file.coding === null ? {} : { "Content-Encoding": file.coding };
+  const type = contentTypes[extensionOf(path)]!;
+  const own = { ...headers, ...coding, "Content-Type": type, Vary: "Accept-Encoding" };
+  return new Response(file.bytes, { headers: own });
+}
 
 /**
  * Whether the text has the form in which the build names the files of the console, `<name>-<hash>.js` or `.css`. Such a

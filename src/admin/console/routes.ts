@@ -1,19 +1,21 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { consoleOrigin } from "../../auth/callers/console-origin.js";
+import { consoleOrigin, consoleRefusal } from "../../auth/callers/console-origin.js";
 import type { Caller } from "../../auth/callers/principal.js";
-import type { AuthContext, AuthRequest, CallerRequest } from "../../auth/context.js";
-import { refuse } from "../../http/by-method.js";
+import type { AuthContext, AuthRequest } from "../../auth/context.js";
 import type { OwnOrigin } from "../../http/origin.js";
-import { isRefusal, type Refusal, responseOf } from "../../http/refusal.js";
+import { isRefusal, responseOf } from "../../http/refusal.js";
+import { routeEndpoints } from "../../http/route-endpoints.js";
 import { router } from "../../http/router.js";
-import { confirmSession, deleteSession, getSession, type OwnPageRequest, postSession } from "./session.js";
-import { postSetup } from "./setup.js";
+import type { ConsoleFiles } from "../../platform/console-files.js";
+import type { ConsoleEndpoint } from "./endpoint.js";
+import { consoleEndpoints } from "./endpoints.js";
 
 type Env = { Variables: { caller: Caller } };
-type Handler<R> = (given: R) => Promise<Response | Refusal>;
 
-/** What `consoleRoutes` needs to answer the requests about sessions of the console. */
+/** What `consoleRoutes` needs to answer requests for the console's page and about its sessions. */
 export interface ConsoleServices {
+  /** The files of the console; null where the runtime serves them without these routes. */
+  readonly files: ConsoleFiles | null;
   readonly auth: AuthContext;
   /**
    * What is known of the origin (scheme, host and port) that the console is served at: the configured one, and whether
@@ -25,20 +27,16 @@ export interface ConsoleServices {
    * (`addressUnit`).
    */
   readonly addressOf: (c: Context) => string;
-  /**
-   * Two middlewares. `guard` is `consoleGuard`: it refuses requests with the console's cookie that a page of another
-   * site has sent. `identified` finds the caller of a request, also by the console's cookie.
-   */
-  readonly guard: MiddlewareHandler;
-  readonly identified: MiddlewareHandler;
+  /** A middleware that finds the caller of a request, also by the console's cookie. */
+  readonly identified: MiddlewareHandler<Env>;
 }
 
 /**
- * Makes the routes under /admin/api by which people sign in to the console and out of it (docs/console.md). They have
- * to be added before the other routes under /admin/api, which refuse every request with an invalid cookie: signing in
- * has to work even with such a cookie.
+ * Makes the routes of the console's page and those under /admin/api by which people sign in to the console and out of it
+ * (docs/console.md). They have to be added before the other routes under /admin/api, which refuse every request with an
+ * invalid cookie: signing in has to work even with such a cookie.
  */
-export function consoleRoutes({ auth, own, addressOf, guard, identified }: ConsoleServices) {
+export function consoleRoutes({ files, auth, own, addressOf, identified }: ConsoleServices) {
   const routes = router<Env>();
   const given = (c: Context): AuthRequest => ({
     request: c.req.raw,
@@ -46,19 +44,21 @@ export function consoleRoutes({ auth, own, addressOf, guard, identified }: Conso
     address: addressOf(c),
     name: "",
   });
-  const ofOwnPage = (handle: Handler<OwnPageRequest>) => async (c: Context) => {
-    const origin = consoleOrigin(own, c.req.raw);
-    return responseOf(isRefusal(origin) ? origin : await handle({ ...given(c), origin }));
+  const handlerOf = (endpoint: ConsoleEndpoint) => async (c: Context<Env>) => {
+    const { raw: request } = c.req;
+    if (endpoint.needs === "nothing")
+      return responseOf(await endpoint.handle({ request, files, name: c.req.param("name") ?? "" }));
+    if (endpoint.needs === "own page") {
+      const origin = consoleOrigin(own, request);
+      return responseOf(isRefusal(origin) ? origin : await endpoint.handle({ ...given(c), origin }));
+    }
+    const foreign = consoleRefusal(own, request);
+    if (foreign !== null) return foreign.toResponse();
+    const refused = await identified(c, async () => {
+      c.res = responseOf(await endpoint.handle({ ...given(c), caller: c.var.caller }));
+    });
+    return refused ?? c.res;
   };
-  const ofCaller = (handle: Handler<CallerRequest>) => async (c: Context<Env>) =>
-    responseOf(await handle({ ...given(c), caller: c.var.caller }));
-  routes.post("/session", ofOwnPage(postSession));
-  routes.delete("/session", ofOwnPage(deleteSession));
-  routes.get("/session", guard, identified, ofCaller(getSession));
-  routes.all("/session", refuse("GET", "POST", "DELETE"));
-  routes.post("/session/confirm", guard, identified, ofCaller(confirmSession));
-  routes.all("/session/confirm", refuse("POST"));
-  routes.post("/setup", ofOwnPage(postSetup));
-  routes.all("/setup", refuse("POST"));
+  routeEndpoints(routes, "", consoleEndpoints, handlerOf);
   return routes;
 }

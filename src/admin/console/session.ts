@@ -2,8 +2,9 @@ import { readAuthBody } from "../../auth/body.js";
 import { unauthorized } from "../../auth/callers/authenticate.js";
 import type { ConsoleOrigin } from "../../auth/callers/console-origin.js";
 import type { Caller, ConsoleSession } from "../../auth/callers/principal.js";
-import type { AuthRequest, CallerRequest } from "../../auth/context.js";
+import type { CallerRequest } from "../../auth/context.js";
 import { emailKey } from "../../auth/email.js";
+import { email, presentedPassword } from "../../auth/fields.js";
 import { checkAccountPassword, finishAttempt } from "../../auth/passwords/password-check.js";
 import { presentedPasswordProblem } from "../../auth/passwords/passwords.js";
 import { signInWithPassword } from "../../auth/passwords/sign-in-with-password.js";
@@ -21,22 +22,37 @@ import {
   openConsoleSession,
   revokeConsoleSession,
 } from "../../auth/store/console-sessions.js";
+import { instant } from "../../auth/store/instant.js";
 import type { SessionHolder } from "../../auth/store/sessions.js";
 import { hashSecret } from "../../encoding/hash-secret.js";
 import { tell } from "../../http/answer-facts.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
-
-/**
- * What a handler is given that sets or deletes the console's cookie: a request that a page of the server's own has
- * sent, and whether it came over HTTPS (`origin`).
- */
-export interface OwnPageRequest extends AuthRequest {
-  readonly origin: ConsoleOrigin;
-}
+import { data, openObject } from "../../wire/schema.js";
+import { type Revoked, revoked, type SignedInAdmin } from "../../wire/sessions.js";
+import type { TokenUser } from "../../wire/users.js";
+import {
+  byConsole,
+  type ConsoleEndpoint,
+  type OwnPageRequest,
+  passwordErrors,
+  sessionAnswer,
+} from "./endpoint.js";
 
 /** POST /admin/api/session with `email, password` of an administrator: opens a session of the console. */
-export function postSession(given: OwnPageRequest): Promise<Response | Refusal> {
+export const postSessionEndpoint: ConsoleEndpoint = {
+  method: "POST",
+  path: "/admin/api/session",
+  summary: "Opens a session of the console, for pages of the server's own origin",
+  takes: openObject({ email, password: presentedPassword }),
+  answers: { 200: sessionAnswer },
+  errors: passwordErrors,
+  events: ["sign_in", "sign_in_failed"],
+  needs: "own page",
+  handle: postSession,
+};
+
+function postSession(given: OwnPageRequest): Promise<Response | Refusal> {
   const { context, origin } = given;
   return signInWithPassword(given, {
     refusalOf: ({ role }) => (role === "admin" ? null : adminsOnly),
@@ -71,15 +87,29 @@ function sessionResponse(
   { expiresAtMs, confirmedUntilMs }: ConsoleSession,
   status = 200,
 ): Response {
-  const [expiresAt, confirmedUntil] = [expiresAtMs, confirmedUntilMs].map((ms) => new Date(ms).toISOString());
-  const data = { user: { id, email, role }, expires_at: expiresAt, confirmed_until: confirmedUntil };
-  return json({ data }, status);
+  const shown: SignedInAdmin = {
+    user: { id, email, role: role as TokenUser["role"] },
+    expires_at: instant(expiresAtMs),
+    confirmed_until: instant(confirmedUntilMs),
+  };
+  return json({ data: shown }, status);
 }
 
 /**
  * GET /admin/api/session: shows the session of the console by which the caller is signed in; 401 where there is none.
  */
-export async function getSession({ caller }: CallerRequest): Promise<Response | Refusal> {
+export const getSessionEndpoint: ConsoleEndpoint = {
+  method: "GET",
+  path: "/admin/api/session",
+  summary: "The caller's session of the console",
+  callers: byConsole,
+  answers: { 200: sessionAnswer },
+  errors: [401, 403, 500, 503],
+  needs: "caller",
+  handle: getSession,
+};
+
+async function getSession({ caller }: CallerRequest): Promise<Response | Refusal> {
   const found = ofConsole(caller);
   return isRefusal(found) ? found : sessionResponse(found.user, found.session);
 }
@@ -88,15 +118,27 @@ export async function getSession({ caller }: CallerRequest): Promise<Response | 
  * DELETE /admin/api/session: ends the session whose token is in the console's cookie. The answer deletes the cookie,
  * also where it is 401, because there is no such session or it has ended before.
  */
-export async function deleteSession({ request, context, origin }: OwnPageRequest): Promise<Response> {
+export const deleteSessionEndpoint: ConsoleEndpoint = {
+  method: "DELETE",
+  path: "/admin/api/session",
+  summary: "Ends it, and deletes its cookie",
+  callers: byConsole,
+  answers: { 200: data(revoked) },
+  errors: [401, 403, 500, 503],
+  events: ["logout", null],
+  needs: "own page",
+  handle: deleteSession,
+};
+
+async function deleteSession({ request, context, origin }: OwnPageRequest): Promise<Response> {
   const { database, clock } = context.platform;
   const token = consoleCookie(request.headers)?.token ?? "";
   const deletion = [consoleCookieText("", 0, origin === "https")];
   if (!isConsoleToken(token)) return withCookies(noSession.toResponse(), deletion);
-  const [revoked] = await database.batch([revokeConsoleSession(await hashSecret(token), clock.now())]);
-  const [row] = revoked!.rows;
+  const [ended] = await database.batch([revokeConsoleSession(await hashSecret(token), clock.now())]);
+  const [row] = ended!.rows;
   if (row === undefined) return withCookies(noSession.toResponse(), deletion);
-  const answer = withCookies(json({ data: { revoked: true } }), deletion);
+  const answer = withCookies(json({ data: { revoked: true } satisfies Revoked }), deletion);
   return tell(answer, { principal: { kind: "user", id: row[0] as string } });
 }
 
@@ -105,7 +147,20 @@ export async function deleteSession({ request, context, origin }: OwnPageRequest
  * password typed lately (`unconfirmedRefusal`). A wrong password counts like a failed login. The answer to it is 403,
  * because the console takes 401 for the end of the session.
  */
-export async function confirmSession({
+export const confirmSessionEndpoint: ConsoleEndpoint = {
+  method: "POST",
+  path: "/admin/api/session/confirm",
+  summary: "Confirms it by the password, for the next five minutes",
+  callers: byConsole,
+  takes: openObject({ password: presentedPassword }),
+  answers: { 200: sessionAnswer },
+  errors: passwordErrors,
+  events: ["session_confirmed", "sign_in_failed"],
+  needs: "caller",
+  handle: confirmSession,
+};
+
+async function confirmSession({
   request,
   context,
   address,

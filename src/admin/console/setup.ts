@@ -1,5 +1,6 @@
 import { readAuthBody } from "../../auth/body.js";
 import { emailKey, isEmail } from "../../auth/email.js";
+import { email, secret } from "../../auth/fields.js";
 import { isSetupToken } from "../../auth/links/setup-link.js";
 import { ownAddressProblem, passwordProblem } from "../../auth/passwords/passwords.js";
 import { signIn } from "../../auth/sessions/complete-sign-in.js";
@@ -9,13 +10,27 @@ import { endSetup, firstAdmin, insertFirstAdmin, liveSetup } from "../../auth/st
 import { hashSecret } from "../../encoding/hash-secret.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { newId } from "../../platform/new-id.js";
-import { type OwnPageRequest, openedResponse } from "./session.js";
+import { openObject } from "../../wire/schema.js";
+import { type ConsoleEndpoint, type OwnPageRequest, sessionAnswer } from "./endpoint.js";
+import { openedResponse } from "./session.js";
 
 /**
  * POST /admin/api/setup with `token, email, password`: makes the first administrator and opens a session of the
  * console. The token is that of the setup link which the server has printed at its start.
  */
-export async function postSetup(given: OwnPageRequest): Promise<Response | Refusal> {
+export const postSetupEndpoint: ConsoleEndpoint = {
+  method: "POST",
+  path: "/admin/api/setup",
+  summary: "Makes the first administrator by the link that the server has printed, and opens a session",
+  takes: (password) => openObject({ token: secret, email, password }),
+  answers: { 201: sessionAnswer },
+  errors: [400, 403, 409, 413, 415, 500, 503],
+  events: ["first_admin_made", "link_refused"],
+  needs: "own page",
+  handle: postSetup,
+};
+
+async function postSetup(given: OwnPageRequest): Promise<Response | Refusal> {
   const { request, context, address, origin } = given;
   const { platform, config } = context;
   const { database, clock, passwordHasher } = platform;

@@ -32,21 +32,22 @@ export function consoleOrigin(policy: OwnOrigin, request: Request): ConsoleOrigi
 }
 
 /**
- * Middleware for everything under `/admin/api`. If a request's credential is the console's cookie, it is refused unless
- * a page of the server's own has sent it. All other requests are passed on.
+ * Judges a request under `/admin/api`. If its credential is the console's cookie, it is refused unless a page of the
+ * server's own has sent it. Returns null for all other requests.
  */
+export function consoleRefusal(policy: OwnOrigin, request: Request): Refusal | null {
+  if (!isByConsoleCookie(request.headers)) return null;
+  const origin = consoleOrigin(policy, request);
+  if (isRefusal(origin)) return origin;
+  // Over HTTPS, this server gives the console's cookie only the name with the prefix `__Secure-`. A cookie with the
+  // other name was set by somebody else, such as another page of the site or somebody on the network, so it is refused.
+  const isMisplaced = origin === "https" && !consoleCookie(request.headers)!.isSecure;
+  return isMisplaced ? unauthorized : null;
+}
+
+/** Makes a middleware that refuses what `consoleRefusal` refuses, and passes all other requests on. */
 export function consoleGuard(policy: OwnOrigin): MiddlewareHandler {
-  return async (c, next) => {
-    const request = c.req.raw;
-    if (!isByConsoleCookie(request.headers)) return next();
-    const origin = consoleOrigin(policy, request);
-    if (isRefusal(origin)) return origin.toResponse();
-    // Over HTTPS, this server gives the console's cookie only the name with the prefix `__Secure-`. A cookie with the
-    // other name was set by somebody else, such as another page of the site or somebody on the network, so it is
-    // refused.
-    const isMisplaced = origin === "https" && !consoleCookie(request.headers)!.isSecure;
-    return isMisplaced ? unauthorized.toResponse() : next();
-  };
+  return async (c, next) => consoleRefusal(policy, c.req.raw)?.toResponse() ?? next();
 }
 
 /**

@@ -1,8 +1,11 @@
+import type { Refusal } from "../../http/refusal.js";
+import { json } from "../../http/respond.js";
 import type { Statement } from "../../platform/database.js";
 import { newId } from "../../platform/new-id.js";
 import type { Platform } from "../../platform/platform.js";
 import { emailKey } from "../email.js";
 import type { MailAllowance } from "../limits/mail-allowance.js";
+import type { RequestAllowance } from "../limits/request-allowance.js";
 import { insertLink, type LinkPurpose } from "../store/links.js";
 import type { NewMail } from "../store/outbox.js";
 import { type LinkTokens, linkLifetimeSeconds } from "./links.js";
@@ -70,4 +73,25 @@ export async function prepareLinkMail(
     }),
   ];
   return { linkId: id, mailId, statements };
+}
+
+/**
+ * Answers a request for a mail with a link. The answer and the statements are the same whether or not the address has
+ * an account. Refuses with 429 where too many such requests came from the client's address.
+ */
+export async function answerLinkRequest(
+  context: LinkMailServices & {
+    readonly requestAllowance: RequestAllowance;
+    readonly deliverMail: () => void;
+  },
+  mail: LinkMail,
+  address: string,
+): Promise<Response | Refusal> {
+  const { database, clock } = context.platform;
+  const tooMany = await context.requestAllowance.take(address, clock.now());
+  if (tooMany !== null) return tooMany;
+  const { statements } = await prepareLinkMail(context, mail);
+  await database.batch(statements);
+  context.deliverMail();
+  return json({ data: { accepted: true } }, 202);
 }

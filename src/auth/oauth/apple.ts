@@ -1,6 +1,6 @@
 import { SignJWT } from "jose";
 import { fromBase64 } from "../../encoding/base64.js";
-import { type Clock, CredentialsError } from "../../platform/platform.js";
+import type { Clock } from "../../platform/platform.js";
 import { authorizationServer, exchangeCode } from "./code-grant.js";
 import { type AppleCredentials, appleCredentials, parseCredentials } from "./credentials.js";
 import type { HttpClient } from "./http-client.js";
@@ -29,8 +29,7 @@ export function apple(endpoints: Endpoints, http: HttpClient, clock: Clock): Pro
     name: "apple",
     callbackMethod: "POST",
     connect: (text) => {
-      const credentials = parseCredentials(appleCredentials, text);
-      if (credentials === null) throw new CredentialsError("the credentials of apple are incomplete");
+      const credentials = parseCredentials("apple", appleCredentials, text);
       const clientId = credentials.client_id;
       return {
         authorizationUrl: async ({ redirectUri, state, secrets }) =>

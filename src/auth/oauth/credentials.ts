@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { fromBase64Url, toBase64Url } from "../../encoding/base64.js";
 import { aesKey, open, seal } from "../../encoding/secret-keys.js";
+import { CredentialsError } from "../../platform/platform.js";
 import type { Problem } from "../../problems/problem.js";
 import type { AuthSettings } from "../../project/model.js";
 import { problemsOf } from "../../project/valibot-problems.js";
@@ -58,13 +59,15 @@ export function credentialProblems(provider: OAuthProvider, text: string, file: 
   return success ? [] : problemsOf(file, issues.map(withoutValue));
 }
 
-/** Parses a sign-in provider's credentials; null where the text is not JSON or does not fit `schema`. */
+/** Parses a sign-in provider's credentials. Throws CredentialsError if they are not JSON or do not fit `schema`. */
 export function parseCredentials<const S extends v.GenericSchema>(
+  provider: OAuthProvider,
   schema: S,
   text: string,
-): v.InferOutput<S> | null {
+): v.InferOutput<S> {
   const result = v.safeParse(schema, parseJson(text)?.value);
-  return result.success ? result.output : null;
+  if (!result.success) throw new CredentialsError(`the credentials of ${provider} are incomplete`);
+  return result.output;
 }
 
 function parseJson(text: string): { readonly value: unknown } | null {

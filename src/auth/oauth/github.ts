@@ -1,10 +1,7 @@
 import * as v from "valibot";
-import { CredentialsError } from "../../platform/platform.js";
-import { authorizationServer, exchangeCode } from "./code-grant.js";
-import { clientSecretCredentials, parseCredentials } from "./credentials.js";
 import type { HttpClient } from "./http-client.js";
+import { type PkceProvider, pkceProvider } from "./pkce-provider.js";
 import { type Endpoints, type Profile, type Provider, ProviderError } from "./provider.js";
-import { codeChallengeOf, withQuery } from "./state.js";
 
 /**
  * GitHub's endpoints for sign-in (docs.github.com/apps/oauth-apps). `issuer` is the `iss` of its authorization
@@ -22,38 +19,16 @@ export const githubEndpoints: Endpoints & { readonly api: string } = {
  * signed in.
  */
 export function github(endpoints: Endpoints, http: HttpClient): Provider {
-  const server = authorizationServer(endpoints);
   const api = endpoints.api ?? githubEndpoints.api;
-  return {
-    name: "github",
-    callbackMethod: "GET",
-    connect: (text) => {
-      const credentials = parseCredentials(clientSecretCredentials, text);
-      if (credentials === null) throw new CredentialsError("the credentials of github are incomplete");
-      const { client_id: clientId, client_secret: clientSecret } = credentials;
-      return {
-        authorizationUrl: async ({ redirectUri, state, secrets }) =>
-          withQuery(endpoints.authorization, {
-            client_id: clientId,
-            redirect_uri: redirectUri,
-            response_type: "code",
-            scope: "read:user user:email",
-            state,
-            code_challenge: await codeChallengeOf(secrets.codeVerifier),
-            code_challenge_method: "S256",
-          }),
-        profile: async (response) => {
-          const grant = { server, clientId, clientSecret, response, pkce: true, http };
-          const { accessToken } = await exchangeCode(grant, { openId: false });
-          const [user, emails] = await Promise.all([
-            read(userSchema, http, `${api}/user`, accessToken),
-            read(emailsSchema, http, `${api}/user/emails`, accessToken),
-          ]);
-          return githubProfile(user, emails);
-        },
-      };
-    },
+  const profileOf: PkceProvider["profileOf"] = async ({ accessToken }) => {
+    const [user, emails] = await Promise.all([
+      read(userSchema, http, `${api}/user`, accessToken),
+      read(emailsSchema, http, `${api}/user/emails`, accessToken),
+    ]);
+    return githubProfile(user, emails);
   };
+  const scope = "read:user user:email";
+  return pkceProvider({ name: "github", scope, openId: false, profileOf }, endpoints, http);
 }
 
 /**

@@ -1,10 +1,7 @@
-import { CredentialsError } from "../../platform/platform.js";
-import { authorizationServer, exchangeCode } from "./code-grant.js";
-import { clientSecretCredentials, parseCredentials } from "./credentials.js";
 import type { HttpClient } from "./http-client.js";
 import { openIdProfile } from "./openid-profile.js";
+import { type PkceProvider, pkceProvider } from "./pkce-provider.js";
 import type { Endpoints, Profile, Provider } from "./provider.js";
-import { codeChallengeOf, withQuery } from "./state.js";
 
 /** Google's endpoints for sign-in (developers.google.com/identity/openid-connect). */
 export const googleEndpoints: Endpoints = {
@@ -25,33 +22,9 @@ function isAuthoritative({ email }: Profile, hostedDomain: unknown): boolean {
 
 /** Makes the provider Google: OpenID Connect with PKCE (S256). */
 export function google(endpoints: Endpoints, http: HttpClient): Provider {
-  const server = authorizationServer(endpoints);
-  return {
-    name: "google",
-    callbackMethod: "GET",
-    connect: (text) => {
-      const credentials = parseCredentials(clientSecretCredentials, text);
-      if (credentials === null) throw new CredentialsError("the credentials of google are incomplete");
-      const { client_id: clientId, client_secret: clientSecret } = credentials;
-      return {
-        authorizationUrl: async ({ redirectUri, state, secrets }) =>
-          withQuery(endpoints.authorization, {
-            client_id: clientId,
-            redirect_uri: redirectUri,
-            response_type: "code",
-            scope: "openid email",
-            state,
-            nonce: secrets.nonce,
-            code_challenge: await codeChallengeOf(secrets.codeVerifier),
-            code_challenge_method: "S256",
-          }),
-        profile: async (response) => {
-          const grant = { server, clientId, clientSecret, response, pkce: true, http };
-          const exchanged = await exchangeCode(grant, { openId: true });
-          const profile = openIdProfile("google", exchanged);
-          return { ...profile, mayLink: profile.mayLink && isAuthoritative(profile, exchanged.claims?.hd) };
-        },
-      };
-    },
+  const profileOf: PkceProvider["profileOf"] = (exchanged) => {
+    const profile = openIdProfile("google", exchanged);
+    return { ...profile, mayLink: profile.mayLink && isAuthoritative(profile, exchanged.claims?.hd) };
   };
+  return pkceProvider({ name: "google", scope: "openid email", openId: true, profileOf }, endpoints, http);
 }

@@ -1,11 +1,10 @@
 import { isRefusal, type Refusal } from "../../http/refusal.js";
-import { json } from "../../http/respond.js";
 import { openObject } from "../../wire/schema.js";
 import { readEmail, readToken } from "../body.js";
 import type { AuthRequest } from "../context.js";
 import { type AuthEndpoint, accepted, bodyErrors, signedIn } from "../endpoint.js";
 import { email, secret } from "../fields.js";
-import { prepareLinkMail } from "../links/link-mail.js";
+import { answerLinkRequest } from "../links/link-mail.js";
 import { signInByLink } from "../links/use-link.js";
 import { insertVerificationMail, type NewMail } from "../store/outbox.js";
 
@@ -31,13 +30,8 @@ async function resendVerification({ request, context, address }: AuthRequest): P
   if (isRefusal(email)) return email;
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;
-  const tooMany = await context.requestAllowance.take(address, context.platform.clock.now());
-  if (tooMany !== null) return tooMany;
   const insertMail = (mail: NewMail) => insertVerificationMail(mail, settings.emailVerification);
-  const { statements } = await prepareLinkMail(context, { email, purpose: "email_verification", insertMail });
-  await context.platform.database.batch(statements);
-  context.deliverMail();
-  return json({ data: { accepted: true } }, 202);
+  return answerLinkRequest(context, { email, purpose: "email_verification", insertMail }, address);
 }
 
 /**

@@ -1,7 +1,8 @@
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { newId } from "../../platform/new-id.js";
-import { count, data, flag, nullOr, object, openObject, role, text } from "../../wire/schema.js";
+import { data, nullOr, openObject, role, text } from "../../wire/schema.js";
+import { type SentInvitation, sentInvitation } from "../../wire/users.js";
 import { readAuthBody, readTokenAndPassword } from "../body.js";
 import { backendRefusal } from "../callers/backend-refusal.js";
 import { principalOf } from "../callers/principal.js";
@@ -26,6 +27,14 @@ const tooManyMails = new Refusal(
   },
 );
 
+type Invitee = readonly [
+  email: string,
+  role: SentInvitation["role"],
+  isPending: number,
+  isDisabled: number,
+  isMailed: number,
+];
+
 interface Invitation {
   readonly email: string;
   /**
@@ -44,7 +53,7 @@ export const inviteEndpoint: AuthEndpoint = {
   callers: keys,
   takes: openObject({ email, role: nullOr(role), redirect_to: nullOr(text) }, "role", "redirect_to"),
   answers: {
-    201: data(object({ email: text, role, existing_user: flag, expires_in: nullOr(count) })),
+    201: data(sentInvitation),
   },
   errors: [...throttledErrors, 409],
   events: ["invitation_sent", null],
@@ -97,11 +106,11 @@ export async function inviteUser({
     setInviter(mail.linkId, principalOf(caller)),
     invitee(user.emailKey, mail.mailId),
   ]);
-  const [storedEmail, storedRole, isPending, isDisabled, isMailed] = results.at(-1)!.rows[0]!;
+  const [storedEmail, storedRole, isPending, isDisabled, isMailed] = results.at(-1)!.rows[0]! as Invitee;
   if (isDisabled) return new Refusal("conflict", "the user is disabled");
   if (!isMailed) return tooManyMails;
   context.deliverMail();
-  const data = isPending
+  const sent: SentInvitation = isPending
     ? {
         email: storedEmail,
         role: role ?? storedRole,
@@ -109,7 +118,7 @@ export async function inviteUser({
         expires_in: linkLifetimeSeconds.invitation,
       }
     : { email: storedEmail, role: storedRole, existing_user: true, expires_in: null };
-  return json({ data }, 201);
+  return json({ data: sent }, 201);
 }
 
 async function readInvitation(request: Request): Promise<Invitation | Refusal> {

@@ -6,7 +6,7 @@ import { readEmail, readTokenAndPassword } from "../body.js";
 import type { AuthRequest } from "../context.js";
 import { type AuthEndpoint, accepted, bodyErrors } from "../endpoint.js";
 import { email, secret } from "../fields.js";
-import { prepareLinkMail } from "../links/link-mail.js";
+import { answerLinkRequest } from "../links/link-mail.js";
 import { useLink } from "../links/use-link.js";
 import { insertPasswordResetMail } from "../store/outbox.js";
 
@@ -29,13 +29,8 @@ export const requestPasswordResetEndpoint: AuthEndpoint = {
 async function requestPasswordReset({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
   const email = await readEmail(request);
   if (isRefusal(email)) return email;
-  const tooMany = await context.requestAllowance.take(address, context.platform.clock.now());
-  if (tooMany !== null) return tooMany;
   const insertMail = insertPasswordResetMail;
-  const { statements } = await prepareLinkMail(context, { email, purpose: "password_reset", insertMail });
-  await context.platform.database.batch(statements);
-  context.deliverMail();
-  return json({ data: { accepted: true } }, 202);
+  return answerLinkRequest(context, { email, purpose: "password_reset", insertMail }, address);
 }
 
 /**

@@ -1,7 +1,8 @@
 import { Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import type { Result } from "../../platform/database.js";
-import { constant, data, flag, list, object, oneOf, text } from "../../wire/schema.js";
+import { data, list, text } from "../../wire/schema.js";
+import { type Revoked, revoked, type UserSession, userSession } from "../../wire/sessions.js";
 import { notAUser } from "../callers/not-a-user.js";
 import type { IdentifiedRequest } from "../context.js";
 import { type AuthEndpoint, users } from "../endpoint.js";
@@ -16,20 +17,7 @@ export const listSessionsEndpoint: AuthEndpoint = {
   path: "/auth/sessions",
   summary: "The own sessions that have not ended",
   callers: users,
-  answers: {
-    200: data(
-      list(
-        object({
-          id: text,
-          kind: oneOf("tokens", "console"),
-          created_at: text,
-          last_used_at: text,
-          expires_at: text,
-          current: flag,
-        }),
-      ),
-    ),
-  },
+  answers: { 200: data(list(userSession)) },
   errors: [401, 403, 503],
   needs: "caller",
   handle: listSessions,
@@ -49,10 +37,11 @@ async function listSessions({ context, caller, database }: IdentifiedRequest): P
   return json({ data: found!.rows.map((row) => sessionOf(row, caller.sessionId)) });
 }
 
-function sessionOf([id, kind, createdAt, latestAt, expiresAt]: Result["rows"][number], current: string) {
+function sessionOf(row: Result["rows"][number], current: string): UserSession {
+  const [id, kind, createdAt, latestAt, expiresAt] = row;
   return {
-    id,
-    kind,
+    id: id as string,
+    kind: kind as UserSession["kind"],
     created_at: instant(createdAt as number),
     last_used_at: instant(latestAt as number),
     expires_at: instant(expiresAt as number),
@@ -72,7 +61,7 @@ export const endOwnSessionEndpoint: AuthEndpoint = {
   summary: "Ends one of the own sessions",
   callers: users,
   parameters: [{ name: "id", in: "path", required: true, schema: text }],
-  answers: { 200: data(object({ revoked: constant(true) })) },
+  answers: { 200: data(revoked) },
   errors: [401, 403, 404, 503],
   events: ["session_ended", null],
   needs: "caller",
@@ -93,6 +82,6 @@ async function endOwnSession({
     deleteEmailChangeOfSession(id, caller.id),
   ]);
   if (ended!.rows.length === 0) return noSuchSession;
-  const answer = json({ data: { revoked: true } });
+  const answer = json({ data: { revoked: true } satisfies Revoked });
   return id === caller.sessionId ? endCookies(context.config.auth, answer) : answer;
 }

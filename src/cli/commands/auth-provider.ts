@@ -144,7 +144,7 @@ async function readCredentials(invocation: Invocation, provider: OAuthProvider):
 
 async function keyProblems(provider: OAuthProvider, text: string, file: string): Promise<readonly Problem[]> {
   if (provider !== "apple") return [];
-  const { private_key_p8: pem } = parseCredentials(appleCredentials, text)!;
+  const { private_key_p8: pem } = parseCredentials("apple", appleCredentials, text);
   if (await isAppleKey(pem)) return [];
   return [{ file, path: "private_key_p8", message: "not a private key for ES256 (P-256)" }];
 }

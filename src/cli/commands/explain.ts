@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { schemaVersionCheck } from "../../auth/store/checks.js";
 import { explain } from "../../explain/explain.js";
-import type { Explanation } from "../../explain/explanation.js";
 import { questionOf } from "../../explain/question.js";
 import { explanationText } from "../../explain/text.js";
 import { isRefusal } from "../../http/refusal.js";
@@ -11,6 +10,7 @@ import { type ProjectDirectory, readProject } from "../../node/project-directory
 import { StderrLog } from "../../node/stderr-log.js";
 import { systemClock, systemRandom } from "../../node/system.js";
 import { createProjectSource } from "../../schema/project-source.js";
+import type { Explanation } from "../../wire/explanation.js";
 import { type Command, type Invocation, RefusedError, UsageError, unlessRefused } from "../command.js";
 import { withDatabase } from "../local-database.js";
 import { remoteServer } from "../remote-server.js";

@@ -3,7 +3,7 @@ import { parseInstant } from "../../encoding/instant.js";
 import { storeEntries } from "../../metering/database-journal.js";
 import { dayOf } from "../../metering/day-sums.js";
 import { listEntries, listGaps } from "../../metering/store.js";
-import { readJournals, recoverJournals } from "../../node/journal/journal.js";
+import { readJournals, recoverJournals } from "../../node/journal/recover.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { systemClock, systemRandom } from "../../node/system.js";
 import type { Database } from "../../platform/database.js";

@@ -111,9 +111,7 @@ export async function follow(
       return follower({ status: error.status === 401 ? "signed_out" : "refused", error }, null);
     if (isBye && failures === 0) continue;
     follower({ status: "reconnecting", error }, null);
-    const ms = Math.min(backoffMs * 2 ** failures, backoffMsMax) * (0.5 + surroundings.random() / 2);
-    const wanted = (error?.retryAfterSeconds ?? 0) * 1000;
-    await untilOnline(Math.max(ms, wanted), signal, surroundings);
+    await untilRetry(failures, error, signal, surroundings);
   }
 }
 
@@ -128,8 +126,18 @@ export function isFinal({ status, code }: SvcError): boolean {
   );
 }
 
-/** Resolves after `ms` milliseconds, or earlier if the device gets a connection or the signal is aborted. */
-export function untilOnline(ms: number, signal: AbortSignal, { after, online }: Surroundings): Promise<void> {
+/**
+ * Resolves when a call that has failed is to be tried again, after `failures` others before it: after a pause which
+ * grows with each failure and is at least as long as the server asks for, or earlier if the device gets a connection or
+ * the signal is aborted.
+ */
+export function untilRetry(
+  failures: number,
+  error: SvcError | null,
+  signal: AbortSignal,
+  { after, online, random }: Surroundings,
+): Promise<void> {
+  const ms = Math.min(backoffMs * 2 ** failures, backoffMsMax) * (0.5 + random() / 2);
   return new Promise((resolve) => {
     const done = () => {
       cancel();
@@ -137,7 +145,7 @@ export function untilOnline(ms: number, signal: AbortSignal, { after, online }: 
       signal.removeEventListener("abort", done);
       resolve();
     };
-    const cancel = after(ms, done);
+    const cancel = after(Math.max(ms, (error?.retryAfterSeconds ?? 0) * 1000), done);
     const forget = online(done);
     signal.addEventListener("abort", done);
   });

@@ -12,6 +12,11 @@ export interface Queued {
   readonly operations: readonly PushedOperation[];
 }
 
+/** A mutation that has a number, so that it can be sent. */
+export interface Numbered extends Queued {
+  readonly id: number;
+}
+
 /** What an outbox stores of one user: the mutations that are not done yet, and how they are numbered. */
 export interface Kept {
   /** The name under which the mutations are pushed. The server counts mutations separately for each such name. */
@@ -69,10 +74,10 @@ const operationsMax = 200;
 export function numbered(
   kept: Kept,
   max: number,
-): { readonly kept: Kept; readonly sent: readonly (Queued & { readonly id: number })[] } {
+): { readonly kept: Kept; readonly sent: readonly Numbered[] } {
   let { lastId } = kept;
   let operations = 0;
-  const sent: (Queued & { readonly id: number })[] = [];
+  const sent: Numbered[] = [];
   for (const queued of kept.queue.slice(0, max)) {
     const id = queued.id ?? lastId + 1;
     const before = sent.at(-1);

@@ -1,4 +1,6 @@
 import { useState } from "preact/hooks";
+import type { ApiKey } from "../../wire/keys.js";
+import type { ListedUser } from "../../wire/users.js";
 import { Dialog } from "../parts/dialog.js";
 import { TextField } from "../parts/field.js";
 import { Icon } from "../parts/icon.js";
@@ -7,7 +9,6 @@ import { useLoaded } from "../parts/use-loaded.js";
 import { View } from "../parts/view.js";
 import type { As } from "../server/as.js";
 import { askWhole } from "../server/ask.js";
-import type { Key, User } from "../server/shapes.js";
 import { texts } from "../texts.js";
 
 interface PickerProps {
@@ -58,8 +59,8 @@ async function callersLike(text: string, signal: AbortSignal): Promise<readonly 
   const filter = new URLSearchParams({ limit: String(shownMax), total: "none", sort: "email" });
   if (text !== "") filter.set("filter[email][icontains]", text);
   const [users, keys] = await Promise.all([
-    askWhole<readonly User[]>("GET", `/users?${filter}`, undefined, { signal }),
-    askWhole<readonly Key[]>("GET", "/service-keys?limit=100&total=none", undefined, { signal }),
+    askWhole<readonly ListedUser[]>("GET", `/users?${filter}`, undefined, { signal }),
+    askWhole<readonly ApiKey[]>("GET", "/service-keys?limit=100&total=none", undefined, { signal }),
   ]);
   const isLike = (label: string) => label.toLowerCase().includes(text.toLowerCase());
   const anonymous: As = { kind: "anonymous", id: "", label: texts.callers.anonymous };

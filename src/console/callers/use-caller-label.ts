@@ -1,7 +1,8 @@
+import type { ApiKey } from "../../wire/keys.js";
+import type { ListedUser } from "../../wire/users.js";
 import { useLoaded } from "../parts/use-loaded.js";
 import type { As } from "../server/as.js";
 import { ask } from "../server/ask.js";
-import type { Key, User } from "../server/shapes.js";
 
 /**
  * The name under which a caller is shown: the email of a user, or the name of a key, as the server has it; null for no
@@ -17,6 +18,6 @@ async function labelOf({ kind, id }: As, signal: AbortSignal): Promise<string | 
   const query = new URLSearchParams({ "where[id]": id, limit: "1", total: "none" });
   const list = <T>(path: string) => ask<readonly T[]>("GET", `${path}?${query}`, undefined, { signal });
   return kind === "user"
-    ? (await list<User>("/users"))[0]?.email
-    : (await list<Key>("/service-keys"))[0]?.name;
+    ? (await list<ListedUser>("/users"))[0]?.email
+    : (await list<ApiKey>("/service-keys"))[0]?.name;
 }

@@ -1,11 +1,12 @@
+import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { SchemaColumn } from "../../wire/schema-in-force.js";
 import { messageOf } from "../parts/tell.js";
-import type { Column } from "../server/shapes.js";
 import { texts } from "../texts.js";
 import { editText, parseValue } from "./value.js";
 
 interface CellEditorProps {
-  readonly column: Column;
+  readonly column: SchemaColumn;
   readonly value: unknown;
   readonly typed: string | null;
   readonly onSave: (value: unknown) => Promise<void>;
@@ -50,21 +51,15 @@ export function CellEditor({ column, value, typed, onSave, onCancel }: CellEdito
   return (
     <div class="cell-editor" onKeyDown={onKeyDown} aria-busy={isBusy || undefined}>
       {type === "boolean" ? (
-        <select
-          ref={field}
-          class="cell-input"
-          aria-label={name}
+        <BooleanSelect
+          field={field}
+          column={column}
           value={isNull ? "" : text}
-          onChange={(event) => {
-            const chosen = event.currentTarget.value;
+          onChange={(chosen) => {
             setText(chosen);
             setNull(chosen === "");
           }}
-        >
-          {!isNeeded && <option value="">NULL</option>}
-          <option value="true">true</option>
-          <option value="false">false</option>
-        </select>
+        />
       ) : (
         <input
           ref={field}
@@ -94,5 +89,29 @@ export function CellEditor({ column, value, typed, onSave, onCancel }: CellEdito
         </p>
       )}
     </div>
+  );
+}
+
+interface BooleanSelectProps {
+  readonly field: RefObject<HTMLSelectElement | null>;
+  readonly column: SchemaColumn;
+  /** The option that is chosen: `true`, `false`, or an empty text for NULL. */
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function BooleanSelect({ field, column, value, onChange }: BooleanSelectProps) {
+  return (
+    <select
+      ref={field}
+      class="cell-input"
+      aria-label={column.name}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    >
+      {!column.not_null && <option value="">NULL</option>}
+      <option value="true">true</option>
+      <option value="false">false</option>
+    </select>
   );
 }

@@ -1,13 +1,13 @@
+import type { SchemaColumn } from "../../wire/schema-in-force.js";
 import { Icon } from "../parts/icon.js";
 import { Text } from "../parts/text.js";
 import { hrefOf } from "../route.js";
-import type { Column } from "../server/shapes.js";
 import { texts } from "../texts.js";
-import { referenceHref } from "./reference.js";
+import { queryParameters } from "./list-query.js";
 import { cellText, managedTime } from "./value.js";
 
 interface ValueProps {
-  readonly column: Column;
+  readonly column: SchemaColumn;
   readonly value: unknown;
 }
 
@@ -33,11 +33,10 @@ export function ReferenceLink({
   isTabbed = false,
 }: ValueProps & { readonly isTabbed?: boolean }) {
   if (!column.references || value === null || value === undefined) return null;
-  const { screen, rest, parameters } = referenceHref(column.references, value);
   return (
     <a
       class="cell-link"
-      href={hrefOf(screen, rest, parameters)}
+      href={referenceHref(column.references, String(value))}
       tabIndex={isTabbed ? 0 : -1}
       aria-label={texts.data.openReference(column.references.table)}
       title={texts.data.openReference(column.references.table)}
@@ -45,4 +44,11 @@ export function ReferenceLink({
       <Icon name="open" />
     </a>
   );
+}
+
+/** The address of the row to which a foreign key refers: the user's page, or the table's rows with a filter for the row. */
+function referenceHref({ table, column }: NonNullable<SchemaColumn["references"]>, value: string): string {
+  if (table === "$users") return hrefOf("users", [value]);
+  const condition = { column, operator: "eq", value } as const;
+  return hrefOf("data", [table], queryParameters({ conditions: [condition], sort: [], search: "" }));
 }

@@ -1,7 +1,8 @@
-import type { Column, ColumnType } from "../server/shapes.js";
+import type { ColumnTypeName } from "../../wire/columns.js";
+import type { SchemaColumn } from "../../wire/schema-in-force.js";
 
 /** The usual widths of columns by their type, in rem. */
-const widthOfType: Record<ColumnType, number> = {
+const widthOfType: Record<ColumnTypeName, number> = {
   integer: 7,
   real: 7,
   boolean: 6,
@@ -21,7 +22,7 @@ const around = 2.6;
  * The width of a column when the grid opens, in rem: what the values of its type need, or what the heading needs,
  * whichever is more, up to 24.
  */
-export function columnWidth({ name, type, references }: Column): number {
+export function columnWidth({ name, type, references }: SchemaColumn): number {
   const forName = name.length * characterWidth.name + type.length * characterWidth.type + around;
   // A column that refers to another table holds keys, of which the beginning is enough to recognise them.
   const forValue = references === null ? widthOfType[type] : 10;

@@ -15,8 +15,42 @@ export interface GridSize {
   readonly page: number;
 }
 
+/**
+ * What a key does in the grid: move the active cell, or something with the active cell, its row or its column. `typed`
+ * is the character with which the user begins to type over the cell; null where the key only opens the field.
+ */
+export type KeyAction =
+  | { readonly kind: "move"; readonly to: Cell }
+  | { readonly kind: "edit"; readonly typed: string | null }
+  | { readonly kind: "sort" | "open" | "select" | "copy" };
+
+/** A key that was pressed, and which keys were held meanwhile. */
+export interface KeyPress {
+  readonly key: string;
+  readonly shiftKey: boolean;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly altKey: boolean;
+}
+
+/** What a key does while a cell is active; null for a key that does nothing in the grid. */
+export function keyAction(press: KeyPress, active: Cell, size: GridSize): KeyAction | null {
+  const { key, shiftKey } = press;
+  const isControl = press.ctrlKey || press.metaKey;
+  const hasColumn = active.column >= 0;
+  const to = movedBy(key, isControl, active, size);
+  if (to !== null) return { kind: "move", to };
+  if (key === "Enter" && active.row < 0 && hasColumn) return { kind: "sort" };
+  if (key === "Enter" && shiftKey) return { kind: "open" };
+  if (key === "Enter" || key === "F2") return hasColumn ? { kind: "edit", typed: null } : { kind: "open" };
+  if (key === " ") return { kind: "select" };
+  if (key === "c" && isControl && hasColumn) return { kind: "copy" };
+  const isTyped = key.length === 1 && !isControl && !press.altKey && active.row >= 0;
+  return isTyped ? { kind: "edit", typed: key } : null;
+}
+
 /** The cell to which a key moves from the given one; null for a key that does not move. */
-export function movedBy(key: string, isControl: boolean, { row, column }: Cell, size: GridSize): Cell | null {
+function movedBy(key: string, isControl: boolean, { row, column }: Cell, size: GridSize): Cell | null {
   const [lastRow, lastColumn] = [size.rows - 1, size.columns - 1];
   const at = (toRow: number, toColumn: number): Cell => ({
     row: Math.max(-1, Math.min(lastRow, toRow)),

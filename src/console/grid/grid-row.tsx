@@ -1,5 +1,6 @@
 import { Component } from "preact";
-import type { Column, Row } from "../server/shapes.js";
+import type { SchemaColumn } from "../../wire/schema-in-force.js";
+import type { TableRow } from "../server/table-row.js";
 import { texts } from "../texts.js";
 import { ReferenceLink, Value } from "./cell.js";
 import { CellEditor } from "./cell-editor.js";
@@ -8,7 +9,7 @@ import { indexesWith, type VisibleRange } from "./visible-range.js";
 /** The cell whose value is being edited in place. */
 export interface Editing {
   /** The row as it was when the editing began. Meanwhile it may have been loaded anew, and be at another place. */
-  readonly row: Row;
+  readonly row: TableRow;
   readonly column: string;
   /**
    * The character with which the user began to type over the cell; null where the editing was begun otherwise, as by
@@ -20,10 +21,10 @@ export interface Editing {
 export interface GridRowProps {
   readonly gridId: string;
   readonly index: number;
-  readonly row: Row;
+  readonly row: TableRow;
   readonly top: number;
   readonly height: number;
-  readonly columns: readonly Column[];
+  readonly columns: readonly SchemaColumn[];
   readonly offsets: readonly number[];
   readonly range: VisibleRange;
   readonly isSelected: boolean;

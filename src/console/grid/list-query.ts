@@ -1,4 +1,5 @@
-import type { Column, ColumnType } from "../server/shapes.js";
+import type { ColumnTypeName } from "../../wire/columns.js";
+import type { SchemaColumn } from "../../wire/schema-in-force.js";
 import { parseValue } from "./value.js";
 
 /** The operators that a condition of the grid's filter can have, as the server's filters name them. */
@@ -38,7 +39,7 @@ export interface GridQuery {
 }
 
 const ordered: readonly Operator[] = ["eq", "ne", "lt", "lte", "gt", "gte", "in", "is_null"];
-const operatorsOfType: Record<ColumnType, readonly Operator[]> = {
+const operatorsOfType: Record<ColumnTypeName, readonly Operator[]> = {
   integer: ordered,
   real: ordered,
   text: ["eq", "ne", "icontains", "contains", "starts_with", "lt", "lte", "gt", "gte", "in", "is_null"],
@@ -48,7 +49,7 @@ const operatorsOfType: Record<ColumnType, readonly Operator[]> = {
 };
 
 /** The operators that the server accepts in filters on columns of this type. */
-export function operatorsOf(type: ColumnType): readonly Operator[] {
+export function operatorsOf(type: ColumnTypeName): readonly Operator[] {
   return operatorsOfType[type];
 }
 
@@ -81,7 +82,7 @@ export function queryOf(parameters: URLSearchParams): GridQuery {
  */
 export function filterOf(
   conditions: readonly Condition[],
-  columns: readonly Column[],
+  columns: readonly SchemaColumn[],
 ): { readonly filter: object } | { readonly wrong: Condition } {
   const groups: object[] = [];
   for (const condition of conditions) {
@@ -96,7 +97,7 @@ export function filterOf(
   return { filter: groups.length === 0 ? {} : { $and: groups } };
 }
 
-function operandOf(type: ColumnType, operator: Operator, typed: string): unknown {
+function operandOf(type: ColumnTypeName, operator: Operator, typed: string): unknown {
   if (operator === "is_null") return typed !== "false";
   const read = (text: string) => {
     const parsed = parseValue(type, text);

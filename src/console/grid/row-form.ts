@@ -1,4 +1,5 @@
-import type { Column, Row } from "../server/shapes.js";
+import type { SchemaColumn } from "../../wire/schema-in-force.js";
+import type { TableRow } from "../server/table-row.js";
 import { editText, isPreview, parseValue, type ValueProblem } from "./value.js";
 
 /**
@@ -18,14 +19,18 @@ export type FieldStates = Readonly<Record<string, FieldState>>;
  * column.
  */
 export type FormValues =
-  | { readonly values: Row }
+  | { readonly values: TableRow }
   | { readonly problems: Readonly<Record<string, ValueProblem>> };
 
 /**
  * Reads what a form writes from the states of its fields, as values of the columns' types. A value that the column has
  * in `row` already is left out. `row` is null in the form for a new row.
  */
-export function formValues(columns: readonly Column[], states: FieldStates, row: Row | null): FormValues {
+export function formValues(
+  columns: readonly SchemaColumn[],
+  states: FieldStates,
+  row: TableRow | null,
+): FormValues {
   const values: Record<string, unknown> = {};
   const problems: Record<string, ValueProblem> = {};
   for (const { name, type } of columns) {
@@ -40,9 +45,17 @@ export function formValues(columns: readonly Column[], states: FieldStates, row:
 }
 
 /**
+ * Whether the values of a column come from people: they are neither computed by a generated column nor set by the
+ * server.
+ */
+export function isOfPeople({ generated, managed }: SchemaColumn): boolean {
+  return !generated && managed === null;
+}
+
+/**
  * The text with which a column's field begins. Empty for NULL, and for a value of which only the beginning is loaded.
  */
-export function textAtFirst({ type }: Column, value: unknown): string {
+export function textAtFirst({ type }: SchemaColumn, value: unknown): string {
   return value === null || value === undefined || isPreview(value) ? "" : editText(type, value);
 }
 
@@ -50,7 +63,7 @@ export function textAtFirst({ type }: Column, value: unknown): string {
  * The default of a column as the form for a new row shows it: SQL, or a value as JSON. Null where the column has no
  * default.
  */
-export function defaultText({ default: otherwise }: Column): string | null {
+export function defaultText({ default: otherwise }: SchemaColumn): string | null {
   if (otherwise === null) return null;
   return "sql" in otherwise ? otherwise.sql : JSON.stringify(otherwise.value);
 }

@@ -1,11 +1,11 @@
-import type { Row } from "../server/shapes.js";
+import type { TableRow } from "../server/table-row.js";
 
 /**
  * Writes rows as CSV (RFC 4180). NULL becomes an empty field, and a JSON value its JSON text. A text that a spreadsheet
  * would take for a formula gets an apostrophe in front of it. Otherwise anybody who may write a row could run a formula
  * on the computer of whoever opens the file.
  */
-export function csvOf(columns: readonly string[], rows: readonly Row[]): string {
+export function csvOf(columns: readonly string[], rows: readonly TableRow[]): string {
   const lines = [columns.map(quoted), ...rows.map((row) => columns.map((name) => field(row[name])))];
   return lines.map((fields) => `${fields.join(",")}\r\n`).join("");
 }
@@ -25,6 +25,6 @@ function quoted(text: string): string {
 }
 
 /** Writes rows as a JSON array, each row on a line of its own. */
-export function jsonOf(rows: readonly Row[]): string {
+export function jsonOf(rows: readonly TableRow[]): string {
   return rows.length === 0 ? "[]\n" : `[\n${rows.map((row) => JSON.stringify(row)).join(",\n")}\n]\n`;
 }

@@ -1,15 +1,16 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Page } from "../../client/index.js";
+import type { SchemaTable } from "../../wire/schema-in-force.js";
 import type { As } from "../server/as.js";
 import { returns } from "../server/console-fetch.js";
 import { session } from "../server/session-state.js";
-import type { Row, TableShape } from "../server/shapes.js";
+import type { TableRow } from "../server/table-row.js";
 import { tableOf } from "../server/tables.js";
 import { filterOf, type GridQuery, sortedColumn } from "./list-query.js";
 
 /** The rows of a table that the grid has loaded so far, and how loading them goes on. */
 export interface LoadedRows {
-  readonly rows: readonly Row[];
+  readonly rows: readonly TableRow[];
   readonly total: number | null;
   readonly isTruncated: boolean;
   readonly isBusy: boolean;
@@ -18,12 +19,12 @@ export interface LoadedRows {
   /** Loads the next page of rows, unless a page is being loaded or there is no further one. */
   readonly more: () => void;
   readonly reload: () => void;
-  readonly setRows: (change: (rows: readonly Row[]) => readonly Row[]) => void;
+  readonly setRows: (change: (rows: readonly TableRow[]) => readonly TableRow[]) => void;
 }
 
 const pageSize = 200;
 const nothing = {
-  rows: [] as readonly Row[],
+  rows: [] as readonly TableRow[],
   total: null as number | null,
   isTruncated: false,
   isBusy: true,
@@ -35,7 +36,7 @@ const nothing = {
  * The list that the grid's query asks the server for. If a condition names no column of the table, or its text is not a
  * value of its column's type, the condition as `wrong` instead.
  */
-export function listOf({ conditions, sort, search }: GridQuery, table: TableShape) {
+export function listOf({ conditions, sort, search }: GridQuery, table: SchemaTable) {
   const found = filterOf(conditions, table.columns);
   if ("wrong" in found) return found;
   const known = sort.filter((term) => table.columns.some(({ name }) => name === sortedColumn(term)));
@@ -47,7 +48,7 @@ export function listOf({ conditions, sort, search }: GridQuery, table: TableShap
  * first page when the table, the query or the caller as whom they are viewed changes, and when the server can be
  * reached again.
  */
-export function useRows(table: TableShape, query: GridQuery, as: As | null): LoadedRows {
+export function useRows(table: SchemaTable, query: GridQuery, as: As | null): LoadedRows {
   const seenBy = JSON.stringify(as);
   const [found, setState] = useState({ ...nothing, seenBy });
   // The rows that one caller sees are never shown as those of another.
@@ -65,7 +66,7 @@ export function useRows(table: TableShape, query: GridQuery, as: As | null): Loa
     }
     const list = { ...asked.list, limit: pageSize } as object;
     const pages = tableOf(table.name, { as, isPreviewed: true }).pages(list, { signal }) as AsyncGenerator<
-      Page<Row>,
+      Page<TableRow>,
       void
     >;
     let isBusy = false;

@@ -1,4 +1,5 @@
-import type { Column, ColumnType } from "../server/shapes.js";
+import type { ColumnTypeName } from "../../wire/columns.js";
+import type { SchemaColumn } from "../../wire/schema-in-force.js";
 
 /**
  * What the server sends in the place of a long value, because the request has the header `Svc-Preview`: the value's
@@ -23,7 +24,7 @@ const cellLengthMax = 300;
  * The text that a grid's cell shows for a value: the beginning of a long one, and of a blob its size. NULL is not for
  * this function: the cell shows it differently.
  */
-export function cellText(type: ColumnType, value: unknown): string {
+export function cellText(type: ColumnTypeName, value: unknown): string {
   if (isPreview(value)) return type === "blob" ? sizeText(value.bytes) : `${value.$preview}…`;
   if (type === "blob") return typeof value === "string" ? sizeText(bytesOfBase64(value)) : String(value);
   const text = editText(type, value, 0);
@@ -31,7 +32,7 @@ export function cellText(type: ColumnType, value: unknown): string {
 }
 
 /** The text by which a value is edited in a field. `indent` is the number of spaces by which JSON is indented. */
-export function editText(type: ColumnType, value: unknown, indent = 2): string {
+export function editText(type: ColumnTypeName, value: unknown, indent = 2): string {
   if (type === "json") return JSON.stringify(value, null, indent);
   return String(value);
 }
@@ -51,7 +52,7 @@ const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
  * Reads a value of a column's type from the text that somebody has typed. The value is as the server's JSON has it: an
  * integer beyond ±(2^53−1) is a decimal string.
  */
-export function parseValue(type: ColumnType, typed: string): Parsed {
+export function parseValue(type: ColumnTypeName, typed: string): Parsed {
   const text = typed.trim();
   switch (type) {
     case "text":
@@ -99,7 +100,7 @@ export function sizeText(bytes: number): string {
  * The time in a column `managed: created_at` or `managed: updated_at`, which holds unix seconds or text. Null for every
  * other column, and where the value is not a time.
  */
-export function managedTime({ managed, type }: Column, value: unknown): Date | null {
+export function managedTime({ managed, type }: SchemaColumn, value: unknown): Date | null {
   if (managed !== "created_at" && managed !== "updated_at") return null;
   const time = type === "integer" ? new Date(Number(value) * 1000) : new Date(String(value));
   return Number.isNaN(time.getTime()) ? null : time;

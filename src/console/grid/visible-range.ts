@@ -4,6 +4,11 @@ export interface VisibleRange {
   readonly end: number;
 }
 
+/** Whether a row or column is rendered. Index -1, that of the headings and of the checkboxes, always is. */
+export function isRendered({ first, end }: VisibleRange, index: number): boolean {
+  return index < 0 || (index >= first && index < end);
+}
+
 /**
  * The rows of a grid to render when the `length` pixels from `start` are in view. There are `count` rows of `size`
  * pixels each. `overscan` is how many rows are rendered beyond those in view, at either end.

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
+import type { NewestPage, SystemPage } from "../../wire/pages.js";
 import { type Loaded, useLoaded } from "../parts/use-loaded.js";
 import { askWhole } from "../server/ask.js";
-import type { Listed } from "../server/shapes.js";
 
 /** A list from the server's administration API, such as users or keys, of which further pages can be loaded. */
 export interface PagedList<T> extends Loaded<readonly T[]> {
@@ -9,6 +9,8 @@ export interface PagedList<T> extends Loaded<readonly T[]> {
   /** Loads the next page and adds it to the list; null where there is no further page. */
   readonly more: (() => Promise<void>) | null;
 }
+
+type Listed<T> = { readonly meta: { readonly total?: number | null } } & (SystemPage<T> | NewestPage<T>);
 
 interface Further<T> {
   readonly of: Listed<T> | null;

@@ -1,6 +1,7 @@
 import { SvcError } from "../../client/index.js";
+import type { SignedInAdmin } from "../../wire/sessions.js";
 import { ask } from "./ask.js";
-import { type Session, session } from "./session-state.js";
+import { session } from "./session-state.js";
 
 /**
  * Asks the server who is signed in, and keeps the answer in `session`. Only a 401 says that nobody is; any other failure
@@ -8,7 +9,7 @@ import { type Session, session } from "./session-state.js";
  */
 export async function loadSession(): Promise<void> {
   try {
-    session.value = await ask<Session>("GET", "/session");
+    session.value = await ask<SignedInAdmin>("GET", "/session");
   } catch (error) {
     if (!(error instanceof SvcError && error.status === 401)) throw error;
     session.value = null;
@@ -20,7 +21,7 @@ export async function loadSession(): Promise<void> {
  * and no script can read.
  */
 export async function signIn(email: string, password: string): Promise<void> {
-  session.value = await ask<Session>("POST", "/session", { email, password });
+  session.value = await ask<SignedInAdmin>("POST", "/session", { email, password });
 }
 
 /**
@@ -28,14 +29,14 @@ export async function signIn(email: string, password: string): Promise<void> {
  * start.
  */
 export async function setUp(token: string, email: string, password: string): Promise<void> {
-  session.value = await ask<Session>("POST", "/setup", { token, email, password });
+  session.value = await ask<SignedInAdmin>("POST", "/setup", { token, email, password });
 }
 
 /**
  * Confirms the session with the administrator's password, because the server wants it confirmed before some actions.
  */
 export async function confirmPassword(password: string): Promise<void> {
-  session.value = await ask<Session>("POST", "/session/confirm", { password });
+  session.value = await ask<SignedInAdmin>("POST", "/session/confirm", { password });
 }
 
 /** Signs the administrator out: ends the session on the server, too. */

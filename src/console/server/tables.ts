@@ -1,7 +1,7 @@
 import { type Client, createClient, memoryStorage, type Table } from "../../client/index.js";
 import { type As, asHeader } from "./as.js";
 import { consoleFetch } from "./console-fetch.js";
-import type { Row } from "./shapes.js";
+import type { TableRow } from "./table-row.js";
 
 /** How many bytes of a long value the console loads for its lists. */
 const previewBytes = 200;
@@ -21,7 +21,7 @@ export interface Seen {
  * The client's access to a table, in the console. Its types say nothing about the columns, which the console knows only
  * from the schema that it has loaded.
  */
-export type AnyTable = Table<{ row: Row; create: Row; update: Row; key: unknown }>;
+export type AnyTable = Table<{ row: TableRow; create: TableRow; update: TableRow; key: unknown }>;
 
 /** Makes a client whose requests for tables go to /admin/api/data. */
 export function clientOf({ as, isPreviewed = false }: Seen): Client<Record<never, never>> {
@@ -43,5 +43,5 @@ export function clientOf({ as, isPreviewed = false }: Seen): Client<Record<never
 
 /** The client's access to one table, past all rules or as the caller `as`. */
 export function tableOf(name: string, seen: Seen = { as: null }): AnyTable {
-  return clientOf(seen).table<Row>(name) as unknown as AnyTable;
+  return clientOf(seen).table<TableRow>(name) as unknown as AnyTable;
 }

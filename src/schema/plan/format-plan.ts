@@ -1,5 +1,5 @@
+import type { PlannedStep } from "../../wire/plan.js";
 import type { Plan } from "./plan.js";
-import type { PlannedStep } from "./steps.js";
 
 /** The plan as SQL for a person to read: the hash of the schema in force, then each step with a comment above it. */
 export function formatPlan(plan: Plan): string {

@@ -4,13 +4,14 @@ import type { Problem } from "../../problems/problem.js";
 import { schemaFile } from "../../project/file-names.js";
 import { fragmentProbes } from "../../project/fragment-problems.js";
 import type { Schema, Table } from "../../project/model.js";
+import type { PlannedStep } from "../../wire/plan.js";
 import { loadState, parseOnce } from "../in-force.js";
 import { type Physical, physicalTable, sameName } from "../physical/physical.js";
 import { countInvalidTexts } from "../physical/utf8.js";
 import { nameProblems } from "../prove-operations.js";
 import { type PendingMigrations, pendingMigrations } from "../system/bring-up.js";
 import { type DiffOptions, diff } from "./diff.js";
-import { assess, countQueries, type PlannedStep, type Step } from "./steps.js";
+import { assess, countQueries, type Step } from "./steps.js";
 import { triedRenames } from "./tried-renames.js";
 
 /** The planned change of the database from the schema in force to a proposed schema. */

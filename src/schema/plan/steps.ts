@@ -1,3 +1,5 @@
+import type { AssessedHazard, PlannedStep, StepKind } from "../../wire/plan.js";
+
 /** One change of the database's schema. A plan lists its steps in the order in which they are carried out. */
 export interface Step {
   readonly kind: StepKind;
@@ -10,25 +12,6 @@ export interface Step {
   readonly statements: readonly string[];
   readonly hazards: readonly Hazard[];
 }
-
-/** What a step does. Plans in JSON contain these names. */
-export type StepKind =
-  | "create_table"
-  | "adopt_table"
-  | "drop_table"
-  | "rename_table"
-  | "add_column"
-  | "drop_column"
-  | "rename_column"
-  | "rebuild_table"
-  | "create_index"
-  | "drop_index"
-  | "create_history"
-  | "drop_history"
-  | "create_search"
-  | "drop_search"
-  | "create_trigger"
-  | "drop_trigger";
 
 /** A reason why a step may not be safe (docs/reference/schema.md#steps-and-their-hazards). */
 export interface Hazard {
@@ -43,25 +26,6 @@ export interface Hazard {
   readonly count: string | null;
   /** Whether the hazard is left out where the query `count` returns zero. */
   readonly onlyIfCounted: boolean;
-}
-
-/** A hazard of a step, with the number of rows or values that it concerns. */
-export interface AssessedHazard {
-  readonly effect: Hazard["effect"];
-  readonly reason: string;
-  readonly count: number | null;
-}
-
-/**
- * A step of a plan after the queries of its hazards have run. Hazards that are left out at a count of zero
- * (`onlyIfCounted`) are gone where zero was counted.
- */
-export interface PlannedStep {
-  readonly kind: StepKind;
-  readonly description: string;
-  readonly statements: readonly string[];
-  readonly safe: boolean;
-  readonly hazards: readonly AssessedHazard[];
 }
 
 /** The hazard of a step that always loses something. `count` is the query that tells how much, or null. */

@@ -8,7 +8,7 @@ import { creatingUnder, etagOf, expectedVersions } from "../row/versions.js";
 import type { KeptRequest } from "../sql/kept-answers.js";
 import { bulkStep } from "../together/bulk.js";
 import { type Once, replayedHeader, type Showing, writeOnce } from "../together/idempotency.js";
-import { type WriteStep, writeStep } from "../together/step.js";
+import { onlyStep, type WriteStep, writeStep } from "../together/step.js";
 import { conflictOf, parseUpsert, type Upsert, type UpsertTargets, upsertStep } from "../together/upsert.js";
 import { idempotencyOf } from "./idempotency-key.js";
 import { bodyOf, furtherAccess, type PermittedRequest, rowResponse, rowTarget } from "./permitted-request.js";
@@ -30,13 +30,18 @@ export async function create(permitted: PermittedRequest): Promise<Response | Re
   if (!isObject(body)) return badRequest("expected a JSON object, or an array of them, as the body");
   const values = createValues(access, body);
   if (isRefusal(values)) return values;
-  const steps = stepsOf([values], upsert, kept, permitted);
+  const steps = upsert === null ? onlyInsert(values, permitted) : stepsOf([values], upsert, kept, permitted);
   const once = isRefusal(steps) ? steps : await carryOut(steps, permitted, kept);
   if (isRefusal(once)) return once;
   if (once.outcome === "refused") return once.refusal;
   const { json, isNew } = once.rows[0]!;
   const etag = json === null ? {} : etagOf(access, json);
   return rowResponse(asked, json, isNew ? 201 : 200, { ...etag, ...replayedHeader(isReplay(once)) });
+}
+
+function onlyInsert(values: RowValues, permitted: PermittedRequest): readonly WriteStep[] | Refusal {
+  const write = insertOf(rowTarget(permitted), values, permitted.execution);
+  return isRefusal(write) ? write : [onlyStep(write, permitted.execution)];
 }
 
 /** How many rows one request creates at most. */
@@ -166,7 +171,7 @@ async function changed(
   kept: KeptRequest | null,
 ): Promise<Response | Refusal> {
   if (isRefusal(write)) return write;
-  const once = await carryOut([writeStep(write, permitted.execution)], permitted, kept);
+  const once = await carryOut([onlyStep(write, permitted.execution)], permitted, kept);
   if (isRefusal(once)) return once;
   if (once.outcome === "refused") return once.refusal;
   const json = once.rows[0]!.json!;

@@ -5,7 +5,7 @@ import { deniedBy } from "../access/access.js";
 import type { Duration, WriteExecution } from "../execution/execution.js";
 import type { CountedStatement } from "../plan/plan-check.js";
 import { beyondNumbers, notFound } from "../request/row-request.js";
-import type { LoneWrite } from "../row/lone-write.js";
+import { type LoneWrite, loneWrite } from "../row/lone-write.js";
 import { ignored } from "../row/refused-write.js";
 import type { RowWrite } from "../row/row-write.js";
 import {
@@ -52,10 +52,7 @@ export interface WriteStep {
    * if SQLite finds the rows as expected.
    */
   readonly asked: readonly CountedStatement[];
-  /**
-   * The write that the step is, where it can be carried out alone with fewer statements (`writeAlone`): one that
-   * expects nothing of the row beside what the rule says.
-   */
+  /** Only for a step that can be carried out alone with fewer statements (`writeAlone`): its write. */
   readonly alone?: LoneWrite;
 }
 
@@ -131,7 +128,10 @@ export interface NotStanding {
 
 /** Makes the step for a write of a single row. */
 export function writeStep(write: RowWrite, execution: Pick<WriteExecution, "values">): WriteStep {
-  const sent = sentWrite(write, execution);
+  return stepOf(loneWrite(write, execution), execution);
+}
+
+function stepOf({ write, sent }: LoneWrite, execution: Pick<WriteExecution, "values">): WriteStep {
   const { probes, statements, bound } = sent;
   return {
     statements: (abort) => [
@@ -155,8 +155,17 @@ export function writeStep(write: RowWrite, execution: Pick<WriteExecution, "valu
       values: [execution.values, ...write.values],
     },
     asked: [bound],
-    ...(write.expected === null && { alone: { write, sent } }),
   };
+}
+
+/**
+ * Makes the step of a request that writes a single row and nothing else. Without an expectation it can be carried out
+ * alone: if it is refused, that may take one more round trip, and if not, it takes fewer statements.
+ */
+export function onlyStep(write: RowWrite, execution: Pick<WriteExecution, "values">): WriteStep {
+  const alone = loneWrite(write, execution);
+  const step = stepOf(alone, execution);
+  return write.expected === null ? { ...step, alone } : step;
 }
 
 /** The statement to run right after a write: it undoes the transaction where the write has not written its row. */

@@ -1,4 +1,4 @@
-import type { Explanation } from "../../../src/explain/explanation.js";
+import type { Explanation } from "../../../src/wire/explanation.js";
 import { type Client, client, dataOf } from "../../support/client.js";
 import { member, run } from "../../support/people.js";
 import { serve, type TestServer } from "../../support/server.js";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Explanation } from "../../../src/explain/explanation.js";
+import type { Explanation } from "../../../src/wire/explanation.js";
 import { digestOf } from "../../property/explain/verdicts.js";
 import { run } from "../../support/people.js";
 import { config, newWorld } from "./project.js";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { Explanation } from "../../../src/explain/explanation.js";
 import type { Database } from "../../../src/platform/database.js";
 import type { Expression } from "../../../src/rules/ast.js";
+import type { Explanation } from "../../../src/wire/explanation.js";
 import { rowsOf } from "../../support/people.js";
 import { RuledProject } from "../rules/project.js";
 import {

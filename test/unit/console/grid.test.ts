@@ -1,11 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { columnOffsets } from "../../../src/console/grid/column-widths.js";
-import { movedBy } from "../../../src/console/grid/grid-keys.js";
+import { type Cell, type KeyAction, type KeyPress, keyAction } from "../../../src/console/grid/grid-keys.js";
 import { filterOf, queryOf, queryParameters, sortedBy } from "../../../src/console/grid/list-query.js";
 import { defaultText, formValues } from "../../../src/console/grid/row-form.js";
-import { keyLabel, keyOf, keyText } from "../../../src/console/grid/row-key.js";
+import { keyLabel, keyOf, rowId } from "../../../src/console/grid/row-key.js";
 import { scrolledTo, visibleColumns, visibleRows } from "../../../src/console/grid/visible-range.js";
 import { column } from "./column.js";
+
+const press = (key: string, held: Partial<KeyPress> = {}): KeyPress => ({
+  key,
+  shiftKey: false,
+  ctrlKey: false,
+  metaKey: false,
+  altKey: false,
+  ...held,
+});
 
 describe("what of a grid is drawn", () => {
   it.each([
@@ -47,15 +56,35 @@ describe("keys in a grid", () => {
     ["PageUp", false, { row: 3, column: 1 }, { row: 0, column: 1 }],
     ["PageDown", false, { row: 95, column: 1 }, { row: 99, column: 1 }],
   ])("%s", (key, isControl, from, to) => {
-    expect(movedBy(key, isControl, from, size)).toEqual(to);
+    expect(keyAction(press(key, { ctrlKey: isControl }), from, size)).toEqual({ kind: "move", to });
   });
 
-  it("that move nothing are left to others", () => {
-    expect(movedBy("a", false, { row: 0, column: 0 }, size)).toBeNull();
-    expect(movedBy("ArrowDown", false, { row: -1, column: 0 }, { ...size, rows: 0 })).toEqual({
-      row: -1,
-      column: 0,
-    });
+  it("move nothing where there is no row", () => {
+    const from = { row: -1, column: 0 };
+    expect(keyAction(press("ArrowDown"), from, { ...size, rows: 0 })).toEqual({ kind: "move", to: from });
+  });
+
+  const inCell = { row: 2, column: 1 };
+  const inHead = { row: -1, column: 1 };
+  const atCheckbox = { row: 2, column: -1 };
+  it.each<[string, KeyPress, Cell, KeyAction | null]>([
+    ["Enter edits", press("Enter"), inCell, { kind: "edit", typed: null }],
+    ["F2 edits", press("F2"), inCell, { kind: "edit", typed: null }],
+    ["a character types over", press("a"), inCell, { kind: "edit", typed: "a" }],
+    ["Enter opens the row at its checkbox", press("Enter"), atCheckbox, { kind: "open" }],
+    ["Shift+Enter opens the row", press("Enter", { shiftKey: true }), inCell, { kind: "open" }],
+    ["Space selects", press(" "), inCell, { kind: "select" }],
+    ["Ctrl+C copies", press("c", { ctrlKey: true }), inCell, { kind: "copy" }],
+    ["Cmd+C copies", press("c", { metaKey: true }), inCell, { kind: "copy" }],
+    ["Ctrl+C is left alone at a checkbox", press("c", { ctrlKey: true }), atCheckbox, null],
+    ["Ctrl+V is left to the browser", press("v", { ctrlKey: true }), inCell, null],
+    ["a character with Alt is left to the browser", press("a", { altKey: true }), inCell, null],
+    ["Enter sorts in a heading", press("Enter"), inHead, { kind: "sort" }],
+    ["Shift+Enter sorts by a further column", press("Enter", { shiftKey: true }), inHead, { kind: "sort" }],
+    ["a character does nothing in a heading", press("a"), inHead, null],
+    ["Escape does nothing", press("Escape"), inCell, null],
+  ])("%s", (_, key, active, action) => {
+    expect(keyAction(key, active, size)).toEqual(action);
   });
 });
 
@@ -108,8 +137,10 @@ describe("rows", () => {
     expect(keyOf({ primary_key: ["a", "b"] }, { a: 1, b: "x" })).toEqual({ a: 1, b: "x" });
     expect(keyOf({ primary_key: [] }, { a: 1 })).toBeNull();
     expect(keyOf({ primary_key: ["id"] }, { body: "hidden key" })).toBeNull();
-    expect(keyText({ a: "1", b: "2" })).not.toBe(keyText({ a: "1,2" }));
-    expect(keyText({ a: 1 })).not.toBe(keyText({ a: "1" }));
+    const both = { primary_key: ["a", "b"] };
+    expect(rowId(both, { a: "1", b: "2" })).not.toBe(rowId({ primary_key: ["a"] }, { a: "1,2" }));
+    expect(rowId(both, { a: 1, b: 2 })).not.toBe(rowId(both, { a: "1", b: 2 }));
+    expect(rowId(both, { a: 1, b: null })).toBeNull();
     expect(keyLabel({ a: 1, b: "x" })).toBe("1 · x");
   });
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { SvcError } from "../../../src/client/index.js";
 import { eachRow, someOf } from "../../../src/console/screens/data/each-row.js";
 import { planPaste } from "../../../src/console/screens/data/plan-paste.js";
-import type { Column, Row, TableShape } from "../../../src/console/server/shapes.js";
+import type { TableRow } from "../../../src/console/server/table-row.js";
+import type { SchemaColumn, SchemaTable } from "../../../src/wire/schema-in-force.js";
 import { column } from "./column.js";
 
 const columns = [
@@ -12,16 +13,16 @@ const columns = [
   column("isOpen", "boolean"),
   column("size", "real", { not_null: true }),
 ];
-const table = { name: "things", primary_key: ["id"], columns } as unknown as TableShape;
-const rows: readonly Row[] = [
+const table = { name: "things", primary_key: ["id"], columns } as unknown as SchemaTable;
+const rows: readonly TableRow[] = [
   { id: 1, name: "a", amount: 1, isOpen: true, size: 0.5 },
   { id: 2, name: "b", amount: 2, isOpen: false, size: 1 },
 ];
 
 /** Plans to paste lines of cells into the rows, from the column with this name on. */
-function plan(from: string, cells: readonly (readonly string[])[], of: readonly Row[] = rows) {
+function plan(from: string, cells: readonly (readonly string[])[], of: readonly TableRow[] = rows) {
   const at = columns.findIndex(({ name }) => name === from);
-  const isWritable = ({ name }: Column) => name !== "id";
+  const isWritable = ({ name }: SchemaColumn) => name !== "id";
   const { changes, leftOut } = planPaste({ table, columns: columns.slice(at), rows: of, isWritable }, cells);
   return { changes: changes.map(({ row, values }) => [row.id, values]), leftOut };
 }

@@ -4,7 +4,7 @@ import { drawingOf } from "../../../src/console/screens/schema/layout.js";
 import { lineDiff, shownLines } from "../../../src/console/screens/schema/line-diff.js";
 import { problemsOf } from "../../../src/console/screens/schema/problems.js";
 import { seriesOf } from "../../../src/console/screens/usage/series.js";
-import type { TableShape } from "../../../src/console/server/shapes.js";
+import type { SchemaTable } from "../../../src/wire/schema-in-force.js";
 
 describe("two texts beside each other", () => {
   const diff = (a: string, b: string) => lineDiff(a, b).map(({ kind, text }) => `${kind[0]} ${text}`);
@@ -76,7 +76,7 @@ describe("an index more", () => {
 });
 
 describe("a drawing", () => {
-  const table = (name: string, ...refers: string[]): TableShape =>
+  const table = (name: string, ...refers: string[]): SchemaTable =>
     ({
       name,
       primary_key: ["id"],
@@ -84,7 +84,7 @@ describe("a drawing", () => {
         name: column,
         references: refers.includes(column) ? { table: column, column: "id" } : null,
       })),
-    }) as unknown as TableShape;
+    }) as unknown as SchemaTable;
 
   it("has tables right of what they refer to, and an arrow for each reference that leads to a table", () => {
     const { boxes, arrows } = drawingOf([table("c", "b"), table("b", "a"), table("a"), table("d", "$users")]);

@@ -2,10 +2,11 @@ import { describe, expect, it } from "vitest";
 import { csvOf, jsonOf } from "../../../src/console/grid/rows-as-text.js";
 import { cellText, editText, isPreview, managedTime, parseValue } from "../../../src/console/grid/value.js";
 import { visiblePieces } from "../../../src/console/parts/visible-text.js";
-import type { Column, ColumnType } from "../../../src/console/server/shapes.js";
+import type { ColumnTypeName } from "../../../src/wire/columns.js";
+import type { SchemaColumn } from "../../../src/wire/schema-in-force.js";
 
 describe("values as they are typed", () => {
-  it.each<[ColumnType, string, unknown]>([
+  it.each<[ColumnTypeName, string, unknown]>([
     ["text", " as it is ", " as it is "],
     ["text", "", ""],
     ["integer", " 7 ", 7],
@@ -25,7 +26,7 @@ describe("values as they are typed", () => {
     expect(parseValue(type, typed)).toEqual({ value });
   });
 
-  it.each<[ColumnType, string, string]>([
+  it.each<[ColumnTypeName, string, string]>([
     ["integer", "", "integer"],
     ["integer", "1.0", "integer"],
     ["integer", "1e3", "integer"],
@@ -80,11 +81,12 @@ describe("values in cells", () => {
   });
 
   it("are times where the server sets them", () => {
-    const column = (type: ColumnType, managed: Column["managed"]): Column => ({
+    const column = (type: ColumnTypeName, managed: SchemaColumn["managed"]): SchemaColumn => ({
       name: "at",
       type,
       managed,
       not_null: true,
+      primary_key: false,
       default: null,
       check: null,
       references: null,

@@ -4,10 +4,16 @@ import { highlighted } from "../../../src/console/screens/why/highlight.js";
 import { bodyOf, questionOf } from "../../../src/console/screens/why/question.js";
 import { truthOf } from "../../../src/console/screens/why/truth.js";
 import { asHeader, asMember, asOf, asText } from "../../../src/console/server/as.js";
-import type { TableShape, Term } from "../../../src/console/server/shapes.js";
+import type { ExplainedTerm } from "../../../src/wire/explanation.js";
+import type { SchemaTable } from "../../../src/wire/schema-in-force.js";
 
 const path = "rules.notes.update";
-const term = (text: string, line: number | null, column: number | null, more: Partial<Term> = {}): Term => ({
+const term = (
+  text: string,
+  line: number | null,
+  column: number | null,
+  more: Partial<ExplainedTerm> = {},
+): ExplainedTerm => ({
   kind: "term",
   text,
   line,
@@ -20,7 +26,7 @@ const term = (text: string, line: number | null, column: number | null, more: Pa
 describe("a rule's text", () => {
   const pieces = (
     text: string,
-    terms: readonly Term[],
+    terms: readonly ExplainedTerm[],
     line: number | null = 4,
     column: number | null = 11,
   ) =>
@@ -68,7 +74,7 @@ describe("a rule's text", () => {
 });
 
 it("a term of a list is of all rows, of none or of some", () => {
-  const counted = (counts: Term["counts"]) =>
+  const counted = (counts: ExplainedTerm["counts"]) =>
     truthOf(term("a", 1, 1, { truth: null, ...(counts && { counts }) }));
   expect(counted({ true: 3, false: 0, null: 0 })).toBe("true");
   expect(counted({ true: 0, false: 2, null: 0 })).toBe("false");
@@ -86,7 +92,7 @@ describe("a question", () => {
       { name: "id", type: "integer" },
       { name: "lang", type: "text" },
     ],
-  } as unknown as TableShape;
+  } as unknown as SchemaTable;
   const question = { table: "notes", action: "read", key: {}, values: "" } as const;
 
   it("is sent in the types of its columns", () => {
@@ -135,7 +141,7 @@ describe("a refusal", () => {
     route: "/api/:table/:id",
     status: 403,
     ms: 1,
-    principal: { kind: "user", id: "7f3a" },
+    principal: { kind: "user" as const, id: "7f3a" },
     rows_read: 0,
     rows_written: 0,
     rows_returned: 0,

@@ -1,16 +1,17 @@
+import type { SchemaTable } from "../../../wire/schema-in-force.js";
 import { keyOf } from "../../grid/row-key.js";
 import { Button } from "../../parts/button.js";
 import { confirm } from "../../parts/confirm.js";
 import { tell } from "../../parts/tell.js";
 import { ask } from "../../server/ask.js";
-import type { Row, TableShape } from "../../server/shapes.js";
+import type { TableRow } from "../../server/table-row.js";
 import { texts } from "../../texts.js";
 import { keepsHistory } from "./save-change.js";
 import { undoAll, undoOfDeletion } from "./undo.js";
 
 interface BulkBarProps {
-  readonly table: TableShape;
-  readonly rows: readonly Row[];
+  readonly table: SchemaTable;
+  readonly rows: readonly TableRow[];
   readonly onClear: () => void;
   readonly onChanged: () => void;
 }
@@ -52,7 +53,7 @@ export function BulkBar({ table, rows, onClear, onChanged }: BulkBarProps) {
 const batchMax = 100;
 
 /** Deletes the rows with these keys, each hundred of them in a transaction of its own. */
-export async function removeRows(table: TableShape, keys: readonly Row[]): Promise<void> {
+export async function removeRows(table: SchemaTable, keys: readonly TableRow[]): Promise<void> {
   for (let from = 0; from < keys.length; from += batchMax) {
     const some = keys.slice(from, from + batchMax);
     const operations = some.map((key) => ({ op: "delete", table: table.name, key }));

@@ -1,8 +1,9 @@
 import { Fragment } from "preact";
+import type { SchemaTable } from "../../../wire/schema-in-force.js";
 import { Value } from "../../grid/cell.js";
 import { Button } from "../../parts/button.js";
 import { Dialog } from "../../parts/dialog.js";
-import type { Row, TableShape } from "../../server/shapes.js";
+import type { TableRow } from "../../server/table-row.js";
 import { texts } from "../../texts.js";
 
 /**
@@ -10,8 +11,8 @@ import { texts } from "../../texts.js";
  * administrator's values, by their columns, and `theirs` is the row as it is now.
  */
 export interface Conflict {
-  readonly mine: Row;
-  readonly theirs: Row;
+  readonly mine: TableRow;
+  readonly theirs: TableRow;
   readonly onOverwrite: () => Promise<void>;
   readonly onKeep: () => void;
   /** Called when the dialog is closed without a choice. */
@@ -22,7 +23,7 @@ export interface Conflict {
  * Shows the administrator's values and those that the row has now, and lets the administrator choose which of them
  * stay.
  */
-export function ConflictDialog(props: Conflict & { readonly table: TableShape }) {
+export function ConflictDialog(props: Conflict & { readonly table: SchemaTable }) {
   const { table, mine, theirs, onOverwrite, onKeep, onClose } = props;
   return (
     <Dialog title={texts.data.conflict} onClose={onClose}>

@@ -1,3 +1,4 @@
+import type { SchemaTable, ServedSchema } from "../../../wire/schema-in-force.js";
 import { callerOf, callerParameters } from "../../callers/caller-parameters.js";
 import { type GridQuery, queryOf, queryParameters } from "../../grid/list-query.js";
 import { Badge } from "../../parts/badge.js";
@@ -7,7 +8,6 @@ import { Empty, View } from "../../parts/view.js";
 import { go, hrefOf, route } from "../../route.js";
 import type { As } from "../../server/as.js";
 import { loadSchema } from "../../server/schema.js";
-import type { SchemaShape, TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { TableList } from "./table-list.js";
 import { TableRows } from "./table-rows.js";
@@ -24,12 +24,12 @@ export default function Data() {
 }
 
 /** The table that the address names, or the first one where it names none. */
-function shownTable({ tables }: SchemaShape): TableShape | undefined {
+function shownTable({ tables }: ServedSchema): SchemaTable | undefined {
   const named = route.value.rest[0];
   return named === undefined ? tables[0] : tables.find(({ name }) => name === named);
 }
 
-function Tables({ schema }: { readonly schema: SchemaShape }) {
+function Tables({ schema }: { readonly schema: ServedSchema }) {
   const { rest, parameters } = route.value;
   const table = shownTable(schema);
   const [query, as] = [queryOf(parameters), callerOf(parameters)];
@@ -66,7 +66,7 @@ function Tables({ schema }: { readonly schema: SchemaShape }) {
   );
 }
 
-function TableFacts({ table }: { readonly table: TableShape }) {
+function TableFacts({ table }: { readonly table: SchemaTable }) {
   const { name, history, kind, rows_writable: isWritable } = table;
   return (
     <>

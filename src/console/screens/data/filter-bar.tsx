@@ -1,14 +1,14 @@
 import { useEffect, useState } from "preact/hooks";
+import type { SchemaTable } from "../../../wire/schema-in-force.js";
 import { type Condition, type GridQuery, operatorsOf } from "../../grid/list-query.js";
 import { Select } from "../../parts/field.js";
 import { Icon } from "../../parts/icon.js";
 import { Menu } from "../../parts/menu.js";
 import { Text } from "../../parts/text.js";
-import type { TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 
 interface FilterBarProps {
-  readonly table: TableShape;
+  readonly table: SchemaTable;
   readonly query: GridQuery;
   readonly onQuery: (query: GridQuery) => void;
 }
@@ -83,7 +83,7 @@ function NewCondition({
   table,
   onAdd,
 }: {
-  readonly table: TableShape;
+  readonly table: SchemaTable;
   readonly onAdd: (condition: Condition) => void;
 }) {
   const [column, setColumn] = useState(table.columns[0]!.name);

@@ -1,6 +1,7 @@
+import type { SchemaTable } from "../../../wire/schema-in-force.js";
 import { confirm } from "../../parts/confirm.js";
 import { messageOf, tell, tellFailure } from "../../parts/tell.js";
-import type { Row, TableShape } from "../../server/shapes.js";
+import type { TableRow } from "../../server/table-row.js";
 import { texts } from "../../texts.js";
 import { eachRow, someOf } from "./each-row.js";
 import { labelOf, type PastedChange, type PasteTarget, planPaste } from "./plan-paste.js";
@@ -15,7 +16,7 @@ import { type Undo, undoAll, undoOf } from "./undo.js";
 export async function pasteInto(
   target: PasteTarget,
   cells: readonly (readonly string[])[],
-  onRow: (row: Row) => void,
+  onRow: (row: TableRow) => void,
 ): Promise<void> {
   const { table } = target;
   const { changes, leftOut } = planPaste(target, cells);
@@ -35,10 +36,10 @@ export async function pasteInto(
 }
 
 async function write(
-  table: TableShape,
+  table: SchemaTable,
   changes: readonly PastedChange[],
   leftOut: readonly string[],
-  onRow: (row: Row) => void,
+  onRow: (row: TableRow) => void,
   signal?: AbortSignal,
 ): Promise<void> {
   let saved = 0;

@@ -1,20 +1,21 @@
+import type { SchemaColumn, SchemaTable } from "../../../wire/schema-in-force.js";
 import { keyLabel, keyOf } from "../../grid/row-key.js";
 import { isPreview, parseValue } from "../../grid/value.js";
-import type { Column, Row, TableShape } from "../../server/shapes.js";
+import type { TableRow } from "../../server/table-row.js";
 import { texts } from "../../texts.js";
 
 /** Where cells are pasted: the columns and the rows that are there, from the first cell on. */
 export interface PasteTarget {
-  readonly table: TableShape;
-  readonly columns: readonly Column[];
-  readonly rows: readonly Row[];
-  readonly isWritable: (column: Column) => boolean;
+  readonly table: SchemaTable;
+  readonly columns: readonly SchemaColumn[];
+  readonly rows: readonly TableRow[];
+  readonly isWritable: (column: SchemaColumn) => boolean;
 }
 
 /** The change of one row by pasted cells. */
 export interface PastedChange {
-  readonly row: Row;
-  readonly values: Row;
+  readonly row: TableRow;
+  readonly values: TableRow;
 }
 
 /** What pasting cells would change, and texts that say what of the cells cannot be written, and why. */
@@ -59,7 +60,7 @@ export function planPaste(target: PasteTarget, cells: readonly (readonly string[
  * is not replaced, because somebody else may have changed the rest of it unseen.
  */
 function pastedValue(
-  { type, not_null: isNeeded }: Column,
+  { type, not_null: isNeeded }: SchemaColumn,
   text: string,
   present: unknown,
 ): { readonly value: unknown } | { readonly problem: string } {
@@ -71,7 +72,7 @@ function pastedValue(
 }
 
 /** The name by which messages call a row: its key, or that of the table where the row has none. */
-export function labelOf(table: TableShape, row: Row): string {
+export function labelOf(table: SchemaTable, row: TableRow): string {
   const key = keyOf(table, row);
   return key === null ? table.name : keyLabel(key);
 }

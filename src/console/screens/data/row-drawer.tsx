@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
+import type { SchemaColumn, SchemaTable } from "../../../wire/schema-in-force.js";
 import { callerParameters } from "../../callers/caller-parameters.js";
-import { type FieldStates, formValues } from "../../grid/row-form.js";
+import { type FieldStates, formValues, isOfPeople } from "../../grid/row-form.js";
 import { keyLabel, keyOf } from "../../grid/row-key.js";
 import { Button } from "../../parts/button.js";
 import { confirm } from "../../parts/confirm.js";
@@ -10,37 +11,36 @@ import { Tabs } from "../../parts/tabs.js";
 import { tell } from "../../parts/tell.js";
 import { hrefOf } from "../../route.js";
 import type { As } from "../../server/as.js";
-import type { Row, TableShape } from "../../server/shapes.js";
+import type { TableRow } from "../../server/table-row.js";
 import { tableOf } from "../../server/tables.js";
 import { texts } from "../../texts.js";
 import { removeRows } from "./bulk-bar.js";
-import { isOfPeople } from "./column-of-people.js";
 import { type Conflict, ConflictDialog } from "./conflict-dialog.js";
 import { RowField } from "./row-field.js";
 import { RowHistory } from "./row-history.js";
 import { keepsHistory, saveChange, wholeValues } from "./save-change.js";
 
 interface RowDrawerProps {
-  readonly table: TableShape;
+  readonly table: SchemaTable;
   /** The row that the panel shows; null where it is the form for a new row. */
-  readonly row: Row | null;
+  readonly row: TableRow | null;
   readonly column: string | null;
   readonly as: As | null;
   readonly isChangeable: boolean;
   readonly onClose: () => void;
-  readonly onCreated: () => void;
-  /** Called with the row as it was saved. */
-  readonly onSaved: (row: Row) => void;
-  /** Called with the row as somebody else has changed it, where that is to stay. */
-  readonly onKept: (row: Row) => void;
+  /** Called where the row was created, deleted or restored. */
   readonly onChanged: () => void;
+  /** Called with the row as it was saved. */
+  readonly onSaved: (row: TableRow) => void;
+  /** Called with the row as somebody else has changed it, where that is to stay. */
+  readonly onKept: (row: TableRow) => void;
 }
 
 /** What the user has done in the form so far. */
 interface Draft {
   readonly states: FieldStates;
   /** The long values that were loaded whole. */
-  readonly whole: Row;
+  readonly whole: TableRow;
 }
 
 /**
@@ -108,7 +108,7 @@ export function RowDrawer(props: RowDrawerProps) {
 }
 
 interface RowFormProps extends RowDrawerProps {
-  readonly rowKey: Row | null;
+  readonly rowKey: TableRow | null;
   readonly draft: Draft;
   readonly isChanged: boolean;
   readonly onDraft: (change: (draft: Draft) => Draft) => void;
@@ -119,55 +119,44 @@ interface RowFormProps extends RowDrawerProps {
 
 function RowForm(props: RowFormProps) {
   const { table, row, column: opened, as, isChangeable, rowKey, draft, isChanged } = props;
-  const { onDraft, onCancel, onConflict, onClose, onCreated, onSaved, onKept, onChanged } = props;
+  const { onDraft, onCancel, onConflict, onClose, onSaved, onKept, onChanged } = props;
   const { states, whole } = draft;
   const columns = table.columns.filter(({ name }) => row === null || name in row);
-  const isOpen = (name: string, isPeoples: boolean) =>
-    isChangeable && isPeoples && (row === null || !table.primary_key.includes(name));
+  const isOpen = (column: SchemaColumn) =>
+    isChangeable && isOfPeople(column) && (row === null || !table.primary_key.includes(column.name));
   const asked = formValues(columns, states, row && { ...row, ...whole });
   const problems = "problems" in asked ? asked.problems : {};
   const save = async () => {
     if ("problems" in asked) throw new Error(texts.data.fixFirst);
     if (row === null) {
       await tableOf(table.name, { as: null, isPreviewed: true }).create(asked.values);
-      onCreated();
+      onChanged();
+      onClose();
       return tell(texts.data.created);
     }
     await write(asked.values, row, whole);
   };
   /** Writes values into the row, unless it is not any more as it was shown. */
-  const write = async (values: Row, shown: Row, wholeShown: Row): Promise<void> => {
+  const write = async (values: TableRow, shown: TableRow, wholeShown: TableRow): Promise<void> => {
     const done = await saveChange(table, shown, values, wholeShown);
-    if (done.outcome === "saved") return onSaved(done.row);
+    if (done.outcome === "saved") {
+      onSaved(done.row);
+      return onClose();
+    }
     const { theirs, whole: wholeTheirs } = done;
     onConflict({
       mine: values,
       theirs,
       // What was seen here is overwritten, and not what a third person may have written meanwhile.
       onOverwrite: () => write(values, theirs, wholeTheirs),
-      onKeep: () => onKept(theirs),
+      onKeep: () => {
+        onKept(theirs);
+        onClose();
+      },
       onClose: () => onConflict(null),
     });
   };
-  const remove = () =>
-    confirm({
-      title: texts.data.deleteRows(1),
-      text: keepsHistory(table) ? texts.data.deleteKept : texts.data.deleteLost,
-      action: texts.app.delete,
-      act: async () => {
-        await removeRows(table, [rowKey!]);
-        onChanged();
-        onClose();
-      },
-    });
-  const whyParameters = {
-    table: table.name,
-    action: "read",
-    ...callerParameters(as),
-    ...(rowKey && { key: JSON.stringify(rowKey) }),
-  };
-  const firstOpen =
-    row === null ? columns.find((column) => isOpen(column.name, isOfPeople(column)))?.name : null;
+  const firstOpen = row === null ? columns.find(isOpen)?.name : null;
   const fields = columns.map((column) => (
     <RowField
       key={column.name}
@@ -177,7 +166,7 @@ function RowForm(props: RowFormProps) {
       whole={whole}
       state={states[column.name] ?? { mode: "kept" }}
       problem={problems[column.name] ?? null}
-      isOpen={isOpen(column.name, isOfPeople(column))}
+      isOpen={isOpen(column)}
       isFocused={column.name === (opened ?? firstOpen)}
       onLoad={async () => {
         const found = await wholeValues(table, rowKey!, [column.name], as);
@@ -202,18 +191,41 @@ function RowForm(props: RowFormProps) {
       ) : (
         fields
       )}
-      {rowKey !== null && (
-        <div class="drawer-more">
-          <a class="button quiet" href={hrefOf("why", [], whyParameters)}>
-            {texts.data.whyRow}
-          </a>
-          {isChangeable && (
-            <Button kind="danger" icon="trash" onPress={remove}>
-              {texts.app.delete}
-            </Button>
-          )}
-        </div>
-      )}
+      {rowKey !== null && <RowActions {...props} rowKey={rowKey} />}
     </>
+  );
+}
+
+/** What can be done with a row beside changing it: ask who may read it, and delete it. */
+function RowActions(props: RowDrawerProps & { readonly rowKey: TableRow }) {
+  const { table, as, isChangeable, rowKey, onClose, onChanged } = props;
+  const remove = () =>
+    confirm({
+      title: texts.data.deleteRows(1),
+      text: keepsHistory(table) ? texts.data.deleteKept : texts.data.deleteLost,
+      action: texts.app.delete,
+      act: async () => {
+        await removeRows(table, [rowKey]);
+        onChanged();
+        onClose();
+      },
+    });
+  const whyParameters = {
+    table: table.name,
+    action: "read",
+    ...callerParameters(as),
+    key: JSON.stringify(rowKey),
+  };
+  return (
+    <div class="drawer-more">
+      <a class="button quiet" href={hrefOf("why", [], whyParameters)}>
+        {texts.data.whyRow}
+      </a>
+      {isChangeable && (
+        <Button kind="danger" icon="trash" onPress={remove}>
+          {texts.app.delete}
+        </Button>
+      )}
+    </div>
   );
 }

@@ -1,19 +1,20 @@
 import { useEffect, useId, useRef } from "preact/hooks";
+import type { SchemaColumn, SchemaTable } from "../../../wire/schema-in-force.js";
 import { Editor } from "../../editor/editor.js";
 import { ReferenceLink, Value } from "../../grid/cell.js";
 import { defaultText, type FieldState, textAtFirst } from "../../grid/row-form.js";
 import { editText, isPreview, sizeText, type ValueProblem } from "../../grid/value.js";
 import { Button } from "../../parts/button.js";
 import { Text } from "../../parts/text.js";
-import type { Column, Row, TableShape } from "../../server/shapes.js";
+import type { TableRow } from "../../server/table-row.js";
 import { texts } from "../../texts.js";
 
 interface RowFieldProps {
-  readonly table: TableShape;
-  readonly column: Column;
-  readonly row: Row | null;
+  readonly table: SchemaTable;
+  readonly column: SchemaColumn;
+  readonly row: TableRow | null;
   /** The values of the row that were shown by their beginnings, and then loaded whole. */
-  readonly whole: Row;
+  readonly whole: TableRow;
   readonly state: FieldState;
   readonly problem: ValueProblem | null;
   readonly isOpen: boolean;
@@ -73,7 +74,7 @@ export function RowField(props: RowFieldProps) {
   );
 }
 
-function ReadOnly({ column, value }: { readonly column: Column; readonly value: unknown }) {
+function ReadOnly({ column, value }: { readonly column: SchemaColumn; readonly value: unknown }) {
   if (column.type === "json" && value !== null && value !== undefined)
     return (
       <pre class="code">
@@ -104,7 +105,7 @@ function Paragraphs({ text }: { readonly text: string }) {
 
 interface InputProps {
   readonly id: string;
-  readonly column: Column;
+  readonly column: SchemaColumn;
   readonly value: unknown;
   readonly state: FieldState;
   readonly otherwise: string | null;
@@ -150,22 +151,8 @@ function Input({ id, column, value, state, otherwise, isNew, isFocused, onChange
           <option value="true">true</option>
           <option value="false">false</option>
         </select>
-      ) : column.type === "json" && isNull ? (
-        <div class="row-field-null">
-          <span class="null">NULL</span>
-          <Button isSmall onPress={() => set("{}")}>
-            {texts.values.give}
-          </Button>
-        </div>
       ) : column.type === "json" ? (
-        <Editor
-          label={column.name}
-          language="json"
-          class="short"
-          text={text}
-          isFocused={isFocused}
-          onChange={set}
-        />
+        <JsonInput label={column.name} text={isNull ? null : text} isFocused={isFocused} onChange={set} />
       ) : column.type === "text" && (text.length > 60 || text.includes("\n")) ? (
         <textarea
           {...common}
@@ -213,9 +200,39 @@ function chosen(option: string): FieldState {
   return option === "null" ? { mode: "null" } : { mode: "value", text: option };
 }
 
-function placeholderOf({ not_null: isNeeded }: Column, otherwise: string | null): string {
+function placeholderOf({ not_null: isNeeded }: SchemaColumn, otherwise: string | null): string {
   if (otherwise !== null) return texts.data.defaultOf(otherwise);
   return isNeeded ? "" : "NULL";
+}
+
+interface JsonInputProps {
+  readonly label: string;
+  readonly text: string | null;
+  readonly isFocused: boolean;
+  readonly onChange: (text: string) => void;
+}
+
+/** The field for JSON: an editor, or for NULL a button that begins a value. */
+function JsonInput({ label, text, isFocused, onChange }: JsonInputProps) {
+  if (text === null)
+    return (
+      <div class="row-field-null">
+        <span class="null">NULL</span>
+        <Button isSmall onPress={() => onChange("{}")}>
+          {texts.values.give}
+        </Button>
+      </div>
+    );
+  return (
+    <Editor
+      label={label}
+      language="json"
+      class="short"
+      text={text}
+      isFocused={isFocused}
+      onChange={onChange}
+    />
+  );
 }
 
 /** The field for a blob. Its bytes are taken from a file that the user chooses. */
@@ -244,7 +261,7 @@ function BlobInput({
   );
 }
 
-function factsOf(column: Column, table: TableShape): string {
+function factsOf(column: SchemaColumn, table: SchemaTable): string {
   const facts = [
     column.type,
     table.primary_key.includes(column.name) && texts.data.key,

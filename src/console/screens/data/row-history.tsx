@@ -1,3 +1,4 @@
+import type { SchemaTable } from "../../../wire/schema-in-force.js";
 import { PrincipalName } from "../../callers/principal-name.js";
 import { Value } from "../../grid/cell.js";
 import { Badge } from "../../parts/badge.js";
@@ -6,13 +7,13 @@ import { tell } from "../../parts/tell.js";
 import { Time } from "../../parts/time.js";
 import { useLoaded } from "../../parts/use-loaded.js";
 import { Empty, View } from "../../parts/view.js";
-import type { Row, TableShape } from "../../server/shapes.js";
+import type { TableRow } from "../../server/table-row.js";
 import { texts } from "../../texts.js";
 import { restore, type Version, versionsOf } from "./save-change.js";
 
 interface RowHistoryProps {
-  readonly table: TableShape;
-  readonly rowKey: Row;
+  readonly table: SchemaTable;
+  readonly rowKey: TableRow;
   readonly isChangeable: boolean;
   readonly onRestored: () => void;
 }

@@ -1,8 +1,9 @@
 import { SvcPreconditionError } from "../../../client/index.js";
+import type { SchemaTable } from "../../../wire/schema-in-force.js";
 import { keyOf } from "../../grid/row-key.js";
 import type { As } from "../../server/as.js";
 import { ask } from "../../server/ask.js";
-import type { Row, TableShape } from "../../server/shapes.js";
+import type { TableRow } from "../../server/table-row.js";
 import { previewHeader, tableOf } from "../../server/tables.js";
 import { texts } from "../../texts.js";
 
@@ -12,8 +13,8 @@ import { texts } from "../../texts.js";
  * whole. With both, the change can be tried again by somebody who has seen what it overwrites.
  */
 export type Saved =
-  | { readonly outcome: "saved"; readonly row: Row }
-  | { readonly outcome: "conflict"; readonly theirs: Row; readonly whole: Row };
+  | { readonly outcome: "saved"; readonly row: TableRow }
+  | { readonly outcome: "conflict"; readonly theirs: TableRow; readonly whole: TableRow };
 
 /**
  * Changes columns of a row, unless somebody else has changed the row since it was shown. Where the table has a column
@@ -24,10 +25,10 @@ export type Saved =
  * were shown whole.
  */
 export async function saveChange(
-  table: TableShape,
-  shown: Row,
-  changes: Row,
-  whole: Row = {},
+  table: SchemaTable,
+  shown: TableRow,
+  changes: TableRow,
+  whole: TableRow = {},
 ): Promise<Saved> {
   const key = keyOf(table, shown);
   if (key === null) throw new Error(texts.data.noKey);
@@ -55,17 +56,17 @@ export async function saveChange(
  * whole, or as its beginning and its size. Then two forms mean that the value was short in one state and long in the
  * other.
  */
-export function haveSame(names: readonly string[], a: Row, b: Row): boolean {
+export function haveSame(names: readonly string[], a: TableRow, b: TableRow): boolean {
   return names.every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]));
 }
 
 /** The values of some columns of a row as they are now and as the caller `as` sees them, long ones whole too. */
 export async function wholeValues(
-  table: TableShape,
-  key: Row,
+  table: SchemaTable,
+  key: TableRow,
   names: readonly string[],
   as: As | null = null,
-): Promise<Row> {
+): Promise<TableRow> {
   if (names.length === 0) return {};
   const list = { where: key as Record<string, string>, select: names, limit: 1 };
   return (await tableOf(table.name, { as }).list(list))[0] ?? {};
@@ -81,16 +82,16 @@ export interface Version {
   readonly op: "insert" | "update" | "delete";
   readonly by: { readonly kind: string; readonly id: string | null } | null;
   readonly changed?: readonly string[];
-  readonly row: Row | null;
+  readonly row: TableRow | null;
 }
 
 /** Whether the table keeps a history of its rows, so that older versions can be restored. */
-export const keepsHistory = ({ history }: TableShape) => history !== "none";
+export const keepsHistory = ({ history }: SchemaTable) => history !== "none";
 
 /** Loads the last `limit` versions of a row, the newest first. Of long values only the beginnings are loaded. */
 export async function versionsOf(
-  table: TableShape,
-  key: Row,
+  table: SchemaTable,
+  key: TableRow,
   limit: number,
   signal?: AbortSignal,
 ): Promise<readonly Version[]> {
@@ -109,6 +110,6 @@ export async function versionsOf(
  * Has the server restore a version of a row. Only its number is sent, because the server has the whole values, of which
  * the console may have loaded only the beginnings.
  */
-export function restore(table: TableShape, key: Row, seq: number): Promise<Row> {
+export function restore(table: SchemaTable, key: TableRow, seq: number): Promise<TableRow> {
   return ask("POST", `/data/${table.name}/_svc/restore`, { key, seq }, { headers: previewHeader });
 }

@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
+import type { SchemaTable } from "../../../wire/schema-in-force.js";
 import { callerParameters } from "../../callers/caller-parameters.js";
 import { Icon } from "../../parts/icon.js";
 import { hrefOf } from "../../route.js";
 import type { As } from "../../server/as.js";
-import type { TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 
 interface TableListProps {
-  readonly tables: readonly TableShape[];
+  readonly tables: readonly SchemaTable[];
   readonly current: string | null;
   readonly as: As | null;
 }

@@ -1,3 +1,4 @@
+import type { SchemaColumn, SchemaTable } from "../../../wire/schema-in-force.js";
 import type { GridQuery } from "../../grid/list-query.js";
 import { csvOf, jsonOf } from "../../grid/rows-as-text.js";
 import { listOf } from "../../grid/use-rows.js";
@@ -7,12 +8,12 @@ import { Menu } from "../../parts/menu.js";
 import { saveFile } from "../../parts/save-file.js";
 import { tell } from "../../parts/tell.js";
 import type { As } from "../../server/as.js";
-import type { Column, Row, TableShape } from "../../server/shapes.js";
+import type { TableRow } from "../../server/table-row.js";
 import { tableOf } from "../../server/tables.js";
 import { texts } from "../../texts.js";
 
 interface ColumnsMenuProps {
-  readonly table: TableShape;
+  readonly table: SchemaTable;
   readonly hidden: ReadonlySet<string>;
   readonly onChange: (hidden: ReadonlySet<string>) => void;
 }
@@ -45,8 +46,8 @@ export function ColumnsMenu({ table, hidden, onChange }: ColumnsMenuProps) {
 }
 
 interface DownloadMenuProps {
-  readonly table: TableShape;
-  readonly columns: readonly Column[];
+  readonly table: SchemaTable;
+  readonly columns: readonly SchemaColumn[];
   readonly query: GridQuery;
   readonly as: As | null;
 }
@@ -59,10 +60,10 @@ const downloadedRowsMax = 100_000;
  */
 export function DownloadMenu({ table, columns, query, as }: DownloadMenuProps) {
   const names = columns.map(({ name }) => name);
-  const load = async (): Promise<readonly Row[]> => {
+  const load = async (): Promise<readonly TableRow[]> => {
     const asked = listOf(query, table);
     if ("wrong" in asked) return [];
-    const rows: Row[] = [];
+    const rows: TableRow[] = [];
     const list = { ...asked.list, select: names, limit: 1000, total: "none" } as object;
     for await (const page of tableOf(table.name, { as }).pages(list)) {
       for (const row of page.data) rows.push(row);

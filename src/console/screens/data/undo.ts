@@ -1,7 +1,8 @@
 import { SvcError } from "../../../client/index.js";
+import type { SchemaTable } from "../../../wire/schema-in-force.js";
 import { keyLabel, keyOf } from "../../grid/row-key.js";
 import { messageOf } from "../../parts/tell.js";
-import type { Row, TableShape } from "../../server/shapes.js";
+import type { TableRow } from "../../server/table-row.js";
 import { texts } from "../../texts.js";
 import { eachRow, someOf } from "./each-row.js";
 import { haveSame, keepsHistory, restore, type Version, versionsOf } from "./save-change.js";
@@ -11,7 +12,7 @@ export interface Undo {
   /** The key of the row, as messages call it. */
   readonly label: string;
   /** Restores the row as it was before the write, and returns it. Throws where the row was written since. */
-  readonly act: () => Promise<Row>;
+  readonly act: () => Promise<TableRow>;
 }
 
 /**
@@ -26,7 +27,7 @@ const originOf = (seq: number) => restoredBy.get(seq) ?? seq;
  * What takes back the write that has just left a row like this; undefined where the table keeps no history, or the row
  * has no key.
  */
-export function undoOf(table: TableShape, left: Row): Undo | undefined {
+export function undoOf(table: SchemaTable, left: TableRow): Undo | undefined {
   const key = keyOf(table, left);
   if (key === null || !keepsHistory(table)) return undefined;
   // The version is looked up at once: later, another write may have left the row with the same values.
@@ -48,14 +49,18 @@ export function undoOf(table: TableShape, left: Row): Undo | undefined {
 }
 
 /** The version that a write has just made, and the one before it; none where the row was written since. */
-async function versionsOfWrite(table: TableShape, key: Row, left: Row): Promise<readonly Version[]> {
+async function versionsOfWrite(
+  table: SchemaTable,
+  key: TableRow,
+  left: TableRow,
+): Promise<readonly Version[]> {
   const versions = await versionsOf(table, key, 2);
   const row = versions[0]?.row;
   return row && haveSame(Object.keys(row), row, left) ? versions : [];
 }
 
 /** What takes back the deletion of a row. */
-export function undoOfDeletion(table: TableShape, key: Row): Undo {
+export function undoOfDeletion(table: SchemaTable, key: TableRow): Undo {
   const act = async () => {
     const [newest, before] = await versionsOf(table, key, 2);
     if (before === undefined) throw new SvcError(404, "not_found", texts.data.noVersion);
@@ -69,7 +74,7 @@ export function undoOfDeletion(table: TableShape, key: Row): Undo {
  * Takes back several writes, and calls `onRow` with each row as it is then. Those that cannot be taken back are left
  * out; then it throws at the end, with a message that says which, and why.
  */
-export async function undoAll(undos: readonly Undo[], onRow: (row: Row) => void): Promise<void> {
+export async function undoAll(undos: readonly Undo[], onRow: (row: TableRow) => void): Promise<void> {
   const leftOut = await eachRow(undos, async ({ act }) => onRow(await act()), {
     reasonOf: ({ label }, error) => texts.data.notThis(label, messageOf(error)),
   });

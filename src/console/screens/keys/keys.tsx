@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import type { ApiKey } from "../../../wire/keys.js";
 import { PrincipalName } from "../../callers/principal-name.js";
 import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
@@ -9,7 +10,6 @@ import { Text } from "../../parts/text.js";
 import { Time } from "../../parts/time.js";
 import { Empty } from "../../parts/view.js";
 import { ask } from "../../server/ask.js";
-import type { Key } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { ListView } from "../list-view.js";
 import { useList } from "../use-list.js";
@@ -18,8 +18,8 @@ import { NewKeyDialog } from "./new-key-dialog.js";
 /** The keys of the API. */
 export default function Keys() {
   const [isMaking, setMaking] = useState(false);
-  const keys = useList<Key>("/service-keys", { sort: "-created_at" });
-  const revoke = ({ id, name }: Key) =>
+  const keys = useList<ApiKey>("/service-keys", { sort: "-created_at" });
+  const revoke = ({ id, name }: ApiKey) =>
     confirm({
       title: texts.keys.revokeTitle(name),
       text: texts.keys.revokeHelp,
@@ -93,7 +93,7 @@ export default function Keys() {
   );
 }
 
-function KeyState({ value }: { readonly value: Key }) {
+function KeyState({ value }: { readonly value: ApiKey }) {
   const { revoked_at: revokedAt, expires_at: expiresAt } = value;
   if (revokedAt !== null)
     return (

@@ -1,4 +1,6 @@
 import { useState } from "preact/hooks";
+import type { MadeApiKey } from "../../../wire/keys.js";
+import type { ListedOperation } from "../../../wire/named-operations.js";
 import { Button } from "../../parts/button.js";
 import { Copyable } from "../../parts/copy.js";
 import { Dialog } from "../../parts/dialog.js";
@@ -8,7 +10,6 @@ import { useLoaded } from "../../parts/use-loaded.js";
 import { View } from "../../parts/view.js";
 import { ask } from "../../server/ask.js";
 import { knownSchema } from "../../server/schema.js";
-import type { OperationShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 
 interface NewKeyDialogProps {
@@ -27,7 +28,7 @@ export function NewKeyDialog({ onClose, onMade }: NewKeyDialogProps) {
   const [secret, setSecret] = useState<string | null>(null);
   const make = async () => {
     const expiresAt = expires === "" ? {} : { expires_at: new Date(expires).toISOString() };
-    const made = await ask<{ readonly key: string }>("POST", "/service-keys", {
+    const made = await ask<MadeApiKey>("POST", "/service-keys", {
       name,
       scopes: [...scopes],
       ...expiresAt,
@@ -91,7 +92,7 @@ function Scopes({ value, onChange }: ScopesProps) {
   const found = useLoaded(async (signal) => {
     const [schema, operations] = await Promise.all([
       knownSchema(signal),
-      ask<readonly OperationShape[]>("GET", "/operations", undefined, { signal }),
+      ask<readonly ListedOperation[]>("GET", "/operations", undefined, { signal }),
     ]);
     return { tables: schema.tables.map(({ name }) => name), operations: operations.map(({ name }) => name) };
   }, []);

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Change, LiveState } from "../../../client/index.js";
+import type { ServedSchema } from "../../../wire/schema-in-force.js";
 import { CallerButton } from "../../callers/caller-button.js";
 import { callerOf, callerParameters } from "../../callers/caller-parameters.js";
 import { Badge } from "../../parts/badge.js";
@@ -13,7 +14,6 @@ import { Empty, View } from "../../parts/view.js";
 import { go, hrefOf, route } from "../../route.js";
 import type { As } from "../../server/as.js";
 import { loadSchema } from "../../server/schema.js";
-import type { SchemaShape } from "../../server/shapes.js";
 import { clientOf } from "../../server/tables.js";
 import { texts } from "../../texts.js";
 
@@ -31,7 +31,7 @@ export default function Live() {
   );
 }
 
-function Watched({ schema }: { readonly schema: SchemaShape }) {
+function Watched({ schema }: { readonly schema: ServedSchema }) {
   const { rest, parameters } = route.value;
   const kept = schema.tables.filter(({ history }) => history !== "none");
   const table = kept.find(({ name }) => name === rest[0])?.name ?? kept[0]?.name;

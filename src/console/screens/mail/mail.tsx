@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import type { ListedMail } from "../../../wire/mails.js";
 import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
 import { CopyButton } from "../../parts/copy.js";
@@ -7,7 +8,6 @@ import { Screen } from "../../parts/screen.js";
 import { Text } from "../../parts/text.js";
 import { Time } from "../../parts/time.js";
 import { Empty } from "../../parts/view.js";
-import type { Mail } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { ListView } from "../list-view.js";
 import { useList } from "../use-list.js";
@@ -17,7 +17,7 @@ type State = "all" | "waiting" | "failed" | "sent" | "dropped";
 /** The screen with the server's mails: those that wait to be sent, those that failed, and those that were sent. */
 export default function MailScreen() {
   const [state, setState] = useState<State>("all");
-  const mails = useList<Mail>("/outbox", {
+  const mails = useList<ListedMail>("/outbox", {
     ...(state !== "all" && { state }),
   });
   return (
@@ -63,7 +63,7 @@ export default function MailScreen() {
   );
 }
 
-function More({ mail: { link, last_error: error } }: { readonly mail: Mail }) {
+function More({ mail: { link, last_error: error } }: { readonly mail: ListedMail }) {
   return (
     <span class="refusal">
       {error && (

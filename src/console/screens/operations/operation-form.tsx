@@ -1,18 +1,18 @@
 import { useState } from "preact/hooks";
+import type { ListedOperation } from "../../../wire/named-operations.js";
 import { parseValue } from "../../grid/value.js";
 import { Copyable } from "../../parts/copy.js";
 import { Select, TextField } from "../../parts/field.js";
 import { Form } from "../../parts/form.js";
 import { Text } from "../../parts/text.js";
 import { type Answer, askWhole } from "../../server/ask.js";
-import type { OperationShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 
 /**
  * A form with the parameters of an operation, which runs the operation and shows what it returns. It runs as the
  * administrator, even where its `allow` would refuse them.
  */
-export function OperationForm({ operation }: { readonly operation: OperationShape }) {
+export function OperationForm({ operation }: { readonly operation: ListedOperation }) {
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
   const [answer, setAnswer] = useState<Answer<unknown> | null>(null);
   const { values, problems } = valuesOf(operation, typed);
@@ -57,7 +57,7 @@ export function OperationForm({ operation }: { readonly operation: OperationShap
 }
 
 interface ParameterProps {
-  readonly of: OperationShape["params"][number];
+  readonly of: ListedOperation["params"][number];
   readonly problem: string | undefined;
   readonly text: string;
   readonly onChange: (text: string) => void;
@@ -79,7 +79,7 @@ const truths = ["", "true", "false"].map((text) => [text, text === "" ? "–" : 
  * The parameters to send, read from the texts as values of their types, and the problems of texts that are no such
  * values. Parameters without a text are left out.
  */
-function valuesOf({ params }: OperationShape, typed: Readonly<Record<string, string>>) {
+function valuesOf({ params }: ListedOperation, typed: Readonly<Record<string, string>>) {
   const values: Record<string, unknown> = {};
   const problems: Record<string, string> = {};
   for (const { name, type } of params) {

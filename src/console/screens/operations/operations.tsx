@@ -1,10 +1,10 @@
+import type { ListedOperation } from "../../../wire/named-operations.js";
 import { Badge } from "../../parts/badge.js";
 import { Screen } from "../../parts/screen.js";
 import { useLoaded } from "../../parts/use-loaded.js";
 import { Empty, View } from "../../parts/view.js";
 import { hrefOf, route } from "../../route.js";
 import { ask } from "../../server/ask.js";
-import type { OperationShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { OperationForm } from "./operation-form.js";
 
@@ -14,7 +14,7 @@ import { OperationForm } from "./operation-form.js";
  */
 export default function Operations() {
   const found = useLoaded(
-    (signal) => ask<readonly OperationShape[]>("GET", "/operations", undefined, { signal }),
+    (signal) => ask<readonly ListedOperation[]>("GET", "/operations", undefined, { signal }),
     [],
   );
   return (
@@ -35,7 +35,7 @@ export default function Operations() {
   );
 }
 
-function Chosen({ operations }: { readonly operations: readonly OperationShape[] }) {
+function Chosen({ operations }: { readonly operations: readonly ListedOperation[] }) {
   const operation = operations.find(({ name }) => name === route.value.rest[0]) ?? operations[0]!;
   return (
     <div class="two">
@@ -60,7 +60,7 @@ function Chosen({ operations }: { readonly operations: readonly OperationShape[]
   );
 }
 
-function Operation({ operation }: { readonly operation: OperationShape }) {
+function Operation({ operation }: { readonly operation: ListedOperation }) {
   const { name, allow, steps, problems, returns } = operation;
   return (
     <section class="pane">

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import type { AnsweredRequest, RequestsMeta } from "../../../wire/requests.js";
 import { CallerButton } from "../../callers/caller-button.js";
 import { PrincipalName } from "../../callers/principal-name.js";
 import { Badge } from "../../parts/badge.js";
@@ -12,7 +13,6 @@ import { Empty, View } from "../../parts/view.js";
 import { hrefOf } from "../../route.js";
 import { type As, asText } from "../../server/as.js";
 import { askWhole } from "../../server/ask.js";
-import type { Asked } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { whyOf } from "./why-of.js";
 
@@ -34,12 +34,9 @@ export default function Requests() {
         ...(who !== null && { who: asText(who) }),
         ...(status !== "all" && { status }),
       });
-      return askWhole<readonly Asked[], { readonly scope: "process" | "isolate" }>(
-        "GET",
-        `/requests?${query}`,
-        undefined,
-        { signal },
-      );
+      return askWhole<readonly AnsweredRequest[], RequestsMeta>("GET", `/requests?${query}`, undefined, {
+        signal,
+      });
     },
     [who, status],
   );
@@ -101,7 +98,7 @@ export default function Requests() {
 
 const isOfConsole = (route: string) => route.startsWith("/admin/api") || route.startsWith("/console");
 
-function RequestList({ requests }: { readonly requests: readonly Asked[] }) {
+function RequestList({ requests }: { readonly requests: readonly AnsweredRequest[] }) {
   return (
     <List
       label={texts.nav.requests}

@@ -1,6 +1,7 @@
-import type { Action, Asked } from "../../server/shapes.js";
+import type { AnsweredRequest } from "../../../wire/requests.js";
+import type { TableAction } from "../../../wire/schema-in-force.js";
 
-const actionOfMethod: Readonly<Record<string, Action>> = {
+const actionOfMethod: Readonly<Record<string, TableAction>> = {
   GET: "read",
   HEAD: "read",
   QUERY: "read",
@@ -14,7 +15,12 @@ const actionOfMethod: Readonly<Record<string, Action>> = {
  * and the action. The request log has only the patterns of paths, such as `/api/:table`, so the table is taken from the
  * name of the rule. Null where no rule has refused the request.
  */
-export function whyOf({ status, rule, method, principal }: Asked): Readonly<Record<string, string>> | null {
+export function whyOf({
+  status,
+  rule,
+  method,
+  principal,
+}: AnsweredRequest): Readonly<Record<string, string>> | null {
   const [, table, ruleAction] =
     /^rules\.(\w+)(?:\.(read|create|update|delete|history))?/.exec(rule ?? "") ?? [];
   if (table === undefined || (status !== 403 && status !== 401 && status !== 404)) return null;

@@ -1,10 +1,10 @@
+import type { ServedSchema } from "../../../wire/schema-in-force.js";
 import { Button } from "../../parts/button.js";
 import { saveFile } from "../../parts/save-file.js";
-import type { SchemaShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 
 interface FileNoteProps {
-  readonly schema: SchemaShape;
+  readonly schema: ServedSchema;
   readonly onTake: (text: string) => void;
 }
 

@@ -1,8 +1,8 @@
-import type { TableShape } from "../../server/shapes.js";
+import type { SchemaTable } from "../../../wire/schema-in-force.js";
 
 /** Where the box of a table lies in the drawing of the schema, in units of the drawing (pixels). */
 export interface Box {
-  readonly table: TableShape;
+  readonly table: SchemaTable;
   readonly x: number;
   readonly y: number;
   readonly height: number;
@@ -38,9 +38,9 @@ const margin = 16;
  * column, the tables are in the order of where those that they refer to stand. A column that would become too high is
  * split into several.
  */
-export function drawingOf(tables: readonly TableShape[]): Drawing {
+export function drawingOf(tables: readonly SchemaTable[]): Drawing {
   const depths = depthsOf(tables);
-  const layers: TableShape[][] = [];
+  const layers: SchemaTable[][] = [];
   for (const table of tables) {
     layers[depths.get(table.name)!] ??= [];
     layers[depths.get(table.name)!]!.push(table);
@@ -60,19 +60,19 @@ export function drawingOf(tables: readonly TableShape[]): Drawing {
   return { boxes, arrows: arrowsOf(boxes), width: Math.max(margin * 2, x - gap.x + margin), height };
 }
 
-const heightOf = ({ columns }: TableShape) => headHeight + columns.length * lineHeight + 8;
+const heightOf = ({ columns }: SchemaTable) => headHeight + columns.length * lineHeight + 8;
 
-const referredBy = ({ columns, name }: TableShape) =>
+const referredBy = ({ columns, name }: SchemaTable) =>
   columns.flatMap(({ references }) => (references && references.table !== name ? [references.table] : []));
 
 /**
  * For each table the length of the longest chain of references that begins at it; 0 where it refers to no other table.
  * A cycle of references is followed until it comes back to a table of the chain.
  */
-function depthsOf(tables: readonly TableShape[]): ReadonlyMap<string, number> {
+function depthsOf(tables: readonly SchemaTable[]): ReadonlyMap<string, number> {
   const byName = new Map(tables.map((table) => [table.name, table]));
   const depths = new Map<string, number>();
-  const depthOf = (table: TableShape, above: readonly string[]): number => {
+  const depthOf = (table: SchemaTable, above: readonly string[]): number => {
     const known = depths.get(table.name);
     if (known !== undefined) return known;
     const targets = referredBy(table).flatMap((name) =>
@@ -88,8 +88,8 @@ function depthsOf(tables: readonly TableShape[]): ReadonlyMap<string, number> {
 
 const columnHeightMax = 900;
 
-function columnsOf(layer: readonly TableShape[]): readonly (readonly TableShape[])[] {
-  const columns: TableShape[][] = [];
+function columnsOf(layer: readonly SchemaTable[]): readonly (readonly SchemaTable[])[] {
+  const columns: SchemaTable[][] = [];
   let height = Number.POSITIVE_INFINITY;
   for (const table of layer) {
     if (height + heightOf(table) > columnHeightMax) {
@@ -102,8 +102,8 @@ function columnsOf(layer: readonly TableShape[]): readonly (readonly TableShape[
   return columns;
 }
 
-function sorted(layer: readonly TableShape[], placed: readonly Box[]): readonly TableShape[] {
-  const middle = (table: TableShape) => {
+function sorted(layer: readonly SchemaTable[], placed: readonly Box[]): readonly SchemaTable[] {
+  const middle = (table: SchemaTable) => {
     const ys = referredBy(table).flatMap((name) =>
       placed.filter((box) => box.table.name === name).map(({ y }) => y),
     );

@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
+import type { SchemaTable } from "../../../wire/schema-in-force.js";
 import { hrefOf } from "../../route.js";
-import type { TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { type Box, boxWidth, drawingOf, headHeight, lineHeight } from "./layout.js";
 
 /**
  * Draws the tables and their foreign keys as a diagram. The box of a table is a link to the table's columns and rules.
  */
-export function Picture({ tables }: { readonly tables: readonly TableShape[] }) {
+export function Picture({ tables }: { readonly tables: readonly SchemaTable[] }) {
   const [active, setActive] = useState<string | null>(null);
   const { boxes, arrows, width, height } = drawingOf(tables);
   return (

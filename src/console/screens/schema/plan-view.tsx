@@ -1,16 +1,16 @@
 import { useState } from "preact/hooks";
+import type { PlannedStep, SchemaPlan } from "../../../wire/plan.js";
 import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
 import { Checkbox } from "../../parts/field.js";
 import { messageOf } from "../../parts/tell.js";
-import type { Plan, PlannedStep } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { lineDiff, shownLines } from "./line-diff.js";
 
 interface PlanViewProps {
   readonly before: string;
   readonly after: string;
-  readonly plan: Plan;
+  readonly plan: SchemaPlan;
   /**
    * Whether the text has changed since this plan was made. A new plan is being loaded then, and this one cannot be
    * applied.

@@ -1,5 +1,7 @@
 import { useState } from "preact/hooks";
 import { SvcError } from "../../../client/index.js";
+import type { SchemaPlan } from "../../../wire/plan.js";
+import type { ServedSchema } from "../../../wire/schema-in-force.js";
 import { Editor } from "../../editor/editor.js";
 import { Button } from "../../parts/button.js";
 import { tell } from "../../parts/tell.js";
@@ -7,7 +9,6 @@ import { useLoaded } from "../../parts/use-loaded.js";
 import { View } from "../../parts/view.js";
 import { go, hrefOf, route } from "../../route.js";
 import { ask } from "../../server/ask.js";
-import type { Plan, SchemaShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { withIndex } from "./add-index.js";
 import { FileNote } from "./file-note.js";
@@ -15,7 +16,7 @@ import { PlanView } from "./plan-view.js";
 import { problemsOf, type TextProblem } from "./problems.js";
 
 interface SchemaEditorProps {
-  readonly schema: SchemaShape;
+  readonly schema: ServedSchema;
   readonly onApplied: () => void;
 }
 
@@ -29,7 +30,7 @@ export function SchemaEditor({ schema, onApplied }: SchemaEditorProps) {
   const [text, setText] = useState(() => proposed(schema, route.value.parameters));
   const planned = useLoaded((signal) => planOf(text, signal), [text, schema.hash]);
   const problems = planned.value?.problems ?? [];
-  const apply = async (plan: Plan, isLossAllowed: boolean) => {
+  const apply = async (plan: SchemaPlan, isLossAllowed: boolean) => {
     const parameters = new URLSearchParams({
       base: plan.base,
       ...(isLossAllowed && { allow_destructive: "true" }),
@@ -102,13 +103,13 @@ function Problems({ problems }: { readonly problems: readonly TextProblem[] }) {
  * The text with which the editor opens: the schema in force and, where the address names an index that another screen
  * recommends, this index in it.
  */
-function proposed({ text }: SchemaShape, parameters: URLSearchParams): string {
+function proposed({ text }: ServedSchema, parameters: URLSearchParams): string {
   const [, table, columns] = /^(\w+)\.(\w+(?:,\w+)*)$/.exec(parameters.get("index") ?? "") ?? [];
   return table === undefined ? text : withIndex(text, table, columns!.split(","));
 }
 
 interface Planned {
-  readonly plan: Plan | null;
+  readonly plan: SchemaPlan | null;
   readonly problems: readonly TextProblem[];
 }
 
@@ -118,7 +119,7 @@ async function planOf(text: string, signal: AbortSignal): Promise<Planned> {
   // The server takes an empty body for the schema file beside it. So an empty text is sent as a schema without tables.
   const body = text.trim() === "" ? "{}\n" : text;
   try {
-    return { plan: await ask<Plan>("POST", "/schema/plan", body, { signal }), problems: [] };
+    return { plan: await ask<SchemaPlan>("POST", "/schema/plan", body, { signal }), problems: [] };
   } catch (error) {
     if (!(error instanceof SvcError && error.status === 400)) throw error;
     return { plan: null, problems: problemsOf(error.message) };

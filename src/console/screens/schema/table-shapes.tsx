@@ -1,12 +1,12 @@
+import type { SchemaColumn, SchemaTable, ServedSchema, TableAction } from "../../../wire/schema-in-force.js";
 import { defaultText } from "../../grid/row-form.js";
 import { Badge } from "../../parts/badge.js";
 import { List } from "../../parts/list.js";
 import { hrefOf, route } from "../../route.js";
-import type { Action, Column, SchemaShape, TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 
 /** The list of all tables, and one table with its columns, indexes and rules. */
-export function TableShapes({ schema }: { readonly schema: SchemaShape }) {
+export function TableShapes({ schema }: { readonly schema: ServedSchema }) {
   const [, name] = route.value.rest;
   const table = schema.tables.find((each) => each.name === name) ?? schema.tables[0]!;
   return (
@@ -32,7 +32,7 @@ export function TableShapes({ schema }: { readonly schema: SchemaShape }) {
   );
 }
 
-function Shape({ table }: { readonly table: TableShape }) {
+function Shape({ table }: { readonly table: SchemaTable }) {
   const { name, columns, indexes, unique, triggers } = table;
   return (
     <section class="pane" aria-label={name}>
@@ -57,7 +57,7 @@ function Shape({ table }: { readonly table: TableShape }) {
             ? [
                 {
                   title: texts.schema.rules,
-                  of: (column: Column) => <ColumnRules table={table} column={column} />,
+                  of: (column: SchemaColumn) => <ColumnRules table={table} column={column} />,
                 },
               ]
             : []),
@@ -65,7 +65,7 @@ function Shape({ table }: { readonly table: TableShape }) {
       />
       <h3>{texts.schema.rules}</h3>
       <dl class="facts rules">
-        {(Object.keys(texts.why.actions) as Action[])
+        {(Object.keys(texts.why.actions) as TableAction[])
           .filter((action) => action !== "history" || table.history !== "none")
           .map((action) => {
             const rule = table.rules[action];
@@ -117,7 +117,7 @@ function Extras({ title, items }: { readonly title: string; readonly items: read
   );
 }
 
-function ColumnFacts({ table, column }: { readonly table: TableShape; readonly column: Column }) {
+function ColumnFacts({ table, column }: { readonly table: SchemaTable; readonly column: SchemaColumn }) {
   const { references, check, managed, generated } = column;
   const otherwise = defaultText(column);
   return (
@@ -137,7 +137,7 @@ function ColumnFacts({ table, column }: { readonly table: TableShape; readonly c
   );
 }
 
-function ColumnRules({ table, column }: { readonly table: TableShape; readonly column: Column }) {
+function ColumnRules({ table, column }: { readonly table: SchemaTable; readonly column: SchemaColumn }) {
   const rules = table.column_rules[column.name];
   return (
     <span class="badges">

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import type { SettingsInForce } from "../../../wire/settings.js";
 import { Badge } from "../../parts/badge.js";
 import { Copyable } from "../../parts/copy.js";
 import { Screen } from "../../parts/screen.js";
@@ -8,23 +9,12 @@ import { View } from "../../parts/view.js";
 import { ask } from "../../server/ask.js";
 import { texts } from "../../texts.js";
 
-interface SettingsShape {
-  readonly settings: Readonly<Record<string, unknown>>;
-  readonly providers: readonly {
-    readonly provider: string;
-    readonly callback_url: string;
-    readonly has_credentials: boolean;
-  }[];
-  readonly release: string;
-  readonly runtime: string;
-}
-
 /**
  * The screen with the settings of the running server, without secrets. They are only shown: they are changed in
  * svc.toml.
  */
 export default function Settings() {
-  const found = useLoaded((signal) => ask<SettingsShape>("GET", "/settings", undefined, { signal }), []);
+  const found = useLoaded((signal) => ask<SettingsInForce>("GET", "/settings", undefined, { signal }), []);
   return (
     <Screen title={texts.nav.settings}>
       <p class="lead">{texts.settings.lead}</p>

@@ -1,4 +1,4 @@
-import type { UsageGap, UsageSum } from "../../server/shapes.js";
+import type { SummedUsage, UsageGap } from "../../../wire/usage.js";
 
 /**
  * The data of the usage chart: a value for each day, null where receipts (the records of what requests cost) are
@@ -19,7 +19,7 @@ export const daySeconds = 86_400;
  * missing is null, because its true numbers are higher than those that are known.
  */
 export function seriesOf(
-  sums: readonly UsageSum[],
+  sums: readonly SummedUsage[],
   gaps: readonly UsageGap[],
   fromSeconds: number,
   toSeconds: number,

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
+import type { SummedUsage, UsageGap, UsageMeta } from "../../../wire/usage.js";
 import { Select } from "../../parts/field.js";
 import { List } from "../../parts/list.js";
 import { Screen } from "../../parts/screen.js";
 import { useLoaded } from "../../parts/use-loaded.js";
 import { Empty, View } from "../../parts/view.js";
 import { askWhole } from "../../server/ask.js";
-import type { UsageGap, UsageSum } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { seriesOf } from "./series.js";
 import { UsageChart } from "./usage-chart.js";
@@ -24,12 +24,7 @@ export default function Usage() {
   const fromMs = toMs - Number(range) * dayMs;
   const load = async (by: string, signal: AbortSignal) => {
     const query = new URLSearchParams({ group_by: by, from: new Date(fromMs).toISOString() });
-    return askWhole<readonly UsageSum[], { readonly gaps: readonly UsageGap[] }>(
-      "GET",
-      `/usage?${query}`,
-      undefined,
-      { signal },
-    );
+    return askWhole<readonly SummedUsage[], UsageMeta>("GET", `/usage?${query}`, undefined, { signal });
   };
   const days = useLoaded((signal) => load("day", signal), [range]);
   const sums = useLoaded((signal) => load(group, signal), [range, group]);
@@ -72,30 +67,7 @@ export default function Usage() {
           data.length === 0 ? (
             <Empty icon="usage" title={texts.usage.none} />
           ) : (
-            <List
-              label={texts.usage.groups[group]}
-              items={data.toSorted((a, b) => b.rows_read - a.rows_read)}
-              idOf={({ key }) => key}
-              columns={[
-                {
-                  title: texts.usage.groups[group],
-                  of: ({ key }) => (
-                    <span class="mono">
-                      <bdi>{key}</bdi>
-                    </span>
-                  ),
-                },
-                { title: texts.usage.requests, isNumber: true, of: ({ requests }) => count(requests) },
-                { title: texts.usage.read, isNumber: true, of: ({ rows_read: rows }) => count(rows) },
-                { title: texts.usage.written, isNumber: true, of: ({ rows_written: rows }) => count(rows) },
-                { title: texts.usage.returned, isNumber: true, of: ({ rows_returned: rows }) => count(rows) },
-                {
-                  title: texts.usage.unknown,
-                  isNumber: true,
-                  of: ({ unknown_reads: reads }) => count(reads),
-                },
-              ]}
-            />
+            <Sums label={texts.usage.groups[group]} sums={data} />
           )
         }
       </View>
@@ -103,9 +75,38 @@ export default function Usage() {
   );
 }
 
+function Sums({ label, sums }: { readonly label: string; readonly sums: readonly SummedUsage[] }) {
+  return (
+    <List
+      label={label}
+      items={sums.toSorted((a, b) => b.rows_read - a.rows_read)}
+      idOf={({ key }) => key}
+      columns={[
+        {
+          title: label,
+          of: ({ key }) => (
+            <span class="mono">
+              <bdi>{key}</bdi>
+            </span>
+          ),
+        },
+        { title: texts.usage.requests, isNumber: true, of: ({ requests }) => count(requests) },
+        { title: texts.usage.read, isNumber: true, of: ({ rows_read: rows }) => count(rows) },
+        { title: texts.usage.written, isNumber: true, of: ({ rows_written: rows }) => count(rows) },
+        { title: texts.usage.returned, isNumber: true, of: ({ rows_returned: rows }) => count(rows) },
+        {
+          title: texts.usage.unknown,
+          isNumber: true,
+          of: ({ unknown_reads: reads }) => count(reads),
+        },
+      ]}
+    />
+  );
+}
+
 const count = (value: number) => value.toLocaleString("en");
 
-function Totals({ sums }: { readonly sums: readonly UsageSum[] }) {
+function Totals({ sums }: { readonly sums: readonly SummedUsage[] }) {
   const total = (member: "requests" | "rows_read" | "rows_written" | "rows_returned") =>
     count(sums.reduce((sum, each) => sum + each[member], 0));
   const figures = [

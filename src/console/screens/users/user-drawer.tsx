@@ -1,5 +1,7 @@
 import { useState } from "preact/hooks";
 import { SvcError } from "../../../client/index.js";
+import type { ListedSession } from "../../../wire/sessions.js";
+import type { ListedUser, RevokedSessions } from "../../../wire/users.js";
 import { callerParameters } from "../../callers/caller-parameters.js";
 import { Button } from "../../parts/button.js";
 import { confirm } from "../../parts/confirm.js";
@@ -13,7 +15,6 @@ import { Empty, View } from "../../parts/view.js";
 import { hrefOf } from "../../route.js";
 import { ask, askWhole } from "../../server/ask.js";
 import { session } from "../../server/session-state.js";
-import type { SessionRow, User } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { UserState } from "./user-state.js";
 
@@ -31,7 +32,7 @@ export function UserDrawer({ id, onClose, onChanged }: UserDrawerProps) {
   const loaded = useLoaded(
     async (signal) => {
       const query = new URLSearchParams({ "where[id]": id, limit: "1" });
-      const [found] = await ask<readonly User[]>("GET", `/users?${query}`, undefined, { signal });
+      const [found] = await ask<readonly ListedUser[]>("GET", `/users?${query}`, undefined, { signal });
       return { user: found ?? null };
     },
     [id],
@@ -62,7 +63,7 @@ export function UserDrawer({ id, onClose, onChanged }: UserDrawerProps) {
   );
 }
 
-function Facts({ user }: { readonly user: User }) {
+function Facts({ user }: { readonly user: ListedUser }) {
   return (
     <dl class="facts">
       <dt>{texts.users.id}</dt>
@@ -84,7 +85,7 @@ function Facts({ user }: { readonly user: User }) {
 }
 
 interface UserActionsProps {
-  readonly user: User;
+  readonly user: ListedUser;
   readonly onChanged: () => void;
   readonly onDeleted: () => void;
 }
@@ -96,13 +97,10 @@ function UserActions({ user, onChanged, onDeleted }: UserActionsProps) {
     await ask("PATCH", `/users/${encodeURIComponent(id)}`, changes);
     onChanged();
   };
-  const changeAsked = (title: string, text: string, action: string, changes: object) =>
-    confirm({ title, text, action, act: change(changes) });
+  const changeAsked = (action: string, text: string, changes: object) => () =>
+    confirm({ title: action, text, action, act: change(changes) });
   const endSessions = async () => {
-    const done = await ask<{ readonly revoked_sessions: number }>(
-      "POST",
-      `/users/${encodeURIComponent(id)}/revoke-sessions`,
-    );
+    const done = await ask<RevokedSessions>("POST", `/users/${encodeURIComponent(id)}/revoke-sessions`);
     tell(texts.users.sessionsEnded(done.revoked_sessions));
     onChanged();
   };
@@ -132,23 +130,11 @@ function UserActions({ user, onChanged, onDeleted }: UserActionsProps) {
       </a>
       <Button onPress={reset}>{texts.users.reset}</Button>
       {role === "admin" ? (
-        <Button
-          onPress={() =>
-            changeAsked(texts.users.demote, texts.users.demoteHelp(email), texts.users.demote, {
-              role: "user",
-            })
-          }
-        >
+        <Button onPress={changeAsked(texts.users.demote, texts.users.demoteHelp(email), { role: "user" })}>
           {texts.users.demote}
         </Button>
       ) : (
-        <Button
-          onPress={() =>
-            changeAsked(texts.users.promote, texts.users.promoteHelp(email), texts.users.promote, {
-              role: "admin",
-            })
-          }
-        >
+        <Button onPress={changeAsked(texts.users.promote, texts.users.promoteHelp(email), { role: "admin" })}>
           {texts.users.promote}
         </Button>
       )}
@@ -157,11 +143,7 @@ function UserActions({ user, onChanged, onDeleted }: UserActionsProps) {
       ) : (
         <Button
           isDisabled={isOneself}
-          onPress={() =>
-            changeAsked(texts.users.disable, texts.users.disableHelp(email), texts.users.disable, {
-              disabled: true,
-            })
-          }
+          onPress={changeAsked(texts.users.disable, texts.users.disableHelp(email), { disabled: true })}
         >
           {texts.users.disable}
         </Button>
@@ -177,7 +159,7 @@ function UserActions({ user, onChanged, onDeleted }: UserActionsProps) {
 }
 
 interface SessionsProps {
-  readonly user: User;
+  readonly user: ListedUser;
   /**
    * How often the user was changed in this panel. Each change may have ended sessions, so the list of sessions is
    * loaded again.
@@ -189,11 +171,12 @@ function Sessions({ user, changes }: SessionsProps) {
   const sessions = useLoaded(
     async (signal) => {
       const query = new URLSearchParams({ user_id: user.id, limit: "50" });
-      return (await askWhole<readonly SessionRow[]>("GET", `/sessions?${query}`, undefined, { signal })).data;
+      return (await askWhole<readonly ListedSession[]>("GET", `/sessions?${query}`, undefined, { signal }))
+        .data;
     },
     [user.id, changes],
   );
-  const end = async ({ id }: SessionRow) => {
+  const end = async ({ id }: ListedSession) => {
     await ask("DELETE", `/sessions/${encodeURIComponent(id)}`);
     sessions.reload();
   };

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import type { ListedUser } from "../../../wire/users.js";
 import { PrincipalName } from "../../callers/principal-name.js";
 import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
@@ -8,7 +9,6 @@ import { Text } from "../../parts/text.js";
 import { Time } from "../../parts/time.js";
 import { Empty } from "../../parts/view.js";
 import { go, hrefOf, route } from "../../route.js";
-import type { User } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { ListView } from "../list-view.js";
 import { useList } from "../use-list.js";
@@ -31,7 +31,7 @@ export default function Users() {
   const [text, setText] = useState("");
   const [kind, setKind] = useState<Kind>("all");
   const [isInviting, setInviting] = useState(false);
-  const users = useList<User>("/users", {
+  const users = useList<ListedUser>("/users", {
     ...filterOfKind[kind],
     ...(text !== "" && { "filter[email][icontains]": text }),
     sort: "-created_at",

@@ -1,7 +1,7 @@
+import type { Explanation } from "../../../wire/explanation.js";
 import { Badge } from "../../parts/badge.js";
 import { Icon } from "../../parts/icon.js";
 import { hrefOf } from "../../route.js";
-import type { Explanation } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 
 type PlanLine = Explanation["plan"][number];

@@ -1,14 +1,15 @@
+import type { Explanation } from "../../../wire/explanation.js";
+import type { ServedSchema } from "../../../wire/schema-in-force.js";
 import { Badge } from "../../parts/badge.js";
 import { Icon } from "../../parts/icon.js";
 import { Text } from "../../parts/text.js";
-import type { Explanation, SchemaShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { CostCard } from "./cost-card.js";
 import { RuleTexts } from "./rule-texts.js";
 import { Terms } from "./terms.js";
 
 interface ExplanationViewProps {
-  readonly schema: SchemaShape;
+  readonly schema: ServedSchema;
   readonly explanation: Explanation;
 }
 

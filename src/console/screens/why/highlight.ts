@@ -1,4 +1,4 @@
-import type { Term } from "../../server/shapes.js";
+import type { ExplainedTerm } from "../../../wire/explanation.js";
 
 /**
  * A text of svc.toml in which terms stand: a rule, or a named condition. `line` and `column` are where it begins in the
@@ -17,15 +17,15 @@ export interface TermText {
  */
 export interface RulePiece {
   readonly text: string;
-  readonly term: Term | null;
+  readonly term: ExplainedTerm | null;
 }
 
 /**
  * Cuts the text of a rule into pieces, each with the innermost term to which it belongs. The lines and columns of terms
  * are those of svc.toml, as are the rule's own. Terms that are not found in the text are left out.
  */
-export function highlighted(rule: TermText, terms: readonly Term[]): readonly RulePiece[] {
-  const owners: (Term | null)[] = new Array<Term | null>(rule.text.length).fill(null);
+export function highlighted(rule: TermText, terms: readonly ExplainedTerm[]): readonly RulePiece[] {
+  const owners: (ExplainedTerm | null)[] = new Array<ExplainedTerm | null>(rule.text.length).fill(null);
   const placed = terms
     .filter(({ path }) => path === rule.path)
     .map((term) => ({ term, at: placeOf(rule, term) }))
@@ -41,7 +41,7 @@ export function highlighted(rule: TermText, terms: readonly Term[]): readonly Ru
 }
 
 /** The index in the rule's text at which a term begins; null where it is not found. */
-function placeOf(rule: TermText, { text, line, column }: Term): number | null {
+function placeOf(rule: TermText, { text, line, column }: ExplainedTerm): number | null {
   if (line !== null && column !== null && rule.line !== null && rule.column !== null) {
     const lines = rule.text.split("\n");
     const row = line - rule.line;

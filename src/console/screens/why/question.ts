@@ -1,10 +1,11 @@
+import type { SchemaTable, TableAction } from "../../../wire/schema-in-force.js";
 import { parseValue } from "../../grid/value.js";
-import type { Action, Row, TableShape } from "../../server/shapes.js";
+import type { TableRow } from "../../server/table-row.js";
 
 /** The question that the administrator asks: whether a call is allowed or not, and why. Who calls is not part of it. */
 export interface Question {
   readonly table: string;
-  readonly action: Action;
+  readonly action: TableAction;
   /** What was typed for each column of the row's key. All empty where the question is about a list. */
   readonly key: Readonly<Record<string, string>>;
   /** What was typed as the values of a write: a JSON object as text. */
@@ -12,7 +13,7 @@ export interface Question {
 }
 
 /** The actions of a caller that can be explained. */
-export const actions: readonly Action[] = ["read", "create", "update", "delete", "history"];
+export const actions: readonly TableAction[] = ["read", "create", "update", "delete", "history"];
 
 /** The question as a request body for the server; or what is wrong with it, or missing in it. */
 export type AskedFor =
@@ -24,7 +25,7 @@ export type AskedFor =
 /**
  * Makes the body of the request to `/admin/api/explain` from a question, without the member `as`, which says who calls.
  */
-export function bodyOf({ table, action, key, values }: Question, shape: TableShape): AskedFor {
+export function bodyOf({ table, action, key, values }: Question, shape: SchemaTable): AskedFor {
   const parts: Record<string, unknown> = { action, table };
   const isOfRow = action === "update" || action === "delete";
   if (action !== "create" && Object.values(key).some((text) => text !== "")) {
@@ -46,10 +47,10 @@ export function bodyOf({ table, action, key, values }: Question, shape: TableSha
   return { body: parts };
 }
 
-function valuesOf(text: string): Row | null {
+function valuesOf(text: string): TableRow | null {
   try {
     const value: unknown = text.trim() === "" ? {} : JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Row) : null;
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as TableRow) : null;
   } catch {
     return null;
   }
@@ -59,12 +60,12 @@ function valuesOf(text: string): Row | null {
  * The question in the query parameters of an address. What is missing or unknown there is asked about the first table,
  * and about `read`.
  */
-export function questionOf(parameters: URLSearchParams, tables: readonly TableShape[]): Question {
+export function questionOf(parameters: URLSearchParams, tables: readonly SchemaTable[]): Question {
   const table = tables.find(({ name }) => name === parameters.get("table")) ?? tables[0]!;
   const action = actions.find((each) => each === parameters.get("action")) ?? "read";
   let key: Record<string, string> = {};
   try {
-    const given = JSON.parse(parameters.get("key") ?? "{}") as Row;
+    const given = JSON.parse(parameters.get("key") ?? "{}") as TableRow;
     key = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]));
   } catch {
     // A key in the address that is not valid JSON is ignored, so that the question is about no particular row.

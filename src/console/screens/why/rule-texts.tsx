@@ -1,10 +1,11 @@
-import type { Explanation, SchemaShape, Term } from "../../server/shapes.js";
+import type { ExplainedTerm, Explanation } from "../../../wire/explanation.js";
+import type { ServedSchema } from "../../../wire/schema-in-force.js";
 import { texts } from "../../texts.js";
 import { highlighted, type TermText } from "./highlight.js";
 import { truthOf } from "./truth.js";
 
 interface RuleTextsProps {
-  readonly schema: SchemaShape;
+  readonly schema: ServedSchema;
   readonly explanation: Explanation;
 }
 
@@ -43,14 +44,14 @@ export function RuleTexts({ schema, explanation: { rule, terms } }: RuleTextsPro
 
 interface Run {
   readonly title: string | null;
-  readonly run: readonly Term[];
+  readonly run: readonly ExplainedTerm[];
 }
 
 /**
  * An update rule is tested twice: with the row as it is before the update, and as it is after. The rule is shown once
  * where its terms have the same values both times, otherwise once for each.
  */
-function runsOf(terms: readonly Term[]): readonly Run[] {
+function runsOf(terms: readonly ExplainedTerm[]): readonly Run[] {
   const runs = (["before", "after"] as const).map((row) => ({
     title: texts.why.rows[row],
     run: terms.filter((term) => term.row === row),
@@ -67,7 +68,7 @@ function Rule({
 }: {
   readonly title: string | null;
   readonly text: TermText;
-  readonly terms: readonly Term[];
+  readonly terms: readonly ExplainedTerm[];
 }) {
   return (
     <>

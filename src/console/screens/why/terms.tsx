@@ -1,5 +1,5 @@
+import type { ExplainedTerm } from "../../../wire/explanation.js";
 import { Badge } from "../../parts/badge.js";
-import type { Term } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { type Truth, truthOf } from "./truth.js";
 
@@ -12,7 +12,7 @@ const kinds: Readonly<Record<Truth, "good" | "bad" | "warn" | "plain">> = {
 };
 
 /** The list of the terms of a rule, each with its value. */
-export function Terms({ terms }: { readonly terms: readonly Term[] }) {
+export function Terms({ terms }: { readonly terms: readonly ExplainedTerm[] }) {
   return (
     <section class="card">
       <h3>{texts.why.terms}</h3>

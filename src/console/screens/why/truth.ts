@@ -1,4 +1,4 @@
-import type { Term } from "../../server/shapes.js";
+import type { ExplainedTerm } from "../../../wire/explanation.js";
 
 /**
  * The value of a term as it is shown. `some` is for a list: the values of the term differ from row to row.
@@ -10,7 +10,7 @@ export type Truth = "true" | "false" | "null" | "some" | "unfinished";
  * The value of a term as it is shown: of the one row in question, or of the rows of a list, of which `counts` has the
  * numbers by value.
  */
-export function truthOf({ truth, unfinished, counts }: Term): Truth {
+export function truthOf({ truth, unfinished, counts }: ExplainedTerm): Truth {
   if (unfinished) return "unfinished";
   if (truth !== null) return truth ? "true" : "false";
   if (counts === undefined) return "null";

@@ -1,4 +1,6 @@
 import { useState } from "preact/hooks";
+import type { Explanation } from "../../../wire/explanation.js";
+import type { ServedSchema } from "../../../wire/schema-in-force.js";
 import { CallerButton } from "../../callers/caller-button.js";
 import { callerOf, callerParameters } from "../../callers/caller-parameters.js";
 import { Editor } from "../../editor/editor.js";
@@ -10,7 +12,6 @@ import { go, hrefOf, route } from "../../route.js";
 import { type As, asMember } from "../../server/as.js";
 import { ask } from "../../server/ask.js";
 import { loadSchema } from "../../server/schema.js";
-import type { Explanation, SchemaShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { ExplanationView } from "./explanation-view.js";
 import { actions, bodyOf, type Question, questionOf } from "./question.js";
@@ -36,7 +37,7 @@ export default function Why() {
 
 const nobody: As = { kind: "anonymous", id: "", label: texts.callers.anonymous };
 
-function Asking({ schema }: { readonly schema: SchemaShape }) {
+function Asking({ schema }: { readonly schema: ServedSchema }) {
   const { parameters } = route.value;
   const question = questionOf(parameters, schema.tables);
   const as = callerOf(parameters) ?? nobody;
@@ -55,7 +56,7 @@ function Asking({ schema }: { readonly schema: SchemaShape }) {
 }
 
 interface QuestionFormProps {
-  readonly schema: SchemaShape;
+  readonly schema: ServedSchema;
   readonly question: Question;
   readonly as: As;
   readonly onChange: (question: Question, as: As) => void;
@@ -113,7 +114,7 @@ function QuestionForm({ schema, question, as, onChange }: QuestionFormProps) {
 }
 
 interface AnswerOfProps {
-  readonly schema: SchemaShape;
+  readonly schema: ServedSchema;
   readonly question: Question;
   readonly as: As;
 }

@@ -1,4 +1,16 @@
-import type { ErrorCode } from "../http/refusal.js";
+import {
+  constant,
+  count,
+  flag,
+  list,
+  mapOf,
+  milliseconds,
+  nullOr,
+  object,
+  oneOf,
+  type Schema,
+  text,
+} from "./schema.js";
 
 /** Why a call is allowed or refused, as `POST /admin/api/explain` answers it (docs/reference/http.md#explain). */
 export interface Explanation {
@@ -13,7 +25,7 @@ export interface Explanation {
    * The error with which the call itself would be answered, as far as rules decide; null where `allowed` is true or
    * null.
    */
-  readonly refusal: { readonly status: number; readonly code: ErrorCode; readonly message: string } | null;
+  readonly refusal: { readonly status: number; readonly code: string; readonly message: string } | null;
   /** The rule that decides; null where an API key has the scope, because no rule is asked then. */
   readonly rule: ExplainedRule | null;
   readonly terms: readonly ExplainedTerm[];
@@ -132,3 +144,55 @@ export interface ExplainedCounts {
    */
   readonly offered: number | null;
 }
+
+const place = { line: nullOr(count), column: nullOr(count) };
+
+const term: Schema<ExplainedTerm> = object(
+  {
+    kind: oneOf("term", "condition"),
+    text,
+    ...place,
+    path: text,
+    row: oneOf("before", "after"),
+    truth: nullOr(flag),
+    unfinished: constant(true),
+    counts: object({ true: count, false: count, null: count }),
+  },
+  "row",
+  "unfinished",
+  "counts",
+);
+
+const notJudged: Schema<NotJudged> = object({
+  kind: oneOf("not_null", "check", "unique", "foreign_key", "trigger"),
+  columns: list(text),
+  text: nullOr(text),
+});
+
+/** The schema of an explanation. */
+export const explanation: Schema<Explanation> = object(
+  {
+    allowed: nullOr(flag),
+    reason: text,
+    refusal: nullOr(object({ status: count, code: text, message: text })),
+    rule: nullOr(object({ name: text, text: nullOr(text), ...place })),
+    terms: list(term),
+    columns: mapOf(object({ read: flag, write: flag })),
+    values: mapOf<unknown>({}),
+    not_judged: list(notJudged),
+    sql: nullOr(text),
+    plan: list(object({ detail: text, index: nullOr(text) })),
+    way: nullOr(text),
+    indexes: list(object({ table: text, columns: list(text) })),
+    rows_read: nullOr(count),
+    ms: milliseconds,
+    counts: object({
+      rows: count,
+      rows_truncated: flag,
+      allowed: count,
+      allowed_truncated: flag,
+      offered: nullOr(count),
+    }),
+  },
+  "counts",
+);

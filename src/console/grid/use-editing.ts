@@ -1,0 +1,68 @@
+import type { RefObject } from "preact";
+import { useLayoutEffect, useState } from "preact/hooks";
+import type { SchemaColumn } from "../../wire/schema-in-force.js";
+import type { Cell } from "./grid-keys.js";
+import type { GridProps } from "./grid-props.js";
+import type { Editing } from "./grid-row.js";
+import { isPreview } from "./value.js";
+
+/** The editing of a grid's cell in place. */
+export interface CellEditing {
+  /** The cell that is being edited; null where none is. */
+  readonly current: Editing | null;
+  /** The index of the row that is being edited; -1 where none is. */
+  readonly row: number;
+  /** Begins to edit a cell, or opens its row beside the grid where its value cannot be edited in place. */
+  readonly begin: (cell: Cell, typed: string | null) => void;
+  readonly save: (value: unknown) => Promise<void>;
+  readonly cancel: () => void;
+}
+
+/** Edits one cell at a time of a grid, of which `frame` is the element that takes the keys. */
+export function useEditing(
+  { columns, rows, idOf, isEditable, onOpen, onSave }: GridProps,
+  rowIds: readonly (string | null)[],
+  frame: RefObject<HTMLDivElement | null>,
+): CellEditing {
+  const [editing, setEditing] = useState<Editing | null>(null);
+  const editedRow = editing === null ? -1 : rowIds.indexOf(idOf(editing.row));
+  const editedColumn = columns.find(({ name }) => name === editing?.column);
+  // The editing ends where its row or its column is gone.
+  const isGone = editing !== null && (editedRow < 0 || editedColumn === undefined);
+  useLayoutEffect(() => {
+    if (isGone) setEditing(null);
+  }, [isGone]);
+  // When the editing ends, the keyboard goes on in the grid, unless something else than the field had the focus.
+  useLayoutEffect(() => {
+    if (editing === null) return;
+    return () => {
+      if (document.activeElement === document.body) frame.current?.focus();
+    };
+  }, [editing]);
+  const begin = (cell: Cell, typed: string | null) => {
+    const column = columns[cell.column];
+    const row = rows[cell.row];
+    if (column === undefined || row === undefined) return;
+    const isInPlace = isEditable(column) && rowIds[cell.row] !== null && !isLarge(column, row[column.name]);
+    if (!isInPlace) return onOpen(cell.row, column.name);
+    if (column.type === "boolean" && typed !== null) return;
+    setEditing({ row, column: column.name, typed });
+  };
+  const save = async (value: unknown) => {
+    await onSave(editing!.row, editedColumn!, value);
+    // Meanwhile the user may have left this cell by Escape, and be editing another one.
+    setEditing((current) => (current === editing ? null : current));
+  };
+  return { current: editing, row: editedRow, begin, save, cancel: () => setEditing(null) };
+}
+
+const lineLengthMax = 400;
+
+/**
+ * Whether a value is too large, or of the wrong type, to be edited in a cell's single line. Such a value is edited
+ * beside the grid.
+ */
+function isLarge({ type }: SchemaColumn, value: unknown): boolean {
+  if (isPreview(value) || type === "json" || type === "blob") return true;
+  return typeof value === "string" && (value.length > lineLengthMax || value.includes("\n"));
+}

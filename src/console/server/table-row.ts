@@ -1,0 +1,2 @@
+/** A row of a table: its values by the names of the columns. */
+export type TableRow = Readonly<Record<string, unknown>>;

@@ -1,0 +1,23 @@
+import { count, instant, nullOr, object, oneOf, type Static, text } from "./schema.js";
+
+/** The schema of a mail that the server has sent or is to send. */
+export const listedMail = object(
+  {
+    id: text,
+    purpose: text,
+    to: text,
+    created_at: instant,
+    state: oneOf("waiting", "sent", "failed", "dropped"),
+    attempts: count,
+    next_attempt_at: nullOr(instant),
+    ended_at: nullOr(instant),
+    last_error: nullOr(text),
+    link: nullOr(text),
+  },
+  "link",
+);
+/**
+ * A mail that the server has sent or is to send. `link` is the link in the mail. It is only shown where mails are
+ * logged instead of sent, as in development.
+ */
+export type ListedMail = Static<typeof listedMail>;

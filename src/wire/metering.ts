@@ -1,0 +1,21 @@
+import { constant, count, nullOr, object, oneOf, type Static, text } from "./schema.js";
+
+/** The members that metering adds to the `meta` of an answer. */
+export const meteringMembers = {
+  rows_read: nullOr(count),
+  rows_written: nullOr(count),
+  rows_returned: nullOr(count),
+  metering: object({
+    version: constant(1),
+    attempt_id: text,
+    status: oneOf("recorded", "summed", "unrecorded"),
+  }),
+};
+
+/**
+ * The counts of rows that a request has cost (`docs/reference/metering.md`). A count is null where the server does not
+ * know it. Where metering is off, an answer has none of these members.
+ */
+export type Metering = {
+  readonly [Name in keyof typeof meteringMembers]?: Static<(typeof meteringMembers)[Name]>;
+};

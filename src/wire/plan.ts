@@ -1,0 +1,54 @@
+import { count, flag, list, nullOr, object, openObject, type Schema, type Static, text } from "./schema.js";
+
+/** What a step does. Plans in JSON contain these names. */
+export type StepKind =
+  | "create_table"
+  | "adopt_table"
+  | "drop_table"
+  | "rename_table"
+  | "add_column"
+  | "drop_column"
+  | "rename_column"
+  | "rebuild_table"
+  | "create_index"
+  | "drop_index"
+  | "create_history"
+  | "drop_history"
+  | "create_search"
+  | "drop_search"
+  | "create_trigger"
+  | "drop_trigger";
+
+/** A hazard of a step, with the number of rows or values that it concerns. */
+export interface AssessedHazard {
+  readonly effect: "destructive" | "impossible";
+  readonly reason: string;
+  readonly count: number | null;
+}
+
+/**
+ * A step of a plan after the queries of its hazards have run. Hazards that are left out at a count of zero
+ * (`onlyIfCounted`) are gone where zero was counted.
+ */
+export interface PlannedStep {
+  readonly kind: StepKind;
+  readonly description: string;
+  readonly statements: readonly string[];
+  readonly safe: boolean;
+  readonly hazards: readonly AssessedHazard[];
+}
+
+const steps: Schema<readonly PlannedStep[]> = list(openObject({ safe: flag }) as Schema<PlannedStep>);
+
+/** The schema of the plan of a change of the schema. */
+export const schemaPlan = object({ base: nullOr(text) as Schema<string>, hash: text, steps });
+/**
+ * The plan of a change of the schema: the steps from the schema in force, whose hash is `base`, to the new one, whose
+ * hash is `hash`.
+ */
+export type SchemaPlan = Static<typeof schemaPlan>;
+
+/** The schema of what was done to change the schema. */
+export const schemaChange = object({ version: count, hash: text, steps });
+/** What was done to change the schema: the steps to the schema with this version and this hash. */
+export type SchemaChange = Static<typeof schemaChange>;

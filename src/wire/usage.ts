@@ -1,0 +1,25 @@
+import { count, list, nullOr, object, type Schema, type Static, text } from "./schema.js";
+
+/** The schema of what the requests of a day, of a table or of a caller have cost together. */
+export const summedUsage = object({
+  key: nullOr(text) as Schema<string>,
+  requests: count,
+  rows_read: count,
+  rows_written: count,
+  rows_returned: count,
+  unknown_reads: count,
+});
+/**
+ * What the requests of a day, of a table or of a caller have cost together. `key` names the day, the table or the
+ * caller.
+ */
+export type SummedUsage = Static<typeof summedUsage>;
+
+const gap = object({ at: text, reason: text, attempts_max: count });
+/** A time for which receipts (the records of what requests cost) are missing, so that the sums are too low. */
+export type UsageGap = Static<typeof gap>;
+
+/** The schema of what is said beside sums of usage. */
+export const usageMeta = object({ gaps: list(gap) });
+/** What is said beside sums of usage: which receipts are missing. */
+export type UsageMeta = Static<typeof usageMeta>;
