@@ -8,14 +8,7 @@ import { beyondNumbers, notFound } from "../request/row-request.js";
 import { type LoneWrite, loneWrite } from "../row/lone-write.js";
 import { ignored } from "../row/refused-write.js";
 import type { RowWrite } from "../row/row-write.js";
-import {
-  durationOf,
-  logicalRows,
-  rowsReadBy,
-  sentWrite,
-  triggersOf,
-  type WrittenRow,
-} from "../row/sent-write.js";
+import { durationOf, logicalRows, rowsReadBy, triggersOf, type WrittenRow } from "../row/sent-write.js";
 import type { AnswerSource } from "../sql/kept-answers.js";
 import type { NotWritten } from "../sql/row.js";
 import { bind, type SlotValues } from "../sql-text/fragment.js";
