@@ -98,7 +98,7 @@ const shownKeys: ShownKeys<Sections> = {
 
 /**
  * GET /admin/api/settings: shows the settings in force, and no secret
- * (docs/reference/configuration.md#what-is-in-force).
+ * (docs/reference/configuration.md#settings-in-force).
  */
 export const getSettingsEndpoint: AdminEndpoint = {
   method: "GET",

@@ -44,9 +44,14 @@ function by(
 }
 
 /**
+<<<<<<< HEAD
+ * Makes the OpenAPI paths of `/admin/api/data` and of operations that administrators run
+ * (`docs/reference/http.md#access-without-rules`). They take and answer the same as the paths under `/api` and `/ops`.
+=======
  * Returns the endpoints of `/admin/api/data`, and those by which administrators run operations
- * (`docs/reference/http.md#rows-past-the-rules`). They take and answer the same as those under `/api` and `/ops`, and
+ * (`docs/reference/http.md#access-without-rules`). They take and answer the same as those under `/api` and `/ops`, and
  * have the same handlers.
+>>>>>>> main
  */
 export function dataEndpoints(metered: boolean): readonly Endpoint[] {
   const metering = metered ? meteringMembers : {};

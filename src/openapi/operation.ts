@@ -113,7 +113,7 @@ function codesOf(status: ErrorStatus): readonly string[] {
 
 /**
  * The credentials that the server accepts, as security schemes of OpenAPI
- * (`docs/reference/http.md#requests-and-answers`).
+ * (`docs/reference/http.md#requests-and-responses`).
  */
 export const securitySchemes = {
   accessToken: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "a user's" },

@@ -45,7 +45,7 @@ test("a page that a thousand cursors reach costs what the second one costs", asy
       "speed",
       thousandthName,
       ms(thousandth),
-      `${ms(second)} the second`,
+      `${ms(second)} for the second`,
       second / thousandth,
       "≥ 0.85",
     );

@@ -70,7 +70,7 @@ async function stoppedByFunction(file, sql) {
 }
 
 const ways = {
-  "libsql/promise: interrupt()": async () => {
+  "libsql/promise: `interrupt()`": async () => {
     const { default: Database } = await import("libsql/promise");
     const database = new Database(":memory:");
     const statement = await database.prepare(endless);
@@ -85,9 +85,9 @@ const ways = {
       times.push(since(from));
     }
     const after = await (await database.prepare("SELECT 1")).raw(true).all([]);
-    return `${ms(median(times))}; the connection answers ${after[0][0]} afterwards`;
+    return `${ms(median(times))}; the connection is ${after[0][0] === 1 ? "usable" : "not usable"} afterwards`;
   },
-  "node:sqlite: terminate() of the thread": async () => {
+  "node:sqlite: `terminate()` of the thread": async () => {
     const { worker } = inThread(":memory:", endless);
     await once(worker, "message");
     await delay(headStartMs);
@@ -95,13 +95,13 @@ const ways = {
     await worker.terminate();
     return ms(since(from));
   },
-  "node:sqlite: process.exit() beside the thread": async () => {
+  "node:sqlite: `process.exit()` while the thread runs": async () => {
     const { worker } = inThread(":memory:", endless);
     await once(worker, "message");
     await delay(headStartMs);
     process.exit(0);
   },
-  "node:sqlite: calls of an authorizer while a statement runs": async () => {
+  "node:sqlite: calls to an authorizer for a statement": async () => {
     const { DatabaseSync } = await import("node:sqlite");
     const database = new DatabaseSync(await filled(100_000));
     const statement = database.prepare("SELECT count(*) FROM t WHERE body LIKE '%x%'");
@@ -118,26 +118,25 @@ const ways = {
       await filled(20_000),
       "SELECT count(*) FROM t a, t b WHERE a.body < b.body AND go(a.id + b.id)",
     ),
-  "node:sqlite: the same, called outside of a subquery that takes long": async () =>
+  "node:sqlite: the same function, called outside a long subquery": async () =>
     stoppedByFunction(
       await filled(20_000),
       "SELECT count(*) FROM t a WHERE go(a.id) AND (SELECT count(*) FROM t b, t c WHERE b.body < c.body AND b.id > a.id)",
     ),
-  "node:sqlite: the end of a list of 1,000,000 rows, sorted, in which the function is not called":
-    async () => {
-      const { DatabaseSync } = await import("node:sqlite");
-      const database = new DatabaseSync(await filled(1_000_000));
-      let lastCall = 0;
-      database.function("go", { varargs: true }, () => {
-        lastCall = performance.now();
-        return 1;
-      });
-      database
-        .prepare("SELECT json_group_array(body) FROM (SELECT body FROM t WHERE go(id) ORDER BY body, id)")
-        .all();
-      return ms(since(lastCall));
-    },
-  "node:sqlite: a scan of 100,000 rows with that function, beside one without": async () => {
+  "node:sqlite: end of a sort of 1,000,000 rows, in which the function is not called": async () => {
+    const { DatabaseSync } = await import("node:sqlite");
+    const database = new DatabaseSync(await filled(1_000_000));
+    let lastCall = 0;
+    database.function("go", { varargs: true }, () => {
+      lastCall = performance.now();
+      return 1;
+    });
+    database
+      .prepare("SELECT json_group_array(body) FROM (SELECT body FROM t WHERE go(id) ORDER BY body, id)")
+      .all();
+    return ms(since(lastCall));
+  },
+  "node:sqlite: a scan of 100,000 rows with that function, and one without": async () => {
     const { DatabaseSync } = await import("node:sqlite");
     const database = new DatabaseSync(await filled(100_000));
     const flag = new Int32Array(new SharedArrayBuffer(4));
@@ -156,7 +155,7 @@ const ways = {
       }),
     );
     const [plain, checked] = [0, 1].map((side) => median(times.map((pair) => pair[side])));
-    return `${ms(checked)} beside ${ms(plain)}: ${median(times.map(([a, b]) => b / a)).toFixed(1)} times`;
+    return `${ms(checked)} and ${ms(plain)}: ${median(times.map(([a, b]) => b / a)).toFixed(1)} times`;
   },
   "node:sqlite: a child process that is killed": async () => {
     const file = await filled(1000);
@@ -195,7 +194,7 @@ const ways = {
       await once(child, "exit");
       kills.push(since(from));
     }
-    return `${ms(median(kills))}, and ${ms(median(starts))} until another answers; ${median(hops).toFixed(0)} µs a point read, ${residentMb.toFixed(0)} MB each`;
+    return `${ms(median(kills))}, and ${ms(median(starts))} until another one is ready; ${median(hops).toFixed(0)} µs per point read, ${residentMb.toFixed(0)} MB each`;
   },
 };
 

@@ -92,9 +92,9 @@ test.skipIf(!canSlowDown).each([1, 5, 10])("reads beside writes, %i ms a flush",
     }
     figure(
       "slow disk",
-      `reads beside ${writesPerSecond} writes a second, ${ms} ms a flush`,
-      `p50 ${spread(ratios, 2)} times that without writes`,
-      `p99 less twice that without writes: ${spread(excess, 1)} ms`,
+      `reads during ${writesPerSecond} writes a second, ${ms} ms per flush`,
+      `p50 ${spread(ratios, 2)} times the p50 without writes`,
+      `p99 minus twice the p99 without writes: ${spread(excess, 1)} ms`,
     );
     expect(ratios).toHaveLength(turns);
   } finally {
@@ -114,7 +114,7 @@ test.skipIf(!canSlowDown)("writes of 16 clients beside a bare server, 5 ms a flu
       const [ours, theirs] = await compare([svc, bare], work);
       figure(
         "slow disk",
-        `${work}s of 16 clients, 5 ms a flush`,
+        `${work}s by 16 clients, 5 ms per flush`,
         `${ours!.rate.toFixed(0)} a second, the bare server ${theirs!.rate.toFixed(0)}`,
         `${ours!.ratio.toFixed(1)} times`,
       );

@@ -30,7 +30,7 @@ test("beside a bare server on the same data", async () => {
       const rates = [ours!, theirs!].map(({ rate }) => `${rate.toFixed(0)} /s`);
       figure("speed", name, ...rates, ours!.ratio, `≥ ${atLeast[work]}`);
     }
-    figure("speed", "one fsync of this disk", `${fsyncMs(chat.directory).toFixed(2)} ms`, "", "", "");
+    figure("speed", "one fsync on this disk", `${fsyncMs(chat.directory).toFixed(2)} ms`, "", "", "");
   } finally {
     await svc.end();
     await bare.end();
@@ -62,19 +62,12 @@ test("reads at half of the rate that they can have, while four users sign in a s
       clearInterval(timer);
       expect((await Promise.all(signIns)).length).toBeGreaterThan(readSeconds * 2);
     }
-    const name = "p99 of point reads at half of their rate, four sign-ins a second beside them";
+    const name = "p99 of point reads at half their rate, during four sign-ins a second";
     const besideMs = median(p99.map(({ beside }) => beside));
     const aloneMs = median(p99.map(({ alone }) => alone));
     const ratio = median(p99.map(({ alone, beside }) => beside / alone));
     figure("speed", name, `${besideMs.toFixed(1)} ms`, `${aloneMs.toFixed(1)} ms without`, ratio, "≤ 1.5");
-    figure(
-      "speed",
-      "memory under that load, its peak",
-      `${peakMb(svc.pid).toFixed(0)} MB`,
-      "",
-      "",
-      "< 160 MB",
-    );
+    figure("speed", "peak memory under that load", `${peakMb(svc.pid).toFixed(0)} MB`, "", "", "< 160 MB");
   } finally {
     await svc.end();
     rmSync(chat.directory, { recursive: true, force: true });

@@ -20,12 +20,12 @@ test("from the start of the process to the first answer", async () => {
     rmSync(directory, { recursive: true });
     nothing.push(await timed(async () => spawnSync(process.execPath, ["-e", "0"])));
   }
-  const name = "start of the process to its first answer";
+  const name = "start of the process to its first response";
   figure(
     "speed",
     name,
     `${median(existing).toFixed(0)} ms`,
-    `${median(empty).toFixed(0)} ms on no database, ${median(nothing).toFixed(0)} ms of Node alone`,
+    `${median(empty).toFixed(0)} ms without a database, ${median(nothing).toFixed(0)} ms for Node alone`,
     "",
     "< 400 ms",
   );

@@ -135,7 +135,7 @@ async function measure(name: string, asked: readonly Asked[], turns: number): Pr
     const [least, most] = [Math.min(...ratios).toFixed(2), Math.max(...ratios).toFixed(2)];
     figure(
       "ways",
-      `${name}, beside ${rows} rows of others`,
+      `${name}, ${rows} rows of other users`,
       `${median(medians).toFixed(3)} ms`,
       `${median(ratios).toFixed(2)} x (${least} to ${most})`,
       `rows_read ${read}`,
@@ -243,10 +243,10 @@ test.skipIf(pocketbase === undefined)(
         const [mine, its] = await compare(contestants, "all");
         figure(
           "ways",
-          `50 of a member's 1000, beside ${rows} rows of others`,
+          `50 of a member's 1000 rows, ${rows} rows of other users`,
           `${mine!.rate.toFixed(0)} /s`,
           `${mine!.ratio.toFixed(1)} x`,
-          `${its!.rate.toFixed(0)} /s by PocketBase`,
+          `${its!.rate.toFixed(0)} /s for PocketBase`,
         );
       } finally {
         await server.end("SIGTERM");
@@ -296,7 +296,7 @@ test("a member of every room waits no longer than without ways", async () => {
     const [ways, search] = [median(times.messages!), median(times.letters!)];
     figure(
       "ways",
-      `50 of 99900 rows in all 100 rooms of a member, ${name}`,
+      `50 of 99900 rows, for a member of all 100 rooms, ${name}`,
       `${ways.toFixed(3)} ms`,
       `${(ways / search).toFixed(2)} x`,
       `${search.toFixed(3)} ms without ways`,

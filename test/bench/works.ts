@@ -6,8 +6,8 @@ const rounds = Number(process.env.ROUNDS ?? 21);
 const seconds = Number(process.env.SECONDS ?? 0.4);
 export const works: readonly (readonly [work: Work, name: string])[] = [
   ["point", "point read, owner rule"],
-  ["room", "50 of the 1,000 of a room, with total, membership rule"],
-  ["all", "50 of all 100,000, with total, membership rule"],
+  ["room", "50 of the 1,000 rows of a room, with total, membership rule"],
+  ["all", "50 of all 100,000 rows, with total, membership rule"],
   ["create", "create, membership rule"],
   ["update", "update by key, owner rule"],
   ["delete", "delete by key, owner rule"],

@@ -155,28 +155,28 @@ test("1,000 rows at once, and one by one", async () => {
           );
         const ways: Way[] = [
           {
-            name: "a bulk of 1,000",
+            name: "one request with 1,000 rows",
             asked: post("/api/messages", times(rows, message)),
             requests: 1,
             clients: 1,
             repeats: 10,
           },
           {
-            name: "a bulk of 1,000, whose rule looks into the table itself",
+            name: "one request with 1,000 rows, rule that reads the table itself",
             asked: post("/api/replies", times(rows, reply)),
             requests: 1,
             clients: 1,
             repeats: 10,
           },
           {
-            name: "10 batches of 100 creates, one after the other",
+            name: "10 batches of 100 creates, in sequence",
             asked: post("/api/_svc/batch", { operations: times(batchRows, create) }),
             requests: rows / batchRows,
             clients: 1,
             repeats: 1,
           },
           {
-            name: "1,000 creates, one after the other",
+            name: "1,000 creates, in sequence",
             asked: post("/api/messages", message),
             requests: rows,
             clients: 1,
@@ -227,10 +227,10 @@ test.each(["full", "normal"] as const)('a create with an Idempotency-Key, "%s"',
     const keys = [
       // As svc's client makes them, and as many others do.
       {
-        name: "that begin with the time",
+        name: "keys that begin with the time",
         make: () => `${Date.now().toString(16)}-${randomBytes(16).toString("hex")}`,
       },
-      { name: "all random", make: randomUUID },
+      { name: "random keys", make: randomUUID },
     ];
     for (const clients of [1, connections]) {
       const requests = clients === 1 ? creates / 4 : creates;
@@ -262,8 +262,8 @@ test.each(["full", "normal"] as const)('a create with an Idempotency-Key, "%s"',
           ratioOf(cpu[i]!, cpu[control]!),
           bound,
         );
-      for (const [k, { name }] of keys.entries()) row(`keys ${name}`, 2 * k, 2 * k + 1, "≤ 1.15 x");
-      row("a header that nobody reads, beside none", 1, 4, "");
+      for (const [k, { name }] of keys.entries()) row(name, 2 * k, 2 * k + 1, "≤ 1.15 x");
+      row("an unused header, compared with none", 1, 4, "");
     }
   });
 });

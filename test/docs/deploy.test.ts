@@ -35,13 +35,13 @@ test("what lives under the previous secret lives as long as the page says", () =
   const { auth } = config;
   expect(Object.fromEntries(seconds.map(([, what, number]) => [what, Number(number)]))).toEqual({
     "access token": auth.access_token_ttl_secs,
-    "successor that a used refresh token gives again": auth.refresh_token_rotation_grace_secs,
+    "successor that a used refresh token returns again": auth.refresh_token_rotation_grace_secs,
     cursor: cursorLifetimeMs / 1000,
-    "sign-in at a provider that is under way": stateLifetimeMs / 1000,
-    "link to reset a password, mailed or about to be": linkLifetimeSeconds.password_reset,
-    "link to change an address, likewise": linkLifetimeSeconds.email_change,
-    "link to confirm an address, likewise": linkLifetimeSeconds.email_verification,
-    "invitation, likewise": linkLifetimeSeconds.invitation,
+    "social sign-in in progress": stateLifetimeMs / 1000,
+    "link to reset a password": linkLifetimeSeconds.password_reset,
+    "link to change an address": linkLifetimeSeconds.email_change,
+    "link to confirm an address": linkLifetimeSeconds.email_verification,
+    invitation: linkLifetimeSeconds.invitation,
     "count of failed passwords": accountWindowMsMax / 1000,
     "count of mails to an address": mailWindowMs / 1000,
   });

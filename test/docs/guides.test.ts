@@ -12,7 +12,7 @@ const textOf = (guide: string) => readFileSync(`docs/guides/${guide}.md`, "utf8"
 
 test("lifetimes and limits that the guides name are the defaults", () => {
   expect(textOf("auth")).toContain(
-    `An access token lives ${auth.access_token_ttl_secs / 60} minutes (\`auth.access_token_ttl_secs\`)`,
+    `An access token is valid for ${auth.access_token_ttl_secs / 60} minutes (\`auth.access_token_ttl_secs\`)`,
   );
   expect(auth.refresh_token_rotation_grace_secs).toBe(10);
   expect(textOf("auth")).toContain("within ten seconds (`auth.refresh_token_rotation_grace_secs`)");
@@ -23,9 +23,9 @@ test("lifetimes and limits that the guides name are the defaults", () => {
     `| change of the address | ${linkLifetimeSeconds.email_change / 3600} hour |`,
   ])
     expect(textOf("auth")).toContain(row);
-  expect(textOf("tables")).toContain(`${api.scan_limit.toLocaleString("en")} if nothing else is set`);
+  expect(textOf("tables")).toContain(`${api.scan_limit.toLocaleString("en")} by default`);
   expect(stateLifetimeMs).toBe(10 * 60_000);
-  expect(textOf("sign-in-providers")).toContain("of the answer within ten minutes");
+  expect(textOf("sign-in-providers")).toContain("of the response within ten minutes");
   expect(textOf("sign-in-providers")).toContain(`within ${exchangeCodeLifetimeMs / 1000} seconds`);
 });
 

@@ -19,130 +19,154 @@ function constant(within: string, name: string): number {
 }
 
 const limits: Readonly<Record<string, number>> = {
-  "bytes of header lines together": constant("http-server.ts", "headerBytesMax"),
-  "bytes of a body under `/auth`, the import of users excepted": constant("auth/body.ts", "authBodyBytesMax"),
-  "seconds in which a request has to arrive, under Node": constant("http-server.ts", "arrivalSecondsMax"),
-  "depth of nested JSON": constant("strict-json.ts", "depthMax"),
-  "rows that [one request creates](http.md#several-at-once)": constant("write-requests.ts", "bulkRowsMax"),
-  "operations of a [batch](http.md#batch)": constant("writes/batch.ts", "batchWritesMax"),
-  "mutations of a [push](../sync.md#push)": constant("writes/push.ts", "mutationsMax"),
-  "clients that push, for each caller": constant("writes/ledger.ts", "clientsMax"),
-  "mutations of a client of which the results are known": constant("writes/ledger.ts", "resultsMax"),
-  "bytes of an answer that is kept for a repetition": constant("kept-answers.ts", "keptBytesMax"),
-  "statements of one transaction, on D1": constant("worker/d1.ts", "statementsMax"),
-  "rows of a page": constant("tables/", "limitMax"),
-  "rows of a page where `limit` is not given": constant("tables/", "limitDefault"),
-  "values of `in`": constant("tables/", "inValuesMax"),
-  "paths of `expand`": constant("plan/resolve-expansions.ts", "expansionsMax"),
-  "references that a path of `expand` follows": constant("plan/resolve-expansions.ts", "stepsMax"),
-  "rows of one path backwards inside of a row": constant("plan/resolve-expansions.ts", "innerLimitMax"),
-  "`limit` times the limits inside of `expand`": constant("plan/resolve-expansions.ts", "innerRowsMax"),
-  "characters of the rows of a page with `expand`": constant(
+  "size of all header lines, in bytes": constant("http-server.ts", "headerBytesMax"),
+  "size of a body under `/auth`, except for the import of users, in bytes": constant(
+    "auth/body.ts",
+    "authBodyBytesMax",
+  ),
+  "time for a request to arrive, under Node, in seconds": constant("http-server.ts", "arrivalSecondsMax"),
+  "nesting depth of JSON": constant("strict-json.ts", "depthMax"),
+  "rows that [one request](http.md#create-several-rows) creates": constant(
+    "write-requests.ts",
+    "bulkRowsMax",
+  ),
+  "operations in a [batch](http.md#batch)": constant("writes/batch.ts", "batchWritesMax"),
+  "mutations in a [push](../sync.md#push)": constant("writes/push.ts", "mutationsMax"),
+  "clients of one caller that push": constant("writes/ledger.ts", "clientsMax"),
+  "latest mutations of a client whose results are stored": constant("writes/ledger.ts", "resultsMax"),
+  "size of a response that is [stored for repetition](http.md#idempotency), in bytes": constant(
+    "kept-answers.ts",
+    "keptBytesMax",
+  ),
+  "statements in one transaction, on D1": constant("worker/d1.ts", "statementsMax"),
+  "rows on a page": constant("tables/", "limitMax"),
+  "rows on a page without `limit`": constant("tables/", "limitDefault"),
+  "values of an `in`": constant("tables/", "inValuesMax"),
+  "paths in `expand`": constant("plan/resolve-expansions.ts", "expansionsMax"),
+  "references along one path of `expand`": constant("plan/resolve-expansions.ts", "stepsMax"),
+  "rows that a backward path of `expand` adds to a row": constant(
+    "plan/resolve-expansions.ts",
+    "innerLimitMax",
+  ),
+  "`limit` multiplied by the sum of the limits in `expand`": constant(
+    "plan/resolve-expansions.ts",
+    "innerRowsMax",
+  ),
+  "characters of all rows on a page with `expand`": constant(
     "list/expanded-rows.ts",
     "expandedCharactersMax",
   ),
-  "groups of an aggregate": constant("tables/", "groupColumnsMax"),
+  "columns in `group` of an aggregate": constant("tables/", "groupColumnsMax"),
   "results of an aggregate": constant("tables/", "resultsMax"),
-  "words of a `search`": constant("tables/", "searchWordsMax"),
-  "characters of a `search`": constant("tables/", "searchCharactersMax"),
-  "filters of a list": constant("tables/", "filtersMax"),
-  "filters of a [list as JSON](http.md#lists-as-json)": constant("tables/", "bodyFiltersMax"),
-  "depth of groups of filters": constant("tables/", "groupsMax"),
-  "`offset` and `limit` together, in an order that no index yields": constant("tables/", "sortedPlacesMax"),
-  "characters of a cursor": constant("tables/", "cursorLengthMax"),
-  "seconds that a cursor lives": constant("tables/", "cursorLifetimeMs") / 1000,
-  "bytes of a [preview](http.md#previews)": constant("tables/routes/permitted-request.ts", "previewMax"),
-  "tables of a pull": constant("sync/", "tablesMax"),
-  "changes of a page of a pull": constant("sync/", "limitMax"),
-  "changes of a page where `limit` is not given": constant("sync/", "limitDefault"),
-  "milliseconds that a pull waits": constant("sync/", "waitMsMax"),
-  "entries of the log since a checkpoint": constant("sync/", "entriesMax"),
-  "rows that changes may concern": constant("tables/sql/delta.ts", "candidatesMax"),
-  "bytes of the request of a stream, or of a pull that waits": constant("sync/routes.ts", "waitingBytesMax"),
-  "seconds between two comments of a stream": constant("sync/live.ts", "heartbeatMs") / 1000,
-  "seconds that a stream lasts on a Worker": constant("sync/routes.ts", "streamMsMax") / 1000,
-  "cost of the `contains` of a list": constant("tables/", "searchCostMax"),
-  "steps of an [operation](operations.md)": constant("parse-operations.ts", "stepsMax"),
-  "characters of a step's SQL": constant("sqlite/proof.ts", "lengthMax"),
-  "parameters that a step uses, each as often as it is written": constant("sqlite/proof.ts", "parametersMax"),
-  "rows that an operation answers with": constant("sql/operation.ts", "returnedRowsMax"),
+  "words in a `search`": constant("tables/", "searchWordsMax"),
+  "characters in a `search`": constant("tables/", "searchCharactersMax"),
+  "filters in a list": constant("tables/", "filtersMax"),
+  "filters in a [list as JSON](http.md#lists-as-json)": constant("tables/", "bodyFiltersMax"),
+  "nesting depth of filter groups": constant("tables/", "groupsMax"),
+  "`offset` plus `limit`, in an order that no index yields": constant("tables/", "sortedPlacesMax"),
+  "length of a cursor, in characters": constant("tables/", "cursorLengthMax"),
+  "lifetime of a cursor, in seconds": constant("tables/", "cursorLifetimeMs") / 1000,
+  "size of a [preview](http.md#previews), in bytes": constant(
+    "tables/routes/permitted-request.ts",
+    "previewMax",
+  ),
+  "tables in a pull": constant("sync/", "tablesMax"),
+  "changes on a page of a pull": constant("sync/", "limitMax"),
+  "changes on a page without `limit`": constant("sync/", "limitDefault"),
+  "time that a pull waits, in milliseconds": constant("sync/", "waitMsMax"),
+  "log entries since a checkpoint": constant("sync/", "entriesMax"),
+  "rows that these entries may affect": constant("tables/sql/delta.ts", "candidatesMax"),
+  "size of the request of a stream or of a waiting pull, in bytes": constant(
+    "sync/routes.ts",
+    "waitingBytesMax",
+  ),
+  "time between two comments in a stream, in seconds": constant("sync/live.ts", "heartbeatMs") / 1000,
+  "duration of a stream on a Worker, in seconds": constant("sync/routes.ts", "streamMsMax") / 1000,
+  "cost of all `contains` filters of a request": constant("tables/", "searchCostMax"),
+  "steps in an [operation](operations.md)": constant("parse-operations.ts", "stepsMax"),
+  "length of a step's SQL, in characters": constant("sqlite/proof.ts", "lengthMax"),
+  "uses of parameters in a step": constant("sqlite/proof.ts", "parametersMax"),
+  "rows that an operation returns": constant("sql/operation.ts", "returnedRowsMax"),
   "long reads that wait": constant("libsql-long-work.ts", "waitingMax"),
   "long writes that wait": constant("long-writes.ts", "waitingMax"),
-  "bytes of prepared statements of a connection, under Node": constant(
+  "prepared statements of a connection, under Node, in bytes": constant(
     "libsql-connection.ts",
     "statementsBytesMax",
   ),
-  "bytes of the plans of lists": constant("tables/routes/remembered.ts", "listsBytesMax"),
-  "characters of a shape (columns, filters and order), beyond which it is not kept": constant(
+  "plans of lists, in bytes": constant("tables/routes/remembered.ts", "listsBytesMax"),
+  "length of a cached shape (columns, filters and order), in characters": constant(
     "platform/memo.ts",
     "keyLengthMaxDefault",
   ),
-  "characters of a statement, beyond which it is not kept": constant(
-    "platform/memo.ts",
-    "statementLengthMax",
-  ),
-  "[last requests](log.md#the-last-requests) that administrators see": constant(
+  "length of a cached statement, in characters": constant("platform/memo.ts", "statementLengthMax"),
+  "[last requests](log.md#the-last-requests) that a process keeps": constant(
     "log/recent-requests.ts",
     "recentMax",
   ),
-  "columns of a table": constant("schema-problems.ts", "columnsMax"),
-  "columns of a table's `search`": constant("schema-problems.ts", "searchColumnsMax"),
-  "characters of a check, a default or an index's condition": constant("/fragment.ts", "lengthMax"),
-  "characters of a rule": constant("rules/", "textLengthMax"),
-  "depth of parentheses, `not` and `exists` in a rule": constant("rules/", "nestingMax"),
+  "columns in a table": constant("schema-problems.ts", "columnsMax"),
+  "columns in the `search` of a table": constant("schema-problems.ts", "searchColumnsMax"),
+  "length of a check, a default or an index's condition, in characters": constant(
+    "/fragment.ts",
+    "lengthMax",
+  ),
+  "length of a rule, in characters": constant("rules/", "textLengthMax"),
+  "nesting depth of parentheses, `not` and `exists` in a rule": constant("rules/", "nestingMax"),
   "named conditions": constant("rules/", "conditionsMax"),
-  "bytes of a password": constant("passwords.ts", "passwordBytesMax"),
-  "bytes of an address": constant("email.ts", "emailBytesMax"),
-  "users of an import": constant("import-users.ts", "usersMax"),
-  "characters of an imported id": constant("import-users.ts", "idLengthMax"),
-  "characters of an API key's name": constant("administration.ts", "nameLengthMax"),
-  "seconds that a [session of the console](../console.md#sessions) lasts":
+  "size of a password, in bytes": constant("passwords.ts", "passwordBytesMax"),
+  "size of an address, in bytes": constant("email.ts", "emailBytesMax"),
+  "users in an import": constant("import-users.ts", "usersMax"),
+  "length of an imported id, in characters": constant("import-users.ts", "idLengthMax"),
+  "length of an API key's name, in characters": constant("administration.ts", "nameLengthMax"),
+  "lifetime of a [session of the console](../console.md#sessions), in seconds":
     constant("console-cookie.ts", "consoleSessionMs") / 1000,
-  "seconds for which it stays confirmed": constant("auth/sessions/console-cookie.ts", "confirmedMs") / 1000,
-  "seconds of the link that makes the first administrator":
+  "time for which the password confirms that session, in seconds":
+    constant("auth/sessions/console-cookie.ts", "confirmedMs") / 1000,
+  "lifetime of the [setup link](../console.md#create-the-first-administrator), in seconds":
     constant("auth/links/setup-link.ts", "lifetimeMs") / 1000,
   "sessions of one user": constant("store/sessions.ts", "sessionsMax"),
-  "addresses from which a user is known to sign in": constant("store/throttle.ts", "knownAddressesMax"),
-  "used refresh tokens of a session that are kept within the grace window": constant(
+  "client addresses from which a user is known to sign in": constant(
+    "store/throttle.ts",
+    "knownAddressesMax",
+  ),
+  "used refresh tokens that a session keeps within the grace window": constant(
     "store/sessions.ts",
     "usedTokensMax",
   ),
-  "passwords that wait to be hashed": constant("node/passwords/argon2.ts", "queueMax"),
-  "of those places that each client address has for itself": constant(
+  "passwords waiting to be hashed": constant("node/passwords/argon2.ts", "queueMax"),
+  "places in this queue that are reserved for each client address": constant(
     "node/passwords/hash-queue.ts",
     "ownPlaces",
   ),
-  "seconds in which registrations, resent links, resets and changes of address from a client address are counted":
+  "window for registrations, resent links, resets and changes of address from one client address, in seconds":
     constant("request-allowance.ts", "windowMs") / 1000,
-  "bytes of a secret, at least": constant("environment.ts", "secretBytesMin"),
-  "seconds of a link to confirm an address": linkLifetimeSeconds.email_verification,
-  "seconds of an invitation": linkLifetimeSeconds.invitation,
-  "seconds of a link to reset a password": linkLifetimeSeconds.password_reset,
-  "seconds of a link to change an address": linkLifetimeSeconds.email_change,
-  "seconds in which a sign-in proves whose an account without a password is":
+  "minimum size of a secret, in bytes": constant("environment.ts", "secretBytesMin"),
+  "lifetime of a link to confirm an address, in seconds": linkLifetimeSeconds.email_verification,
+  "lifetime of an invitation, in seconds": linkLifetimeSeconds.invitation,
+  "lifetime of a link to reset a password, in seconds": linkLifetimeSeconds.password_reset,
+  "lifetime of a link to change an address, in seconds": linkLifetimeSeconds.email_change,
+  "time after a sign-in in which an account without a password needs no further proof, in seconds":
     constant("as-owner.ts", "recentSignInMs") / 1000,
-  "seconds in which a social sign-in has to come back": constant("state.ts", "stateLifetimeMs") / 1000,
-  "seconds of the code of a social sign-in": constant("state.ts", "exchangeCodeLifetimeMs") / 1000,
-  "mails that are sent at once": constant("mail/outbox.ts", "mailsInHandMax"),
-  "seconds for which a mail is tried again": constant("mail/outbox.ts", "giveUpAfterMs") / 1000,
-  "seconds for which it is kept what became of a mail":
+  "time for a user to return from a sign-in provider, in seconds":
+    constant("state.ts", "stateLifetimeMs") / 1000,
+  "lifetime of the code of a social sign-in, in seconds":
+    constant("state.ts", "exchangeCodeLifetimeMs") / 1000,
+  "mails sent at the same time": constant("mail/outbox.ts", "mailsInHandMax"),
+  "time for which a mail is retried, in seconds": constant("mail/outbox.ts", "giveUpAfterMs") / 1000,
+  "time for which the outcome of a mail is kept, in seconds":
     constant("auth/accounts/purge.ts", "mailKeepMs") / 1000,
-  "seconds in which mails of a kind to one address are counted":
+  "window for mails of one kind to one address, in seconds":
     constant("mail-allowance.ts", "mailWindowMs") / 1000,
-  "links, sessions and tokens that have ended, removed of each kind in a minute":
+  "expired links, sessions and tokens removed per minute, of each kind":
     constant("auth/accounts/purge.ts", "rowsMax") * constant("auth/accounts/purge.ts", "roundsMax"),
-  "counters of failed passwords and mails whose window has ended, removed in a minute":
+  "expired counters of failed passwords and mails removed per minute":
     constant("auth/accounts/purge.ts", "rowsMax") * constant("auth/accounts/purge.ts", "counterRoundsMax"),
-  "receipts that wait in memory while the journal does not work": constant(
-    "recorder.ts",
-    "waitingMaxDefault",
-  ),
-  "receipts of a block of the journal": constant("node/journal/", "blockSize"),
-  "seconds in which requests may finish when the server stops":
+  "receipts waiting in memory while the journal does not work": constant("recorder.ts", "waitingMaxDefault"),
+  "receipts in a block of the journal": constant("node/journal/", "blockSize"),
+  "time for requests to finish when the server stops, in seconds":
     constant("node/listening.ts", "drainMs") / 1000,
-  "seconds that a database file may be locked by another process":
+  "time for which another process may lock the database file, in seconds":
     constant("node/database/libsql.ts", "lockWaitMs") / 1000,
-  "seconds that a libSQL server may take to answer": constant("remote/libsql.ts", "deadlineMs") / 1000,
+  "time for a libSQL server to respond, in seconds": constant("remote/libsql.ts", "deadlineMs") / 1000,
 };
 
 it("the page's numbers are those of the source", () => {
@@ -150,12 +174,12 @@ it("the page's numbers are those of the source", () => {
   expect(Object.fromEntries([...rows].map(([, what, number]) => [what, Number(number)]))).toEqual(limits);
 });
 
-it("the sizes of answers on the page of backends are those of the source", () => {
+it("the sizes of responses on the page of backends are those of the source", () => {
   const backends = readFileSync("docs/reference/backends.md", "utf8");
-  const [row] = /^\| Stored values in one answer.*$/m.exec(backends)!;
+  const [row] = /^\| Stored values in one response.*$/m.exec(backends)!;
   const sizes = [...row.matchAll(/(\d+) bytes/g)].map(([, size]) => Number(size));
   const files = ["node/database/libsql.ts", "remote/libsql.ts", "worker/d1.ts"];
   expect(sizes).toEqual(files.map((file) => constant(file, "answerBytesMax")));
-  const [image] = /^\| Size of a row in the \[log of changes\].*$/m.exec(backends)!;
+  const [image] = /^\| Size of a row in the \[change log\].*$/m.exec(backends)!;
   expect(image).toMatch(new RegExp(`\\| ${constant("worker/d1.ts", "imageBytesMax")} bytes \\|$`));
 });

@@ -301,7 +301,7 @@ afterAll(() => {
   const shown = [...slowest].map(([what, ms]) => `${what} ${(ms / 1000).toFixed(2)} s`);
   figure(
     "strength",
-    "database locked by another process, full, read-only",
+    "database locked by another process, disk full, file system read-only",
     `longest time to a 503: ${shown.join(", ")}; ${kept} acknowledged writes, none lost`,
   );
 });

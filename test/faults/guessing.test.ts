@@ -52,6 +52,6 @@ it("1,000 addresses that guess one account's password for a day are let through 
   figure(
     "strength",
     "1,000 addresses guess one account's password for a day",
-    `${tries} tries, ${let_through} let through; of the owner's own sign-ins, one an hour, ${own} of ${ownTries} answered, and from a new address the one behind a reset`,
+    `${tries} attempts, ${let_through} let through; the owner's own sign-ins, one an hour: ${own} of ${ownTries} succeeded; the one from a new address after a reset succeeded`,
   );
 });

@@ -112,11 +112,11 @@ it(`${hours} hours of ${perSecond} anonymous reads a second stay within the boun
   const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(0)} MB`;
   figure(
     "journal",
-    `${hours} h of ${perSecond} anonymous reads a second, ${requests} of them made`,
+    `${hours} h of ${perSecond} anonymous reads a second, ${requests} of them sent`,
     megabytes(bytesMax),
     `${sumsAfter} s`,
     megabytes(most),
-    `${Number(kept![2]) - sent.alone} sums beside ${sent.alone} receipts`,
+    `${Number(kept![2]) - sent.alone} sums and ${sent.alone} receipts`,
     megabytes(statSync(file).size),
   );
   await database.close();

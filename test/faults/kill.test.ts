@@ -501,8 +501,8 @@ it(`${rounds} times kill -9: nothing that was answered is lost, nothing is there
   );
   figure(
     "strength",
-    `the same rounds: reads and writes that take long, and end at a deadline of 300 ms`,
-    `${heaper.finished} finished, ${heaper.interrupted} interrupted; none by half`,
+    `kill -9, ${rounds} rounds: long reads and writes, with a deadline of 300 ms`,
+    `${heaper.finished} finished, ${heaper.interrupted} interrupted; none partly done`,
   );
   expect({ lost, torn }).toEqual({ lost: [], torn: [] });
 });

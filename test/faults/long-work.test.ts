@@ -140,13 +140,13 @@ const needle = "x".repeat(64);
 const cases: readonly Case[] = [
   { name: "an `exists` that no index serves", who: "user", path: () => "/api/few", may: read },
   {
-    name: "the same of one row",
+    name: "the same for a single row",
     who: "user",
     path: (i) => `/api/few/${i + 1}`,
     may: [...read, "403 forbidden"],
   },
   {
-    name: "an order without an index, over all that may be sorted",
+    name: "a sort without an index, over as many rows as allowed",
     who: "anonymous",
     path: (i) => `/api/wide?sort=-label,body&offset=${9_000 - i}&limit=1000&filter[id][lte]=99999`,
     may: [...read, "400 bad_request"],
@@ -164,34 +164,34 @@ const cases: readonly Case[] = [
     may: read,
   },
   {
-    name: "groups of wide texts, each a row",
+    name: "groups of wide texts, one row each",
     who: "anonymous",
     path: (i) =>
       `/api/wide/_svc/aggregate?group=label,body&max=body&sort=-max_body&limit=1&filter[id][lte]=${99_999 - i}`,
     may: [...read, "400 bad_request"],
   },
   { name: "all rows, with total", who: "anonymous", path: () => "/api/narrow", may: read },
-  { name: "letters of 49,000 rooms, by ways", who: "user", path: () => "/api/letters", may: read },
+  { name: "a list over 49,000 rooms, by ways", who: "user", path: () => "/api/letters", may: read },
   {
-    name: "the same, backwards and without a total",
+    name: "the same, in descending order and without total",
     who: "user",
     path: (i) => `/api/letters?sort=-id&total=none&offset=${i}`,
     may: read,
   },
   {
-    name: "the same, in an order without an index",
+    name: "the same, sorted without an index",
     who: "user",
     path: (i) => `/api/letters?sort=label&offset=${i}`,
     may: read,
   },
   {
-    name: "rows expanded backwards and counted, past the scan limit",
+    name: "a backward `expand` with `count`, past the scan limit",
     who: "user",
     path: (i) => `/api/parents?expand[children.parent_id][count]=true&offset=${i % 2}`,
     may: [...read, "400 bad_request"],
   },
   {
-    name: "the newest of each, none of which the caller may see",
+    name: "a backward `expand`, newest first, to rows that the caller may not read",
     who: "user",
     path: (i) => `/api/parents?expand[children.parent_id][sort]=-id&limit=${21 + (i % 10)}`,
     may: [...read, "400 bad_request"],
@@ -273,7 +273,7 @@ it("nobody waits for the dearest request of somebody else", async () => {
   expect(await server.end("SIGTERM")).toBe(0);
   figure(
     "long work",
-    "SIGTERM with 20 long reads under way",
+    "SIGTERM during 20 long reads",
     "exit 0",
     `${(performance.now() - fromMs).toFixed(0)} ms`,
     "",

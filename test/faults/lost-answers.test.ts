@@ -259,8 +259,8 @@ it.each([
     const bytes = [...sweptBytes.values()].sort((a, b) => a - b);
     figure(
       "strength",
-      `${writesInAll} mixed writes on ${target}, each answer cut`,
-      `connections cut ${cuts.request} times within requests, ${cuts.wait} while the server worked, ${cuts.answer} within answers, at ${offsets.size} different bytes${stride === 1 ? `, at every one of ${bytes.length} answers of ${bytes[0]} to ${bytes.at(-1)} bytes` : ""}; ${repeated} writes sent again after they were done; lost 0; done twice 0`,
+      `${writesInAll} mixed writes on ${target}, each response cut off`,
+      `connections cut ${cuts.request} times during requests, ${cuts.wait} while the server worked, ${cuts.answer} during responses, at ${offsets.size} different bytes${stride === 1 ? `, at every byte of ${bytes.length} responses of ${bytes[0]} to ${bytes.at(-1)} bytes` : ""}; ${repeated} writes repeated after they were done; lost 0; done twice 0`,
     );
   },
 );

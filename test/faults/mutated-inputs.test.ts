@@ -217,7 +217,7 @@ describe(`${inputs} mutated inputs`, () => {
       if (ms > longest.ms) longest = { ms, text };
     }
     expect(own()).toEqual(before);
-    figure("strength", `${inputs} mutated ${name}`, `crashes 0; the longest ${longest.ms.toFixed(1)} ms`);
+    figure("strength", `${inputs} mutated ${name}`, `crashes 0; longest ${longest.ms.toFixed(1)} ms`);
     if (process.env.SHOW) console.log(JSON.stringify(longest.text));
   });
 });

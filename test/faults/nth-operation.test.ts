@@ -309,7 +309,7 @@ afterAll(() => {
   const { database, journal, mail, halfDone, otherAnswers } = counts;
   figure(
     "strength",
-    "a fault at operation N, for every N",
-    `${database} database calls, ${journal} journal calls, ${mail} mail calls, each × 2 ways; half done: ${halfDone}; other answers: ${otherAnswers}`,
+    "a fault in the Nth call, for every N",
+    `${database} database calls, ${journal} journal calls, ${mail} mail calls, each failing in 2 ways; partly done: ${halfDone}; unexpected responses: ${otherAnswers}`,
   );
 });

@@ -429,6 +429,6 @@ it(`${rounds} times kill -9 while clients push: a model agrees with rows, ledger
   figure(
     "strength",
     `kill -9, ${rounds} rounds, ${clients.length} clients of ${userCount} users push mutations`,
-    `mutations ${told.length}: applied ${of("applied")}, conflicts ${of("conflict")}, rejected ${of("rejected")}; pushes ${pushes}, unanswered ${unanswered}, sent twice at once ${twice}, sent again ${again}, with a gap ${gaps}, with another body ${otherBodies}; rows, ledger and answers as the model has them; lost 0; done twice 0`,
+    `mutations ${told.length}: applied ${of("applied")}, conflicts ${of("conflict")}, rejected ${of("rejected")}; pushes ${pushes}, unanswered ${unanswered}, sent twice at once ${twice}, sent again ${again}, with a gap ${gaps}, with another body ${otherBodies}; rows, ledger and responses match the model; lost 0; done twice 0`,
   );
 });

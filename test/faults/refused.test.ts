@@ -44,7 +44,7 @@ const kinds = (token: string): readonly Kind[] => {
   const unknown = (i: number) => ({ email: `nobody${i}@example.com`, password: "wrong horse" });
   return [
     {
-      name: "a sign-in past the limit, for another unknown address each",
+      name: "a sign-in past the limit, for a different unknown address each time",
       path: "/auth/login",
       init: (i) => sent(unknown(i)),
       status: 429,
@@ -56,65 +56,74 @@ const kinds = (token: string): readonly Kind[] => {
       status: 429,
     },
     {
-      name: "a registration with too short a password",
+      name: "a registration with a password that is too short",
       path: "/auth/register",
       init: (i) => sent({ ...unknown(i), password: "x" }),
       status: 400,
     },
     {
-      name: "a registration past the limit, of another address each",
+      name: "a registration past the limit, with a different address each time",
       path: "/auth/register",
       init: (i) => sent({ ...unknown(i), password: "correct horse" }),
       status: 429,
     },
     {
-      name: "a reset past the limit, for another address each",
+      name: "a password reset past the limit, for a different address each time",
       path: "/auth/password-reset/request",
       init: (i) => sent({ email: unknown(i).email }),
       status: 429,
     },
     {
-      name: "a mail to confirm an address past the limit, another one each",
+      name: "a resent confirmation past the limit, for a different address each time",
       path: "/auth/email-verification/resend",
       init: (i) => sent({ email: unknown(i).email }),
       status: 429,
     },
     {
-      name: "another bad token each",
+      name: "an invalid access token, a different one each time",
       path: "/api/notes",
       init: (i) => ({ headers: { Authorization: `Bearer ${token}${i}` } }),
       status: 401,
     },
     {
-      name: "another unknown API key each",
+      name: "an unknown API key, a different one each time",
       path: "/api/notes",
       init: (i) => ({ headers: { Authorization: `Bearer svc_${String(i).padStart(43, "0")}` } }),
       status: 401,
     },
     {
-      name: "a refresh with another token each",
+      name: "a refresh with an unknown token, a different one each time",
       path: "/auth/refresh",
       init: (i) => sent({ refresh_token: `none${i}` }),
       status: 401,
     },
     {
-      name: "a read that the rules deny whatever the row",
+      name: "a read that the rules deny for every row",
       path: "/api/closed",
       init: () => ({ headers }),
       status: 403,
     },
     {
-      name: "a write that they deny",
+      name: "a write that the rules deny for every row",
       path: "/api/closed",
       init: (i) => sent({ id: i }, headers),
       status: 403,
     },
-    { name: "a table that there is not", path: "/api/nothing", status: 404 },
-    { name: "a path that there is not", path: "/nothing", status: 404 },
-    { name: "another bad cursor each", path: "/api/notes?cursor=", status: 400 },
-    { name: "another bad filter each", path: "/api/notes?filter[body][none]=", status: 400 },
-    { name: "a body that is no JSON", path: "/auth/login", init: (i) => sent(`{${i}`), status: 400 },
-    { name: "a method that there is not", path: "/api/notes", init: () => ({ method: "PUT" }), status: 405 },
+    { name: "a table that does not exist", path: "/api/nothing", status: 404 },
+    { name: "a path that does not exist", path: "/nothing", status: 404 },
+    { name: "an invalid cursor, a different one each time", path: "/api/notes?cursor=", status: 400 },
+    {
+      name: "an invalid filter, a different one each time",
+      path: "/api/notes?filter[body][none]=",
+      status: 400,
+    },
+    { name: "a body that is not JSON", path: "/auth/login", init: (i) => sent(`{${i}`), status: 400 },
+    {
+      name: "a method that the path does not have",
+      path: "/api/notes",
+      init: () => ({ method: "PUT" }),
+      status: 405,
+    },
   ];
 };
 

@@ -71,6 +71,6 @@ it("200 connections that register keep nobody from signing in from another addre
   figure(
     "strength",
     "200 connections that register from one address",
-    `${made} of ${result.requests.total} made; of ${statuses.length} sign-ins from another address ${statuses.filter((status) => status === 200).length} answered, p99 ${quantile(times, 0.99).toFixed(0)} ms; 30 of 30 at once from a third`,
+    `${made} of ${result.requests.total} registered; sign-ins from another address: ${statuses.filter((status) => status === 200).length} of ${statuses.length} succeeded, p99 ${quantile(times, 0.99).toFixed(0)} ms; simultaneous sign-ins from a third address: 30 of 30`,
   );
 });

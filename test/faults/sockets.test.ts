@@ -74,7 +74,7 @@ it("500 sockets that say something and stop keep nobody else waiting, and are an
   figure(
     "strength",
     "500 slow sockets",
-    `50 lists beside them in ${took.toFixed(0)} ms; ten of them then finished, and answered`,
+    `50 lists meanwhile took ${took.toFixed(0)} ms; ten of the sockets then finished and got their responses`,
   );
 });
 
@@ -115,6 +115,10 @@ it(`${loginCount} logins at once are answered, if some of them only with when to
   expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(loginCount / 2);
   for (const { status, headers } of later)
     if (status === 429) expect(headers.get("Retry-After")).toMatch(/^\d+$/);
-  const refused = `${later.length} told when to come back`;
-  figure("strength", `${loginCount} logins at once`, `all answered in ${took.toFixed(0)} ms, ${refused}`);
+  const refused = `${later.length} of them refused for now`;
+  figure(
+    "strength",
+    `${loginCount} logins at once`,
+    `all responses within ${took.toFixed(0)} ms, ${refused}`,
+  );
 });

@@ -427,7 +427,7 @@ it(`${rounds} times kill -9: copies go on from their last checkpoints, without a
   for (const some of Object.values(counts)) expect(some).toBeGreaterThan(0);
   figure(
     "strength",
-    `kill -9, ${rounds} rounds, ${writerCount} writers, ${followersOfAKind} copies by pages and ${followersOfAKind} by streams`,
-    `writes acknowledged ${sum((writer) => writer.acknowledged)}, unanswered ${sum((writer) => writer.unanswered)}; pages ${pages}, events ${events}, with ${changes} changes, ${removals} of them removals; lost 0; resets 0; every copy exact after each round`,
+    `kill -9, ${rounds} rounds, ${writerCount} writers, ${followersOfAKind} copies by pull and ${followersOfAKind} by streams`,
+    `writes acknowledged ${sum((writer) => writer.acknowledged)}, unanswered ${sum((writer) => writer.unanswered)}; pages ${pages}, events ${events}, with ${changes} changes, ${removals} of them removals; lost 0; resets 0; every copy was exact after each round`,
   );
 });

@@ -45,8 +45,8 @@ it("three processes write, and one of them checkpoints after each of its commits
   const { failed, acknowledged, lost, sound } = await outcomeOf(["server", "beside", "beside"], seconds);
   figure(
     "strength",
-    "three writing processes, of which the server's alone checkpoints",
-    `${seconds} s; acknowledged ${acknowledged}, lost ${lost}; ${sound ? "sound" : "corrupt"}`,
+    "three writing processes, of which only the server's checkpoints",
+    `${seconds} s; acknowledged ${acknowledged}, lost ${lost}; ${sound ? "database intact" : "database corrupt"}`,
   );
   expect(acknowledged).toBeGreaterThan(1_000);
   expect({ failed, lost, sound }).toEqual({ failed: false, lost: 0, sound: true });

@@ -120,8 +120,8 @@ describe("a write", () => {
     const there = await ids();
     figure(
       "strength",
-      `${rounds} interrupted writes, beside others`,
-      `${there.length - acknowledged} rows of theirs, ${acknowledged - there.length} lost of others`,
+      `${rounds} interrupted writes, concurrent with others`,
+      `${there.length - acknowledged} of their rows stored, ${acknowledged - there.length} of the others lost`,
     );
     process.stdout.write(
       `overrun: median ${quantile(overruns, 0.5).toFixed(0)} ms, p99 ${quantile(overruns, 0.99).toFixed(0)} ms\n`,

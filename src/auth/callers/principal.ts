@@ -35,7 +35,7 @@ export type Actor = Caller | Administrator;
 
 /**
  * A user with the role `admin` who works with rows under `/admin/api/data`, where the rules of tables do not bind them
- * (`docs/reference/http.md#rows-past-the-rules`). Everywhere else the same person is a caller of the kind `user`.
+ * (`docs/reference/http.md#access-without-rules`). Everywhere else the same person is a caller of the kind `user`.
  */
 export interface Administrator {
   readonly kind: "admin";

@@ -6,7 +6,7 @@ import { accessTokenMs, type BrowserOptions, browse, credentials, type Tables } 
 
 interface Failure {
   readonly what: string;
-  /** The words of docs/guides/client.md. */
+  /** What docs/guides/client.md says that the user sees. */
   readonly sees: string;
   readonly happen: (browser: Browser, server: TestServer) => Promise<void>;
   readonly options?: BrowserOptions;
@@ -35,8 +35,8 @@ function loseAnswers(browser: Browser, which: string, times: number, as: (answer
 
 const failures: readonly Failure[] = [
   {
-    what: "A refresh gets no answer",
-    sees: "nothing: it is sent again inside the grace window, and gets the same successor",
+    what: "A refresh gets no response",
+    sees: "nothing: the client repeats it within the grace window and gets the same successor token",
     happen: async (browser) => {
       const client = await expired(browser);
       let first = true;
@@ -51,8 +51,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "The line is down for some seconds, when the server has just rotated",
-    sees: "nothing: attempts are spread over the grace window, the last one near its end",
+    what: "The connection fails for some seconds, after the server has rotated the token",
+    sees: "nothing: the client spreads its attempts over the grace window, the last one near its end",
     happen: async (browser) => {
       const client = await expired(browser);
       const from = browser.time.nowMs;
@@ -66,8 +66,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "An attempt is answered by something in between, while a slow one goes well",
-    sees: "nothing: a success counts, whichever attempt it is for",
+    what: "A proxy rejects one attempt while an earlier, slow one succeeds",
+    sees: "nothing: a success counts, whichever attempt it belongs to",
     happen: async (browser) => {
       const client = await expired(browser);
       let attempts = 0;
@@ -83,8 +83,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "No refresh gets an answer",
-    sees: "an error (`timeout`) after 15 s, and is still signed in: the next call tries again",
+    what: "No refresh gets a response",
+    sees: "an error (`timeout`) after 15 s; the user stays signed in, and the next call tries again",
     happen: async (browser) => {
       const client = await expired(browser);
       browser.network = (answer, request, signal) => (request === refresh ? hangs(signal) : answer());
@@ -95,8 +95,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "503 once",
-    sees: "nothing: refreshes, reads and writes are sent again, after a pause with jitter",
+    what: "A single 503",
+    sees: "nothing: the client repeats refreshes, reads and writes after a pause with jitter",
     happen: async (browser) => {
       const client = await expired(browser);
       const failed = new Set<string>();
@@ -114,8 +114,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "503 for longer",
-    sees: "an error (`auth_unavailable`) after five attempts, and is still signed in",
+    what: "Repeated 503s",
+    sees: "an error (`auth_unavailable`) after five attempts; the user stays signed in",
     happen: async (browser) => {
       const client = await expired(browser);
       browser.network = async (answer, request) => (request === refresh ? unavailable() : answer());
@@ -126,8 +126,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "A refresh's answer is cut off in its body",
-    sees: "nothing: it is sent again, and gets the same successor",
+    what: "The response to a refresh is cut off",
+    sees: "nothing: the client repeats the refresh and gets the same successor token",
     happen: async (browser) => {
       const client = await expired(browser);
       loseAnswers(browser, refresh, 1, resetInBody);
@@ -136,8 +136,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "A read's answer is cut off in its body",
-    sees: "nothing: it is sent again",
+    what: "The response to a read is cut off",
+    sees: "nothing: the client repeats the read",
     happen: async (browser) => {
       const client = await expired(browser);
       loseAnswers(browser, "GET /api/notes", 2, resetInBody);
@@ -146,8 +146,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "A write's answer is cut off in its body",
-    sees: "nothing: it is sent again with the same key, under which the server does it once",
+    what: "The response to a write is cut off",
+    sees: "nothing: the client repeats the write with the same key, so that the server does it once",
     happen: async (browser) => {
       const client = await expired(browser);
       const notes = client.table("notes");
@@ -163,8 +163,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "A write's answer is cut off in its body, each time",
-    sees: "an error (`network_error`) after three attempts: it was done once, or not at all",
+    what: "The response to a write is cut off every time",
+    sees: "an error (`network_error`) after three attempts; the write was done once or not at all",
     happen: async (browser) => {
       const client = await expired(browser);
       loseAnswers(browser, "POST /api/notes", 3, resetInBody);
@@ -175,8 +175,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "A write's answer is cut off in its body, and nobody is signed in",
-    sees: "an error (`network_error`): nobody knows whether it was done, so it is not sent again",
+    what: "The response to a write is cut off, and nobody is signed in",
+    sees: "an error (`network_error`); it is unknown whether the write was done, so the client does not repeat it",
     happen: async (browser) => {
       const guests = browser.tab<Tables>().table("guests");
       loseAnswers(browser, "POST /api/guests", 1, resetInBody);
@@ -186,8 +186,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "Somebody else signs in, in another tab, before a write is sent again",
-    sees: "an error (`unauthorized`): it is not sent as the other one, and was done once, or not at all",
+    what: "Another user signs in, in another tab, before a write is repeated",
+    sees: "an error (`unauthorized`); the write is not sent as the other user, and was done once or not at all",
     happen: async (browser) => {
       const client = browser.tab<Tables>();
       const other = browser.tab<Tables>();
@@ -203,8 +203,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "The device's clock is five minutes ahead, or behind, or jumps",
-    sees: "nothing: lifetimes are counted from when tokens came, and a 401 renews them whatever the clock says",
+    what: "The device's clock is five minutes ahead or behind, or jumps",
+    sees: "nothing: the client counts lifetimes from the arrival of the tokens, and a 401 renews them regardless of the clock",
     happen: async (browser) => {
       for (const [before, after] of [
         [300_000, 300_000],
@@ -225,7 +225,7 @@ const failures: readonly Failure[] = [
   },
   {
     what: "The storage is full",
-    sees: "nothing until the page is closed, which then signs in anew",
+    sees: "nothing until the page is closed; then the user must sign in again",
     happen: async (browser) => {
       browser.isFull = true;
       const client = await expired(browser);
@@ -237,8 +237,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "Two tabs refresh at once",
-    sees: "nothing: one of them does, by a Web Lock, and both go on with it",
+    what: "Two tabs refresh at the same time",
+    sees: "nothing: a Web Lock lets one of them refresh, and both use the result",
     happen: async (browser) => {
       const client = await expired(browser);
       const other = browser.tab<Tables>();
@@ -248,8 +248,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "Two tabs refresh at once, in a browser without Web Locks",
-    sees: "nothing: a lease in the storage stands for the lock",
+    what: "Two tabs refresh at the same time, in a browser without Web Locks",
+    sees: "nothing: a lease in the storage replaces the lock",
     options: { hasLocks: false },
     happen: async (browser) => {
       const client = await expired(browser);
@@ -260,8 +260,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "A tab was closed in the middle of a refresh",
-    sees: "nothing: its lease ends by itself, and the token that it used gets the same successor",
+    what: "A tab is closed during a refresh",
+    sees: "nothing: its lease expires, and the token that it used gets the same successor",
     options: { hasLocks: false },
     happen: async (browser) => {
       const client = await expired(browser);
@@ -283,8 +283,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "Something in between answers 401, or a page of its own",
-    sees: "an error, and is still signed in: only the server's `invalid_refresh_token` says so",
+    what: "A proxy responds with 401 or with its own page",
+    sees: "an error; the user stays signed in, because only the server's `invalid_refresh_token` ends the session",
     happen: async (browser) => {
       const client = await expired(browser);
       browser.network = async () => new Response("<h1>Sign in to the hotel's network</h1>", { status: 401 });
@@ -298,8 +298,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "The browser has dropped its cookies, or its storage",
-    sees: "the sign-in form, as nothing is left to renew the session with; signing out goes well, too",
+    what: "The browser has deleted its cookies or its storage",
+    sees: "the sign-in form, because nothing is left to renew the session with; signing out succeeds",
     happen: async (browser) => {
       const client = await expired(browser);
       browser.cookies.clear();
@@ -314,8 +314,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "Somebody else signs in, in another tab, while a call is under way",
-    sees: "an error (`unauthorized`): nothing is ever done as another one than it was begun by",
+    what: "Another user signs in, in another tab, during a call",
+    sees: "an error (`unauthorized`); a call is never carried out as a user other than the one who started it",
     happen: async (browser) => {
       const client = browser.tab<Tables>();
       const other = browser.tab<Tables>();
@@ -336,8 +336,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "Somebody else signs in, in another tab, while a refresh is under way",
-    sees: "nothing: signing in waits for the refresh, and then takes its place",
+    what: "Another user signs in, in another tab, during a refresh",
+    sees: "nothing: the sign-in waits for the refresh, and then replaces the session",
     happen: async (browser) => {
       const client = await expired(browser);
       const other = browser.tab<Tables>();
@@ -359,8 +359,8 @@ const failures: readonly Failure[] = [
     },
   },
   {
-    what: "Signing out while the server cannot be reached",
-    sees: "an error (`network_error`), and is still signed in: a token that nobody holds would live on",
+    what: "The user signs out while the server cannot be reached",
+    sees: "an error (`network_error`); the user stays signed in, because the session would otherwise continue on the server",
     happen: async (browser) => {
       const client = await expired(browser);
       browser.network = async () => {
@@ -372,7 +372,7 @@ const failures: readonly Failure[] = [
   },
   {
     what: "The session was ended elsewhere",
-    sees: "the sign-in form, in every tab, once a refresh was refused with the server's own 401",
+    sees: "the sign-in form in every tab, once the server has refused a refresh with 401",
     happen: async (browser, server) => {
       const client = browser.tab<Tables>();
       const other = browser.tab<Tables>();
@@ -411,7 +411,7 @@ describe.each(["bearer", "cookie"] as const)("a client with a %s session", (sess
 
 it("is in the guide's table, and nothing else is", () => {
   const guide = readFileSync("docs/guides/client.md", "utf8");
-  const [, table] = guide.split("| What happens | What the person sees |\n|---|---|\n");
+  const [, table] = guide.split("| What happens | What the user sees |\n|---|---|\n");
   const rows = failures.map(({ what, sees }) => `| ${what} | ${sees} |`);
   expect(table!.split("\n\n")[0]!.split("\n")).toEqual(rows);
 });
