@@ -34,8 +34,8 @@ export const plainErrors = [401, 403, 500, 503] as const;
 export const readErrors = [400, ...plainErrors] as const;
 /** The errors of an endpoint that changes something. */
 export const changeErrors = [...readErrors, 404, 409] as const;
-/** The errors of an endpoint that reads a body. */
-export const bodyErrors = [...changeErrors, 413, 415] as const;
+/** The errors of an endpoint that changes something by a body. */
+export const submitErrors = [...changeErrors, 413, 415] as const;
 
 /** The parameter for the id in the path. */
 export const idParameter = { name: "id", in: "path", required: true, schema: text };

@@ -13,7 +13,7 @@ import { formatStep } from "../schema/plan/format-plan.js";
 import { planChange } from "../schema/plan/plan.js";
 import { type SchemaChange, type SchemaPlan, schemaChange, schemaPlan } from "../wire/plan.js";
 import { data, oneOf, text } from "../wire/schema.js";
-import { type AdminEndpoint, bodyErrors, inQuery, withConsole } from "./endpoint.js";
+import { type AdminEndpoint, inQuery, submitErrors, withConsole } from "./endpoint.js";
 import type { AdminRequest, AdminServices } from "./services.js";
 
 const yaml = { "application/yaml": text };
@@ -31,7 +31,7 @@ export const planSchemaEndpoint: AdminEndpoint = {
   body: yaml,
   bodyIsOptional: true,
   answers: { 200: data(schemaPlan) },
-  errors: bodyErrors,
+  errors: submitErrors,
   events: ["admin_read", null],
   needs: "session",
   handle: planSchema,
@@ -62,7 +62,7 @@ export const applySchemaEndpoint: AdminEndpoint = {
   body: yaml,
   bodyIsOptional: true,
   answers: { 200: data(schemaChange) },
-  errors: bodyErrors,
+  errors: submitErrors,
   events: ["schema_applied", null],
   needs: "password",
   handle: applySchema,

@@ -8,14 +8,14 @@ import { type ApiKey, type MadeApiKey, madeApiKey, someApiKey } from "../wire/ke
 import { data, list, nullOr, object, openObject, text } from "../wire/schema.js";
 import {
   type AdminEndpoint,
-  bodyErrors,
   changeErrors,
   idParameter,
   people,
+  submitErrors,
   withConsole,
 } from "./endpoint.js";
 import type { AdminRequest } from "./services.js";
-import { listOf, listSystemRows, systemList } from "./system-list.js";
+import { listSystemRows, systemList, systemListOf } from "./system-list.js";
 
 const serviceKeys = systemList<ApiKey>("_service_keys", {
   id: "text",
@@ -33,7 +33,7 @@ export const getServiceKeysEndpoint: AdminEndpoint = {
   path: "/admin/api/service-keys",
   summary: "Lists API keys, without their secrets",
   callers: withConsole,
-  ...listOf(someApiKey),
+  ...systemListOf(someApiKey),
   needs: "session",
   handle: getServiceKeys,
 };
@@ -53,7 +53,7 @@ export const postServiceKeyEndpoint: AdminEndpoint = {
   callers: people,
   takes: openObject({ name: text, scopes: list(text), expires_at: nullOr(text) }, "expires_at"),
   answers: { 201: object({ data: madeApiKey, meta: object({ warnings: list(text) }) }, "meta") },
-  errors: bodyErrors,
+  errors: submitErrors,
   events: ["key_created", null],
   needs: "password",
   handle: postServiceKey,

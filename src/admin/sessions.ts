@@ -5,7 +5,7 @@ import { endSession, sessionsPage } from "../auth/store/sessions.js";
 import { tell } from "../http/answer-facts.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
-import type { ResultValue } from "../platform/database.js";
+import type { ResultRow } from "../platform/query.js";
 import { data } from "../wire/schema.js";
 import { type ListedSession, listedSession, type Revoked, revoked } from "../wire/sessions.js";
 import { type AdminEndpoint, administrators, idParameter, readErrors } from "./endpoint.js";
@@ -45,26 +45,16 @@ async function getSessions({ request, services, caller }: AdminRequest): Promise
   return newestFirstAnswer(found!.rows.map(placed), asked, name, services, caller);
 }
 
-type SessionRow = readonly [
-  id: string,
-  userId: string,
-  kind: ListedSession["kind"],
-  createdAtMs: number,
-  latestAtMs: number,
-  expiresAtMs: number,
-];
-
-function placed(row: readonly ResultValue[]): Placed<ListedSession> {
-  const [id, userId, kind, createdAtMs, latestAtMs, expiresAtMs] = row as SessionRow;
-  const shown = {
-    id,
-    user_id: userId,
-    kind,
-    created_at: instant(createdAtMs),
-    last_used_at: instant(latestAtMs),
-    expires_at: instant(expiresAtMs),
+function placed([id, userId, kind, createdAtMs, latestAtMs, expiresAtMs]: ResultRow): Placed<ListedSession> {
+  const shown: ListedSession = {
+    id: id as string,
+    user_id: userId as string,
+    kind: kind as ListedSession["kind"],
+    created_at: instant(createdAtMs as number),
+    last_used_at: instant(latestAtMs as number),
+    expires_at: instant(expiresAtMs as number),
   };
-  return { shown, place: [createdAtMs, id] };
+  return { shown, place: [createdAtMs as number, shown.id] };
 }
 
 /**

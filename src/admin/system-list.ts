@@ -71,7 +71,7 @@ function columnOf(name: string, type: ColumnType): Column {
  * Makes the parameters, the answer and the errors of an endpoint that answers such a list. `item` is the schema of one
  * item.
  */
-export const listOf = (item: Schema) => ({
+export const systemListOf = (item: Schema) => ({
   parameters: [
     ...["where", "filter"].map((name) => ({
       ...inQuery(name, { type: "object" }),

@@ -4,6 +4,7 @@ import { parseQueryString, type QueryParameter, quoted } from "../http/query-str
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import { listGaps, sumUsage, type TimeRange, type UsageGrouping } from "../metering/store.js";
+import type { ResultRow } from "../platform/query.js";
 import { list, object } from "../wire/schema.js";
 import { type SummedUsage, summedUsage, type UsageMeta, usageMeta } from "../wire/usage.js";
 import { type AdminEndpoint, inQuery, readErrors, withConsole } from "./endpoint.js";
@@ -53,33 +54,24 @@ async function getUsage({
     [sumUsage(range, grouping), listGaps(range)],
     longWorkFor(caller, config.api),
   );
-  const meta: UsageMeta = { gaps: gaps!.rows.map((row) => gapOf(row as GapRow)) };
-  return json({ data: sums!.rows.map((row) => summed(row as SumRow)), meta });
+  const meta: UsageMeta = { gaps: gaps!.rows.map(gapOf) };
+  return json({ data: sums!.rows.map(summed), meta });
 }
 
-type SumRow = readonly [
-  key: string,
-  requests: number,
-  rowsRead: number,
-  rowsWritten: number,
-  rowsReturned: number,
-  unknownReads: number,
-];
-type GapRow = readonly [atMs: number, reason: string, attemptsMax: number];
-
-function summed([key, requests, read, written, returned, unknown]: SumRow): SummedUsage {
+function summed([key, requests, read, written, returned, unknown]: ResultRow): SummedUsage {
   return {
-    key,
-    requests,
-    rows_read: read,
-    rows_written: written,
-    rows_returned: returned,
-    unknown_reads: unknown,
+    key: key as string,
+    requests: requests as number,
+    rows_read: read as number,
+    rows_written: written as number,
+    rows_returned: returned as number,
+    unknown_reads: unknown as number,
   };
 }
 
-function gapOf([atMs, reason, attemptsMax]: GapRow): UsageMeta["gaps"][number] {
-  return { at: new Date(atMs).toISOString(), reason, attempts_max: attemptsMax };
+function gapOf([atMs, reason, attemptsMax]: ResultRow): UsageMeta["gaps"][number] {
+  const at = new Date(atMs as number).toISOString();
+  return { at, reason: reason as string, attempts_max: attemptsMax as number };
 }
 
 function readParameters(

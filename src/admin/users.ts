@@ -24,14 +24,14 @@ import {
 } from "../wire/users.js";
 import {
   type AdminEndpoint,
-  bodyErrors,
   changeErrors,
   idParameter,
   readErrors,
+  submitErrors,
   withConsole,
 } from "./endpoint.js";
 import type { AdminRequest, AdminServices } from "./services.js";
-import { listOf, listSystemRows, systemList } from "./system-list.js";
+import { listSystemRows, systemList, systemListOf } from "./system-list.js";
 
 const users = systemList<ListedUser>(usersTable, {
   id: "text",
@@ -49,7 +49,7 @@ export const getUsersEndpoint: AdminEndpoint = {
   path: "/admin/api/users",
   summary: "Lists users",
   callers: withConsole,
-  ...listOf(ref("svc.someUser")),
+  ...systemListOf(ref("svc.someUser")),
   needs: "session",
   handle: getUsers,
 };
@@ -69,7 +69,7 @@ export const postUserEndpoint: AdminEndpoint = {
   callers: withConsole,
   takes: (password) => openObject({ email, password, role }, "role"),
   answers: { 201: userAnswer },
-  errors: bodyErrors,
+  errors: submitErrors,
   events: ["user_created", null],
   needs: "password",
   handle: postUser,
@@ -105,7 +105,7 @@ export const postInvitationEndpoint: AdminEndpoint = {
   callers: withConsole,
   takes: openObject({ email, role, redirect_to: nullOr(text) }, "role", "redirect_to"),
   answers: { 201: data(sentInvitation) },
-  errors: [...bodyErrors, 429],
+  errors: [...submitErrors, 429],
   events: ["invitation_sent", null],
   needs: "password",
   handle: postInvitation,
@@ -129,7 +129,7 @@ export const patchUserEndpoint: AdminEndpoint = {
   parameters: [idParameter],
   takes: object({ disabled: flag, role }, "disabled", "role"),
   answers: { 200: userAnswer },
-  errors: bodyErrors,
+  errors: submitErrors,
   // The handler names the event itself, depending on what it has changed.
   events: [null, null],
   needs: "password",

@@ -4,7 +4,7 @@ import { methodNotAllowed } from "./refusal.js";
 type RouteHandler = (c: Context) => Response | Promise<Response>;
 
 /** Makes a handler that answers 405 and names the allowed methods in the header `Allow`. */
-export const refuse =
+const refuse =
   (...allowed: readonly string[]): RouteHandler =>
   () =>
     methodNotAllowed(...allowed).toResponse();

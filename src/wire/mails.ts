@@ -1,4 +1,4 @@
-import { count, instant, nullOr, object, oneOf, type Static, text } from "./schema.js";
+import { count, dateTime, nullOr, object, oneOf, type Static, text } from "./schema.js";
 
 /** The schema of a mail that the server has sent or is to send. */
 export const listedMail = object(
@@ -6,11 +6,11 @@ export const listedMail = object(
     id: text,
     purpose: text,
     to: text,
-    created_at: instant,
+    created_at: dateTime,
     state: oneOf("waiting", "sent", "failed", "dropped"),
     attempts: count,
-    next_attempt_at: nullOr(instant),
-    ended_at: nullOr(instant),
+    next_attempt_at: nullOr(dateTime),
+    ended_at: nullOr(dateTime),
     last_error: nullOr(text),
     link: nullOr(text),
   },

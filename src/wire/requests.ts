@@ -1,9 +1,9 @@
-import { count, instant, milliseconds, nullOr, object, oneOf, type Static, text } from "./schema.js";
+import { count, dateTime, milliseconds, nullOr, object, oneOf, type Static, text } from "./schema.js";
 
 /** The schema of a request that the server has answered lately. */
 export const answeredRequest = object({
   id: text,
-  at: instant,
+  at: dateTime,
   method: text,
   route: text,
   status: count,

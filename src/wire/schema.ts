@@ -71,7 +71,7 @@ export const flag: Schema<boolean> = { type: "boolean" };
 /** The schema of a count: an integer from 0. */
 export const count: Schema<number> = { type: "integer", minimum: 0 };
 /** The schema of a time as ISO 8601 writes it. */
-export const instant: Schema<string> = { ...text, format: "date-time" };
+export const dateTime: Schema<string> = { ...text, format: "date-time" };
 /** The schema of a duration in milliseconds. */
 export const milliseconds: Schema<number> = { type: "number", minimum: 0 };
 /** The schema of a user's role. */

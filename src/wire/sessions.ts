@@ -1,4 +1,4 @@
-import { constant, flag, instant, object, oneOf, ref, type Schema, type Static, text } from "./schema.js";
+import { constant, dateTime, flag, object, oneOf, ref, type Schema, type Static, text } from "./schema.js";
 import type { TokenUser } from "./users.js";
 
 const kind = oneOf("tokens", "console");
@@ -35,9 +35,9 @@ export const listedSession = object({
   id: text,
   user_id: text,
   kind,
-  created_at: instant,
-  last_used_at: instant,
-  expires_at: instant,
+  created_at: dateTime,
+  last_used_at: dateTime,
+  expires_at: dateTime,
 });
 /** A session in the list for administrators. */
 export type ListedSession = Static<typeof listedSession>;

@@ -28,14 +28,6 @@ const tooManyMails = new Refusal(
   },
 );
 
-type Invitee = readonly [
-  email: string,
-  role: SentInvitation["role"],
-  isPending: number,
-  isDisabled: number,
-  isMailed: number,
-];
-
 interface Invitation {
   readonly email: string;
   /**
@@ -107,18 +99,16 @@ export async function inviteUser({
     setInviter(mail.linkId, principalOf(caller)),
     invitee(user.emailKey, mail.mailId),
   ]);
-  const [storedEmail, storedRole, isPending, isDisabled, isMailed] = results.at(-1)!.rows[0]! as Invitee;
+  const [storedEmail, storedRole, isPending, isDisabled, isMailed] = results.at(-1)!.rows[0]!;
   if (isDisabled) return new Refusal("conflict", "the user is disabled");
   if (!isMailed) return tooManyMails;
   context.deliverMail();
-  const sent: SentInvitation = isPending
-    ? {
-        email: storedEmail,
-        role: role ?? storedRole,
-        existing_user: false,
-        expires_in: linkLifetimeSeconds.invitation,
-      }
-    : { email: storedEmail, role: storedRole, existing_user: true, expires_in: null };
+  const sent: SentInvitation = {
+    email: storedEmail as string,
+    role: (isPending && role) || (storedRole as SentInvitation["role"]),
+    existing_user: !isPending,
+    expires_in: isPending ? linkLifetimeSeconds.invitation : null,
+  };
   return json({ data: sent }, 201);
 }
 

@@ -1,6 +1,6 @@
 import { Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
-import { data, object, ref } from "../../wire/schema.js";
+import { type User, userAnswer } from "../../wire/users.js";
 import { notAUser } from "../callers/not-a-user.js";
 import type { IdentifiedRequest } from "../context.js";
 import { type AuthEndpoint, users } from "../endpoint.js";
@@ -13,7 +13,7 @@ export const meEndpoint: AuthEndpoint = {
   path: "/auth/me",
   summary: "The user who calls",
   callers: users,
-  answers: { 200: data(object({ user: ref("svc.user") })) },
+  answers: { 200: userAnswer },
   errors: [401, 403, 503],
   needs: "caller",
   handle: me,
@@ -24,5 +24,5 @@ async function me({ caller, database }: IdentifiedRequest): Promise<Response | R
   const [found] = await database.query([userById(caller.id)]);
   const [row] = found!.rows;
   if (row === undefined) return new Refusal("unauthorized", "the user is gone");
-  return json({ data: { user: userOf(row) } });
+  return json({ data: { user: userOf(row) as User } });
 }
