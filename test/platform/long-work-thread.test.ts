@@ -15,6 +15,7 @@ import {
   statement,
   UnavailableError,
 } from "../../src/platform/database.js";
+import { patiently } from "../support/patience.js";
 
 let folder: string;
 let path: string;
@@ -123,7 +124,7 @@ describe("a thread that ends", () => {
       ).rejects.toThrow(OutcomeUnknownError),
     ];
     const sent = vi.spyOn(first, "postMessage");
-    await vi.waitUntil(() => sent.mock.calls.length === 2);
+    await vi.waitUntil(() => sent.mock.calls.length === 2, patiently);
     // As Node says it; but this thread goes on and answers, as one may that ends slowly.
     first.emit("error", new Error("out of memory"));
     await Promise.all(failed);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import Database from "libsql";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { ruleScope } from "../../src/project/rule-scope.js";
 import type { AuthValues, CompareOperator, Expression, Literal, Operand } from "../../src/rules/ast.js";
 import { compareValues } from "../../src/rules/compare-values.js";
@@ -17,7 +17,6 @@ import type { Row } from "./support/values.js";
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 fc.configureGlobal({ seed, numRuns: 5_000 });
 console.log(`SEED=${seed}`);
-vi.setConfig({ testTimeout: 60_000 });
 
 const schema = schemaOf([table("items", { number: "integer", real: "real", text: "text", flag: "boolean" })]);
 const scope = ruleScope(schema, schema.tables.get("items")!, "update");
