@@ -18,10 +18,10 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { storeEntries } from "../../src/metering/database-journal.js";
 import { openLibsql } from "../../src/node/libsql.js";
 import { certificate } from "../support/certificate.js";
+import { patiently } from "../support/patience.js";
 import { receipt } from "../support/receipts.js";
 import { spawnServer } from "../support/spawned-server.js";
 import { cli as built, svc as commandLine, type Outcome } from "./svc.js";
-import { patiently } from "../support/patience.js";
 
 /** A copy of the example project in a directory of its own. */
 function exampleProject(): string {

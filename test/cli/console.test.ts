@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { freePort } from "../support/free-port.js";
 import { projectDirectory, svc } from "../support/project-directory.js";
+import { servePatiently } from "../support/spawned-server.js";
 import { cli } from "./svc.js";
 
 const password = "correct horse battery";
@@ -24,9 +25,13 @@ async function start(
   environment: Record<string, string> = {},
 ): Promise<Started> {
   appendFileSync(`${directory}/svc.toml`, config);
-  const server = spawn(process.execPath, [cli, "serve", "--dir", directory, "--port", "0"], {
-    env: { PATH: process.env.PATH, ...environment },
-  });
+  const server = spawn(
+    process.execPath,
+    [...servePatiently, cli, "serve", "--dir", directory, "--port", "0"],
+    {
+      env: { PATH: process.env.PATH, ...environment },
+    },
+  );
   onTestFinished(() => void server.kill("SIGKILL"));
   const lines: string[] = [];
   const errors = createInterface(server.stderr);
@@ -178,7 +183,15 @@ describe("[console] listen", () => {
   it("is no other machine's with the secret for development, and nothing listens then", () => {
     const directory = projectDirectory(schema);
     appendFileSync(`${directory}/svc.toml`, '[console]\nlisten = "0.0.0.0:8790"\n');
-    const failed = spawn(process.execPath, [cli, "serve", "--dir", directory, "--port", "0"]);
+    const failed = spawn(process.execPath, [
+      ...servePatiently,
+      cli,
+      "serve",
+      "--dir",
+      directory,
+      "--port",
+      "0",
+    ]);
     let errors = "";
     failed.stderr.setEncoding("utf8").on("data", (text: string) => {
       errors += text;
@@ -195,7 +208,15 @@ describe("[console] listen", () => {
     const directory = projectDirectory(schema);
     const other = await start(projectDirectory(schema));
     appendFileSync(`${directory}/svc.toml`, `[console]\nlisten = "${new URL(other.url).host}"\n`);
-    const failed = spawn(process.execPath, [cli, "serve", "--dir", directory, "--port", "0"]);
+    const failed = spawn(process.execPath, [
+      ...servePatiently,
+      cli,
+      "serve",
+      "--dir",
+      directory,
+      "--port",
+      "0",
+    ]);
     const code = await new Promise((resolve) => failed.once("close", resolve));
     expect(code).toBe(1);
     await other.end();

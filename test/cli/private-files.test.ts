@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import Libsql from "libsql";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { patiently } from "../support/patience.js";
 import { spawnServer } from "../support/spawned-server.js";
 import { svc } from "./svc.js";
-import { patiently } from "../support/patience.js";
 
 const config =
   'auth = { allow_insecure_dev_secret = true, dev_secret = "a secret of the test suite, 32 bytes" }\n';

@@ -15,6 +15,7 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import Database from "libsql";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { servePatiently } from "../support/spawned-server.js";
 import { cli, svc } from "./svc.js";
 
 /** So many starts that a signal which comes too early for its handler is met. */
@@ -28,7 +29,15 @@ function exampleProject(): string {
 }
 
 function start(directory: string): ChildProcess {
-  const server = spawn(process.execPath, [cli, "serve", "--dir", directory, "--port", "0"]);
+  const server = spawn(process.execPath, [
+    ...servePatiently,
+    cli,
+    "serve",
+    "--dir",
+    directory,
+    "--port",
+    "0",
+  ]);
   onTestFinished(() => void server.kill("SIGKILL"));
   return server;
 }

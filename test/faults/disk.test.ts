@@ -285,7 +285,10 @@ it("on a file system that is mounted read-only it does not start, says so, and s
   createAda(directory);
   expect(remount("ro")).toBe(0);
   const args = ["dist/svc/main.js", "serve", "--dir", directory, "--port", "0"];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 600_000 });
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    encoding: "utf8",
+    timeout: 600_000,
+  });
   expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
   expect(stderr).toContain(`the database ${databaseOf(directory)} cannot be opened: `);
   expect(remount("rw")).toBe(0);

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { expect, it, onTestFinished } from "vitest";
 import { freePort } from "../../../support/free-port.js";
 import { projectDirectory } from "../../../support/project-directory.js";
-import { builtCommand } from "../../../support/spawned-server.js";
+import { builtCommand, servePatiently } from "../../../support/spawned-server.js";
 import { describeInChromium } from "../../chromium.js";
 import { goTo, openConsole, password, settled } from "../support.js";
 
@@ -19,7 +19,15 @@ interface Started {
 
 /** `svc serve` of the built server, until it listens and has said where the console is. */
 async function start(directory: string, port: number): Promise<Started> {
-  const server = spawn(process.execPath, [builtCommand, "serve", "--dir", directory, "--port", String(port)]);
+  const server = spawn(process.execPath, [
+    ...servePatiently,
+    builtCommand,
+    "serve",
+    "--dir",
+    directory,
+    "--port",
+    String(port),
+  ]);
   const ended = new Promise<void>((resolve) => server.once("close", () => resolve()));
   onTestFinished(() => void server.kill("SIGKILL"));
   const lines: string[] = [];
