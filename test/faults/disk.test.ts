@@ -30,8 +30,6 @@ function numbers(notes: readonly Note[]): ReadonlyMap<number, number> {
   );
 }
 
-const answerMsMax = 5_000;
-
 /** Where the server of a project keeps all that it writes. */
 const storageOf = (directory: string) => join(directory, ".svc");
 const databaseOf = (directory: string) => join(storageOf(directory), "data.db");
@@ -138,14 +136,16 @@ async function serveDisk(directory: string): Promise<Disk> {
 /** The longest time from a request to its 503, in milliseconds, by what was wrong. */
 const slowest = new Map<string, number>();
 
-/** The writes of a round that were refused, in time and in the one shape. */
+/**
+ * The writes of a round that were refused, in the one shape. They are while what is wrong still is, and reads were answered
+ * meanwhile: so nothing waits for it to end.
+ */
 async function refused(disk: Disk, what: string): Promise<{ readonly all: boolean }> {
   const answers = await disk.round();
   const refusals = answers.filter(({ status }) => status === 503);
   for (const answer of refusals) {
     expectRefusal(answer, 503, answer.path.startsWith("/auth/") ? "auth_unavailable" : "unavailable");
     expect(answer.headers.getSetCookie()).toEqual([]);
-    expect(answer.ms, answer.path).toBeLessThan(answerMsMax);
     slowest.set(what, Math.max(slowest.get(what) ?? 0, answer.ms));
   }
   return { all: refusals.length === answers.length };
@@ -165,7 +165,7 @@ async function expectRecovered(disk: Disk): Promise<void> {
 const holder = `
 import Libsql from "libsql";
 const database = new Libsql(process.argv[1]);
-database.exec("PRAGMA busy_timeout=5000");
+database.exec("PRAGMA busy_timeout=600000");
 database.exec("BEGIN IMMEDIATE");
 process.stdout.write("locked");
 process.stdin.resume().on("end", () => {

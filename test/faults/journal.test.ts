@@ -14,6 +14,8 @@ const rounds = Number(process.env.ROUNDS ?? 3);
 const writers = 8;
 vi.setConfig({ testTimeout: 900_000 + 10 * rounds * 10_000 });
 
+const again = { ...patiently, interval: 50 };
+
 const cli = "dist/svc/main.js";
 const schema = "notes: { columns: { id: { type: integer, primary_key: true }, body: { type: text } } }\n";
 const project = () => projectDirectory(schema);
@@ -112,12 +114,12 @@ it("goes on where the journal's disk is full or read-only, and has the receipts 
   expect(attempts.filter(({ status }) => status === "unrecorded").length).toBeGreaterThan(10);
   rmSync(join(journal, "filler"));
   rmSync(join(journal, "more"));
-  // Within the time after which a broken journal is tried again.
+  // Once it is time to try a broken journal again.
   const recovers = () =>
     vi.waitFor(async () => {
       attempts.push(await ask());
       expect(attempts.at(-1)!.status).toBe("recorded");
-    }, 5_000);
+    }, again);
   await recovers();
   const remount = (how: string) => spawnSync("mount", ["-o", `remount,${how}`, journal]).status;
   // Nobody may remount it read-only while it is being written.
@@ -133,7 +135,7 @@ it("goes on where the journal's disk is full or read-only, and has the receipts 
   await vi.waitFor(async () => {
     attempts.push(await askThere());
     expect(attempts.at(-1)!.status).toBe("recorded");
-  }, 5_000);
+  }, again);
   await readOnly.end("SIGTERM");
   const exported = svc(directory, "usage", "export").stdout.trim().split("\n");
   const ids = exported.map((line) => (JSON.parse(line) as { attempt_id: string }).attempt_id);

@@ -13,9 +13,12 @@ import { spawnServer } from "../support/spawned-server.js";
 const seconds = Number(process.env.WAL_SECONDS ?? process.env.SECONDS ?? 4);
 vi.setConfig({ testTimeout: 900_000 + 10 * seconds * 2_000 });
 
+/** So many rows every writer has written in the end, however long it takes. */
+const rowsMin = 400;
+
 /** What a writer has acknowledged; null where it failed. */
 async function write(file: string, role: string, during: number): Promise<number | null> {
-  const args = ["test/faults/wal-writer.js", file, role, String(during)];
+  const args = ["test/faults/wal-writer.js", file, role, String(during), String(rowsMin)];
   const writer = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
   let acknowledged: number | null = null;
   for await (const line of createInterface(writer.stdout)) acknowledged = Number(line);
