@@ -183,15 +183,7 @@ describe("[console] listen", () => {
   it("is no other machine's with the secret for development, and nothing listens then", () => {
     const directory = projectDirectory(schema);
     appendFileSync(`${directory}/svc.toml`, '[console]\nlisten = "0.0.0.0:8790"\n');
-    const failed = spawn(process.execPath, [
-      ...servePatiently,
-      cli,
-      "serve",
-      "--dir",
-      directory,
-      "--port",
-      "0",
-    ]);
+    const failed = spawn(process.execPath, [cli, "serve", "--dir", directory, "--port", "0"]);
     let errors = "";
     failed.stderr.setEncoding("utf8").on("data", (text: string) => {
       errors += text;
@@ -208,15 +200,7 @@ describe("[console] listen", () => {
     const directory = projectDirectory(schema);
     const other = await start(projectDirectory(schema));
     appendFileSync(`${directory}/svc.toml`, `[console]\nlisten = "${new URL(other.url).host}"\n`);
-    const failed = spawn(process.execPath, [
-      ...servePatiently,
-      cli,
-      "serve",
-      "--dir",
-      directory,
-      "--port",
-      "0",
-    ]);
+    const failed = spawn(process.execPath, [cli, "serve", "--dir", directory, "--port", "0"]);
     const code = await new Promise((resolve) => failed.once("close", resolve));
     expect(code).toBe(1);
     await other.end();
