@@ -14,8 +14,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import Database from "libsql";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { drainMs } from "../../src/node/listening.js";
+import { patiently } from "../support/patience.js";
 import { servePatiently } from "../support/spawned-server.js";
 import { continueProcess, stopProcess } from "../support/stopped-process.js";
 import { cli, svc } from "./svc.js";
@@ -197,8 +198,8 @@ describe("npm run svc", () => {
     });
     await once(npm.stdout, "data");
     npm.kill("SIGTERM");
-    // Its output is closed once whoever could write it has gone.
+    // Its output is closed once whoever could write it has gone, and is still to be waited for by its parent.
     await once(npm, "close");
-    expect(() => process.kill(-npm.pid!, 0)).toThrow("ESRCH");
+    await vi.waitFor(() => expect(() => process.kill(-npm.pid!, 0)).toThrow("ESRCH"), patiently);
   });
 });
