@@ -1,12 +1,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { figure } from "../support/figures.js";
 import { projectDirectory } from "../support/project-directory.js";
 import { spawnServer } from "../support/spawned-server.js";
 
 /** How many shapes of requests are sent: what `npm run test:faults` sends is in package.json. */
 const shapes = Number(process.env.SHAPES ?? 300);
+
+vi.setConfig({ testTimeout: 9_000_000 });
 
 const columnCount = 100;
 /** The name of a column; those that are not there wrap around. */
