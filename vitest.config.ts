@@ -47,7 +47,11 @@ function leftOut(target: string): string[] {
 
 export default defineConfig({
   test: {
-    testTimeout: 60_000,
+    // They end what hangs. Nothing else hangs on them, so a machine ten times slower is well within them.
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
+    teardownTimeout: 300_000,
+    expect: { poll: { timeout: 600_000 } },
     // Half of the time is waiting for a thread that hashes passwords or for a disk: no core is kept free.
     maxWorkers: "100%",
     projects: [

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import { certificate } from "../support/certificate.js";
+import { patiently } from "../support/patience.js";
 import { pages } from "./pages.js";
 
 const executable = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
@@ -24,6 +25,7 @@ export function describeInChromium(name: string, tests: (open: Open) => void): v
     beforeAll(async () => {
       browser = await chromium.launch({
         executablePath: executable!,
+        timeout: patiently.timeout,
         args: [
           "--no-sandbox",
           "--disable-background-networking",
@@ -35,6 +37,7 @@ export function describeInChromium(name: string, tests: (open: Open) => void): v
     afterAll(() => browser?.close());
     tests(async (origin) => {
       const context = await browser.newContext({ ignoreHTTPSErrors: true });
+      context.setDefaultTimeout(patiently.timeout);
       onTestFinished(() => context.close());
       const page = await context.newPage();
       await page.goto(origin);

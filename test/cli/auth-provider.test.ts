@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { exportPKCS8, generateKeyPair } from "jose";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { servePatiently } from "../support/spawned-server.js";
 import { svc as commandLine } from "./svc.js";
 
 const key = Buffer.alloc(32, 1).toString("base64");
@@ -38,7 +39,7 @@ function project() {
     await end();
     const server = spawn(
       process.execPath,
-      ["dist/svc/main.js", "serve", "--dir", directory, "--port", "0", ...args],
+      [...servePatiently, "dist/svc/main.js", "serve", "--dir", directory, "--port", "0", ...args],
       { env: environment(extra) },
     );
     let warnings = "";

@@ -18,6 +18,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { storeEntries } from "../../src/metering/database-journal.js";
 import { openLibsql } from "../../src/node/database/libsql.js";
 import { certificate } from "../support/certificate.js";
+import { patiently } from "../support/patience.js";
 import { receipt } from "../support/receipts.js";
 import { spawnServer } from "../support/spawned-server.js";
 import { cli as built, svc as commandLine, type Outcome } from "./svc.js";
@@ -178,7 +179,7 @@ describe("what is loaded late", () => {
     });
     expect(answer.status).toBe(202);
     const mails = () => readdirSync(join(directory, ".svc/mail")).filter((file) => file.endsWith(".eml"));
-    await vi.waitFor(() => expect(mails()).toHaveLength(1), 10_000);
+    await vi.waitFor(() => expect(mails()).toHaveLength(1), patiently);
   });
 });
 
@@ -319,7 +320,7 @@ describe("the schema", () => {
       told += some.toString();
     });
     expect((await fetch(`${url}/api/tags?select=color`)).status).toBe(200);
-    await vi.waitFor(() => expect(told).toMatch(/in force until [^\n]*: tags\.color/));
+    await vi.waitFor(() => expect(told).toMatch(/in force until [^\n]*: tags\.color/), patiently);
     expect(database.prepare("SELECT count(*) FROM _usage_days").raw(true).all([])).toEqual([[0]]);
   });
 

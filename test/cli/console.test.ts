@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { freePort } from "../support/free-port.js";
 import { projectDirectory, svc } from "../support/project-directory.js";
+import { servePatiently } from "../support/spawned-server.js";
 import { cli } from "./svc.js";
 
 const password = "correct horse battery";
@@ -24,9 +25,13 @@ async function start(
   environment: Record<string, string> = {},
 ): Promise<Started> {
   appendFileSync(`${directory}/svc.toml`, config);
-  const server = spawn(process.execPath, [cli, "serve", "--dir", directory, "--port", "0"], {
-    env: { PATH: process.env.PATH, ...environment },
-  });
+  const server = spawn(
+    process.execPath,
+    [...servePatiently, cli, "serve", "--dir", directory, "--port", "0"],
+    {
+      env: { PATH: process.env.PATH, ...environment },
+    },
+  );
   onTestFinished(() => void server.kill("SIGKILL"));
   const lines: string[] = [];
   const errors = createInterface(server.stderr);

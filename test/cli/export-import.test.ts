@@ -12,7 +12,6 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  watch,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -302,11 +301,14 @@ describe("the snapshot", () => {
     made.close();
     expect(readdirSync(beside)).toEqual(["data.db"]);
     const archive = join(directory, "..", "out.tar.gz");
-    const watching = watch(beside);
-    const exporting = spawn(process.execPath, [cli, "export", "--out", archive, "--dir", directory]);
-    watching.once("change", () => exporting.kill("SIGINT"));
+    // It sends the signal to itself, as another process might be held up until it has ended.
+    const preload = `import { watch } from "node:fs";
+      watch(${JSON.stringify(beside)}).unref().once("change", () => process.kill(process.pid, "SIGINT"));`;
+    const exporting = spawn(process.execPath, [
+      ...["--import", `data:text/javascript,${encodeURIComponent(preload)}`],
+      ...[cli, "export", "--out", archive, "--dir", directory],
+    ]);
     const [, signal] = await once(exporting, "exit");
-    watching.close();
     expect(signal).toBe("SIGINT");
     expect(readdirSync(beside)).toEqual(["data.db"]);
     expect(readdirSync(join(directory, ".."))).toEqual(["source"]);

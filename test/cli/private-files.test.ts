@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import Libsql from "libsql";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { patiently } from "../support/patience.js";
 import { spawnServer } from "../support/spawned-server.js";
 import { svc } from "./svc.js";
 
@@ -61,7 +62,7 @@ describe("what the server keeps", () => {
         });
       await post("/auth/register", { email: `ada${start}@example.com`, password: "correct horse" });
       await post("/auth/password-reset/request", { email: `ada${start}@example.com` });
-      await vi.waitFor(() => expect(readdirSync(join(folder, "mail"))).toHaveLength(start + 1), 10_000);
+      await vi.waitFor(() => expect(readdirSync(join(folder, "mail"))).toHaveLength(start + 1), patiently);
       const found = modes(folder);
       expect(Object.keys(found)).toEqual(
         expect.arrayContaining(["data.db", "data.db-wal", "data.db-shm", "mail", "usage"]),

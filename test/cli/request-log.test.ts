@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished } from "vitest";
+import { servePatiently } from "../support/spawned-server.js";
 import { cli } from "./svc.js";
 
 /** Serves, sends the requests, stops, and gives what the process has written. */
@@ -16,7 +17,15 @@ async function outputOf(log: string, ask: (url: string) => Promise<unknown>) {
     join(directory, "svc.toml"),
     `[auth]\nallow_insecure_dev_secret = true\ndev_secret = "${secret}"\n[console]\nenabled = false\n[log]\n${log}`,
   );
-  const server = spawn(process.execPath, [cli, "serve", "--dir", directory, "--port", "0"]);
+  const server = spawn(process.execPath, [
+    ...servePatiently,
+    cli,
+    "serve",
+    "--dir",
+    directory,
+    "--port",
+    "0",
+  ]);
   onTestFinished(() => void server.kill("SIGKILL"));
   const errors = text(server.stderr);
   let output = "";

@@ -17,7 +17,7 @@ async function served(directory: string): Promise<SpawnedServer> {
 
 function refusal(directory: string) {
   const args = [builtCommand, "serve", "--dir", directory, "--port", "0"];
-  return spawnSync(process.execPath, args, { encoding: "utf8", timeout: 20_000 });
+  return spawnSync(process.execPath, args, { encoding: "utf8", timeout: 600_000 });
 }
 
 /** The first line of its standard error that says so. */

@@ -14,7 +14,11 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import Database from "libsql";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { drainMs } from "../../src/node/listening.js";
+import { patiently } from "../support/patience.js";
+import { servePatiently } from "../support/spawned-server.js";
+import { continueProcess, stopProcess } from "../support/stopped-process.js";
 import { cli, svc } from "./svc.js";
 
 /** So many starts that a signal which comes too early for its handler is met. */
@@ -27,8 +31,15 @@ function exampleProject(): string {
   return directory;
 }
 
+/** A server whose stop waits for ten minutes where it would wait for `drainMs`: whatever else ends it comes first. */
+const stopPatiently = `data:text/javascript,${encodeURIComponent(`
+  const real = globalThis.setTimeout;
+  globalThis.setTimeout = (act, ms, ...rest) => real(act, ms === ${drainMs} ? 600_000 : ms, ...rest);
+`)}`;
+
 function start(directory: string): ChildProcess {
-  const server = spawn(process.execPath, [cli, "serve", "--dir", directory, "--port", "0"]);
+  const options = [...servePatiently, "--import", stopPatiently];
+  const server = spawn(process.execPath, [...options, cli, "serve", "--dir", directory, "--port", "0"]);
   onTestFinished(() => void server.kill("SIGKILL"));
   return server;
 }
@@ -106,9 +117,11 @@ describe("a server", () => {
     const { data } = (await signedUp.json()) as { data: { access_token: string } };
     const headers = { Authorization: `Bearer ${data.access_token}` };
     expect((await fetch(`${url}/api/others?sort=other&limit=500`, { headers })).status).toBe(200);
+    // As npm passes on what the terminal has sent already. It gets both at once, as it may within a second.
+    await stopProcess(server.pid!);
+    server.kill("SIGINT");
     server.kill("SIGTERM");
-    // As npm passes on what the terminal has sent already.
-    server.kill("SIGTERM");
+    await continueProcess(server.pid!);
     for (const read of reads) expect((await read).status).toBe(503);
     const { code, signal, errors } = await ended(server);
     expect({ code, signal }).toEqual({ code: 0, signal: null });
@@ -185,8 +198,8 @@ describe("npm run svc", () => {
     });
     await once(npm.stdout, "data");
     npm.kill("SIGTERM");
-    // Its output is closed once whoever could write it has gone.
+    // Its output is closed once whoever could write it has gone, and is still to be waited for by its parent.
     await once(npm, "close");
-    expect(() => process.kill(-npm.pid!, 0)).toThrow("ESRCH");
+    await vi.waitFor(() => expect(() => process.kill(-npm.pid!, 0)).toThrow("ESRCH"), patiently);
   });
 });

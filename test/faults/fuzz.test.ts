@@ -11,7 +11,7 @@ import { apiKey, type SignedIn, serve, signUp, type TestServer } from "../suppor
  */
 const requests = Number(process.env.REQUESTS ?? 300);
 const random = new Random(Random.seedOfRun());
-vi.setConfig({ testTimeout: 60_000 + requests * 50 });
+vi.setConfig({ testTimeout: 900_000 + 10 * requests * 50 });
 
 /** A part of a JSON Schema or of the document. */
 // biome-ignore lint/suspicious/noExplicitAny: looked into by the keys of OpenAPI

@@ -1,4 +1,4 @@
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { lastToken } from "../conformance/links/support.js";
 import { client } from "../support/client.js";
 import { figure } from "../support/figures.js";
@@ -6,7 +6,6 @@ import { serve } from "../support/server.js";
 
 /** How often each address tries. 50 with `npm run test:faults`, which is 28,800 tries in all. */
 const everyMinutes = Number(process.env.GUESSES_EVERY ?? 720);
-vi.setConfig({ testTimeout: 300_000 });
 const addresses = 1000;
 const day = 24 * 60;
 

@@ -10,6 +10,7 @@ import { systemRandom } from "../../src/node/system.js";
 import type { Database, Statement } from "../../src/platform/database.js";
 import { Random } from "../property/support/random.js";
 import { figure, median } from "../support/figures.js";
+import { patiently } from "../support/patience.js";
 import type { SpawnedServer } from "../support/spawned-server.js";
 import { type Asked, ask, start } from "./killed-server.js";
 
@@ -21,7 +22,7 @@ const rounds = Number(process.env.ROUNDS ?? 2);
 const writerCount = 8;
 const seed = Random.seedOfRun();
 const random = new Random(seed);
-vi.setConfig({ testTimeout: 60_000 + rounds * 10_000 });
+vi.setConfig({ testTimeout: 900_000 + 10 * rounds * 10_000 });
 
 const schema = `
 notes:
@@ -456,7 +457,7 @@ async function killAtWork(server: SpawnedServer, writers: readonly Writer[], hea
     heaper.read(server.url, () => killed),
     heaper.read(server.url, () => killed),
   ]);
-  await Promise.race([work, vi.waitUntil(() => acknowledged() >= enough, { timeout: 30_000, interval: 1 })]);
+  await Promise.race([work, vi.waitUntil(() => acknowledged() >= enough, patiently)]);
   killed = true;
   await server.end("SIGKILL");
   await work;

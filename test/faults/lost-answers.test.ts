@@ -37,7 +37,7 @@ const writesInAll = Number(process.env.WRITES ?? 60);
 const stride = writesInAll >= 1000 ? 1 : 211;
 const writerCount = 4;
 const seed = Random.seedOfRun();
-vi.setConfig({ testTimeout: 60_000 + writesInAll * 500 });
+vi.setConfig({ testTimeout: 900_000 + 10 * writesInAll * 500 });
 
 interface Served {
   readonly url: string;

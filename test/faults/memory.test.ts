@@ -7,7 +7,8 @@ import { spawnServer } from "../support/spawned-server.js";
 
 /** How many shapes of requests are sent: what `npm run test:faults` sends is in package.json. */
 const shapes = Number(process.env.SHAPES ?? 300);
-vi.setConfig({ testTimeout: 900_000 });
+
+vi.setConfig({ testTimeout: 9_000_000 });
 
 const columnCount = 100;
 /** The name of a column; those that are not there wrap around. */

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, cpSync, mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const connectionCount = 16;
 const roomCount = 40;
 const messageCount = 10_000;
 const random = new Random(Random.seedOfRun());
-vi.setConfig({ testTimeout: 60_000 + seconds * 2_000 });
+vi.setConfig({ testTimeout: 900_000 + 10 * seconds * 2_000 });
 
 const password = "correct horse battery staple";
 
@@ -232,6 +232,7 @@ it(`${seconds} s of 70 % reads, 20 % writes, 10 % auth, by ${connectionCount} co
   const directory = mkdtempSync(join(tmpdir(), "svc-mix-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   for (const file of ["svc.toml", "svc.schema.yaml"]) cpSync(file, join(directory, file));
+  appendFileSync(join(directory, "svc.toml"), "\n[api]\ndeadline_ms = 600000\n");
   const server = await spawnServer(directory, "scanned", "./test/support/process-figures.js");
   onTestFinished(async () => void (await server.end("SIGKILL")));
   const members = Array.from({ length: connectionCount }, (_, i) => new Member(server.url, `user${i}`));

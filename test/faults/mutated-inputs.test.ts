@@ -22,7 +22,7 @@ import { figure } from "../support/figures.js";
  */
 const inputs = Number(process.env.INPUTS ?? 100);
 const random = new Random(Random.seedOfRun());
-vi.setConfig({ testTimeout: 60_000 + inputs * 100 });
+vi.setConfig({ testTimeout: 900_000 + 10 * inputs * 100 });
 
 const schemaText = readFileSync("svc.schema.yaml", "utf8");
 const configText = readFileSync("svc.toml", "utf8");

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import type { Database } from "../../src/platform/database.js";
 import { type Answer, expectRefusal } from "../support/client.js";
 import {
@@ -29,7 +29,6 @@ type Kind = (typeof kinds)[number];
 
 /** `npm run test:faults` has every call fail. */
 const stride = process.env.ROUNDS === undefined ? 12 : 1;
-vi.setConfig({ testTimeout: 600_000 });
 
 /** A mail that somebody had in hand is nobody's after so long. */
 const leaseMs = 60_000;

@@ -6,6 +6,7 @@ import { openLibsql } from "../../src/node/database/libsql.js";
 import type { Database } from "../../src/platform/database.js";
 import { Random } from "../property/support/random.js";
 import { figure } from "../support/figures.js";
+import { patiently } from "../support/patience.js";
 import type { SpawnedServer } from "../support/spawned-server.js";
 import { type Answered, ask, start } from "./killed-server.js";
 import {
@@ -30,7 +31,7 @@ const userCount = 4;
 const clientsOfUser = 5;
 const seed = Random.seedOfRun();
 const random = new Random(seed);
-vi.setConfig({ testTimeout: 60_000 + rounds * 20_000 });
+vi.setConfig({ testTimeout: 900_000 + 10 * rounds * 20_000 });
 
 const config = `
 [database]
@@ -277,7 +278,7 @@ async function killAtWork(server: SpawnedServer, clients: readonly Client[]): Pr
   const told = () => clients.reduce((sum, client) => sum + client.told.length, 0);
   const enough = told() + random.int(mutationsOfRound / 2, mutationsOfRound);
   const work = Promise.all(clients.map((client) => client.work(server.url, () => killed)));
-  await Promise.race([work, vi.waitUntil(() => told() >= enough, { timeout: 30_000, interval: 1 })]);
+  await Promise.race([work, vi.waitUntil(() => told() >= enough, patiently)]);
   killed = true;
   await server.end("SIGKILL");
   await work;

@@ -8,7 +8,7 @@ import { spawnServer } from "../support/spawned-server.js";
 
 /** How many refused requests of each kind are sent: what `npm run test:faults` sends is in package.json. */
 const howMany = Number(process.env.REFUSED ?? 100);
-vi.setConfig({ testTimeout: 3_600_000 });
+vi.setConfig({ testTimeout: 36_000_000 });
 
 const schema = `
 notes:

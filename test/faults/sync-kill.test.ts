@@ -19,6 +19,7 @@ import {
 } from "../support/copy.js";
 import { eventParser, type StreamEvent } from "../support/events.js";
 import { figure } from "../support/figures.js";
+import { patiently } from "../support/patience.js";
 import type { SpawnedServer } from "../support/spawned-server.js";
 import { type Asked, ask, start } from "./killed-server.js";
 
@@ -32,7 +33,7 @@ const writerCount = 8;
 const followersOfAKind = 4;
 const seed = Random.seedOfRun();
 const random = new Random(seed);
-vi.setConfig({ testTimeout: 60_000 + rounds * 10_000 });
+vi.setConfig({ testTimeout: 900_000 + 10 * rounds * 10_000 });
 
 const schema = `
 $history: forever
@@ -353,7 +354,7 @@ async function killAtWork(
   const acknowledged = () => writers.reduce((sum, writer) => sum + writer.acknowledged, 0);
   const enough = acknowledged() + random.int(20, 400);
   const work = Promise.all([...writers, ...followers].map((one) => one.work(server.url, () => killed)));
-  await Promise.race([work, vi.waitUntil(() => acknowledged() >= enough, { timeout: 30_000, interval: 1 })]);
+  await Promise.race([work, vi.waitUntil(() => acknowledged() >= enough, patiently)]);
   killed = true;
   await server.end("SIGKILL");
   await work;

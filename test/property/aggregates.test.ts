@@ -16,7 +16,7 @@ import { Random } from "./support/random.js";
 const seed = Random.seedOfRun();
 const queries = Number(process.env.QUERIES ?? 160);
 const target = process.env.AGGREGATES_TARGET;
-vi.setConfig({ testTimeout: 60_000 + queries * 60 });
+vi.setConfig({ testTimeout: 900_000 + 10 * queries * 60 });
 
 interface Case {
   readonly table: TableSpec;

@@ -11,7 +11,7 @@ import { Random } from "./support/random.js";
  */
 const seed = Random.seedOfRun();
 const queries = Number(process.env.QUERIES ?? 250);
-vi.setConfig({ testTimeout: 60_000 + queries * 60 });
+vi.setConfig({ testTimeout: 900_000 + 10 * queries * 60 });
 
 type Value = string | number | boolean | null;
 type Row = Readonly<Record<string, Value>>;

@@ -1,9 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { Database, Statement } from "../../src/platform/database.js";
 import { member } from "../support/people.js";
 import { apiKey, serve, type TestServer } from "../support/server.js";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const schema = `
 notes:

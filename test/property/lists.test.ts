@@ -14,7 +14,7 @@ import { Random } from "./support/random.js";
  */
 const seed = Random.seedOfRun();
 const queries = Number(process.env.QUERIES ?? 160);
-vi.setConfig({ testTimeout: 60_000 + queries * 60 });
+vi.setConfig({ testTimeout: 900_000 + 10 * queries * 60 });
 
 const pageLimits = [1, 2, 3, 7, 10, 50, 100, 1000];
 /** Keeps a run short; one query in a hundred goes through as many pages as its rows take. */

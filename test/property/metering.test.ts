@@ -23,7 +23,7 @@ import { type Row, toText, toWire, type Value } from "./support/values.js";
 const seed = Random.seedOfRun();
 const requests = Number(process.env.REQUESTS ?? 1000);
 const target = process.env.METERING_TARGET;
-vi.setConfig({ testTimeout: 60_000 + requests * 60 });
+vi.setConfig({ testTimeout: 900_000 + 10 * requests * 60 });
 
 /** The counts of a receipt; null is not known. */
 interface Expected {

@@ -377,5 +377,5 @@ describe("from any schema to any other", () => {
       ),
       settings,
     );
-  }, 300_000);
+  }, 3_000_000);
 });

@@ -7,7 +7,7 @@ import { serve } from "../support/server.js";
 import { Random } from "./support/random.js";
 
 const rounds = Number(process.env.OUTBOXES ?? 2);
-vi.setConfig({ testTimeout: 60_000 + rounds * 10_000 });
+vi.setConfig({ testTimeout: 900_000 + 10 * rounds * 10_000 });
 
 const schema = `
 counters:

@@ -12,7 +12,7 @@ import { toWire } from "./support/values.js";
 const seed = Random.seedOfRun();
 const tables = Number(process.env.TABLES ?? 20);
 const requests = Number(process.env.REQUESTS ?? 300);
-vi.setConfig({ testTimeout: 60_000 + requests * 100 });
+vi.setConfig({ testTimeout: 900_000 + 10 * requests * 100 });
 
 /** Accesses and lists of a role and a shape; without them the caller's own are made. */
 const isShared = (made: unknown) =>

@@ -21,7 +21,7 @@ import { type Row, toWire } from "./support/values.js";
  */
 const seed = Random.seedOfRun();
 const tableCount = Number(process.env.TABLES ?? 25);
-vi.setConfig({ testTimeout: 60_000 + tableCount * 1000 });
+vi.setConfig({ testTimeout: 900_000 + 10 * tableCount * 1000 });
 
 /** One request of the test. */
 interface Call {

@@ -12,7 +12,7 @@ import { Random } from "./support/random.js";
  */
 const seed = Random.seedOfRun();
 const queries = Number(process.env.QUERIES ?? 400);
-vi.setConfig({ testTimeout: 60_000 + queries * 60 });
+vi.setConfig({ testTimeout: 900_000 + 10 * queries * 60 });
 
 const words = [
   "red",

@@ -48,7 +48,7 @@ async function open(server: TestServer, headers: Record<string, string>, tables:
 }
 
 test("streams that ask the same, and others between them, come to exactly the rows of their callers", {
-  timeout: 120_000,
+  timeout: 1_200_000,
 }, async () => {
   const random = new Random(Random.seedOfRun());
   const { server } = await counting(random.pick([3, 20, 100_000]));

@@ -12,7 +12,7 @@ import { Random } from "./support/random.js";
  * `FAULTS=all` tries each of them.
  */
 const histories = Number(process.env.HISTORIES ?? 40);
-vi.setConfig({ testTimeout: 60_000 + histories * 10_000 });
+vi.setConfig({ testTimeout: 900_000 + 10 * histories * 10_000 });
 
 /** Rewrites the statements that tell what has changed: those between the two names, or all where they are not there. */
 function rewritten(rewrite: (sql: string) => string): Partial<TestProject> {

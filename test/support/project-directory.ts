@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { builtCommand } from "./spawned-server.js";
 
-const config =
-  'auth = { allow_insecure_dev_secret = true, dev_secret = "a secret of the fault tests, 32 bytes" }\n';
+const config = `auth = { allow_insecure_dev_secret = true, dev_secret = "a secret of the fault tests, 32 bytes" }
+api = { deadline_ms = 600000, key_deadline_ms = 600000 }
+`;
 
 /** A project for the built server and the built command line, until the test ends. */
 export function projectDirectory(schema: string): string {

@@ -38,6 +38,7 @@ import { certificate } from "./certificate.js";
 import { documentedAnswers } from "./documented.js";
 import { thaw } from "./frozen.js";
 import { ManualClock } from "./manual-clock.js";
+import { patientArrival, patientCommits, patientConfig, patientKeepAliveMs } from "./patience.js";
 import { remembering } from "./remembering-hasher.js";
 import { SecretScan } from "./secret-scan.js";
 import { borrowSqld, sqldMissing } from "./sqld.js";
@@ -238,8 +239,9 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
   const database = project.wrap?.(opened) ?? opened;
   const clock = new ManualClock();
   const log = new MemoryLog();
-  const { config, problems } = parseConfig(project.config ?? "");
-  if (config === null) throw new Error(JSON.stringify(problems));
+  const { config: parsed, problems } = parseConfig(project.config ?? "");
+  if (parsed === null) throw new Error(JSON.stringify(problems));
+  const config = patientConfig(parsed, project.config ?? "");
   if (project.frozen !== undefined) await thaw(opened, project.frozen);
   const applied = await applyChange(opened, project.schema, { allowDestructive: false, now: clock.now() });
   if (applied.outcome === "refused") throw new Error(JSON.stringify(applied));
@@ -248,7 +250,7 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
   const platform: Platform = {
     database,
     passwordHasher: project.passwordHasher ?? passwordHasher,
-    commits: "commits" in opened ? (opened as EmbeddedDatabase).commits : polledCommits(50),
+    commits: patientCommits("commits" in opened ? (opened as EmbeddedDatabase).commits : polledCommits(50)),
     clock,
     random: systemRandom,
     cipher: nodeCipher,
@@ -330,7 +332,8 @@ async function openDatabase(path: string | undefined, target: string): Promise<O
     case "remote": {
       if (sqldMissing !== null) skip(sqldMissing);
       const { url, stop } = await borrowSqld();
-      return { database: openRemoteLibsql({ url, authToken: null, fetch }), remove: stop };
+      const options = { url, authToken: null, fetch, deadlineMs: 600_000 };
+      return { database: openRemoteLibsql(options), remove: stop };
     }
     case "socket": {
       // On a file, where long work runs in a thread of its own.
@@ -381,8 +384,10 @@ const targets: Record<string, (fetch: App["fetch"], publicBaseUrl: string) => Pr
       fetch,
       tls: await certificate(),
       connectionsMax: 100,
+      arrival: patientArrival,
       log: new MemoryLog(),
     });
+    server.keepAliveTimeout = patientKeepAliveMs;
     server.listen(Number(new URL(publicBaseUrl).port), "localhost");
     await once(server, "listening");
     return { ...(await direct(fetch)), close: () => closed(server) };
@@ -392,8 +397,10 @@ const targets: Record<string, (fetch: App["fetch"], publicBaseUrl: string) => Pr
       fetch: served,
       tls: null,
       connectionsMax: 100,
+      arrival: patientArrival,
       log: new MemoryLog(),
     });
+    server.keepAliveTimeout = patientKeepAliveMs;
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;

@@ -11,6 +11,9 @@ export interface SpawnedServer {
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
+/** Options of Node for a server that keeps idle connections: see patient-server.js. */
+export const servePatiently = ["--import", new URL("patient-server.js", import.meta.url).href];
+
 /** What the build of a checkout makes the command line of. */
 export const builtCommand = "dist/svc/main.js";
 
@@ -26,7 +29,7 @@ export async function spawnServer(
   command = builtCommand,
 ): Promise<SpawnedServer> {
   const nodeOptions = preload === undefined ? [] : ["--import", preload];
-  const args = [...nodeOptions, command, "serve", "--dir", directory, "--port", "0"];
+  const args = [...servePatiently, ...nodeOptions, command, "serve", "--dir", directory, "--port", "0"];
   const server = spawn(process.execPath, args, {
     stdio: [
       "ignore",

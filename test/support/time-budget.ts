@@ -1,9 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
+import { cpuSeconds } from "./cpu-time.js";
 
-/** Seconds that `npm test` may take, on two cores. */
-const budget = 480;
+/** Seconds of the processor that `npm test` should not exceed. */
+const budget = 900;
 
 const slowestCount = 10;
 
@@ -11,24 +12,30 @@ const slowestCount = 10;
 const record = "dist/test-time.json";
 
 /**
- * A reporter of vitest: prints the slowest test files and the time of the whole run, from the start of the process on, and
- * fails a run above the budget.
+ * A reporter of vitest: prints the slowest test files, and what the whole run took of the processor and by the clock, from
+ * the start of the process on. It fails no run.
  */
 export default class TimeBudget implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const seconds = Math.round(process.uptime());
+    const counted = cpuSeconds();
+    const cpu = counted === null ? null : Math.round(counted);
     const slowest = modules
       .map((module) => ({ module, seconds: secondsOf(module) }))
       .sort((a, b) => b.seconds - a.seconds)
       .slice(0, slowestCount)
-      .map(({ module, seconds }) => `${seconds.toFixed(1).padStart(6)} s  ${nameOf(module)}`);
-    const total = `${seconds} s of ${budget} s, ${modules.length} test files`;
-    process.stdout.write(`\nSlowest test files\n${slowest.join("\n")}\n\nAll of the run: ${total}\n\n`);
+      .map((one) => `${one.seconds.toFixed(1).padStart(6)} s  ${nameOf(one.module)}`);
+    const ofProcessor = cpu === null ? "not counted" : `${cpu} s of a budget of ${budget} s`;
+    process.stdout.write(`
+Slowest test files
+${slowest.join("\n")}
+
+Processor: ${ofProcessor}
+Clock:     ${seconds} s, ${modules.length} test files
+
+`);
     mkdirSync(dirname(record), { recursive: true });
-    writeFileSync(record, JSON.stringify({ seconds, budget, files: modules.length }));
-    if (seconds <= budget) return;
-    process.stderr.write(`The run took longer than its budget of ${budget} s.\n`);
-    process.exitCode = 1;
+    writeFileSync(record, JSON.stringify({ cpuSeconds: cpu, budget, seconds, files: modules.length }));
   }
 }
 

@@ -1,8 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type Document, LineCounter, parseDocument } from "yaml";
 import { parseWithUniqueKeys } from "../../src/project/parse-with-unique-keys.js";
-import { readSchemaYaml } from "../../src/project/read-schema-yaml.js";
 import { Random } from "../property/support/random.js";
+import { countingSteps } from "../support/steps.js";
 
 const options = { intAsBigInt: true, prettyErrors: false, logLevel: "error" } as const;
 
@@ -93,10 +93,25 @@ function flowOf(random: Random, depth: number): string {
   return random.pick(["1", "x", "*x", "&x y", "&x {a: 1}", "'x'", ""]);
 }
 
-test("the last of 60,000 keys is found to be there twice in time", { timeout: 30_000 }, () => {
-  const entries = Array.from({ length: 60_000 }, (_, i) => `t${i}: 1`);
-  expect(readSchemaYaml([...entries, "t0: 2"].join("\n"))).toEqual({
-    outcome: "invalid",
-    problems: [expect.objectContaining({ line: 60_001, message: expect.stringContaining("must be unique") })],
-  });
+test("a key that is there twice is found in four times as many steps among four times as many keys", async () => {
+  vi.resetModules();
+  await countingSteps(
+    () => import("../../src/project/read-schema-yaml.js"),
+    async ({ readSchemaYaml }, stepsOf) => {
+      const found = async (count: number) => {
+        const text = [...Array.from({ length: count }, (_, i) => `t${i}: 1`), "t0: 2"].join("\n");
+        let read: unknown;
+        const steps = await stepsOf(() => {
+          read = readSchemaYaml(text);
+        });
+        const message = expect.stringContaining("must be unique");
+        const problems = [expect.objectContaining({ line: count + 1, message })];
+        expect(read).toEqual({ outcome: "invalid", problems });
+        return steps;
+      };
+      const [some, many] = [await found(1_000), await found(4_000)];
+      // Four times four, if they grew with the square.
+      expect(many).toBeLessThan(5 * some);
+    },
+  );
 });

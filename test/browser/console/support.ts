@@ -79,7 +79,6 @@ export async function openConsole(
     if (/Content Security Policy/.test(message.text())) wrong.push(message.text());
   });
   onTestFinished(() => expect(wrong).toEqual([]));
-  page.setDefaultTimeout(10_000);
   if (server) await page.clock.setFixedTime(server.clock.now());
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(`${url}/console${fragment}`);

@@ -19,7 +19,7 @@ import { apiKey, serve, type TestServer } from "../../support/server.js";
  * `SEED=… CHANGES=…` repeats or prolongs a run.
  */
 const changes = Number(process.env.CHANGES ?? 60);
-vi.setConfig({ testTimeout: 60_000 + changes * 500 });
+vi.setConfig({ testTimeout: 900_000 + 10 * changes * 500 });
 
 const tables = [
   `CREATE TABLE plain (id INTEGER PRIMARY KEY, t TEXT, r REAL, b BLOB, "pk" TEXT, seq INTEGER) STRICT`,

@@ -7,6 +7,7 @@ import { Random } from "../../property/support/random.js";
 import { client, dataOf } from "../../support/client.js";
 import { type Change, Copy, idOf, type Rows, sorted } from "../../support/copy.js";
 import { Events, eventParser, type StreamEvent } from "../../support/events.js";
+import { patiently } from "../../support/patience.js";
 import { member, run } from "../../support/people.js";
 import { apiKey, inWorkerd, type SignedIn, serve, type TestServer } from "../../support/server.js";
 
@@ -192,7 +193,7 @@ test("an EventSource with cookies comes back after cuts at arbitrary bytes, and 
         : key.post("/api/members", { room_id: 2, user_id: "ann" }));
     // One that is told in any case, so that there is a state to wait for, or a cut on its way.
     await key.post("/api/messages", { id, room_id: 1, body: `message ${id} €` });
-    await Promise.race([done, vi.waitUntil(() => came() > before, { timeout: 30_000, interval: 1 })]);
+    await Promise.race([done, vi.waitUntil(() => came() > before, patiently)]);
   }
   await key.post("/api/messages", { id: lastMessage, room_id: 1, body: "the last" });
   await done;

@@ -2,6 +2,7 @@ import { expect, test, vi } from "vitest";
 import { type Client, client, dataOf, expectRefusal, metaOf } from "../../support/client.js";
 import { Events } from "../../support/events.js";
 import { switchboard } from "../../support/faulty-database.js";
+import { patiently } from "../../support/patience.js";
 import { member, run } from "../../support/people.js";
 import { apiKey, inWorkerd, onFile, serve, type TestServer } from "../../support/server.js";
 
@@ -233,8 +234,9 @@ test("a pull that waits has a place as a stream has", async () => {
   const pull = (body: object) => client(server, ann).post("/api/_svc/pull", { ...messages, ...body });
   const { checkpoint } = dataOf(await pull({})) as unknown as { checkpoint: string };
   const waiting = Array.from({ length: 10 }, () => pull({ checkpoint, wait_ms: 20_000 }));
-  await vi.waitFor(async () =>
-    expect((await key.get("/metrics")).text.split("\n")).toContain("svc_streams 10"),
+  await vi.waitFor(
+    async () => expect((await key.get("/metrics")).text.split("\n")).toContain("svc_streams 10"),
+    patiently,
   );
   const path = `/api/_svc/live?q=${encodeURIComponent(JSON.stringify(messages))}`;
   expectRefusal(await client(server, ann).get(path), 429, "rate_limited");

@@ -5,7 +5,7 @@ import { follow } from "./follow.js";
 /** `SEED=… HISTORIES=… PULLS=…` repeats or prolongs a run of `follow`. */
 const histories = Number(process.env.HISTORIES ?? 6);
 const pulls = Number(process.env.PULLS ?? 12);
-vi.setConfig({ testTimeout: 60_000 + histories * pulls * 400 });
+vi.setConfig({ testTimeout: 900_000 + 10 * histories * pulls * 400 });
 
 test.each([3, 100_000])("clients hold what lists show, with a scan limit of %i", async (scanLimit) => {
   const random = new Random(Random.seedOfRun());

@@ -14,6 +14,7 @@ labels:
 const config = `
 [api]
 deadline_ms = 100
+key_deadline_ms = 3600000
 [rules.notes]
 read = "exists(labels l where l.label = row.label)"
 create = "exists(labels l where l.label = new.label)"

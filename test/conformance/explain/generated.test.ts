@@ -9,7 +9,7 @@ import { Random } from "../../property/support/random.js";
 const seed = Random.seedOfRun();
 const tableCount = Math.ceil(Number(process.env.TARGET_RULES ?? 40) / 4);
 const tablesPerServer = 25;
-vi.setConfig({ testTimeout: 60_000 + tableCount * 4_000 });
+vi.setConfig({ testTimeout: 900_000 + 10 * tableCount * 4_000 });
 
 test("an explanation's verdict is the call's, and nothing is written", async () => {
   const random = new Random(seed);

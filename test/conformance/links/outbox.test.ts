@@ -152,10 +152,9 @@ describe("a mailer that hangs", () => {
     await signUp(server, ada);
     await signUp(server, "bob@example.com");
     const waiting = hang(server);
-    const began = performance.now();
     expectAnswer(await request(server), 202, accepted);
     expectAnswer(await request(server, "bob@example.com"), 202, accepted);
-    expect(performance.now() - began).toBeLessThan(1_000);
+    // Both are answered, and neither mail has been taken.
     await expect.poll(() => waiting.map(({ message }) => message.to)).toEqual([ada, "bob@example.com"]);
     waiting[1]!.accept();
     await expect.poll(() => countOf(server, "_outbox")).toBe(1);

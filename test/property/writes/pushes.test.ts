@@ -13,7 +13,7 @@ import {
 import { World } from "./world.js";
 
 const queries = Number(process.env.QUERIES ?? 40);
-vi.setConfig({ testTimeout: 60_000 + queries * 500 });
+vi.setConfig({ testTimeout: 900_000 + 10 * queries * 500 });
 
 /** What is told of a mutation. */
 interface Result {

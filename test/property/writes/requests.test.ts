@@ -15,7 +15,7 @@ import {
 import { callers, type Table, tables, World } from "./world.js";
 
 const queries = Number(process.env.QUERIES ?? 40);
-vi.setConfig({ testTimeout: 60_000 + queries * 500 });
+vi.setConfig({ testTimeout: 900_000 + 10 * queries * 500 });
 
 /** A request of several elements, and the same elements as requests of their own. */
 interface Case {

@@ -18,6 +18,7 @@ import { type D1Binding, openD1 } from "../../../dist/worker/d1.js";
 import { systemFetch, systemRandom } from "../../../dist/worker/system.js";
 import { polledCommits } from "../../../src/remote/polled-commits.js";
 import { thaw } from "../frozen.js";
+import { patientCommits, patientConfig } from "../patience.js";
 import { remembering } from "../remembering-hasher.js";
 import {
   type Calls,
@@ -146,10 +147,16 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
   };
   const database =
     "url" in asked.database
-      ? openRemoteLibsql({ url: asked.database.url, authToken: null, fetch: systemFetch })
+      ? openRemoteLibsql({
+          url: asked.database.url,
+          authToken: null,
+          fetch: systemFetch,
+          deadlineMs: 600_000,
+        })
       : openD1(bindings[asked.database.binding as `DB${number}`]!);
   if (asked.frozen !== null) await thaw(database, asked.frozen);
-  const { config } = parseConfig(asked.config);
+  const { config: parsed } = parseConfig(asked.config);
+  const config = patientConfig(parsed!, asked.config);
   const applied = await applyChange(database, asked.schema, { allowDestructive: false, now: clock.ms });
   if (applied.outcome === "refused") throw new Error(JSON.stringify(applied));
   const log = {
@@ -161,7 +168,7 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
   const platform: Platform = {
     database,
     passwordHasher,
-    commits: polledCommits(50),
+    commits: patientCommits(polledCommits(50)),
     clock: { now: () => clock.ms, elapsed: () => clock.ms },
     journal: databaseJournal(database),
     random: systemRandom,
@@ -185,7 +192,7 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
   const bytes = (text: string) => new TextEncoder().encode(text);
   const made = ({ secret, previousSecret }: Secrets) =>
     createApp({
-      config: config!,
+      config: config,
       platform,
       secrets: {
         current: bytes(secret),
@@ -194,7 +201,7 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
       loopbackOnly: false,
       readSchemaFile: async () => asked.schema,
       clientAddress: ({ headers }) => headers.get("Test-Client-Address") ?? "192.0.2.1",
-      publicBaseUrl: config!.auth.public_base_url || "http://127.0.0.1:8787",
+      publicBaseUrl: config.auth.public_base_url || "http://127.0.0.1:8787",
       surroundings: { runtime: "worker", isSet: (variable) => variable === "SVC_JWT_SECRET" },
       addHeader,
       consoleFiles: null,

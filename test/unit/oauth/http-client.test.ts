@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { asProviderError } from "../../../src/auth/oauth/code-grant.js";
 import { httpClient, isLoopbackHttp } from "../../../src/auth/oauth/http-client.js";
 
@@ -39,9 +39,15 @@ describe("the client of providers", () => {
           );
         },
       },
-      { ...bounds, deadlineMs: 1 },
+      bounds,
     );
-    await expect(hanging("https://x.example", { redirect: "follow" })).rejects.toThrow(/timeout/);
+    const deadline = new AbortController();
+    const begun = vi.spyOn(AbortSignal, "timeout").mockReturnValue(deadline.signal);
+    onTestFinished(() => begun.mockRestore());
+    const asked = expect(hanging("https://x.example", { redirect: "follow" })).rejects.toThrow("timeout");
+    deadline.abort(new DOMException("timeout", "TimeoutError"));
+    await asked;
+    expect(begun.mock.calls).toEqual([[bounds.deadlineMs]]);
     expect(seen!.redirect).toBe("manual");
   });
 

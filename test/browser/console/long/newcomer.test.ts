@@ -2,10 +2,11 @@ import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { freePort } from "../../../support/free-port.js";
+import { patiently } from "../../../support/patience.js";
 import { projectDirectory } from "../../../support/project-directory.js";
-import { builtCommand } from "../../../support/spawned-server.js";
+import { builtCommand, servePatiently } from "../../../support/spawned-server.js";
 import { describeInChromium } from "../../chromium.js";
 import { goTo, openConsole, password, settled } from "../support.js";
 
@@ -13,22 +14,29 @@ const schema =
   "notes:\n  columns:\n    id: { type: integer, primary_key: true }\n    body: { type: text, not_null: true }\n";
 
 interface Started {
-  readonly link: string | null;
+  /** Null where it has said none by now. */
+  link(): string | null;
   end(): Promise<void>;
 }
 
-/** `svc serve` of the built server, until it listens and has said where the console is. */
+/** `svc serve` of the built server, once it listens. */
 async function start(directory: string, port: number): Promise<Started> {
-  const server = spawn(process.execPath, [builtCommand, "serve", "--dir", directory, "--port", String(port)]);
+  const server = spawn(process.execPath, [
+    ...servePatiently,
+    builtCommand,
+    "serve",
+    "--dir",
+    directory,
+    "--port",
+    String(port),
+  ]);
   const ended = new Promise<void>((resolve) => server.once("close", () => resolve()));
   onTestFinished(() => void server.kill("SIGKILL"));
   const lines: string[] = [];
   createInterface(server.stderr).on("line", (line) => lines.push(line));
   for await (const _ of createInterface(server.stdout)) break;
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  const link = lines.find((line) => line.includes("#/setup/"))?.trim() ?? null;
   return {
-    link,
+    link: () => lines.find((line) => line.includes("#/setup/"))?.trim() ?? null,
     end: () => {
       server.kill("SIGTERM");
       return ended;
@@ -42,8 +50,9 @@ describeInChromium("somebody new", (open) => {
     const port = await freePort("127.0.0.1");
     const url = `http://127.0.0.1:${port}`;
     const server = await start(directory, port);
-    expect(server.link).toContain(`${url}/console#/setup/`);
-    const { page } = await openConsole(open, { url }, server.link!.slice(`${url}/console`.length));
+    const link = await vi.waitUntil(() => server.link(), patiently);
+    expect(link).toContain(`${url}/console#/setup/`);
+    const { page } = await openConsole(open, { url }, link.slice(`${url}/console`.length));
     await page.getByLabel("Email").fill("ada@example.com");
     await page.getByLabel("Password", { exact: true }).fill(password);
     await page.getByRole("button", { name: "Create and sign in" }).click();
@@ -83,7 +92,6 @@ describeInChromium("somebody new", (open) => {
     writeFileSync(config, `${readFileSync(config, "utf8")}\n[rules.notes]\nread = "authenticated"\n`);
     await server.end();
     const again = await start(directory, port);
-    expect(again.link).toBeNull();
     await page.reload();
     await page.getByRole("heading", { name: /Allowed/ }).waitFor();
     expect((await fetch(`${url}/api/notes`, { headers: bearer })).status).toBe(200);
@@ -103,5 +111,6 @@ describeInChromium("somebody new", (open) => {
     await settled(page);
     expect(await page.content()).not.toContain(key);
     await again.end();
+    expect(again.link()).toBeNull();
   });
 });
