@@ -36,7 +36,7 @@ export type FilterOperator = (typeof filterOperators)[number];
 export const expandOptions = ["limit", "sort", "select", "count"] as const;
 
 /** The functions of an aggregate. */
-export const aggregateFunctions = ["count", "count_distinct", "sum", "avg", "min", "max"] as const;
+const aggregateFunctions = ["count", "count_distinct", "sum", "avg", "min", "max"] as const;
 /** The name of a function of an aggregate. */
 export type AggregateFunction = (typeof aggregateFunctions)[number];
 
