@@ -62,7 +62,7 @@ test("reads at half of the rate that they can have, while four users sign in a s
       clearInterval(timer);
       expect((await Promise.all(signIns)).length).toBeGreaterThan(readSeconds * 2);
     }
-    const name = "p99 of point reads at half their rate, during four sign-ins a second";
+    const name = "p99 of point reads at half of the rate above, during four sign-ins a second";
     const besideMs = median(p99.map(({ beside }) => beside));
     const aloneMs = median(p99.map(({ alone }) => alone));
     const ratio = median(p99.map(({ alone, beside }) => beside / alone));
