@@ -16,7 +16,8 @@ import {
   rowRead,
   rowUpdated,
 } from "../tables/sql/explained.js";
-import { getStatement, type WriteStatement } from "../tables/sql/row.js";
+import { getStatement } from "../tables/sql/row.js";
+import type { WriteStatement } from "../tables/sql/write-statement.js";
 import { bind, type SlotValues, type Sql } from "../tables/sql-text/fragment.js";
 import type { PlanLine } from "../wire/explanation.js";
 import { type Asked, accessTo, queryInTime, readingExecution } from "./asked.js";

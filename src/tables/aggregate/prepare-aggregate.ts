@@ -16,7 +16,7 @@ import { type ListPlan, openRuleBeside, type PathChoice, planList, ruleBeside } 
 import type { Counted } from "../plan/plan-check.js";
 import type { AggregateRequest } from "../request/aggregate-request.js";
 import { type AggregatePlan, aggregateStatement } from "../sql/aggregate.js";
-import { pageValues } from "../sql/list.js";
+import { pageValues } from "../sql/page-parts.js";
 import { predicate } from "../sql/predicate.js";
 import type { SlotValues, Sql } from "../sql-text/fragment.js";
 

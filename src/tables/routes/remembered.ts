@@ -9,7 +9,7 @@ import type { PreparedList } from "../list/prepare-list.js";
 import { stepsIn } from "../plan/expansion.js";
 import { type Counted, PlanChecks } from "../plan/plan-check.js";
 import type { BulkStatement } from "../sql/bulk.js";
-import type { WriteStatement } from "../sql/row.js";
+import type { WriteStatement } from "../sql/write-statement.js";
 import type { Sql } from "../sql-text/fragment.js";
 
 const listsBytesMax = 8_388_608;

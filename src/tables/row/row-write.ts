@@ -4,18 +4,13 @@ import type { Memo } from "../../platform/memo.js";
 import type { Access } from "../access/access.js";
 import type { WriteExecution } from "../execution/execution.js";
 import type { RowValues } from "../request/row-request.js";
+import { deleteStatement, type Precondition, updateStatement } from "../sql/change.js";
+import { insertStatement, rowidCheck } from "../sql/insert.js";
 import { stagedValue } from "../sql/kept-answers.js";
 import type { Returned } from "../sql/returning.js";
-import {
-  deleteStatement,
-  imageCheck,
-  insertStatement,
-  type Precondition,
-  rowidCheck,
-  updateStatement,
-  type WriteStatement,
-} from "../sql/row.js";
+import { imageCheck } from "../sql/row.js";
 import type { Values } from "../sql/row-key.js";
+import type { WriteStatement } from "../sql/write-statement.js";
 import { Slot, type SlotValues, type Sql } from "../sql-text/fragment.js";
 import { withManaged } from "./managed-values.js";
 

@@ -83,6 +83,11 @@ export function physicalName(value: string): Sql {
   return { text: `"${value.replaceAll('"', '""')}"`, params: none };
 }
 
+/** Makes the clause by which SQLite uses this index of a table and no other; null stands for the table itself. */
+export function indexedBy(index: { readonly name: string } | null): Sql {
+  return index === null ? sql`NOT INDEXED` : sql`INDEXED BY ${physicalName(index.name)}`;
+}
+
 /**
  * Returns the name, in SQL, for an alias that a rule uses: `_x_` and the alias. All names that this folder makes up
  * begin with `_`, and no name of a project's table does, so that an alias or a common table expression never hides a
@@ -90,6 +95,11 @@ export function physicalName(value: string): Sql {
  */
 export function aliasName(alias: string): Sql {
   return { text: `"_x_${alias}"`, params: none };
+}
+
+/** Returns the name of an alias as SQLite's query plan has it, without quotes. */
+export function unquoted(alias: Sql): string {
+  return alias.text.replaceAll('"', "");
 }
 
 /**
@@ -144,6 +154,11 @@ export function join(parts: readonly Sql[], separator: Sql): Sql {
 /** Joins SQL fragments with commas between them. */
 export function commaList(parts: readonly Sql[]): Sql {
   return join(parts, sql`, `);
+}
+
+/** Lists columns of an alias, with commas between them. */
+export function columnsIn(alias: Sql, columns: Iterable<{ readonly name: ColumnName }>): Sql {
+  return commaList([...columns].map((column) => sql`${alias}.${name(column.name)}`));
 }
 
 /** Joins conditions by AND. Without any, the condition is TRUE. */

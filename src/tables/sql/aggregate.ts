@@ -6,12 +6,10 @@ import type { ListPlan } from "../plan/list-plan.js";
 import type { Key, OrderTerm } from "../plan/order.js";
 import type { Counted } from "../plan/plan-check.js";
 import type { AggregateRequest, AggregateResult } from "../request/aggregate-request.js";
-import { and, commaList, integer, name, param, Slot, type Sql, sql, sum } from "../sql-text/fragment.js";
-import type { CandidateSource } from "./candidates.js";
-import { gateOf } from "./gate.js";
-import { judgeOfSource, sourceOf } from "./list.js";
+import { and, commaList, integer, name, type Sql, sql, sum } from "../sql-text/fragment.js";
+import { judgedSource } from "./list.js";
+import { page as pageSlots } from "./page-parts.js";
 import { behind, columnsOfAlias, orderBy } from "./place.js";
-import { searchBudget } from "./search-budget.js";
 import { jsonArray, keyValue, realJson, shownValue, storedBytes } from "./wire.js";
 
 /** How an aggregate is computed: everything that its SQL depends on. */
@@ -47,10 +45,8 @@ export interface AggregatePlan extends Pick<AggregateRequest, "groups" | "result
  */
 export function aggregateStatement(plan: AggregatePlan): Counted<Sql> {
   const { rows, groups, after } = plan;
-  const unmeasured = sourceOf(rows, gateOf(rows));
-  const { gate, measured } = searchBudget(rows, unmeasured);
-  const source: CandidateSource = { ...unmeasured, gate };
-  const judge = judgeOfSource(rows, source);
+  const { source, measured, judge } = judgedSource(rows);
+  const { gate } = source;
   const physical = rows.catalog.tables.get(rows.table.name);
   const outputs = outputsOf(plan, physical);
   const columns = [
@@ -93,7 +89,7 @@ export function aggregateStatement(plan: AggregatePlan): Counted<Sql> {
   };
 }
 
-const limit = param(new Slot("page.limit"));
+const { limit } = pageSlots;
 const w = ({ name: column }: Pick<Column, "name">): Sql => sql`_w.${name(column)}`;
 
 /** A group column or a result of an aggregate, as SQL. */

@@ -8,12 +8,13 @@ import { columnsOf } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
 import type { Counted } from "../plan/plan-check.js";
 import { commaList, integer, name, param, Slot, type Sql, sql } from "../sql-text/fragment.js";
-import { guardOf } from "./guard.js";
+import { guardOf, partsOf } from "./guard.js";
 import { collated, defaultOf } from "./judged-row.js";
 import type { AnswerSource } from "./kept-answers.js";
 import { namesOf, type SqlNames } from "./predicate.js";
 import { type Returned, returningOf } from "./returning.js";
-import { aborting, keyJson } from "./row.js";
+import { keyJson } from "./row-key.js";
+import { aborting } from "./write-statement.js";
 
 /** A statement that creates several rows, whose values are a JSON array in the slot `rows` (`rowsText`). */
 export interface BulkStatement extends Counted<Sql> {
@@ -56,8 +57,7 @@ export function bulkInsertStatement(
   });
   const rows = sql`WITH _n AS MATERIALIZED (SELECT key AS _i, ${commaList(values)} FROM json_each(${param(new Slot("rows"))}))`;
   const next: SqlNames["next"] = (column) => collated(sql`_n.${name(column)}`, column, physical);
-  const names = { ...namesOf(physical), next };
-  const guard = guardOf(alwaysTrue(rule) ? [] : [{ terms: [rule], names }], catalog);
+  const guard = guardOf(partsOf(rule, { ...namesOf(physical), next }), catalog);
   const columnList = commaList(columns.map((column) => name(column.name)));
   const probes = guard.measuredAll(rows, sql`_n`);
   const denied = sql`${rows} SELECT min(_i) || ':denied' FROM _n WHERE (${guard.condition}) IS NOT TRUE`;

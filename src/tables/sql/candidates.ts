@@ -1,12 +1,22 @@
 import type { Table } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
 import { columnsOf } from "../../rules/walk.js";
-import type { Catalog } from "../../schema/catalog.js";
+import type { Catalog, CatalogIndex } from "../../schema/catalog.js";
 import type { ColumnName } from "../../sqlite/names.js";
 import { boundOf } from "../plan/access-path.js";
 import type { ListPlan } from "../plan/list-plan.js";
 import type { Seek } from "../plan/plan-check.js";
-import { and, commaList, empty, join, name, physicalName, type Sql, sql } from "../sql-text/fragment.js";
+import {
+  and,
+  commaList,
+  empty,
+  indexedBy,
+  join,
+  name,
+  physicalName,
+  type Sql,
+  sql,
+} from "../sql-text/fragment.js";
 import type { Gate } from "./gate.js";
 import {
   type Arm,
@@ -101,17 +111,23 @@ export function distinct(columns: readonly Sql[]): readonly Sql[] {
   return [...new Map(columns.map((column) => [column.text, column])).values()];
 }
 
+/** Makes `SELECT columns FROM table` for the rows that a list examines. The caller adds the WHERE. */
+function selectFrom(plan: ListPlan, columns: readonly Sql[], more: readonly Sql[]): Sql {
+  return sql`SELECT ${selectList(plan, columns, more)} FROM ${tableSource(plan)}`;
+}
+
 /**
- * Makes `SELECT columns FROM table` for the rows that a list examines. The caller adds the WHERE. `probes` are further
- * columns, SQL expressions with their names.
+ * Makes the list of a SELECT of these columns of `_t` and `more`, expressions with their names. Columns are written with
+ * the alias, because SQLite reads a bare name in double quotes as a text where there is no such column.
  */
-function selectFrom(plan: ListPlan, columns: readonly Sql[], probes: readonly Sql[]): Sql {
-  // Columns are written with the alias before them, because SQLite reads a bare name in double quotes as a text where
-  // there is no such column.
-  const { catalog, table } = plan;
-  const shown = distinct(columns).map((column) => shownColumn(catalog, table, sql`_t`, column));
-  const list = [...shown, ...probes];
-  return sql`SELECT ${list.length === 0 ? sql`1` : commaList(list)} FROM ${tableSource(plan)}`;
+export function selectList(
+  { catalog, table }: ListPlan,
+  columns: readonly Sql[],
+  more: readonly Sql[],
+  shown = (column: Sql) => shownColumn(catalog, table, sql`_t`, column),
+): Sql {
+  const list = [...distinct(columns).map(shown), ...more];
+  return list.length === 0 ? sql`1` : commaList(list);
 }
 
 /**
@@ -130,10 +146,7 @@ export function shownColumn({ unsupported }: Catalog, table: Table, alias: Sql, 
  */
 export function tableSource({ table, path }: ListPlan): Sql {
   const from = sql`${name(table.name)} AS _t`;
-  if (!path.steered) return from;
-  return path.index === null
-    ? sql`${from} NOT INDEXED`
-    : sql`${from} INDEXED BY ${physicalName(path.index.name)}`;
+  return path.steered ? sql`${from} ${indexedBy(path.index)}` : from;
 }
 
 /**
@@ -161,6 +174,11 @@ function armed(plan: ListPlan, select: Sql, limitClause: Sql, stop: Sql | null):
   });
   if (selects.length === 0) return sql`${select} WHERE 0`;
   return concatenated(selects, limitClause);
+}
+
+/** A table in a FROM under an alias, which SQLite searches by this index; by none where it is null. */
+export function searched({ table }: { readonly table: Table }, index: CatalogIndex | null, alias: Sql): Sql {
+  return sql`${name(table.name)} AS ${alias} ${indexedBy(index)}`;
 }
 
 /** A clause LIMIT with a space before it; empty for no limit. */

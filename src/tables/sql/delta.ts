@@ -8,6 +8,7 @@ import type { ReadAccess } from "../plan/expansion.js";
 import {
   aliasName,
   and,
+  columnsIn,
   commaList,
   integer,
   join,
@@ -122,8 +123,7 @@ export function wholeStatement(
  */
 function seenAt(moment: AsOf, followed: Followed): Sql {
   const { logged } = followed;
-  const columns = (alias: Sql) =>
-    commaList(logged.columns.map((column) => sql`${alias}.${name(column.name)}`));
+  const columns = (alias: Sql) => columnsIn(alias, logged.columns);
   const there = sql`SELECT _p.pk AS _pk, ${columns(sql`_t`)} FROM _p CROSS JOIN ${name(logged.table)} AS _t WHERE ${hasKey(logged, sql`_t`, sql`_p.pk`)} AND ${moment.isUnchanged(logged.table, sql`_t`)}`;
   const changed = sql`SELECT _i._pk, ${columns(sql`_i`)} FROM _p CROSS JOIN ${moment.images(logged.table)} AS _i WHERE _i._pk = _p.pk`;
   const { row, bytes } = shown(followed);
@@ -180,7 +180,7 @@ function led(
   const last = chain.at(-1)!;
   const from = sqlTableName(last.table);
   const own = tables.find(({ table }) => table === from)!;
-  const columns = (alias: Sql) => commaList(own.columns.map((column) => sql`${alias}.${name(column.name)}`));
+  const columns = (alias: Sql) => columnsIn(alias, own.columns);
   const changed = join(
     [
       sql`SELECT ${columns(sql`_i`)} FROM ${before.images(from)} AS _i`,

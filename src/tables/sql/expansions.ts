@@ -2,7 +2,7 @@ import type { Column } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
 import { alwaysTrue } from "../../rules/fold.js";
 import { conjuncts, mentionsRow, withAliases } from "../../rules/walk.js";
-import type { CatalogIndex, CatalogTable } from "../../schema/catalog.js";
+import type { CatalogTable } from "../../schema/catalog.js";
 import { type BackwardRows, type ExpansionStep, type ReadAccess, stepsIn } from "../plan/expansion.js";
 import type { ListPlan } from "../plan/list-plan.js";
 import type { Seek } from "../plan/plan-check.js";
@@ -14,15 +14,15 @@ import {
   integer,
   internalName,
   name,
-  physicalName,
   type Sql,
   sql,
   sum,
+  unquoted,
 } from "../sql-text/fragment.js";
-import { distinct, shownColumn } from "./candidates.js";
+import { distinct, searched, shownColumn } from "./candidates.js";
 import { type Gate, type Gated, gateOf } from "./gate.js";
 import { type Judge, judgeOf } from "./judge.js";
-import { armsAfter, columnsOfAlias, orderBy } from "./place.js";
+import { columnsOfAlias, firstAfter, orderBy } from "./place.js";
 import { cutAt } from "./preview.js";
 import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
 
@@ -224,16 +224,16 @@ interface Found {
   readonly seeks: readonly Seek[];
 }
 
-function forward({ step, from, row, gate, judge }: Walked, i: number, needed: readonly Sql[]): Found {
-  const { to, access, index } = step;
+function forward(walked: Walked, i: number, needed: readonly Sql[]): Found {
+  const { step, row, judge } = walked;
   const cte = internalName("e", i);
-  const columns = shownColumns(access, row, [...needed, ...judge.columns]);
-  const select = sql`SELECT ${commaList([sql`_p.k AS _k`, ...columns, ...judge.probes])} FROM (${from}) AS _p CROSS JOIN ${searched(access, index, row)} WHERE ${row}.${name(to.name)} = +_p.k LIMIT ${gate.limited(sql`-1`)}`;
+  const columns = shownColumns(step.access, row, [...needed, ...judge.columns]);
+  const { select, seeks } = whole(walked, columns, sql`-1`);
   return {
     ctes: [sql`${cte} AS MATERIALIZED (${select})`],
     examined: cte,
     rows: sql`(SELECT * FROM ${cte} AS _w WHERE ${judge.passes})`,
-    seeks: [{ alias: seekAlias(row), columns: [to.name] }],
+    seeks,
   };
 }
 
@@ -252,7 +252,10 @@ function backward(walked: Walked, rows: BackwardRows, i: number, needed: readonl
       ...judge.columns,
     ]),
   );
-  const { select, seeks } = rows.isLazy ? untilEnough(walked, rows, i, columns) : whole(walked, columns);
+  // One row more than the scan limit tells that there are too many.
+  const { select, seeks } = rows.isLazy
+    ? untilEnough(walked, rows, i, columns)
+    : whole(walked, columns, integer(walked.scanLimit + 1));
   const passing = sql`${examined} AS _w WHERE ${judge.passes}`;
   const chosen = rows.isLazy
     ? sql`SELECT * FROM ${passing}`
@@ -266,7 +269,7 @@ function backward(walked: Walked, rows: BackwardRows, i: number, needed: readonl
     ctes: [sql`${examined} AS MATERIALIZED (${select})`, sql`${cte} AS MATERIALIZED (${read})`],
     examined,
     rows: cte,
-    seeks: [...seeks, { alias: seekAlias(again), columns: rows.rowKey }],
+    seeks: [...seeks, { alias: unquoted(again), columns: rows.rowKey }],
   };
 }
 
@@ -275,17 +278,13 @@ interface Examination {
   readonly seeks: readonly Seek[];
 }
 
-/**
- * Makes a SELECT of all rows that the values of a step lead to, in no order, at most one more than the scan limit. One
- * more tells that there are too many.
- */
-function whole({ step, from, row, gate, judge, scanLimit }: Walked, columns: readonly Sql[]): Examination {
+/** Makes a SELECT of the rows that the values of a step lead to, in no order. */
+function whole({ step, from, row, gate, judge }: Walked, columns: readonly Sql[], limit: Sql): Examination {
   const { to, access, index } = step;
   const list = commaList([sql`_p.k AS _k`, ...columns, ...judge.probes]);
-  const limit = gate.limited(integer(scanLimit + 1));
   return {
-    select: sql`SELECT ${list} FROM (${from}) AS _p CROSS JOIN ${searched(access, index, row)} WHERE ${row}.${name(to.name)} = +_p.k LIMIT ${limit}`,
-    seeks: [{ alias: seekAlias(row), columns: [to.name] }],
+    select: sql`SELECT ${list} FROM (${from}) AS _p CROSS JOIN ${searched(access, index, row)} WHERE ${row}.${name(to.name)} = +_p.k LIMIT ${gate.limited(limit)}`,
+    seeks: [{ alias: unquoted(row), columns: [to.name] }],
   };
 }
 
@@ -311,8 +310,7 @@ function untilEnough(
     sql`(SELECT ${next}.${key} FROM ${searched(access, index, next)} WHERE ${and([sql`${next}.${name(to.name)} = +${value}`, ...arm])}${orderBy(order, n)} LIMIT 1)`;
   const select = (value: Sql, found: Sql, source: Sql, conditions: readonly Sql[]) =>
     sql`SELECT ${commaList([sql`${value} AS _k`, sql`${found} AS _f`, ...columns, ...judge.probes])} FROM ${source} CROSS JOIN ${name(access.table.name)} AS ${row} NOT INDEXED WHERE ${and(conditions)}`;
-  const arms = armsAfter(order, n, columnsOfAlias(sql`_w`)).map((arm) => seek(sql`_w._k`, [arm]));
-  const after = arms.length === 1 ? arms[0]! : sql`coalesce(${commaList(arms)})`;
+  const after = firstAfter(order, n, columnsOfAlias(sql`_w`), (arm) => seek(sql`_w._k`, [arm]));
   const soFar = sql`(_w._f + ((${judge.passes}) IS TRUE))`;
   const first = select(sql`_p.k`, sql`0`, sql`(${from}) AS _p`, [
     sql`${row}.${key} = ${seek(sql`_p.k`, [])}`,
@@ -324,19 +322,12 @@ function untilEnough(
   return {
     select: sql`${first} UNION ALL ${rest} LIMIT ${gate.limited(integer(scanLimit + 1))}`,
     seeks: [
-      { alias: seekAlias(row), columns: rowKey },
-      { alias: seekAlias(next), columns: [to.name] },
+      { alias: unquoted(row), columns: rowKey },
+      { alias: unquoted(next), columns: [to.name] },
     ],
   };
-}
-
-function searched({ table }: ReadAccess, index: CatalogIndex | null, alias: Sql): Sql {
-  const hint = index === null ? sql`NOT INDEXED` : sql`INDEXED BY ${physicalName(index.name)}`;
-  return sql`${name(table.name)} AS ${alias} ${hint}`;
 }
 
 function shownColumns({ catalog, table }: ReadAccess, alias: Sql, columns: readonly Sql[]): readonly Sql[] {
   return distinct(columns).map((column) => shownColumn(catalog, table, alias, column));
 }
-
-const seekAlias = (alias: Sql) => alias.text.replaceAll('"', "");

@@ -1,16 +1,15 @@
 import type { Column, Table } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
-import { alwaysTrue } from "../../rules/fold.js";
 import { outermostExists } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
 import { and, chain, commaList, empty, integer, name, type Sql, sql } from "../sql-text/fragment.js";
 import { shownColumn } from "./candidates.js";
-import { guardOf } from "./guard.js";
+import { guardOf, partsOf } from "./guard.js";
 import { changedRow, newRow, storedRow } from "./judged-row.js";
 import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
 import { areExact, probe, probeMatched } from "./probe.js";
 import { getStatement } from "./row.js";
-import { keyIs, type Values } from "./row-key.js";
+import { rowWith, type Values } from "./row-key.js";
 import { jsonObject } from "./wire.js";
 
 /**
@@ -78,8 +77,7 @@ export function readLookups(table: Table, key: Values, rule: Expression, catalog
  */
 export function rowOfTable(table: Table, key: Values, rule: Expression, catalog: Catalog): ExplainedRow {
   const row = stored(table, key, catalog);
-  const parts = alwaysTrue(rule) ? [] : [{ terms: [rule], names: row.names[0]! }];
-  return { ...row, admitted: guardOf(parts, catalog) };
+  return { ...row, admitted: guardOf(partsOf(rule, row.names[0]!), catalog) };
 }
 
 /**
@@ -103,12 +101,11 @@ export function rowUpdated(
 }
 
 function stored(table: Table, key: Values, catalog: Catalog): Omit<ExplainedRow, "admitted"> {
-  const target = name(table.name);
   return {
     ctes: empty,
-    from: sql` FROM ${target} WHERE ${keyIs(table, key, target, catalog)}`,
+    from: sql` ${rowWith(table, key, catalog)}`,
     names: [storedRow(table, catalog)],
-    next: ({ name: column }) => sql`${target}.${name(column)}`,
+    next: ({ name: column }) => sql`${name(table.name)}.${name(column)}`,
   };
 }
 
@@ -121,7 +118,7 @@ export function rowCreated(table: Table, values: Values, rule: Expression, catal
   return {
     ctes: sql`WITH ${cte} `,
     from: sql` FROM _n`,
-    admitted: guardOf(alwaysTrue(rule) ? [] : [{ terms: [rule], names }], catalog),
+    admitted: guardOf(partsOf(rule, names), catalog),
     names: [names],
     next: ({ name: column }) => sql`_n.${name(column)}`,
   };

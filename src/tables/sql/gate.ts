@@ -80,6 +80,16 @@ export function gateOf(plan: Gated, gates: Sql = sql`_gates`): Gate {
   };
 }
 
+/** A gate that is open where `gate` is and the condition holds, for which it has these common table expressions, too. */
+export function narrowed(gate: Gate, ctes: readonly Sql[], isOpen: Sql): Gate {
+  return {
+    ...gate,
+    ctes: [...gate.ctes, ...ctes],
+    limited: (limit) => sql`CASE WHEN ${isOpen} THEN ${gate.limited(limit)} ELSE 0 END`,
+    counted: (count) => sql`CASE WHEN ${isOpen} THEN ${gate.counted(count)} ELSE 0 END`,
+  };
+}
+
 /**
  * Each `exists` that the gate evaluates: those that do not depend on the listed row and are not inside of another
  * `exists`. They come from the terms of the rule that name no row, and from the conditions that rows are tested by.

@@ -1,4 +1,5 @@
 import type { Exists, Expression } from "../../rules/ast.js";
+import { alwaysTrue } from "../../rules/fold.js";
 import { outermostExists } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
 import type { Seek } from "../plan/plan-check.js";
@@ -47,6 +48,11 @@ export interface GuardPart {
    * other values here, so that the result may differ. Without this function every `exists` is evaluated again.
    */
   readonly asksAgain?: (exists: Exists) => boolean;
+}
+
+/** The parts of the condition that a rule is TRUE: none where it always is. */
+export function partsOf(rule: Expression, names: SqlNames): readonly GuardPart[] {
+  return alwaysTrue(rule) ? [] : [{ terms: [rule], names }];
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Seek } from "../plan/plan-check.js";
 import { and, name, type Sql, sql, sum } from "../sql-text/fragment.js";
 import { type Gate, type Gated, isRowless } from "./gate.js";
 import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
-import { areExact, probe, probeMatched, probeName, seeksOf } from "./probe.js";
+import { areExact, probe, probedIn, probeName, seeksOf } from "./probe.js";
 
 /**
  * The SQL that tests whether a candidate (a row that the index has found) belongs to the list. Conditions without an
@@ -52,7 +52,7 @@ export function judgeOf(
   const namesOver = (alias: Sql): SqlNames => ({
     ...namesOf(plan.catalog.tables.get(plan.table.name)),
     row: (column) => sql`${alias}.${name(column)}`,
-    exists: (node) => gate.exists(node) ?? probeMatched(sql`${alias}.${probeName(nodes.indexOf(node))}`),
+    exists: (node) => gate.exists(node) ?? probedIn(alias, nodes)(node),
   });
   const isCheap = (condition: Expression) => outermostExists(condition).every(isRowless);
   const cheap = [

@@ -18,7 +18,7 @@ import {
   sql,
   sum,
 } from "../sql-text/fragment.js";
-import { type CandidateSource, concatenated, distinct, limitOf, shownColumn } from "./candidates.js";
+import { type CandidateSource, concatenated, limitOf, selectList, shownColumn } from "./candidates.js";
 import type { Gate } from "./gate.js";
 import { columnsOfAlias } from "./place.js";
 
@@ -61,10 +61,8 @@ export function matchSource(
         sql`_matches AS MATERIALIZED (${matches(plan, match, gate, among)})`,
       ],
     },
-    inAnyOrder: (columns, more, limit) => {
-      const list = [...distinct(columns).map(shown), ...more];
-      return sql`SELECT ${list.length === 0 ? sql`1` : commaList(list)} FROM _matches AS _m CROSS JOIN ${name(table.name)} AS _t${tableHint(match)} WHERE ${isRow(sql`_t`, keys)}${limitOf(limit)}`;
-    },
+    inAnyOrder: (columns, more, limit) =>
+      sql`SELECT ${selectList(plan, columns, more, shown)} FROM _matches AS _m CROSS JOIN ${name(table.name)} AS _t${tableHint(match)} WHERE ${isRow(sql`_t`, keys)}${limitOf(limit)}`,
     inOrder: () => {
       throw new Error("what a search finds has no order of its own");
     },

@@ -5,6 +5,7 @@ import { alwaysTrue } from "../../rules/fold.js";
 import type { Access } from "../access/access.js";
 import {
   and,
+  columnsIn,
   commaList,
   empty,
   integer,
@@ -57,9 +58,7 @@ export interface Past {
  * rows are those that come after it; where `after` is null, they are the first ones of the table.
  */
 export function rowsAsOf(at: AsOf, table: LoggedTable, after: Slot | null, limit: number): Sql {
-  const columns = (alias: Sql) =>
-    commaList(table.columns.map((column) => sql`${alias}.${name(column.name)}`));
-  const keyOf = (alias: Sql) => commaList(table.key.map((column) => sql`${alias}.${name(column.name)}`));
+  const keyOf = (alias: Sql) => columnsIn(alias, table.key);
   const place = commaList(table.key.map((_, i) => keyColumn(table, i, sql`_s.pk`)));
   const behind = (alias: Sql) => (after === null ? [] : [sql`(${keyOf(alias)}) > (${place})`]);
   const begin = after === null ? empty : sql`(SELECT ${param(after)} AS pk) AS _s CROSS JOIN `;
@@ -67,7 +66,7 @@ export function rowsAsOf(at: AsOf, table: LoggedTable, after: Slot | null, limit
   const i = sql`_i`;
   const most = integer(limit);
   const ordered = (pk: Sql, alias: Sql, from: Sql, where: Sql) =>
-    sql`SELECT * FROM (SELECT ${pk} AS _pk, ${columns(alias)} FROM ${begin}${from} AS ${alias} WHERE ${where} ORDER BY ${keyOf(alias)} LIMIT ${most})`;
+    sql`SELECT * FROM (SELECT ${pk} AS _pk, ${columnsIn(alias, table.columns)} FROM ${begin}${from} AS ${alias} WHERE ${where} ORDER BY ${keyOf(alias)} LIMIT ${most})`;
   const unchanged = and([...behind(t), at.isUnchanged(table.table, t)]);
   const changed = and(behind(i));
   return sql`SELECT * FROM (${ordered(key(table, t), t, name(table.table), unchanged)} UNION ALL ${ordered(sql`_i._pk`, i, at.images(table.table), changed)}) AS _u ORDER BY ${keyOf(sql`_u`)} LIMIT ${most}`;
@@ -85,7 +84,7 @@ export function stateStatement(past: Past, at: Sql, after: Slot | null): Sql {
   const moment = asOf(at, "h", [logged], catalog);
   const refer = ({ name: column }: Column) => sql`_r.${name(column)}`;
   const cut = cutAt(preview, refer);
-  const order = commaList(logged.key.map((column) => sql`_r.${name(column.name)}`));
+  const order = columnsIn(sql`_r`, logged.key);
   const last = commaList(logged.key.map((column) => sql`_r.${name(column.name)} DESC`));
   const passing = sql`SELECT _r._pk AS pk, ${jsonWithin(catalog, table, output, refer, sql`NULL`, cut)} AS row, sum(${storedBytes(output, refer, cut)}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY ${order}) AS n FROM _w AS _r WHERE ${shownVersion(past)} ORDER BY ${order} LIMIT ${integer(limit + 1)}`;
   const ctes = [

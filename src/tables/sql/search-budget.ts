@@ -1,7 +1,7 @@
 import type { ListPlan } from "../plan/list-plan.js";
 import { integer, internalName, name, param, Slot, type Sql, sql, sum } from "../sql-text/fragment.js";
 import type { CandidateSource } from "./candidates.js";
-import type { Gate } from "./gate.js";
+import { type Gate, narrowed } from "./gate.js";
 
 /**
  * What it costs a `contains` filter to search one byte: this number, plus 1 for each byte of the text that is looked
@@ -47,17 +47,9 @@ export function searchBudget(plan: ListPlan, source: CandidateSource): SearchBud
     return sql`ifnull(sum(_w.${bytes[i]!}), 0) * ${each}`;
   });
   const fits = sql`${sum(costs)} <= ${integer(searchCostMax)}`;
-  const isOpen = sql`(SELECT fits FROM _searched)`;
+  const searched = sql`_searched AS MATERIALIZED (SELECT count(*) AS n, ${fits} AS fits FROM (${sizes(plan, bytes, source)}) AS _w)`;
   return {
-    gate: {
-      ...gate,
-      ctes: [
-        ...gate.ctes,
-        sql`_searched AS MATERIALIZED (SELECT count(*) AS n, ${fits} AS fits FROM (${sizes(plan, bytes, source)}) AS _w)`,
-      ],
-      limited: (limit) => sql`CASE WHEN ${isOpen} THEN ${gate.limited(limit)} ELSE 0 END`,
-      counted: (count) => sql`CASE WHEN ${isOpen} THEN ${gate.counted(count)} ELSE 0 END`,
-    },
+    gate: narrowed(gate, [searched], sql`(SELECT fits FROM _searched)`),
     measured: sql`(SELECT json_array(n, fits) FROM _searched)`,
   };
 }

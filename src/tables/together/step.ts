@@ -10,7 +10,7 @@ import { ignored } from "../row/refused-write.js";
 import type { RowWrite } from "../row/row-write.js";
 import { durationOf, logicalRows, rowsReadBy, triggersOf, type WrittenRow } from "../row/sent-write.js";
 import type { AnswerSource } from "../sql/kept-answers.js";
-import type { NotWritten } from "../sql/row.js";
+import type { NotWritten } from "../sql/write-statement.js";
 import { bind, type SlotValues } from "../sql-text/fragment.js";
 
 /**
