@@ -3,8 +3,9 @@ import { type Kept, retireChanges } from "../changes/retention.js";
 import { isRefusal } from "../http/refusal.js";
 import { databaseJournal } from "../metering/database-journal.js";
 import { retireReceipts } from "../metering/retention.js";
-import { retireKept } from "../tables/together/retention.js";
-import { retireMutations } from "../writes/retention.js";
+import { retireAnswers } from "../tables/sql/kept-answers.js";
+import { retire } from "../tables/together/retention.js";
+import { retirePushes } from "../writes/ledger.js";
 import { currentProject } from "./current-project.js";
 import type { Services } from "./services.js";
 
@@ -57,8 +58,8 @@ export function createUpkeep({ api, auth: { outbox }, recorder }: Services): Upk
       await journal.collect();
       await retireReceipts(platform, config.usage.retention_days);
       await retireChanges(database, await keptLogs(), clock.now());
-      await retireKept(platform);
-      await retireMutations(platform);
+      await retire(platform, retireAnswers);
+      await retire(platform, retirePushes);
     },
     collectUsage: async () => {
       if (recorder === null) return;

@@ -360,11 +360,8 @@ export const clearStaged: Statement = statement("DELETE FROM _staged");
  * Makes the statement that deletes answers that were kept for more than a day, at most `rowsMax` of them. As they are
  * stored by half days, an answer may be up to half a day older before it is deleted.
  */
-export function retireAnswers(nowMs: number, rowsMax: number): Statement {
-  const period = BigInt(periodOf(nowMs - keptMs));
-  return statement(
-    "DELETE FROM _idempotency WHERE (period, name) IN (SELECT period, name FROM _idempotency WHERE period < ? ORDER BY period, name LIMIT ?)",
-    period,
-    BigInt(rowsMax),
-  );
+export function retireAnswers(nowMs: number, rowsMax: number): readonly Statement[] {
+  const sql =
+    "DELETE FROM _idempotency WHERE (period, name) IN (SELECT period, name FROM _idempotency WHERE period < ? ORDER BY period, name LIMIT ?)";
+  return [statement(sql, BigInt(periodOf(nowMs - keptMs)), BigInt(rowsMax))];
 }
