@@ -17,15 +17,7 @@ import { missingIndexes } from "../tables/plan/ways-of-rules.js";
 import { type ListRequest, parseListRequest } from "../tables/request/list-request.js";
 import { listStatement } from "../tables/sql/list.js";
 import type { ExplainedCounts, Explanation } from "../wire/explanation.js";
-import {
-  columnsFor,
-  decidingRule,
-  hasTerms,
-  indexesForExists,
-  msTaken,
-  planOf,
-  refusalShown,
-} from "./answer.js";
+import { decidingRule, explanationOf, hasTerms, indexesForExists, refused, type Verdict } from "./answer.js";
 import { type Asked, accessTo, inTime, readingExecution, wholeAccess } from "./asked.js";
 import { countedTerms } from "./counted-terms.js";
 import type { Question } from "./question.js";
@@ -43,21 +35,16 @@ export async function explainList(asked: Asked, { query }: Question): Promise<Ex
   const terms = hasTerms(rule) ? await countedTerms(asked, rule, all) : [];
   const found = page === undefined || isRefusal(page) ? null : page;
   const counts = found && (await countsOf(asked, whole, all, found));
-  return {
-    ...verdictOf(page, counts),
-    rule: hasTerms(rule) ? rule.rule : rule,
+  return explanationOf(asked, {
+    verdict: verdictOf(page, counts),
+    rule,
     terms,
-    columns: columnsFor(asked),
-    values: {},
-    not_judged: [],
-    sql: statement?.sql ?? null,
-    plan: statement === null ? [] : await planOf(asked, statement),
+    statement,
     way: found && planWords(found.plan),
     indexes: isRefusal(access) ? [] : indexesFor(asked, access, found),
     rows_read: tally.rowsRead,
-    ms: msTaken(asked),
-    ...(counts && { counts }),
-  };
+    counts,
+  });
 }
 
 /**
@@ -138,12 +125,9 @@ async function countsOf(
   };
 }
 
-function verdictOf(
-  page: ListPage | Refusal | undefined,
-  counts: ExplainedCounts | null,
-): Pick<Explanation, "allowed" | "reason" | "refusal"> {
+function verdictOf(page: ListPage | Refusal | undefined, counts: ExplainedCounts | null): Verdict {
   if (page === undefined) return { allowed: null, reason: "the list was not read in time", refusal: null };
-  if (isRefusal(page)) return { allowed: false, reason: page.message, refusal: refusalShown(page) };
+  if (isRefusal(page)) return refused(page);
   const rows = counts === null ? "the rows" : `${atLeast(counts.rows_truncated)}${counts.rows} rows`;
   const admitted = `${atLeast(page.truncated)}${page.total}`;
   return { allowed: true, reason: `the rules admit ${admitted} of ${rows}`, refusal: null };

@@ -1,17 +1,20 @@
 import type { LoggedTable } from "../../changes/image.js";
+import type { Statement } from "../../platform/database.js";
 import type { Column } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
-import { alwaysTrue } from "../../rules/fold.js";
+import { alwaysTrue, whenTrue } from "../../rules/fold.js";
 import type { Access } from "../access/access.js";
 import {
   and,
+  bind,
   columnsIn,
   commaList,
   empty,
   integer,
   name,
   param,
-  type Slot,
+  Slot,
+  type SlotValues,
   type Sql,
   sql,
 } from "../sql-text/fragment.js";
@@ -29,6 +32,7 @@ import {
   keyObject,
   text,
 } from "./as-of.js";
+import { loggedTable } from "./logged.js";
 import { existsSql, namesOf, predicate, type SqlNames } from "./predicate.js";
 import { cutAt } from "./preview.js";
 import { jsonObject, jsonWithin, storedBytes } from "./wire.js";
@@ -50,6 +54,25 @@ export interface Past {
   readonly limit: number;
   /** How many rows (for a state) or entries of the log (for a history) are examined at most. */
   readonly scanLimit: number;
+}
+
+/**
+ * Makes the `Past` of a table for a caller. A version of a row is shown if both the rule for the history and the one for
+ * reading are TRUE of it.
+ */
+export function pastOf(access: Access, limit: number, scanLimit: number, more: Partial<Past> = {}): Past {
+  const { table, catalog, readable, preview, rule, readRule } = access;
+  return {
+    access,
+    logged: loggedTable(table, catalog.tables.get(table.name)!),
+    rule: whenTrue({ kind: "and", terms: [rule, readRule] }),
+    filters: [],
+    output: [...readable.values()],
+    preview,
+    limit,
+    scanLimit,
+    ...more,
+  };
 }
 
 /**
@@ -122,21 +145,10 @@ function shownVersion({ access, logged, rule, filters }: Past): Sql {
   return and([...asked, ofImage(rule, sql`_r`), sql`coalesce((${now}), (${lastly}), 0)`]);
 }
 
-/** Which entries of a table's log are listed as versions of its rows. The newest come first. */
-export interface Versions {
-  /** Slots for the numbers of two entries of the log: only entries after `since` and before `before` are listed. */
-  readonly since: Slot;
-  readonly before: Slot;
-  /**
-   * Slots for the key of the one row whose versions are listed, one for each column of the key; null for the versions
-   * of all rows.
-   */
-  readonly key: readonly Slot[] | null;
-}
-
 /**
- * Makes the statement for a page of the versions of rows, one for each entry of the log. A row of its result is `[seq,
- * at, kind, id, key, op, changed, row, NULL]`:
+ * Makes the statement for a page of the versions of rows, one for each entry of the log after `since` and before
+ * `before`, the newest first: of the row with the key `of`, or of all rows where it is null. A row of its result is
+ * `[seq, at, kind, id, key, op, changed, row, NULL]`:
  *
  * - `seq`: the number of the entry, and `at`: its time in milliseconds;
  * - `kind` and `id`: who made the change, NULL where another program than the server did;
@@ -148,17 +160,23 @@ export interface Versions {
  * were examined, and in the last column how many versions may be shown, up to one more than the limit. It is missing
  * where no entry was examined.
  */
-export function versionsStatement(past: Past, { since, before, key: of }: Versions): Sql {
+export function versionsStatement(
+  past: Past,
+  since: number,
+  before: number,
+  of: (SlotValues & { keys(): Iterable<string> }) | null,
+  values: SlotValues,
+): Statement {
   const { access, logged, output, preview, limit, scanLimit } = past;
   const { table, catalog } = access;
   const physical = catalog.tables.get(table.name);
   const isTable = sql`tbl = ${text(table.name)}`;
-  const range = sql`seq > ${param(since)} AND seq < ${param(before)}`;
+  const range = sql`seq > ${param(BigInt(since))} AND seq < ${param(BigInt(before))}`;
   const newest = sql`ORDER BY seq DESC LIMIT ${integer(scanLimit)}`;
   const columns = sql`seq, tx, at, tbl, pk, op, old`;
   // For the versions of all rows, the entries of all tables are gone through in the order of their numbers, and those
   // of other tables are left out afterwards.
-  const keyColumns = logged.key.map((column, i) => sql`${param(of?.[i] ?? null)} AS ${name(column.name)}`);
+  const keyColumns = logged.key.map((column) => sql`${param(new Slot(column.name))} AS ${name(column.name)}`);
   const pk = sql`(SELECT ${key(logged, sql`_k`)} FROM (SELECT ${commaList(keyColumns)}) AS _k)`;
   const examined =
     of === null
@@ -196,5 +214,6 @@ export function versionsStatement(past: Past, { since, before, key: of }: Versio
   const differs = sql`_c.value IS NOT json_extract(before, _c.fullkey) OR _c.type IS NOT json_type(before, _c.fullkey)`;
   const changed = sql`CASE op WHEN 'update' THEN (SELECT json_group_array(_c.key) FROM json_each(row) AS _c WHERE ${differs}) END`;
   const members = sql`seq, at, kind, id, key, op, ${changed}, ${row}`;
-  return sql`WITH ${commaList([...ctes, sql`_d AS MATERIALIZED (${told})`])} SELECT ${members}, NULL AS told FROM _d WHERE ${isInPage(limit, catalog)} UNION ALL SELECT last, examined, NULL, NULL, NULL, NULL, NULL, NULL, (SELECT count(*) FROM _d) FROM (SELECT min(seq) AS last, count(*) AS examined FROM _e) WHERE examined > 0`;
+  const statement = sql`WITH ${commaList([...ctes, sql`_d AS MATERIALIZED (${told})`])} SELECT ${members}, NULL AS told FROM _d WHERE ${isInPage(limit, catalog)} UNION ALL SELECT last, examined, NULL, NULL, NULL, NULL, NULL, NULL, (SELECT count(*) FROM _d) FROM (SELECT min(seq) AS last, count(*) AS examined FROM _e) WHERE examined > 0`;
+  return bind(statement, of === null ? [values] : [of, values]);
 }
