@@ -47,10 +47,7 @@ export async function explainList(asked: Asked, { query }: Question): Promise<Ex
   });
 }
 
-/**
- * Returns the page of the list as the caller would get it, or the refusal that they would get; undefined where the page
- * cannot be read in time.
- */
+/** The page, or the refusal, as the caller would get it; undefined where it cannot be read in time. */
 async function pageFor(
   asked: Asked,
   access: Access | Refusal,
@@ -90,16 +87,10 @@ function pageOf(
   return listPage(expanded, firstState({}, expanded), source, execution).catch(tooLargeStatement);
 }
 
-/**
- * Which share of the time that is left reading the page of the list may take. The rest is for the terms of its rule and
- * for counting its rows.
- */
+/** Which share of the time that is left the page may take. The rest is for terms and counts. */
 const pageShare = 0.6;
 
-/**
- * Returns the SQL statement by which the page was read. Where it was not read, the last statement that was tried; null
- * where there was none.
- */
+/** The statement that read the page, or else the last one that was tried; null where there was none. */
 function statementOf({ sent }: Asked, page: ListPage | Refusal | undefined): Statement | null {
   const tried = sent.filter(({ sql }) => sql.startsWith("WITH "));
   const wanted = page === undefined || isRefusal(page) ? null : listStatement(page.plan).statement.text;

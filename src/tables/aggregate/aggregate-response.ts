@@ -11,7 +11,7 @@ import type { AggregateSource } from "./prepare-aggregate.js";
 
 /**
  * Answers an aggregate request with `{ data, meta: { limit, offset, total, next_cursor?, … } }`. `succeed` records the
- * receipt (what the request cost) and returns the members that metering adds to `meta`.
+ * receipt and returns the members that metering adds to `meta`.
  */
 export async function aggregateResponse(
   request: Request,

@@ -34,9 +34,7 @@ export interface WriteExecution extends Execution {
  */
 export type Duration = "short" | "long";
 
-/**
- * Runs statements that only read, in one round trip. `Tally.during` decides what a failure does to the counts of rows.
- */
+/** Runs statements that only read, in one round trip. For a failure see `Tally.during`. */
 export function read(execution: Execution, statements: readonly Statement[], duration: Duration) {
   const { database, tally } = execution;
   return tally.during(database.query(statements, longWorkOf(execution, duration)));

@@ -13,10 +13,7 @@ import { pastOf, versionsStatement } from "../sql/past.js";
 import { type AskedMoment, type LogState, logState, type Moments, seesLog } from "./moments.js";
 import { nextCursor, type PastRequest, pastAsked } from "./past-request.js";
 
-/**
- * Answers `GET /api/:table/_svc/history`: versions of a row, or of all rows of the table, the newest first
- * (`docs/reference/http.md#history`).
- */
+/** Answers `GET /api/:table/_svc/history`: versions of rows, the newest first (`docs/reference/http.md#history`). */
 export async function historyResponse(request: PastRequest): Promise<Response | Refusal> {
   const { access, caller, scanLimit, moments, execution, succeed } = request;
   const { table } = access;

@@ -23,8 +23,8 @@ interface Place {
 }
 
 /**
- * Answers `GET /api/:table/_svc/state`: the rows as they were at a moment, in the order of their key
- * (`docs/reference/http.md#state`).
+ * Answers `GET /api/:table/_svc/state`: the rows as they were, in the order of their key
+ * (docs/reference/http.md#state).
  */
 export async function stateResponse(request: PastRequest): Promise<Response | Refusal> {
   const { access, scanLimit, moments, execution, succeed } = request;
@@ -93,10 +93,7 @@ const tooLarge = badRequest("a row is too large for an answer: select fewer colu
 
 type PartOfList = Pick<ListRequest, "filters" | "filterValues" | "select" | "limit">;
 
-/**
- * Parses the filters, `select` and `limit` of a request for a past state. They mean the same as in lists. The other
- * parameters of lists are refused.
- */
+/** Parses filters, `select` and `limit`, as for lists; the other parameters of lists are refused. */
 function listOf(parameters: readonly QueryParameter[], access: Access): PartOfList | Refusal {
   const { readable, catalog, table } = access;
   const other = parameters.find(([name]) => !/^(where|filter)\[|^(select|limit)$/.test(name));

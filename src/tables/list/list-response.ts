@@ -36,8 +36,8 @@ export function boundTo(answer: string, { binding, ...cursors }: BoundCursors): 
 
 /**
  * Answers a list request with `{ data, meta: { limit, offset, total, next_cursor?, truncated?, … } }`. `succeed`
- * records the receipt (what the request cost) and returns the members that metering adds to `meta`. `headers` are added
- * to the response unless it is a refusal.
+ * records the receipt and returns the members that metering adds to `meta`. `headers` are added to the response unless
+ * it is a refusal.
  */
 export async function listResponse(
   parameters: ListParameters,
@@ -70,10 +70,7 @@ export async function listResponse(
   return jsonText(`{"data":${data},"meta":{${members.filter(Boolean).join()}}}`, 200, headers);
 }
 
-/**
- * Turns an error into a refusal if the statement of a list was too large for the database; throws any other error
- * again.
- */
+/** Refuses a list whose statement was too large for the database; throws any other error again. */
 export function tooLargeStatement(error: unknown): Refusal {
   if (error instanceof StatementError && isTooLarge.test(error.message)) return tooLarge;
   throw error;
@@ -88,15 +85,9 @@ const tooLarge = badRequest(
   "the list takes a larger statement than the database allows: fewer or shorter filters would help",
 );
 
-/**
- * How many characters a cursor may have. It comes back in the URL, so it has to fit into a request's head with room for
- * everything else.
- */
+/** How many characters a cursor may have, which comes back in the URL: it has to fit into a request's head. */
 export const cursorLengthMax = 100_000;
-/**
- * Makes the refusal of a page whose cursor would be longer than `cursorLengthMax`. `columns` are those of its sort that
- * have long values.
- */
+/** Refuses a page whose cursor would be too long. `columns` are those of its sort that have long values. */
 export function cursorTooLong(columns: readonly string[] = []): Refusal {
   return badRequest(
     "the cursor of this list would be too long: fewer values in its filters, or shorter values of its sort, would help",

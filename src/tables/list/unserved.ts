@@ -17,10 +17,7 @@ export function isUnserved(answer: ListPage | Refusal | Unserved): answer is Uns
   return typeof answer === "string";
 }
 
-/**
- * How deep into a list that has to be sorted a page may reach, as the sum of its offset and its limit: such a sort
- * holds that many rows.
- */
+/** How far a page of a list that is sorted may reach, offset and limit together: the sort holds that many rows. */
 export const sortedPlacesMax = 10_000;
 
 /** Returns why a plan has read no page: it offers more candidates than it may; null where it does not. */

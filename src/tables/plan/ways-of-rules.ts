@@ -16,7 +16,7 @@ export interface ListedBy {
    * index, or the table, offers.
    */
   readonly by: "all" | "once" | "ways" | "table";
-  /** For `ways`, the columns that each way (index walk) passes, from the caller on, such as `room_members.user_id`. */
+  /** For `ways`, the columns that each way passes, from the caller on, such as `room_members.user_id`. */
   readonly ways: readonly (readonly string[])[];
   /** For `table`, indexes that would make ways from the caller possible, such as `messages (room_id)`. */
   readonly missing: readonly string[];
@@ -76,9 +76,7 @@ export function missingIndexes(
     .filter((each) => !isIndexed(catalog.tables.get(each.table), each.column));
 }
 
-/**
- * The columns that a way (an index walk to a caller's rows) passes, from the caller on, such as `room_members.user_id`.
- */
+/** The columns that a way passes, from the caller on, such as `room_members.user_id`. */
 export function columnsOfWay(table: TableName, way: Way): readonly string[] {
   return searchedBy(table, way).map(({ table, column }) => `${table}.${column}`);
 }

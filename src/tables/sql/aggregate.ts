@@ -14,15 +14,9 @@ import { jsonArray, keyValue, realJson, shownValue, storedBytes } from "./wire.j
 
 /** How an aggregate is computed: everything that its SQL depends on. */
 export interface AggregatePlan extends Pick<AggregateRequest, "groups" | "results" | "order"> {
-  /**
-   * The plan by which rows are examined, and by which it is decided which of them belong to the aggregate. Its window
-   * is the whole table.
-   */
+  /** The plan by which rows are found and tested. Its window is the whole table. */
   readonly rows: ListPlan;
-  /**
-   * The place in the order of groups after which the page begins: a value for each of `orderTerms`. Null for the first
-   * page.
-   */
+  /** The place after which the page begins: a value for each of `orderTerms`; null for the first page. */
   readonly after: Key | null;
 }
 
@@ -198,9 +192,7 @@ function integerSum(value: Sql): { readonly high: Sql; readonly low: Sql } {
   return { high: sql`sum(${value} >> 32)`, low: sql`sum(${value} & 4294967295)` };
 }
 
-/**
- * The sum of reals, as SQL. In a table that is not STRICT some may be stored as integers, whose own sum could overflow.
- */
+/** The sum of reals. Some may be stored as integers, where not STRICT, whose own sum could overflow. */
 function realSum(value: Sql): Sql {
   return sql`sum(CAST(${value} AS REAL))`;
 }
@@ -223,10 +215,7 @@ interface GroupOrderTerm extends OrderTerm {
   readonly isTyped: boolean;
 }
 
-/**
- * The terms of the order of groups, over the columns of a group. A sum of integers is two columns, and so makes two
- * terms.
- */
+/** The order of groups, over their columns. A sum of integers is two columns, and so makes two terms. */
 function orderTerms({ order }: AggregatePlan, outputs: readonly Output[]): readonly GroupOrderTerm[] {
   return order.flatMap(({ at, descending }) =>
     outputs[at]!.keyTypes.map((type, part) => ({

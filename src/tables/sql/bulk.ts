@@ -18,10 +18,7 @@ import { aborting } from "./write-statement.js";
 
 /** A statement that creates several rows, whose values are a JSON array in the slot `rows` (`rowsText`). */
 export interface BulkStatement extends Counted<Sql> {
-  /**
-   * A SELECT to run right before the statement: how many rows are looked up for the rule's `exists`. Null where the
-   * rule has no `exists`.
-   */
+  /** A SELECT before the statement of how many rows the rule's `exists` look up; null where it has none. */
   readonly probes: Sql | null;
   /**
    * The SELECT that is run right after this statement and undoes the batch where not as many rows were created as the

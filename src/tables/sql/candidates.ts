@@ -39,10 +39,7 @@ import { noNames, predicate, type SqlNames } from "./predicate.js";
 export interface CandidateSource {
   /** What the list's statement decides once, before any row is read. */
   readonly gate: Gate;
-  /**
-   * A SELECT of candidates (rows to test) with these columns, in no order. `limit` is the SQL of a number; null for all
-   * of them.
-   */
+  /** A SELECT of candidates with these columns, in no order. `limit` is SQL; null for all of them. */
   inAnyOrder(columns: readonly Sql[], more: readonly Sql[], limit: Sql | null): Sql;
   /**
    * A SELECT of the window's candidates with these columns, in the list's order. `limitClause` has LIMIT, and maybe
@@ -50,7 +47,7 @@ export interface CandidateSource {
    * needed. Ways then offer no row after that place; an index may still offer some.
    */
   inOrder(columns: readonly Sql[], more: readonly Sql[], limitClause: Sql, until: Sql | null): Sql;
-  /** What only ways (index walks from a known value) have; null where the list has no ways. */
+  /** What only ways have; null where the list has no ways. */
   readonly ways: WaysSource | null;
   /** Gives the SQL for a column of the list's order, of the candidate `_t`. */
   readonly refer: Refer;
@@ -59,14 +56,11 @@ export interface CandidateSource {
   readonly seeks: readonly Seek[];
 }
 
-/** What is particular to candidates that ways (index walks from a known value) lead to. */
+/** What is particular to candidates that ways lead to. */
 export interface WaysSource {
   /** The SQL for how many rows the ways have found on their way to the listed table. */
   readonly links: Sql;
-  /**
-   * The SQL for how many candidates the scan limit still allows. The rows that the ways have found on their way count
-   * too, and are subtracted.
-   */
+  /** How many candidates the scan limit still allows: those that `links` counts are subtracted. */
   readonly left: Sql;
   /** The condition that no earlier way leads to the candidate `_t`, too. Null where there is one way. */
   readonly isFirst: Sql | null;
@@ -150,10 +144,10 @@ export function tableSource({ table, path }: ListPlan): Sql {
 }
 
 /**
- * Adds to `select` what makes it return the rows of a window (a stretch of the list's order that is counted as one) in
- * the list's order. Where the window begins after a key, there is one SELECT for each range of rows after that key
- * (`Arm`), so that SQLite seeks each range. `limitClause` limits each SELECT and all of them together. `stop`, a
- * condition that `stopAt` makes, ends the scan before the window's own end.
+ * Adds to `select` what makes it return the rows of a window in the list's order. Where the window begins after a key,
+ * there is one SELECT for each range of rows after that key (`Arm`), so that SQLite seeks each range. `limitClause`
+ * limits each SELECT and all of them together. `stop`, a condition that `stopAt` makes, ends the scan before the
+ * window's own end.
  */
 function armed(plan: ListPlan, select: Sql, limitClause: Sql, stop: Sql | null): Sql {
   const { path, window } = plan;
@@ -212,9 +206,8 @@ export function servedSql(served: readonly Expression[]): Sql {
 }
 
 /**
- * Whether all rows of an arm (a range of the rows after a key) pass a condition anyway, because it bounds the arm's
- * first column less than the arm's range does. Such a condition is left out, because SQLite might seek by it instead of
- * by the range.
+ * Whether all rows of an arm pass a condition anyway, because it bounds the arm's first column less than the arm's
+ * range does. Such a condition is left out, because SQLite might seek by it instead of by the range.
  */
 function isImplied(plan: ListPlan, arm: Arm, condition: Expression): boolean {
   if (arm.depth !== 0) return false;
@@ -224,8 +217,8 @@ function isImplied(plan: ListPlan, arm: Arm, condition: Expression): boolean {
 }
 
 /**
- * Whether an arm (a range of the rows after a key) that is a range of NULLs cannot have a row, because one of the
- * conditions that the index serves bounds the column, and NULL is within no bound.
+ * Whether an arm that is a range of NULLs cannot have a row, because one of the conditions that the index serves bounds
+ * the column, and NULL is within no bound.
  */
 function isShutOut({ path }: ListPlan, arm: Arm): boolean {
   const column = path.order[arm.depth]!.column.name;

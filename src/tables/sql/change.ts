@@ -17,19 +17,13 @@ export interface Precondition {
   readonly expected: ExpectedVersion | ExpectedValues;
 }
 
-/**
- * A precondition of an update or a delete: the row has one of the expected versions. The slot `versions` has them as a
- * JSON array of integers that are written as texts.
- */
+/** A precondition: the row has one of the versions in the slot `versions`, a JSON array of integers as texts. */
 export interface ExpectedVersion {
   readonly kind: "version";
   readonly column: Column;
 }
 
-/**
- * A precondition of an update or a delete: each of these columns has the value that the request expects. An expected
- * NULL is met by NULL.
- */
+/** A precondition: each of these columns has the value that the request expects. NULL meets NULL. */
 export interface ExpectedValues {
   readonly kind: "values";
   readonly values: Values;

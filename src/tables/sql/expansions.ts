@@ -64,7 +64,7 @@ export const separator: Sql = { text: `'${rowSeparator}'`, params: [] };
 
 /**
  * The SQL of a row's JSON text (`row`). Where there are `keys` or `steps`, a line break and a JSON array follow: the
- * values `keys`, then for each step (a reference that is followed from the row) the row's value that the step looks up.
+ * values `keys`, then for each step the row's value that the step looks up.
  */
 export function rowAndKeys(
   row: Sql,
@@ -104,10 +104,7 @@ export function expansionsSql(plan: ListPlan, page: Sql): ExpansionsSql {
   };
 }
 
-/**
- * The SQL of one step of an expansion, which follows one reference: from rows that are found already to the rows that
- * they lead to.
- */
+/** The SQL of one step of an expansion, from rows that are found already to those that they lead to. */
 interface StepSql extends Pick<ExpansionsSql, "ctes" | "bytes" | "exact" | "seeks"> {
   readonly rows: Sql;
   readonly examined: Sql;
@@ -128,13 +125,10 @@ function partsOf(
   });
 }
 
-/** One step of an expansion (a reference that is followed), with everything that its SQL is made of. */
+/** One step of an expansion, with everything that its SQL is made of. */
 interface Walked {
   readonly step: ExpansionStep;
-  /**
-   * A SELECT, with one column `k`, of the values that this step looks up: those in the column `from` of the rows that
-   * the step begins with.
-   */
+  /** A SELECT of the values that this step looks up, `k`: those in the column `from` of the rows before. */
   readonly from: Sql;
   /** The alias of the table in which this step looks up rows. */
   readonly row: Sql;
@@ -208,13 +202,10 @@ function gatedBy({ table, catalog, rule }: ReadAccess, i: number): Gated & Pick<
  */
 const alias = (i: number, kind: "e" | "n" | "r") => aliasName(`${i}${kind}`);
 
-/** The SQL of the rows that one step of an expansion (a reference that is followed) finds. */
+/** The SQL of the rows that one step of an expansion finds. */
 interface Found {
   readonly ctes: readonly Sql[];
-  /**
-   * A table or subquery for a FROM: all rows that this step has examined, with the columns that `judge`, its test of
-   * the read rule, reads.
-   */
+  /** For a FROM: all rows that this step has examined, with the columns that `judge` reads. */
   readonly examined: Sql;
   /**
    * A table or subquery for a FROM: those rows found by this step that the caller may read and that are to be shown.

@@ -12,10 +12,7 @@ import { getStatement } from "./row.js";
 import { rowWith, type Values } from "./row-key.js";
 import { jsonObject } from "./wire.js";
 
-/**
- * The row that a call of the API would read or write, as SQL for the statements that explain what the table's rule says
- * of it.
- */
+/** The row that a call would read or write, as SQL for statements that say what the rule makes of it. */
 export interface ExplainedRow {
   /**
    * What stands before the SELECT of an explanation and after its list of columns. `ctes` is `WITH …`, or empty. `from`
@@ -34,10 +31,7 @@ export interface ExplainedRow {
    * as the row before the update, and as the row after it.
    */
   readonly names: readonly SqlNames[];
-  /**
-   * Gives the SQL of a column's value in the row as it would be after the write; where nothing sets values, of the
-   * stored value.
-   */
+  /** The SQL of a column's value as it would be after the write, or as it is stored where nothing sets it. */
   readonly next: (column: Column) => Sql;
 }
 
@@ -53,10 +47,7 @@ export const withoutRow: ExplainedRow = {
   next: ({ name: column }) => name(column),
 };
 
-/**
- * Makes the SQL of the stored row that a `GET` would read. Whether the rule admits it is asked with the whole statement
- * of the `GET`.
- */
+/** The stored row that a `GET` would read. Whether the rule admits it is asked by the `GET`'s own statement. */
 export function rowRead(table: Table, key: Values, rule: Expression, catalog: Catalog): ExplainedRow {
   const { statement, exact } = getStatement(table, key, rule, [], catalog);
   const condition = sql`((SELECT admitted FROM (${statement})) = 1)`;
@@ -71,19 +62,13 @@ export function readLookups(table: Table, key: Values, rule: Expression, catalog
   return sql`SELECT probed FROM (${getStatement(table, key, rule, [], catalog).statement})`;
 }
 
-/**
- * Makes the SQL of a stored row that the rule has to admit as it is, and nothing else is asked: for example of the row
- * that a delete would remove.
- */
+/** A stored row that the rule has to admit as it is, such as the one that a delete would remove. */
 export function rowOfTable(table: Table, key: Values, rule: Expression, catalog: Catalog): ExplainedRow {
   const row = stored(table, key, catalog);
   return { ...row, admitted: guardOf(partsOf(rule, row.names[0]!), catalog) };
 }
 
-/**
- * Makes the SQL of the stored row that an update with the values of `patch` would change, as it is before the update
- * and after it.
- */
+/** The stored row that an update with the values of `patch` would change, as it is before and after it. */
 export function rowUpdated(
   table: Table,
   key: Values,
@@ -109,10 +94,7 @@ function stored(table: Table, key: Values, catalog: Catalog): Omit<ExplainedRow,
   };
 }
 
-/**
- * Makes the SQL of the row that a create with these values would make, with all of its columns: those without a value
- * get their default.
- */
+/** The row that a create would make, with all its columns: those without a value get their default. */
 export function rowCreated(table: Table, values: Values, rule: Expression, catalog: Catalog): ExplainedRow {
   const { cte, names } = newRow([...table.columns.values()], values, catalog.tables.get(table.name));
   return {
@@ -128,10 +110,7 @@ export function rowCreated(table: Table, values: Values, rule: Expression, catal
 export interface TermSql {
   /** The SQL of the term's value: 1 where the term is TRUE for the row, 0 where it is FALSE, else NULL. */
   readonly value: Sql;
-  /**
-   * Whether each `exists` in the term looks up one row at most, by an index, so that testing the term takes hardly any
-   * time.
-   */
+  /** Whether each `exists` of the term looks up one row at most, by an index, and so takes hardly any time. */
   readonly isQuick: boolean;
 }
 
@@ -165,10 +144,7 @@ export function explainStatement(
   return sql`${ctes}SELECT ${judged} AS admitted, ${all} AS terms, ${row} AS shown${from}`;
 }
 
-/**
- * Makes the SQL for the names in terms that `countStatement` counts: `row` stands for each of the rows that it selects
- * as `_w`.
- */
+/** Names in terms that `countStatement` counts: `row` is each of the rows that it selects as `_w`. */
 export function countedNames(table: Table, catalog: Catalog): SqlNames {
   return { ...namesOf(catalog.tables.get(table.name)), row: (column) => sql`_w.${name(column)}` };
 }

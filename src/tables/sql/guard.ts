@@ -16,9 +16,7 @@ import {
   seeksOf,
 } from "./probe.js";
 
-/**
- * The SQL of a write's rule, as a condition for the write's WHERE: a row for which the rule is not TRUE is not written.
- */
+/** The SQL of a write's rule, for its WHERE: a row for which the rule is not TRUE is not written. */
 export interface Guard {
   readonly condition: Sql;
   readonly exact: boolean;

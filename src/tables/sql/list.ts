@@ -102,8 +102,8 @@ export function judgedSource(plan: ListPlan) {
 }
 
 /**
- * Makes the source that a list's statement gets its candidates (the rows to test) from: a full-text search, or ways
- * (index walks from a known value), or else an index or the table itself.
+ * Makes the source that a list's statement gets its candidates from: a full-text search, or ways, or else an index or
+ * the table itself.
  */
 function sourceOf(plan: ListPlan, gate: Gate): CandidateSource {
   const { ways } = plan.path;
@@ -113,8 +113,8 @@ function sourceOf(plan: ListPlan, gate: Gate): CandidateSource {
 }
 
 /**
- * Makes the tests of a list's candidates (rows that may be in the list). Where several ways (index walks from a known
- * value) lead to candidates, one test is that no earlier way leads to the same row, so that a row is listed once.
+ * Makes the tests of a list's candidates. Where several ways lead to candidates, one test is that no earlier way leads
+ * to the same row, so that a row is listed once.
  */
 function judgeOfSource(plan: ListPlan, { gate, ways, refer }: CandidateSource): Judge {
   const behind = behindPage(plan, refer);

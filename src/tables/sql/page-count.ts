@@ -5,19 +5,18 @@ import type { Gate } from "./gate.js";
 import type { Judge } from "./judge.js";
 
 /**
- * Returns the ways of a list (index walks from a known value) if the rows that they lead to are counted before the page
- * is read; else null. They are counted in no order, which is much quicker than in the list's order, and only for a
- * list's first window. If there are more rows than the scan limit, no page is read, and the list is then read by an
- * index instead.
+ * Returns the ways of a list if the rows that they lead to are counted before the page is read; else null. They are
+ * counted in no order, which is much quicker than in the list's order, and only for a list's first window. If there are
+ * more rows than the scan limit, no page is read, and the list is then read by an index instead.
  */
 export function countedWays({ window }: ListPlan, { ways }: CandidateSource): WaysSource | null {
   return window.counted || window.after !== null || window.upTo !== null ? null : ways;
 }
 
 /**
- * Makes the SELECT that counts the rows that ways (index walks from a known value) lead to, before the page is read. It
- * returns the JSON array of `counted` (see `listStatement`), with a fourth item of 1 where all of these rows were
- * counted and 0 where there are more than the scan limit.
+ * Makes the SELECT that counts the rows that ways lead to, before the page is read. It returns the JSON array of
+ * `counted` (see `listStatement`), with a fourth item of 1 where all of these rows were counted and 0 where there are
+ * more than the scan limit.
  */
 export function wayCount(
   { gate, inAnyOrder }: CandidateSource,
@@ -32,9 +31,8 @@ export function wayCount(
 }
 
 /**
- * Makes the SELECT that counts the rows that ways (index walks from a known value) lead to, where no condition is left
- * to test, so that all of them are in the list. In a small table the rows are counted without a limit, which is
- * quicker.
+ * Makes the SELECT that counts the rows that ways lead to, where no condition is left to test, so that all of them are
+ * in the list. In a small table the rows are counted without a limit, which is quicker.
  */
 export function unjudgedWayCount(
   plan: ListPlan,
@@ -86,8 +84,8 @@ function wholeTable({ catalog, table }: ListPlan): Sql {
 }
 
 /**
- * Makes a SELECT that counts a window (the stretch of the list that is counted as one): a JSON array of how many
- * candidates it has, how many of them are in the list, and how many rows were looked up for an `exists`.
+ * Makes a SELECT that counts a window: a JSON array of how many candidates it has, how many of them are in the list,
+ * and how many rows were looked up for an `exists`.
  */
 export function countOf(candidates: Sql, passes: Sql, judge: Judge): Sql {
   return sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${passes}), ${judge.probed}) FROM (${candidates}) AS _w`;

@@ -166,9 +166,7 @@ interface RowLookup {
    * found again afterwards, to read its other columns.
    */
   readonly sorted: readonly Sql[];
-  /**
-   * A SELECT of the page: takes the rows of `_sorted`, in their order, and looks up their other columns in the table.
-   */
+  /** A SELECT of the page: the rows of `_sorted`, in their order, with their other columns from the table. */
   readonly page: Sql;
   readonly seeks: readonly Seek[];
 }
@@ -207,10 +205,7 @@ export function behindPage({ path, window }: ListPlan, refer: Refer): readonly S
   return path.ordered || window.after === null ? [] : [behind(path.order, window.after, refer)];
 }
 
-/**
- * Makes a SELECT of the page's rows and one more: of the candidates (rows to test) that pass, those after the skipped
- * ones, with these columns.
- */
+/** Makes a SELECT of the page's rows and one more: of the candidates that pass, those after the skipped ones. */
 function pageOf(columns: readonly Sql[], candidates: Sql, passes: Sql): Sql {
   const list = columns.map((column) => sql`_w.${column}`);
   return sql`SELECT ${commaList(list)} FROM (${candidates}) AS _w WHERE ${passes} LIMIT ${page.limit} + 1 OFFSET ${page.skip}`;

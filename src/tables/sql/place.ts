@@ -1,10 +1,7 @@
 import type { Key, OrderTerm } from "../plan/order.js";
 import { and, commaList, name, or, type Param, param, type Sql, sql } from "../sql-text/fragment.js";
 
-/**
- * Gives the SQL for a column that rows are ordered by: for example the column of an alias, or the value that a place in
- * the order has for it.
- */
+/** Gives the SQL for a column of an order: for example that of an alias, or the value of a place in the order. */
 export type Refer = (column: OrderTerm["column"]) => Sql;
 
 /** Makes an ORDER BY clause with a space before it; empty for an order without columns. */

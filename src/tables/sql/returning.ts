@@ -12,10 +12,7 @@ import { areExact, probe, probeColumns, probedIn, rowsProbed, seeksOf } from "./
 import { keyJson, keyOf, type Values } from "./row-key.js";
 import { jsonWithin } from "./wire.js";
 
-/**
- * Which columns of the written row a write returns: those of `full` where the read rule (`rule`) admits the row, else
- * those of `minimal`.
- */
+/** What a write returns: the columns `full` where the read rule admits the written row, else `minimal`. */
 export interface Returned {
   readonly rule: Expression;
   readonly full: readonly Column[];

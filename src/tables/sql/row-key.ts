@@ -42,10 +42,7 @@ export function keyIs(table: Table, key: Values, alias: Sql, catalog: Catalog): 
     : and([...key].map(([column, value]) => sql`${alias}.${name(column.name)} = ${valueSql(value)}`));
 }
 
-/**
- * Whether a column of texts can hold both a text and the number that is shown as the same text, as two different
- * values: `'1'` and `1`.
- */
+/** Whether a column of texts can hold both a text and the number that is shown as it: `'1'` and `1`. */
 function holdsEither({ name: column }: Column, physical: CatalogTable | undefined): boolean {
   const stored = physical?.mixedTexts.get(column);
   return stored !== undefined && !makesNumbers(stored);

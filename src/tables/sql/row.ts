@@ -72,8 +72,8 @@ export function presenceStatement(table: Table, key: Values, catalog: Catalog): 
 
 /**
  * Makes a SELECT for right after an update. It fails where that has changed the row with this key, and the row's image
- * (its JSON in the log of changes) now has more than `bytesMax` bytes. To fail it uses an invalid JSON path, which
- * SQLite quotes in its message, where `isTooLargeImage` finds it.
+ * now has more than `bytesMax` bytes. To fail it uses an invalid JSON path, which SQLite quotes in its message, where
+ * `isTooLargeImage` finds it.
  */
 export function imageCheck(table: Table, key: Values, catalog: Catalog, bytesMax: number): Sql {
   const logged = loggedTable(table, catalog.tables.get(table.name)!);
@@ -84,10 +84,7 @@ export function imageCheck(table: Table, key: Values, catalog: Catalog, bytesMax
 
 const imageProblem: Sql = { text: "the image is too large", params: [] };
 
-/**
- * Whether an error's message says that the database cannot take a value because it is too large, or that `imageCheck`
- * has failed.
- */
+/** Whether an error's message says that a value is too large for the database, or `imageCheck` has failed. */
 export function isTooLargeImage(message: string): boolean {
   return message.includes(imageProblem.text) || message.includes("string or blob too big");
 }

@@ -15,27 +15,21 @@ const searchedByteCost = 300;
  */
 const searchCostMax = 80_000_000_000;
 
-/**
- * The part of a list's statement that finds out, before anything is searched, what the `contains` filters of the list
- * would cost.
- */
+/** What finds out, before anything is searched, what the `contains` filters of a list would cost. */
 export interface SearchBudget {
   /**
    * The gate of the list's statement (what is decided before any row is read). It is closed, so that no row is read,
    * also where the search would cost more than is allowed.
    */
   readonly gate: Gate;
-  /**
-   * The SQL of a JSON array `[rows that would be searched, 1 if the cost is allowed, else 0]`, or of NULL where the
-   * cost is not measured.
-   */
+  /** A JSON array `[rows that would be searched, 1 if the cost is allowed, else 0]`; NULL if not measured. */
   readonly measured: Sql;
 }
 
 /**
  * Makes the SQL that limits the cost of a list's `contains` filters. SQLite's `instr` compares the text at every place,
- * so the cost grows with both lengths. Only for the first page of a window (rows that are counted as one) the cost is
- * measured: later pages search what is left of the same rows.
+ * so the cost grows with both lengths. Only for the first page of a window the cost is measured: later pages search
+ * what is left of the same rows.
  */
 export function searchBudget(plan: ListPlan, source: CandidateSource): SearchBudget {
   const { searches, window } = plan;

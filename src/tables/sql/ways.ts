@@ -26,11 +26,11 @@ import { columnsOfAlias, firstAfter, notBehind, orderBy, placeOf, type Refer } f
 import { existsSql, listed, noNames, predicate, type SqlNames } from "./predicate.js";
 
 /**
- * Makes the source of candidates (rows to test) for a list whose rows are found by ways: index walks from a known
- * value, such as the caller's id (docs/reference/http.md#ways). Common table expressions hold the rows that are found
- * in each hop (a table that a way passes). `_keys` holds the values that the ways have come to: `w`, the number of the
- * way, and `k`, what the way's column of the listed table has to equal. The gate is closed, so that no row is read,
- * also where more rows than the scan limit are found in the hops.
+ * Makes the source of candidates for a list whose rows are found by ways: index walks from a known value, such as the
+ * caller's id (docs/reference/http.md#ways). Common table expressions hold the rows that are found in each hop. `_keys`
+ * holds the values that the ways have come to: `w`, the number of the way, and `k`, what the way's column of the listed
+ * table has to equal. The gate is closed, so that no row is read, also where more rows than the scan limit are found in
+ * the hops.
  */
 export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gate): CandidateSource {
   const hops = ways.map((way, w) => hopsOf(plan, way, w, gate));
@@ -94,8 +94,8 @@ interface HopSql {
 }
 
 /**
- * Makes a SELECT of the values with which a way goes on from one of its hops (the tables that it passes). `cte` holds
- * the rows that were found in that hop.
+ * Makes a SELECT of the values with which a way goes on from one of its hops. `cte` holds the rows that were found in
+ * that hop.
  */
 function keysOf(cte: Sql): Sql {
   return sql`SELECT DISTINCT k FROM ${cte} WHERE ok AND k IS NOT NULL`;

@@ -298,10 +298,7 @@ function insertUnless(
   };
 }
 
-/**
- * The statement that undoes the transaction where a trigger has ignored the insert of an upsert; none where no trigger
- * can.
- */
+/** Undoes the transaction where a trigger has ignored the insert of an upsert; none where no trigger can. */
 function unlessIgnored(created: RowWrite, key: RowValues, abort: string): readonly Statement[] {
   const { access } = created;
   if (!triggersOf(created).ignore) return [];
