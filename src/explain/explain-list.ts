@@ -14,7 +14,7 @@ import type { ListPage } from "../tables/list/page.js";
 import type { ListSource } from "../tables/list/prepare-list.js";
 import { planWords } from "../tables/plan/way-words.js";
 import { missingIndexes } from "../tables/plan/ways-of-rules.js";
-import { type ListRequest, parseListRequest } from "../tables/request/list-request.js";
+import { incomparableIn, type ListRequest, parseListRequest } from "../tables/request/list-request.js";
 import { listStatement } from "../tables/sql/list.js";
 import type { ExplainedCounts, Explanation } from "../wire/explanation.js";
 import { decidingRule, explanationOf, hasTerms, indexesForExists, refused, type Verdict } from "./answer.js";
@@ -59,9 +59,8 @@ async function pageFor(
   return isRefusal(request) ? request : inTime(pageOf(asked, access, request, tally));
 }
 
-function requestOf(query: Question["query"], { readable, catalog, table }: Access): ListRequest | Refusal {
-  const incomparable = catalog.unsupported.columns.get(table.name) ?? new Map();
-  const request = parseListRequest(query ?? {}, readable, incomparable);
+function requestOf(query: Question["query"], access: Access): ListRequest | Refusal {
+  const request = parseListRequest(query ?? {}, access.readable, incomparableIn(access));
   if (isRefusal(request) || request.expand.size === 0) return request;
   return badRequest("rows of other tables (expand) are not explained");
 }

@@ -7,7 +7,7 @@ import { existsIn, leavesOf, operandsOf } from "../rules/walk.js";
 import type { LiveProject } from "../schema/live-project.js";
 import { sqlTableName, type TableName } from "../sqlite/names.js";
 import type { Access } from "../tables/access/access.js";
-import { parseListRequest } from "../tables/request/list-request.js";
+import { incomparableIn, parseListRequest } from "../tables/request/list-request.js";
 import type { Followed } from "../tables/sql/delta.js";
 import { loggedTable } from "../tables/sql/logged.js";
 import type { SlotValues } from "../tables/sql-text/fragment.js";
@@ -135,17 +135,11 @@ function valuesIn(rule: Expression, values: SlotValues): readonly unknown[] {
   });
 }
 
-interface AskedTable {
-  readonly filters: readonly Expression[];
-  readonly values: SlotValues;
-  readonly output: Followed["output"];
-}
-
 /**
  * Reads what a request asks for of one table: `{ where?, filter?, select? }`, with the same meaning as in a list
  * request in JSON. Returns a refusal where that is not valid.
  */
-function requestFor(name: string, terms: unknown, access: Access): AskedTable | Refusal {
+function requestFor(name: string, terms: unknown, access: Access) {
   if (typeof terms !== "object" || terms === null || Array.isArray(terms))
     return badRequest(`tables.${name}: expected an object`);
   const other = Object.keys(terms).find((key) => !["where", "filter", "select"].includes(key));
@@ -153,9 +147,9 @@ function requestFor(name: string, terms: unknown, access: Access): AskedTable | 
     return badRequest(
       `tables.${name}: unknown member ${JSON.stringify(other)}; expected where, filter or select`,
     );
-  const { readable, catalog, table } = access;
-  const incomparable = catalog.unsupported.columns.get(table.name) ?? new Map<string, string>();
-  const list = parseListRequest(terms as Readonly<Record<string, unknown>>, readable, incomparable);
+  const { readable } = access;
+  const sent = terms as Readonly<Record<string, unknown>>;
+  const list = parseListRequest(sent, readable, incomparableIn(access));
   if (isRefusal(list)) return list;
   return {
     filters: list.filters,

@@ -6,7 +6,7 @@ import type { ResultValue } from "../../platform/database.js";
 import type { Access } from "../access/access.js";
 import { type Execution, read } from "../execution/execution.js";
 import { parseListRequest } from "../request/list-request.js";
-import { compositeKey, type RowValues } from "../request/row-request.js";
+import { compositeKey } from "../request/row-request.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { momentStatement } from "../sql/log.js";
 import { pastOf, versionsStatement } from "../sql/past.js";
@@ -67,18 +67,7 @@ async function versionOf(
   return `{${members.join()}}`;
 }
 
-interface AskedVersions {
-  readonly key: RowValues | null;
-  readonly limit: number;
-  readonly since: AskedMoment | null;
-  readonly until: AskedMoment | null;
-}
-
-async function versionsAsked(
-  parameters: readonly QueryParameter[],
-  access: Access,
-  moments: Moments,
-): Promise<AskedVersions | Refusal> {
+async function versionsAsked(parameters: readonly QueryParameter[], access: Access, moments: Moments) {
   const where = parameters.flatMap(([name, value]) => {
     const column = /^where\[([^[\]]*)\]$/.exec(name)?.[1];
     return column === undefined ? [] : [[column, value] as const];

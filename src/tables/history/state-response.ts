@@ -5,7 +5,7 @@ import type { SqlValue } from "../../platform/database.js";
 import { outermostExists } from "../../rules/walk.js";
 import type { Access } from "../access/access.js";
 import { read } from "../execution/execution.js";
-import { type ListRequest, parseListRequest } from "../request/list-request.js";
+import { incomparableIn, type ListRequest, parseListRequest } from "../request/list-request.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { momentStatement } from "../sql/log.js";
 import { pastOf, stateStatement } from "../sql/past.js";
@@ -91,13 +91,9 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
 const nothing: readonly (number | null)[] = [null, null, 0, 0];
 const tooLarge = badRequest("a row is too large for an answer: select fewer columns");
 
-type PartOfList = Pick<ListRequest, "filters" | "filterValues" | "select" | "limit">;
-
 /** Parses filters, `select` and `limit`, as for lists; the other parameters of lists are refused. */
-function listOf(parameters: readonly QueryParameter[], access: Access): PartOfList | Refusal {
-  const { readable, catalog, table } = access;
+function listOf(parameters: readonly QueryParameter[], access: Access): ListRequest | Refusal {
   const other = parameters.find(([name]) => !/^(where|filter)\[|^(select|limit)$/.test(name));
   if (other !== undefined) return badRequest(`unknown parameter ${quoted(other[0])}`);
-  const incomparable = catalog.unsupported.columns.get(table.name) ?? new Map<string, string>();
-  return parseListRequest(parameters, readable, incomparable);
+  return parseListRequest(parameters, access.readable, incomparableIn(access));
 }

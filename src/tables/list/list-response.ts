@@ -6,7 +6,7 @@ import type { Cipher, Random } from "../../platform/platform.js";
 import type { Execution } from "../execution/execution.js";
 import { resolveExpansions } from "../plan/resolve-expansions.js";
 import {
-  type Incomparable,
+  incomparableIn,
   type ListParameters,
   type ListRequest,
   parseListRequest,
@@ -101,14 +101,6 @@ function longIn({ order, window: { after } }: CursorState): readonly string[] {
   return order.filter((_, i) => JSON.stringify(values[i] ?? null).length > cursorLengthMax / 10);
 }
 
-interface Asked {
-  readonly list: ListRequest;
-  /** Where in the list the page begins, and what was counted for the pages before it. */
-  readonly state: CursorState;
-}
-
-const none: Incomparable = new Map();
-
 /**
  * Finds the list that a request asks for, and where its page begins. A `cursor`, which has to be the only parameter or
  * member, holds both, whether it was made for a query string or for a JSON body. Else the parameters or members
@@ -116,23 +108,23 @@ const none: Incomparable = new Map();
  */
 async function listAsked(
   parameters: ListParameters,
-  { readable, catalog, table }: ListAccess,
+  access: ListAccess,
   { cipher, binding }: BoundCursors,
   nowMs: number,
-): Promise<Asked | Refusal> {
-  const incomparable = catalog.unsupported.columns.get(table.name) ?? none;
+): Promise<{ readonly list: ListRequest; readonly state: CursorState } | Refusal> {
+  const incomparable = incomparableIn(access);
   const entries: readonly (readonly [name: string, value: unknown])[] = Array.isArray(parameters)
     ? parameters
     : Object.entries(parameters);
   const cursor = loneCursor(entries);
   if (isRefusal(cursor)) return cursor;
   if (cursor === undefined) {
-    const list = parseListRequest(parameters, readable, incomparable);
+    const list = parseListRequest(parameters, access.readable, incomparable);
     return isRefusal(list) ? list : { list, state: firstState(parameters, list) };
   }
   if (typeof cursor !== "string") return badRequest("cursor: expected a string");
   const state = await openCursor(cipher, cursor, binding, nowMs);
   if (isRefusal(state)) return state;
-  const list = parseListRequest(state.parameters, readable, incomparable);
+  const list = parseListRequest(state.parameters, access.readable, incomparable);
   return isRefusal(list) ? list : { list, state };
 }

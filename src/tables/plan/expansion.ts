@@ -57,16 +57,13 @@ export type ReadAccess = Pick<Access, "key" | "table" | "catalog" | "rule" | "re
 
 /** The tables of a project as the caller of a list may read them. */
 export interface ReadableTables {
-  /** Finds a table by its name; null where there is none. A refusal for an API key that may not read it. */
-  find(name: string): ReadableTable | Refusal | null;
-}
-
-/** A table that expansions may lead to, as the caller may read it. */
-export interface ReadableTable {
-  /** How the caller may read the table; null where the caller may read none of its rows. */
-  readonly access: ReadAccess | null;
-  /** The columns that a request of the caller may name. */
-  readonly readable: ReadonlyMap<string, Column>;
+  /**
+   * Finds a table by its name; null where there is none. A refusal for an API key that may not read it. `access` is null
+   * where the caller may read none of its rows, `readable` are the columns that a request of the caller may name.
+   */
+  find(
+    name: string,
+  ): { readonly access: ReadAccess | null; readonly readable: ReadAccess["readable"] } | Refusal | null;
 }
 
 /** Returns all steps of a tree of expansions, each before those inside of it. */

@@ -76,8 +76,10 @@ const trustedMs = 60_000;
  * asked for again, in the same round trip as the statement itself. Belongs to one version of the schema (`Remembered`).
  */
 export class PlanChecks {
-  /** What is known of query plans, by the text of the statement. */
-  readonly #plans = new Memo<KnownPlan>(plansBytesMax, { keyLengthMax: statementLengthMax });
+  /** Whether plans find rows as expected, and when they were asked for last, by the text of the statement. */
+  readonly #plans = new Memo<{ follows: boolean; seenAtMs: number }>(plansBytesMax, {
+    keyLengthMax: statementLengthMax,
+  });
 
   constructor(private readonly log: Log) {}
 
@@ -104,14 +106,6 @@ export class PlanChecks {
 /** The statement that asks for SQLite's query plan of another one, which it does not run. */
 export function planQuestion({ sql, params }: Statement): Statement {
   return { sql: `EXPLAIN QUERY PLAN ${sql}`, params };
-}
-
-/** What is known of the query plan that SQLite makes for a statement. */
-interface KnownPlan {
-  /** Whether the plan finds the statement's rows as expected. */
-  follows: boolean;
-  /** When the plan was asked for last, in milliseconds since the epoch. */
-  seenAtMs: number;
 }
 
 /**

@@ -54,12 +54,6 @@ function listedBy({ name, virtual }: Table, rule: Expression, schema: Schema, ca
   };
 }
 
-/** A column that an index would have to begin with for rows to be reached from the caller. */
-export interface MissingIndex {
-  readonly table: TableName;
-  readonly column: string;
-}
-
 /**
  * The columns whose indexes would let lists reach, from the caller, the rows for which all terms of a rule are TRUE;
  * empty where no index would.
@@ -69,7 +63,7 @@ export function missingIndexes(
   terms: readonly Expression[],
   schema: Schema,
   catalog: Catalog,
-): readonly MissingIndex[] {
+): ReturnType<typeof searchedBy> {
   const wished = waysTo(table, terms, withAllIndexes(schema, catalog));
   return (wished?.ways ?? [])
     .flatMap((way) => searchedBy(table, way))

@@ -4,6 +4,7 @@ import type { SqlValue } from "../../platform/database.js";
 import type { Column } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
 import type { ListParameter } from "../../wire/list-query.js";
+import type { Access } from "../access/access.js";
 import { addBodyFilters } from "./body-filters.js";
 import { type AskedExpansions, addBodyExpansions, addQueryExpansion, isExpansion } from "./expand.js";
 import { columnOf, filtersOf, type Group, newGroup } from "./filters.js";
@@ -140,6 +141,13 @@ type ListParts = Omit<ListRequest, "filters" | "filterValues" | "expand">;
 
 /** The columns that this database cannot compare, for lack of their collation, each with the reason. */
 export type Incomparable = ReadonlyMap<string, string>;
+
+/** Returns the columns of a table that this database cannot compare. */
+export function incomparableIn({ catalog, table }: Pick<Access, "catalog" | "table">): Incomparable {
+  return catalog.unsupported.columns.get(table.name) ?? none;
+}
+
+const none: Incomparable = new Map();
 
 /** Returns a refusal where this database cannot compare one of the columns; null where it can compare all. */
 export function notComparable(

@@ -14,19 +14,10 @@ import { aborting, guardedBy, readableBy, type WriteStatement } from "./write-st
  */
 export interface Precondition {
   readonly readRule: Expression;
-  readonly expected: ExpectedVersion | ExpectedValues;
-}
-
-/** A precondition: the row has one of the versions in the slot `versions`, a JSON array of integers as texts. */
-export interface ExpectedVersion {
-  readonly kind: "version";
-  readonly column: Column;
-}
-
-/** A precondition: each of these columns has the value that the request expects. NULL meets NULL. */
-export interface ExpectedValues {
-  readonly kind: "values";
-  readonly values: Values;
+  readonly expected: /** The row has one of the versions in the slot `versions`, a JSON array of integers as texts. */
+    | { readonly kind: "version"; readonly column: Column }
+    /** Each of these columns has the value that the request expects. NULL meets NULL. */
+    | { readonly kind: "values"; readonly values: Values };
 }
 
 /**

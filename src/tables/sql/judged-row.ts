@@ -8,22 +8,16 @@ import type { GuardPart } from "./guard.js";
 import { namesOf, type SqlNames } from "./predicate.js";
 import { type Values, valueSql } from "./row-key.js";
 
-/** The row that an insert is about to make, as SQL for the rule of the insert, which reads it as `new`. */
-export interface NewRow {
-  /**
-   * A common table expression `_n`, whose one row is the new row. Defaults of columns are evaluated in it, once, so
-   * that the rule sees the same values as are stored.
-   */
-  readonly cte: Sql;
-  readonly names: SqlNames;
-}
-
-/** Makes the row that an insert makes, with these columns: those without a value get their default. */
+/**
+ * Makes the row that an insert makes, with these columns, as a common table expression `_n`, which the rule reads as
+ * `new`. Columns without a value get their defaults, which are evaluated in it, once, so that the rule sees what is
+ * stored.
+ */
 export function newRow(
   columns: readonly Column[],
   values: Values,
   physical: CatalogTable | undefined,
-): NewRow {
+): { readonly cte: Sql; readonly names: SqlNames } {
   const sources = columns.map((column) => sql`${given(column, values)} AS ${name(column.name)}`);
   const next: SqlNames["next"] = (column) => collated(sql`_n.${name(column)}`, column, physical);
   return {

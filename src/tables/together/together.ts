@@ -189,17 +189,15 @@ function stoppedBy(
   return { outcome: "refused", at: refused.part ?? Number(index), ...refused };
 }
 
-interface Assembled {
-  readonly statements: readonly Statement[];
-  readonly read: (results: readonly Result[]) => readonly WrittenTogether[];
-}
-
 function assembled(
   steps: readonly WriteStep[],
   execution: WriteExecution,
   nonce: string,
   beside: Beside,
-): Assembled {
+): {
+  readonly statements: readonly Statement[];
+  readonly read: (results: readonly Result[]) => readonly WrittenTogether[];
+} {
   const isLogged = triggersOfSteps(steps).some(({ logged }) => logged);
   const statements: Statement[] = [...beside.before(nonce)];
   const marks: number[] = [];
