@@ -3,8 +3,9 @@ import { type Kept, retireChanges } from "../changes/retention.js";
 import { isRefusal } from "../http/refusal.js";
 import { databaseJournal } from "../metering/database-journal.js";
 import { retireReceipts } from "../metering/retention.js";
+import type { Statement } from "../platform/database.js";
+import type { Platform } from "../platform/platform.js";
 import { retireAnswers } from "../tables/sql/kept-answers.js";
-import { retire } from "../tables/together/retention.js";
 import { retirePushes } from "../writes/ledger.js";
 import { currentProject } from "./current-project.js";
 import type { Services } from "./services.js";
@@ -71,4 +72,22 @@ export function createUpkeep({ api, auth: { outbox }, recorder }: Services): Upk
       await recorder?.finish(databaseJournal(database));
     },
   };
+}
+
+const rowsMax = 500;
+/** How many batches one call deletes at most, so that it ends even where new rows come as fast as old ones are deleted. */
+const roundsMax = 200;
+
+/**
+ * Deletes in batches what has been kept for long enough. Of `statements` the
+ * first one deletes at most `rowsMax` rows.
+ */
+async function retire(
+  { database, clock }: Pick<Platform, "database" | "clock">,
+  statements: (nowMs: number, rowsMax: number) => readonly Statement[],
+): Promise<void> {
+  for (let round = 0; round < roundsMax; round++) {
+    const [deleted] = await database.batch(statements(clock.now(), rowsMax));
+    if (deleted!.rowsWritten < rowsMax) return;
+  }
 }

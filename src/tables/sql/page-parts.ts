@@ -211,6 +211,7 @@ function pageOf(columns: readonly Sql[], candidates: Sql, passes: Sql): Sql {
   return sql`SELECT ${commaList(list)} FROM (${candidates}) AS _w WHERE ${passes} LIMIT ${page.limit} + 1 OFFSET ${page.skip}`;
 }
 
+/** Returns the columns of an order, by which cursors hold a place in it. */
 export function keyColumns(order: readonly OrderTerm[]): readonly Sql[] {
   return order.map(({ column }) => name(column.name));
 }
