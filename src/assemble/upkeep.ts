@@ -3,8 +3,10 @@ import { type Kept, retireChanges } from "../changes/retention.js";
 import { isRefusal } from "../http/refusal.js";
 import { databaseJournal } from "../metering/database-journal.js";
 import { retireReceipts } from "../metering/retention.js";
-import { retireKept } from "../tables/together/retention.js";
-import { retireMutations } from "../writes/retention.js";
+import type { Statement } from "../platform/database.js";
+import type { Platform } from "../platform/platform.js";
+import { retireAnswers } from "../tables/sql/kept-answers.js";
+import { retirePushes } from "../writes/ledger.js";
 import { currentProject } from "./current-project.js";
 import type { Services } from "./services.js";
 
@@ -57,8 +59,8 @@ export function createUpkeep({ api, auth: { outbox }, recorder }: Services): Upk
       await journal.collect();
       await retireReceipts(platform, config.usage.retention_days);
       await retireChanges(database, await keptLogs(), clock.now());
-      await retireKept(platform);
-      await retireMutations(platform);
+      await retire(platform, retireAnswers);
+      await retire(platform, retirePushes);
     },
     collectUsage: async () => {
       if (recorder === null) return;
@@ -70,4 +72,22 @@ export function createUpkeep({ api, auth: { outbox }, recorder }: Services): Upk
       await recorder?.finish(databaseJournal(database));
     },
   };
+}
+
+const rowsMax = 500;
+/** How many batches one call deletes at most, so that it ends even where new rows come as fast as old ones are deleted. */
+const roundsMax = 200;
+
+/**
+ * Deletes in batches what has been kept for long enough. Of `statements` the
+ * first one deletes at most `rowsMax` rows.
+ */
+async function retire(
+  { database, clock }: Pick<Platform, "database" | "clock">,
+  statements: (nowMs: number, rowsMax: number) => readonly Statement[],
+): Promise<void> {
+  for (let round = 0; round < roundsMax; round++) {
+    const [deleted] = await database.batch(statements(clock.now(), rowsMax));
+    if (deleted!.rowsWritten < rowsMax) return;
+  }
 }

@@ -6,11 +6,17 @@ import type { TermTree } from "../rules/term-tree.js";
 import type { Access } from "../tables/access/access.js";
 import { planQuestion } from "../tables/plan/plan-check.js";
 import { unservedIn } from "../tables/plan/unserved-exists.js";
-import type { ExplainedRule, ExplainedTerm, Explanation, PlanLine } from "../wire/explanation.js";
+import type {
+  ExplainedCounts,
+  ExplainedRule,
+  ExplainedTerm,
+  Explanation,
+  PlanLine,
+} from "../wire/explanation.js";
 import { type Asked, accessUnder, queryInTime } from "./asked.js";
 import { type PlacedRule, placedRule } from "./placed-rule.js";
 import { planLines } from "./plan-lines.js";
-import { type Truth, termsAndUsesIn, truthOf } from "./truths.js";
+import { type TermOrUse, type Truth, termsAndUsesIn, truthOf } from "./truths.js";
 
 /**
  * Returns the rule that decides about a call; for a refused call the rule that the refusal names, if it names one. Null
@@ -29,43 +35,50 @@ export function decidingRule(asked: Asked, refusal: Refusal | null): PlacedRule 
   return placedRule({ kind: "action", action: isOfReading ? "read" : action }, table, project, config);
 }
 
-/**
- * Whether the rule is one whose terms can be explained. False for a scope that an API key lacks, which has no terms,
- * and where no rule decides.
- */
+/** Whether the rule has terms to explain: not where no rule decides, nor for a scope that an API key lacks. */
 export function hasTerms(rule: PlacedRule | ExplainedRule | null): rule is PlacedRule {
   return rule !== null && "tree" in rule;
 }
 
 /**
- * Returns the terms of a rule, each with its value (TRUE, FALSE or NULL), or marked as `unfinished` where its value was
- * not found out. The rule of an update is tested with the row before it and with the row after it, so that each term
- * comes twice, once with either row.
+ * Returns the terms of a rule with their values. The rule of an update is tested with the row before it and with the
+ * row after it, so that each term comes twice, once with either row.
  */
 export function explainedTerms(
-  { tree, written }: PlacedRule,
+  placed: PlacedRule,
   readings: readonly ReadonlyMap<TermTree, Truth>[],
 ): readonly ExplainedTerm[] {
   const times = readings.length === 2 ? (["before", "after"] as const) : [undefined];
   return times.flatMap((row, reading) =>
-    termsAndUsesIn(tree).map((each) => {
-      const truth = truthOf(each, readings[reading]!);
-      return {
-        kind: each.kind,
-        ...written(each.place),
-        ...(row && { row }),
-        truth: truth ?? null,
-        ...(truth === undefined && { unfinished: true as const }),
-      };
-    }),
+    termsAndUsesIn(placed.tree).map((each) =>
+      explainedTerm(each, placed, readings[reading]!, row && { row }),
+    ),
   );
+}
+
+/** Returns a term with its value: TRUE, FALSE or NULL; or `counts` in its place, or `unfinished` where it has neither. */
+export function explainedTerm(
+  each: TermOrUse,
+  { written }: PlacedRule,
+  truths: ReadonlyMap<TermTree, Truth>,
+  row?: Pick<ExplainedTerm, "row">,
+  counts?: ExplainedTerm["counts"],
+): ExplainedTerm {
+  const truth = truthOf(each, truths);
+  return {
+    kind: each.kind,
+    ...written(each.place),
+    ...row,
+    truth: truth ?? null,
+    ...(counts === undefined ? truth === undefined && { unfinished: true as const } : { counts }),
+  };
 }
 
 /**
  * Returns for each column whether the caller may read it, and whether they may write it: by the rules of columns, or by
  * the scopes of an API key. The rules that decide about rows are taken as TRUE.
  */
-export function columnsFor(asked: Asked): Explanation["columns"] {
+function columnsFor(asked: Asked): Explanation["columns"] {
   const { caller, table, services } = asked;
   const rules = { ...services.project.rules.get(table.name)!, read: TRUE, create: TRUE };
   const open = accessUnder(rules, asked, caller.kind === "key" ? "read" : "create");
@@ -80,8 +93,49 @@ export function columnsFor(asked: Asked): Explanation["columns"] {
   );
 }
 
+/** What each kind of call finds out for its explanation; the rest is the same for all. */
+interface Found
+  extends Pick<Explanation, "terms" | "way" | "indexes" | "rows_read">,
+    Partial<Pick<Explanation, "values" | "not_judged" | "plan">> {
+  readonly verdict: Verdict;
+  readonly rule: PlacedRule | ExplainedRule | null;
+  /** The call's statement; null where none is sent. SQLite is asked for its plan, unless `plan` has it. */
+  readonly statement: Statement | null;
+  readonly counts?: ExplainedCounts | null;
+}
+
+/** Whether a call is allowed, and why. */
+export type Verdict = Pick<Explanation, "allowed" | "reason" | "refusal">;
+
+/** Makes an explanation of what was found out about a call. */
+export async function explanationOf(asked: Asked, found: Found): Promise<Explanation> {
+  const { verdict, rule, terms, values = {}, not_judged = [], statement, way, indexes, rows_read } = found;
+  const plan = found.plan ?? (statement === null ? [] : await planOf(asked, statement));
+  return {
+    ...verdict,
+    rule: hasTerms(rule) ? rule.rule : rule,
+    terms,
+    columns: columnsFor(asked),
+    values,
+    not_judged,
+    sql: statement?.sql ?? null,
+    plan,
+    way,
+    indexes,
+    rows_read,
+    ms: Math.round(asked.timer.taken() * 10) / 10,
+    ...(found.counts && { counts: found.counts }),
+  };
+}
+
+/** The verdict on a call that is refused. */
+export function refused(refusal: Refusal, reason = refusal.message): Verdict {
+  const { status, code, message } = refusal;
+  return { allowed: false, reason, refusal: { status, code, message } };
+}
+
 /** Returns SQLite's query plan of a statement; empty where SQLite does not answer in time. */
-export async function planOf(asked: Asked, statement: Statement): Promise<readonly PlanLine[]> {
+async function planOf(asked: Asked, statement: Statement): Promise<readonly PlanLine[]> {
   const results = await queryInTime(asked, [planQuestion(statement)], 1);
   return results === undefined ? [] : planLines(results[0]!);
 }
@@ -94,17 +148,4 @@ export function indexesForExists({ table, catalog, rule }: Access): Explanation[
   return unservedIn(rule, table.name, catalog)
     .filter(({ exists, columns }) => exists.table !== "$users" && columns.length > 0)
     .map(({ exists, columns }) => ({ table: exists.table, columns }));
-}
-
-/**
- * Returns a refusal as an explanation shows it: its status, code and message. Null where `refusal` is null, so where
- * the call is not refused.
- */
-export function refusalShown(refusal: Refusal | null): Explanation["refusal"] {
-  return refusal && { status: refusal.status, code: refusal.code, message: refusal.message };
-}
-
-/** Returns how long the explanation has taken so far, in milliseconds with one decimal. */
-export function msTaken({ timer }: Asked): number {
-  return Math.round(timer.taken() * 10) / 10;
 }

@@ -42,9 +42,7 @@ export interface Asked {
   readonly caller: Caller;
   readonly table: Table;
   readonly action: RuleAction;
-  /**
-   * Why every request of the caller is refused, such as that the account is disabled; null where requests are accepted.
-   */
+  /** Why every request of the caller is refused, such as a disabled account; null where they are accepted. */
   readonly shutOut: string | null;
   readonly nowMs: number;
   /** The statements that were sent to the database for the explanation, in their order. */
@@ -107,10 +105,7 @@ export async function queryInTime(
   });
 }
 
-/**
- * Resolves as `work`, a query, does; with undefined where the database has not ended it in time, or has refused to
- * begin it because too much work waits.
- */
+/** Resolves as the query `work`; undefined where it has not ended in time, or too much work waits. */
 export async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
@@ -120,20 +115,14 @@ export async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/**
- * Returns what the caller may do with the table by this kind of call; or the refusal with which the call ends before
- * any row is looked at.
- */
+/** What the caller may do with the table; or the refusal with which the call ends before a row is looked at. */
 export function accessTo(asked: Asked, call: Action): Access | Refusal {
   const { table, caller, shutOut, services } = asked;
   if (shutOut !== null) return new Refusal("unauthorized", `${shutOut}: no request of theirs gets in`);
   return permittedAccess({ project: services.project, table, caller }, call, (of) => accessBy(asked, of));
 }
 
-/**
- * Returns what the caller may do with the table by the rule of one action, decided in the same way as for their
- * requests.
- */
+/** What the caller may do by the rule of one action, decided in the same way as for their requests. */
 function accessBy(
   { services: { project, platform }, caller, table, nowMs }: Asked,
   action: RuleAction,

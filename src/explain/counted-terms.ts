@@ -4,10 +4,11 @@ import type { ListRequest } from "../tables/request/list-request.js";
 import { countedNames, countStatement, termSql } from "../tables/sql/explained.js";
 import { bind } from "../tables/sql-text/fragment.js";
 import type { ExplainedTerm } from "../wire/explanation.js";
+import { explainedTerm } from "./answer.js";
 import { type Asked, queryInTime } from "./asked.js";
 import type { PlacedRule } from "./placed-rule.js";
 import { bound, judgeWithoutRow, readsNoRow } from "./terms.js";
-import { type TermOrUse, termsAndUsesIn, termsIn, truthOf } from "./truths.js";
+import { type TermOrUse, termsAndUsesIn, termsIn } from "./truths.js";
 
 /** The numbers of rows for which a term of a rule is TRUE, FALSE and NULL. */
 type TermCounts = NonNullable<ExplainedTerm["counts"]>;
@@ -19,26 +20,17 @@ type TermCounts = NonNullable<ExplainedTerm["counts"]>;
  */
 export async function countedTerms(
   asked: Asked,
-  { tree, written }: PlacedRule,
+  placed: PlacedRule,
   request: ListRequest | null,
 ): Promise<readonly ExplainedTerm[]> {
-  const terms = termsIn(tree);
-  const truths = await judgeWithoutRow(asked, terms);
-  const ofRows = termsAndUsesIn(tree).filter((each) => !readsNoRow(each));
+  const truths = await judgeWithoutRow(asked, termsIn(placed.tree));
+  const all = termsAndUsesIn(placed.tree);
+  const ofRows = all.filter((each) => !readsNoRow(each));
   // The statements that count look for rows by the list's filters alone. For a list with a full-text search they would
   // count rows that the search does not find, so nothing is counted for it.
   const counts =
     request === null || request.search !== null ? new Map() : await countsOf(asked, ofRows, request);
-  return termsAndUsesIn(tree).map((each) => {
-    const truth = truthOf(each, truths);
-    const counted = counts.get(each);
-    return {
-      kind: each.kind,
-      ...written(each.place),
-      truth: truth ?? null,
-      ...(counted === undefined ? truth === undefined && { unfinished: true as const } : { counts: counted }),
-    };
-  });
+  return all.map((each) => explainedTerm(each, placed, truths, undefined, counts.get(each)));
 }
 
 async function countsOf(

@@ -1,25 +1,14 @@
 import { isRefusal, type Refusal } from "../http/refusal.js";
-import type { SqlValue, Statement } from "../platform/database.js";
+import type { Statement } from "../platform/database.js";
 import type { Expression } from "../rules/ast.js";
 import { TRUE } from "../rules/fold.js";
 import type { Access } from "../tables/access/access.js";
-import { ruleOfPast } from "../tables/plan/rule-of-past.js";
 import type { RowValues } from "../tables/request/row-request.js";
 import { slots } from "../tables/row/row-write.js";
 import { rowOfTable } from "../tables/sql/explained.js";
-import { loggedTable } from "../tables/sql/logged.js";
-import { versionsStatement } from "../tables/sql/past.js";
-import { bind, Slot } from "../tables/sql-text/fragment.js";
+import { pastOf, versionsStatement } from "../tables/sql/past.js";
 import type { ExplainedCounts, ExplainedTerm, Explanation } from "../wire/explanation.js";
-import {
-  columnsFor,
-  decidingRule,
-  explainedTerms,
-  hasTerms,
-  msTaken,
-  planOf,
-  refusalShown,
-} from "./answer.js";
+import { decidingRule, explainedTerms, explanationOf, hasTerms, refused, type Verdict } from "./answer.js";
 import { type Asked, accessTo, queryInTime, readingExecution, wholeAccess } from "./asked.js";
 import { countedTerms } from "./counted-terms.js";
 import { type PlacedRule, placedRule } from "./placed-rule.js";
@@ -39,58 +28,30 @@ export async function explainHistory(asked: Asked, question: Question): Promise<
   if (isRefusal(key)) return key;
   const access = accessTo(asked, "history");
   const refusal = isRefusal(access) ? access : null;
-  const rule = decidingRule(asked, refusal);
-  const statement = isRefusal(access) ? null : versionsOf(asked, access, ruleOfPast(access), key);
+  const statement = isRefusal(access) ? null : versionsOf(asked, access, key);
   const terms = await termsNow(asked, refusal, whole, key);
   const counts =
     isRefusal(access) || statement === null ? null : await countsOf(asked, access, statement, key);
-  return {
-    ...verdictOf(refusal, counts),
-    rule: hasTerms(rule) ? rule.rule : rule,
+  const way = key === null ? "by the log of changes" : "by the row's key in the log of changes";
+  return explanationOf(asked, {
+    verdict: refusal === null ? verdictOf(counts) : refused(refusal),
+    rule: decidingRule(asked, refusal),
     terms,
-    columns: columnsFor(asked),
-    values: {},
-    not_judged: [],
-    sql: statement?.sql ?? null,
-    plan: statement === null ? [] : await planOf(asked, statement),
-    way:
-      statement === null
-        ? null
-        : key === null
-          ? "by the log of changes"
-          : "by the row's key in the log of changes",
+    statement,
+    way: statement && way,
     indexes: [],
     rows_read: statement === null ? 0 : null,
-    ms: msTaken(asked),
-    ...(counts && { counts }),
-  };
+    counts,
+  });
 }
 
 /** How many versions of rows are counted at most. */
 const versionsMax = 1_000;
 
-function versionsOf(asked: Asked, access: Access, rule: Expression, key: RowValues | null): Statement {
-  const { table, catalog, readable } = access;
-  const past = {
-    access,
-    logged: loggedTable(table, catalog.tables.get(table.name)!),
-    rule,
-    filters: [],
-    output: [...readable.values()],
-    preview: null,
-    limit: versionsMax,
-    scanLimit: asked.services.config.api.scan_limit,
-  };
-  const statement = versionsStatement(past, {
-    since: new Slot("since"),
-    before: new Slot("before"),
-    key: key && table.primaryKey.map((column) => new Slot(column)),
-  });
-  const range = new Map<string, SqlValue>([
-    ["since", 0n],
-    ["before", BigInt(Number.MAX_SAFE_INTEGER)],
-  ]);
-  return bind(statement, [range, key ?? new Map(), readingExecution(asked).values]);
+function versionsOf(asked: Asked, access: Access, key: RowValues | null, rule?: Expression): Statement {
+  const whole = { preview: null, ...(rule && { rule }) };
+  const past = pastOf(access, versionsMax, asked.services.config.api.scan_limit, whole);
+  return versionsStatement(past, 0, Number.MAX_SAFE_INTEGER, key, readingExecution(asked).values);
 }
 
 async function countsOf(
@@ -99,7 +60,7 @@ async function countsOf(
   statement: Statement,
   key: RowValues | null,
 ): Promise<ExplainedCounts | null> {
-  const all = versionsOf(asked, access, TRUE, key);
+  const all = versionsOf(asked, access, key, TRUE);
   const found = await queryInTime(asked, [statement, all], 1);
   if (found === undefined) return null;
   const [admitted, existing] = found.map(({ rows }) => rows.find((row) => row[8] !== null));
@@ -147,11 +108,7 @@ function rowNow({ table }: Asked, { tree }: PlacedRule, whole: Access, key: RowV
   return { row, terms: termsIn(tree), asksRule: false, shown: [], values: [key] };
 }
 
-function verdictOf(
-  refusal: Refusal | null,
-  counts: ExplainedCounts | null,
-): Pick<Explanation, "allowed" | "reason" | "refusal"> {
-  if (refusal !== null) return { allowed: false, reason: refusal.message, refusal: refusalShown(refusal) };
+function verdictOf(counts: ExplainedCounts | null): Verdict {
   const of =
     counts === null ? "the versions" : `${counts.rows}${counts.rows_truncated ? " or more" : ""} versions`;
   const admitted = counts === null ? "an unknown number" : String(counts.allowed);

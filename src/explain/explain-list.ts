@@ -8,23 +8,16 @@ import { alwaysTrue, TRUE } from "../rules/fold.js";
 import { conjuncts, mentionsRow } from "../rules/walk.js";
 import type { Access } from "../tables/access/access.js";
 import { BriefTries } from "../tables/execution/brief-tries.js";
-import { firstState, type ListPage, listPage } from "../tables/list/list-page.js";
+import { firstState, listPage } from "../tables/list/list-page.js";
 import { tooLargeStatement } from "../tables/list/list-response.js";
+import type { ListPage } from "../tables/list/page.js";
 import type { ListSource } from "../tables/list/prepare-list.js";
 import { planWords } from "../tables/plan/way-words.js";
 import { missingIndexes } from "../tables/plan/ways-of-rules.js";
-import { type ListRequest, parseListRequest } from "../tables/request/list-request.js";
+import { incomparableIn, type ListRequest, parseListRequest } from "../tables/request/list-request.js";
 import { listStatement } from "../tables/sql/list.js";
 import type { ExplainedCounts, Explanation } from "../wire/explanation.js";
-import {
-  columnsFor,
-  decidingRule,
-  hasTerms,
-  indexesForExists,
-  msTaken,
-  planOf,
-  refusalShown,
-} from "./answer.js";
+import { decidingRule, explanationOf, hasTerms, indexesForExists, refused, type Verdict } from "./answer.js";
 import { type Asked, accessTo, inTime, readingExecution, wholeAccess } from "./asked.js";
 import { countedTerms } from "./counted-terms.js";
 import type { Question } from "./question.js";
@@ -42,27 +35,19 @@ export async function explainList(asked: Asked, { query }: Question): Promise<Ex
   const terms = hasTerms(rule) ? await countedTerms(asked, rule, all) : [];
   const found = page === undefined || isRefusal(page) ? null : page;
   const counts = found && (await countsOf(asked, whole, all, found));
-  return {
-    ...verdictOf(page, counts),
-    rule: hasTerms(rule) ? rule.rule : rule,
+  return explanationOf(asked, {
+    verdict: verdictOf(page, counts),
+    rule,
     terms,
-    columns: columnsFor(asked),
-    values: {},
-    not_judged: [],
-    sql: statement?.sql ?? null,
-    plan: statement === null ? [] : await planOf(asked, statement),
+    statement,
     way: found && planWords(found.plan),
     indexes: isRefusal(access) ? [] : indexesFor(asked, access, found),
     rows_read: tally.rowsRead,
-    ms: msTaken(asked),
-    ...(counts && { counts }),
-  };
+    counts,
+  });
 }
 
-/**
- * Returns the page of the list as the caller would get it, or the refusal that they would get; undefined where the page
- * cannot be read in time.
- */
+/** The page, or the refusal, as the caller would get it; undefined where it cannot be read in time. */
 async function pageFor(
   asked: Asked,
   access: Access | Refusal,
@@ -74,9 +59,8 @@ async function pageFor(
   return isRefusal(request) ? request : inTime(pageOf(asked, access, request, tally));
 }
 
-function requestOf(query: Question["query"], { readable, catalog, table }: Access): ListRequest | Refusal {
-  const incomparable = catalog.unsupported.columns.get(table.name) ?? new Map();
-  const request = parseListRequest(query ?? {}, readable, incomparable);
+function requestOf(query: Question["query"], access: Access): ListRequest | Refusal {
+  const request = parseListRequest(query ?? {}, access.readable, incomparableIn(access));
   if (isRefusal(request) || request.expand.size === 0) return request;
   return badRequest("rows of other tables (expand) are not explained");
 }
@@ -102,16 +86,10 @@ function pageOf(
   return listPage(expanded, firstState({}, expanded), source, execution).catch(tooLargeStatement);
 }
 
-/**
- * Which share of the time that is left reading the page of the list may take. The rest is for the terms of its rule and
- * for counting its rows.
- */
+/** Which share of the time that is left the page may take. The rest is for terms and counts. */
 const pageShare = 0.6;
 
-/**
- * Returns the SQL statement by which the page was read. Where it was not read, the last statement that was tried; null
- * where there was none.
- */
+/** The statement that read the page, or else the last one that was tried; null where there was none. */
 function statementOf({ sent }: Asked, page: ListPage | Refusal | undefined): Statement | null {
   const tried = sent.filter(({ sql }) => sql.startsWith("WITH "));
   const wanted = page === undefined || isRefusal(page) ? null : listStatement(page.plan).statement.text;
@@ -137,12 +115,9 @@ async function countsOf(
   };
 }
 
-function verdictOf(
-  page: ListPage | Refusal | undefined,
-  counts: ExplainedCounts | null,
-): Pick<Explanation, "allowed" | "reason" | "refusal"> {
+function verdictOf(page: ListPage | Refusal | undefined, counts: ExplainedCounts | null): Verdict {
   if (page === undefined) return { allowed: null, reason: "the list was not read in time", refusal: null };
-  if (isRefusal(page)) return { allowed: false, reason: page.message, refusal: refusalShown(page) };
+  if (isRefusal(page)) return refused(page);
   const rows = counts === null ? "the rows" : `${atLeast(counts.rows_truncated)}${counts.rows} rows`;
   const admitted = `${atLeast(page.truncated)}${page.total}`;
   return { allowed: true, reason: `the rules admit ${admitted} of ${rows}`, refusal: null };

@@ -5,13 +5,13 @@ import { notFound } from "../tables/request/row-request.js";
 import { withoutRow } from "../tables/sql/explained.js";
 import type { Explanation } from "../wire/explanation.js";
 import {
-  columnsFor,
   decidingRule,
   explainedTerms,
+  explanationOf,
   hasTerms,
   indexesForExists,
-  msTaken,
-  refusalShown,
+  refused,
+  type Verdict,
 } from "./answer.js";
 import { type Asked, wholeAccess } from "./asked.js";
 import { notJudged } from "./not-judged.js";
@@ -22,8 +22,6 @@ import { rowParts } from "./row-parts.js";
 import { type Judged, judge } from "./terms.js";
 import { type Truth, termsIn, truthOf, truthWord } from "./truths.js";
 
-type Verdict = Pick<Explanation, "allowed" | "reason" | "refusal">;
-
 /** Explains a call for one row: reading, creating, updating or deleting it. */
 export async function explainRow(asked: Asked, question: Question): Promise<Explanation | Refusal> {
   const whole = wholeAccess(asked);
@@ -33,25 +31,22 @@ export async function explainRow(asked: Asked, question: Question): Promise<Expl
   const rule = decidingRule(asked, call.refusal);
   const placed = hasTerms(rule) ? rule : null;
   const judged = await judgedOrNull(asked, call, placed);
-  const verdict = judged === null ? notEvaluated : verdictOf(asked, call, judged, placed);
   const { plan, rowsRead } = await costOf(asked, call, judged?.isThere ?? false);
   const { table, action, services } = asked;
   const { schema, catalog } = services.project;
   const write = writes[action];
-  return {
-    ...verdict,
-    rule: placed?.rule ?? (hasTerms(rule) ? null : rule),
+  return explanationOf(asked, {
+    verdict: judged === null ? notEvaluated : verdictOf(asked, call, judged, placed),
+    rule,
     terms: placed === null || judged === null ? [] : explainedTerms(placed, judged.readings),
-    columns: columnsFor(asked),
     values: judged?.shown ?? {},
     not_judged: write === null ? [] : notJudged(write, table, call.written, schema, catalog),
-    sql: call.sends?.statement.sql ?? null,
+    statement: call.sends?.statement ?? null,
     plan,
     way: question.key === null || call.sends === null ? null : byKey(asked),
     indexes: call.access === null ? [] : indexesForExists(call.access),
     rows_read: rowsRead,
-    ms: msTaken(asked),
-  };
+  });
 }
 
 const writes = { read: null, history: null, create: "insert", update: "update", delete: "delete" } as const;
@@ -93,8 +88,8 @@ function verdictOf(
   { isThere, admitted, readings }: Judged,
   placed: PlacedRule | null,
 ): Verdict {
-  if (refusal !== null) return refused(refusal, refusal.message);
-  if (!isThere) return refused(notFound, notFound.message);
+  if (refusal !== null) return refused(refusal);
+  if (!isThere) return refused(notFound);
   const truths = placed === null ? [] : readings.map((reading) => truthOf(placed.tree, reading));
   if (admitted === undefined)
     return { allowed: null, reason: "whether the rule is TRUE was not found out", refusal: null };
@@ -107,10 +102,6 @@ function verdictOf(
       ? "the key has the scope, and rules are not asked"
       : ruleWords(truths.map(() => true as const));
   return { allowed: true, reason, refusal: null };
-}
-
-function refused(refusal: Refusal, reason: string): Verdict {
-  return { allowed: false, reason, refusal: refusalShown(refusal) };
 }
 
 function ruleWords(truths: readonly Truth[]): string {

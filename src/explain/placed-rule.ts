@@ -21,10 +21,7 @@ export interface PlacedRule {
   readonly of: RuleOf;
   readonly rule: ExplainedRule;
   readonly tree: TermTree;
-  /**
-   * Returns the text of a term, or of the use of a named condition, as it is written, and where in svc.toml it is
-   * written.
-   */
+  /** The text of a term, or of the use of a named condition, and where it is written in svc.toml. */
   readonly written: (place: TermPlace) => Pick<ExplainedTerm, "text" | "line" | "column" | "path">;
 }
 

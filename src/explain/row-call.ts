@@ -16,7 +16,8 @@ import {
   rowRead,
   rowUpdated,
 } from "../tables/sql/explained.js";
-import { getStatement, type WriteStatement } from "../tables/sql/row.js";
+import { getStatement } from "../tables/sql/row.js";
+import type { WriteStatement } from "../tables/sql/write-statement.js";
 import { bind, type SlotValues, type Sql } from "../tables/sql-text/fragment.js";
 import type { PlanLine } from "../wire/explanation.js";
 import { type Asked, accessTo, queryInTime, readingExecution } from "./asked.js";
@@ -24,10 +25,7 @@ import { planLines } from "./plan-lines.js";
 import type { Question } from "./question.js";
 import { type RowParts, valuesOf } from "./row-parts.js";
 
-/**
- * The explained call for one row: what is decided about it before the row is looked at, and the SQL for what the row
- * decides.
- */
+/** The explained call: what is decided before the row is looked at, and the SQL for what the row decides. */
 export interface RowCall {
   /** The refusal with which the call ends before any row is looked at; null where it depends on the row. */
   readonly refusal: Refusal | null;
@@ -45,10 +43,7 @@ export interface RowCall {
   readonly sends: Sends | null;
 }
 
-/**
- * The statement that the explained call sends to the database, and what is needed to say how many rows it reads in
- * order to test the row.
- */
+/** The call's statement, and what is needed to say how many rows it reads to test the row. */
 interface Sends {
   readonly statement: Statement;
   /** A SELECT of how many rows are looked up for the `exists` of the rule; null where none are. */

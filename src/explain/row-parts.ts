@@ -15,9 +15,7 @@ import type { Question } from "./question.js";
 export interface RowParts {
   /** The key of the row; null for a row that is created. */
   readonly key: RowValues | null;
-  /**
-   * The values that the call sends; null for an update that is asked about without values, as if it changed nothing.
-   */
+  /** The values that the call sends; null for an update without values, as if it changed nothing. */
   readonly sent: RowValues | null;
 }
 

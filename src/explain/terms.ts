@@ -24,19 +24,13 @@ export interface Judged {
   readonly isThere: boolean;
   /** Whether the rule admits the row; undefined where that was not asked, or not found out in time. */
   readonly admitted: boolean | undefined;
-  /**
-   * The values of the terms, as one map; as two for an update, whose rule is tested with the row before it and with the
-   * row after it.
-   */
+  /** The values of the terms; twice for an update, tested with the row before it and with the row after it. */
   readonly readings: readonly ReadonlyMap<TermTree, Truth>[];
   /** The columns that `RowQuestion.shown` names, with the values that they would have after the write. */
   readonly shown: Readonly<Record<string, unknown>>;
 }
 
-/**
- * What the database is asked about a row: the values of terms, whether the rule admits the row, and what columns would
- * hold.
- */
+/** What is asked about a row: the values of terms, whether the rule admits it, and what columns would hold. */
 export interface RowQuestion {
   readonly row: ExplainedRow;
   readonly terms: readonly Term[];
@@ -152,10 +146,7 @@ export function readsNoRow(term: TermOrUse): boolean {
   return columnReferences(expressionOf(term)).every(({ source }) => typeof source === "object");
 }
 
-/**
- * Returns the condition of a term, or of the use of a named condition, with the values of the caller, such as their id,
- * in the place of their names.
- */
+/** The condition of a term, or of the use of a named condition, with the values of the caller. */
 export function bound(
   term: TermOrUse,
   { caller, nowMs, table, services }: Pick<Asked, "caller" | "nowMs" | "table" | "services">,

@@ -42,10 +42,7 @@ export function denied(operation: LiveOperation["operation"]): Refusal {
   return new Refusal("forbidden", "the rule of this operation does not allow it", byRule(operation));
 }
 
-/**
- * Returns what the request log shows beside a refusal by the operation's rule: the key of svc.schema.yaml that holds
- * the rule.
- */
+/** What the request log shows beside a refusal: the key of svc.schema.yaml that holds the operation's rule. */
 function byRule({ name }: LiveOperation["operation"]) {
   return { facts: { rule: `$operations.${name}.allow` } };
 }

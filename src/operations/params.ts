@@ -82,10 +82,7 @@ export function asLiterals(
   return new Map([...params.values()].map((param) => [param.name, literal(param)]));
 }
 
-/**
- * Returns the refusal of the first parameter whose check is not TRUE; null where all are. A parameter that is null is
- * not judged by its own check.
- */
+/** The refusal of the first parameter whose check is not TRUE; null where all are. No null is checked. */
 export function checkRefusal(
   { checks }: OperationRules,
   literals: ReadonlyMap<string, Literal["value"]>,

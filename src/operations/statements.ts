@@ -27,10 +27,7 @@ import { consequencesOf, writtenBy } from "./written-rows.js";
 /** What the statements of one run of an operation are made of. */
 export interface RunOf {
   readonly operation: NamedOperation;
-  /**
-   * The part of the operation's rule that the database has to decide; the literal `TRUE` where nothing is left of the
-   * rule.
-   */
+  /** What of the operation's rule the database has to decide; the literal `TRUE` where nothing is left. */
   readonly allow: Expression;
   readonly project: Pick<LiveProject, "schema" | "catalog">;
   readonly values: readonly SlotValues[];

@@ -4,9 +4,7 @@ import type { TriggersReached } from "../schema/physical/triggers-reached.js";
 import { targetTable } from "../sqlite/result-columns.js";
 import { isKeyword } from "../sqlite/sql-tokens.js";
 
-/**
- * What follows from the write of an operation's step: what triggers do, and whether a trigger gives each row a version.
- */
+/** What follows from a step's write: what triggers do, and whether one gives each row a version. */
 export interface Consequences {
   readonly triggers: readonly TriggersReached[];
   readonly isVersioned: boolean;

@@ -17,20 +17,13 @@ export interface Mark {
  * with its next request to be told what comes next.
  */
 export interface Checkpoint {
-  /**
-   * Whose rows the client has: a hash of the caller, and of those facts about the caller that the access rules read.
-   */
+  /** Whose rows the client has: a hash of the caller and of what the rules read of the caller. */
   readonly who: string;
   /** Which rows the client has: a hash of the tables, filters, columns and rules. */
   readonly view: string;
-  /**
-   * The moment as of which the client has all its rows. Null while the client is being told all rows, for the first
-   * time or anew.
-   */
+  /** The moment as of which the client has all its rows; null while it is being told all of them. */
   readonly from: Mark | null;
-  /**
-   * How far the client has come through the pages that bring it to a later moment; null where it has had all of them.
-   */
+  /** How far the client has come on the way to a later moment; null where it has had all pages. */
   readonly round: Round | null;
 }
 

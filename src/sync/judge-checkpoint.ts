@@ -6,15 +6,9 @@ export type ResetReason = "retention" | "restore" | "rules" | "identity" | "budg
 /** What the database says of the log of changes at the time of a client's request. */
 export interface LogHead {
   readonly newest: Mark;
-  /**
-   * The random number that is stored with the log entry at the checkpoint's `from`; null where the log does not have
-   * this entry.
-   */
+  /** The witness of the log's entry at the checkpoint's `from`; null where the log does not have it. */
   readonly witnessAtFrom: string | null;
-  /**
-   * The random number that is stored with the log entry at the checkpoint's `round.to`; null where the log does not
-   * have this entry.
-   */
+  /** The witness of the log's entry at `round.to`; null where the log does not have it. */
   readonly witnessAtTo: string | null;
   /**
    * The number of the log entry from which on the log is complete for all tables that matter to the client: those that
@@ -32,10 +26,7 @@ export interface LogHead {
   readonly isRelated: boolean;
 }
 
-/**
- * Where the log has more entries than this since a client's checkpoint, the client begins anew with all rows and is not
- * told what has changed.
- */
+/** With more entries than this since its checkpoint, a client begins anew with all rows. */
 export const entriesMax = 50_000;
 
 /**

@@ -19,14 +19,9 @@ export interface LiveSource {
   readonly endsAfterMs: number;
 }
 
-/**
- * How many milliseconds a stream may be silent. After that its caller is checked again, and the client is sent a
- * comment.
- */
+/** How long a stream may be silent before its caller is checked again and the client is sent a comment. */
 const heartbeatMs = 15_000;
-/**
- * How many milliseconds a stream waits before it looks for changes again, where the database was too busy to answer.
- */
+/** How long a stream waits before it looks again, where the database was too busy to answer. */
 const busyMs = 1_000;
 
 /**

@@ -28,10 +28,7 @@ export interface PulledPage {
   /** Whether more pages follow until the client has the whole state of the moment that it is being brought to. */
   readonly more: boolean;
   readonly reset: ResetReason | null;
-  /**
-   * Whether no row was looked at: the log has no new entry of a table that the client follows or that a read rule looks
-   * into.
-   */
+  /** Whether no row was looked at: the log has no new entry of a table that matters to the client. */
   readonly isQuiet: boolean;
   /** Whether the log of changes has entries that are newer than the moment which the client is being brought to. */
   readonly isBehind: boolean;
@@ -43,10 +40,7 @@ export interface PulledPage {
   readonly clients: string | null;
 }
 
-/**
- * Returns the JSON of the member `clients` of an answer or an event, with a comma before it; empty where `clients` is
- * null.
- */
+/** The member `clients` of an answer or event, with a comma before it; empty where it is null. */
 export const clientsMember = (clients: string | null) => (clients === null ? "" : `,"clients":${clients}`);
 
 /** A client that pushes mutations is listed in `clients` for this many milliseconds after its last push. */

@@ -109,10 +109,7 @@ async function pulledResponse({ attempt, services }: ApiRequest, page: PulledPag
   return jsonText(`{"data":${data},"meta":{${metered}}}`);
 }
 
-/**
- * `GET /api/_svc/live?q=…` and `POST /api/_svc/live`: answers with a stream of server-sent events that tell what has
- * changed.
- */
+/** `GET /api/_svc/live?q=…` and `POST /api/_svc/live`: a stream of server-sent events of what has changed. */
 async function live(services: SyncServices, c: Context): Promise<Response> {
   const request = c.req.raw;
   const { platform, streams, config } = services;
@@ -164,10 +161,7 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
 const streamMsMax = 240_000;
 const tooMany = new Refusal("rate_limited", "too many streams are open", { headers: { "Retry-After": "5" } });
 
-/**
- * Returns the JSON object in the query parameter `q`; a refusal where it is missing, not valid, or longer than
- * `bytesMax` bytes.
- */
+/** The JSON object in the query parameter `q`; a refusal where it is missing, not valid, or too long. */
 function queryOf(c: Context, bytesMax: number): Readonly<Record<string, unknown>> | Refusal {
   const [text, ...more] = c.req.queries("q") ?? [];
   if (text === undefined || more.length > 0) return badRequest("q: expected the request as JSON");
@@ -180,10 +174,7 @@ function queryOf(c: Context, bytesMax: number): Readonly<Record<string, unknown>
     : badRequest("q: expected a JSON object");
 }
 
-/**
- * Checks the caller of an open stream again, and finds what has changed. No receipt is recorded for metering where no
- * row was looked at.
- */
+/** Checks a stream's caller again, and finds what has changed. Metering records nothing where no row was looked at. */
 async function look(
   services: SyncServices,
   request: Request,

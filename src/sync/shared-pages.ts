@@ -41,10 +41,7 @@ export class SharedPages {
   });
   /** SQL statements by name, separately for each catalog (what is known of the database's tables). */
   readonly #statements = new WeakMap<Catalog, Memo<Sql>>();
-  /**
-   * Hashes by the texts that they were computed from. A client's checkpoint holds such hashes, and is checked by
-   * comparing them.
-   */
+  /** Hashes by the texts that they were computed from: clients' checkpoints are compared by them. */
   readonly #hashes = new Memo<string>(hashesBytesMax, { keyLengthMax: hashesBytesMax });
   readonly #underway = new Map<string, Promise<Telling>>();
 
@@ -80,9 +77,7 @@ export class SharedPages {
     return hash;
   }
 
-  /**
-   * Returns the page of changes with this name; `tell` computes it where it is neither kept nor being computed already.
-   */
+  /** The page of changes with this name; `tell` computes it where it is not kept or being computed. */
   page(name: string, tell: () => Promise<Telling>): Promise<Telling> {
     const made = this.#pages.find(name);
     if (made !== undefined) return Promise.resolve(made);

@@ -87,10 +87,7 @@ interface Place {
   readonly of: readonly string[];
 }
 
-/**
- * Returns whom a stream of this caller counts for, such as the session and the user, and how many streams each of them
- * may have at once.
- */
+/** For whom a stream counts, such as the session and the user, and how many streams each may have at once. */
 function sharesOf(
   caller: Actor,
   address: string,

@@ -7,16 +7,13 @@ import { existsIn, leavesOf, operandsOf } from "../rules/walk.js";
 import type { LiveProject } from "../schema/live-project.js";
 import { sqlTableName, type TableName } from "../sqlite/names.js";
 import type { Access } from "../tables/access/access.js";
-import { parseListRequest } from "../tables/request/list-request.js";
+import { incomparableIn, parseListRequest } from "../tables/request/list-request.js";
 import type { Followed } from "../tables/sql/delta.js";
 import { loggedTable } from "../tables/sql/logged.js";
 import type { SlotValues } from "../tables/sql-text/fragment.js";
 import { notFollowable } from "./followable.js";
 
-/**
- * The rows of one table that a caller follows (keeps a synced copy of), and the values that the caller's filters
- * compare with.
- */
+/** The rows of a table that a caller follows, and the values that the caller's filters compare with. */
 export interface FollowedTable extends Followed {
   readonly name: TableName;
   readonly values: SlotValues;
@@ -30,22 +27,13 @@ export interface View {
    * of followed tables look into.
    */
   readonly logs: readonly TableName[];
-  /**
-   * Those tables of `logs` that `exists` in the rules look into. One log entry of such a table may change the result
-   * for many rows.
-   */
+  /** The tables that `exists` in the rules look into. An entry of one may change the result for many rows. */
   readonly related: readonly string[];
-  /**
-   * The caller who follows the rows (`principalOf`); null for an anonymous caller, who has no clients that push
-   * mutations.
-   */
+  /** The caller (`principalOf`); null for an anonymous one, who has no clients that push mutations. */
   readonly principal: string | null;
   /** A text that says which rows and columns the client follows. A checkpoint holds its hash (`Checkpoint.view`). */
   readonly text: string;
-  /**
-   * A text that says whose rows these are: the caller, and what the rules read of the caller. A checkpoint holds its
-   * hash (`Checkpoint.who`).
-   */
+  /** The caller and what the rules read of the caller. A checkpoint holds its hash (`Checkpoint.who`). */
   readonly who: string;
   /**
    * The fields of the caller that the read rules use, with their values, as JSON. Which rows the caller gets depends on
@@ -126,9 +114,7 @@ export function viewOf(
 const tablesMax = 20;
 const always: Expression = { kind: "literal", value: true };
 
-/**
- * Returns the fields of the caller that the rules read, such as `role` for `auth.role`: each as a pair with its value.
- */
+/** The fields of the caller that the rules read, such as `role` for `auth.role`, with their values. */
 function whatRulesRead(rules: readonly Expression[], caller: Actor): readonly unknown[] {
   const values = authValues(caller);
   const fields = rules
@@ -138,10 +124,7 @@ function whatRulesRead(rules: readonly Expression[], caller: Actor): readonly un
   return [...new Set(fields)].sort().map((field) => [field, values[field]]);
 }
 
-/**
- * Returns the values that the filters in a rule compare with: each as a pair of the name that stands for it in the rule
- * and the value.
- */
+/** The values that the filters in a rule compare with, each with its name in the rule. */
 function valuesIn(rule: Expression, values: SlotValues): readonly unknown[] {
   const names = leavesOf(rule)
     .flatMap(operandsOf)
@@ -152,17 +135,11 @@ function valuesIn(rule: Expression, values: SlotValues): readonly unknown[] {
   });
 }
 
-interface AskedTable {
-  readonly filters: readonly Expression[];
-  readonly values: SlotValues;
-  readonly output: Followed["output"];
-}
-
 /**
  * Reads what a request asks for of one table: `{ where?, filter?, select? }`, with the same meaning as in a list
  * request in JSON. Returns a refusal where that is not valid.
  */
-function requestFor(name: string, terms: unknown, access: Access): AskedTable | Refusal {
+function requestFor(name: string, terms: unknown, access: Access) {
   if (typeof terms !== "object" || terms === null || Array.isArray(terms))
     return badRequest(`tables.${name}: expected an object`);
   const other = Object.keys(terms).find((key) => !["where", "filter", "select"].includes(key));
@@ -170,9 +147,9 @@ function requestFor(name: string, terms: unknown, access: Access): AskedTable | 
     return badRequest(
       `tables.${name}: unknown member ${JSON.stringify(other)}; expected where, filter or select`,
     );
-  const { readable, catalog, table } = access;
-  const incomparable = catalog.unsupported.columns.get(table.name) ?? new Map<string, string>();
-  const list = parseListRequest(terms as Readonly<Record<string, unknown>>, readable, incomparable);
+  const { readable } = access;
+  const sent = terms as Readonly<Record<string, unknown>>;
+  const list = parseListRequest(sent, readable, incomparableIn(access));
   if (isRefusal(list)) return list;
   return {
     filters: list.filters,

@@ -28,10 +28,7 @@ import { unknownReference } from "../tables/together/step.js";
  */
 export interface AskedWrite {
   readonly write: RowWrite;
-  /**
-   * The references in this write, such as `{"$ref": "0.id"}`: columns of rows with which earlier writes of the request
-   * are answered.
-   */
+  /** The references in this write, such as `{"$ref": "0.id"}`: columns of rows that earlier writes answer. */
   readonly references: readonly ResultReference[];
 }
 
@@ -46,10 +43,7 @@ export interface ResultReference {
   readonly isKey: boolean;
 }
 
-/**
- * Returns the name under which the value of a reference is put aside during the transaction, for the writes that refer
- * to it.
- */
+/** Names the value of a reference, which is put aside for the writes of the transaction that refer to it. */
 export function referenceName({ at, column }: ResultReference): string {
   return `ref.${at}.${column.name}`;
 }
@@ -84,10 +78,7 @@ export interface Asking {
   readonly takesBase: boolean;
 }
 
-/**
- * Reads one write of a request that has several. Refuses a write that is malformed, and one that the caller may not do
- * whatever the table holds.
- */
+/** Reads one of several writes. Refuses what is malformed, or not allowed whatever the table holds. */
 export function askedWrite(sent: unknown, asking: Asking): AskedWrite | Refusal {
   const { asked, execution, takesBase } = asking;
   if (!isObject(sent)) return badRequest("expected a JSON object");
@@ -124,10 +115,7 @@ export function askedWrite(sent: unknown, asking: Asking): AskedWrite | Refusal 
   return isRefusal(written) ? written : { write: written, references: resolved.references };
 }
 
-/**
- * Reads the member `base` of a write, which says what the client believes the stored row to be. Refuses columns that
- * the caller may not read.
- */
+/** Reads `base`, what the client believes the stored row to be. Refuses columns that the caller may not read. */
 function expectedValues(sent: unknown, access: Access): Expected | Refusal {
   if (!isObject(sent)) return badRequest("base: expected an object of columns");
   const values = new Map<string, SqlValue>();
@@ -141,10 +129,7 @@ function expectedValues(sent: unknown, access: Access): Expected | Refusal {
   return values.size === 0 ? badRequest("base: expected at least one column") : { kind: "values", values };
 }
 
-/**
- * Reads columns of a write in which references such as `{"$ref": "0.id"}` may stand for values, and collects the
- * references.
- */
+/** Reads columns whose values may be references such as `{"$ref": "0.id"}`, and collects these. */
 class Resolved {
   readonly references: ResultReference[] = [];
   readonly #names = new Map<string, string>();

@@ -89,10 +89,7 @@ export interface Known {
   readonly mutations: ReadonlyMap<number, { readonly hash: string; readonly result: Recorded }>;
 }
 
-/**
- * The statements that ask what the server knows of a client, and of its mutations with the ids `from` to `to`.
- * `knownOf` reads their results.
- */
+/** Asks what the server knows of a client and of its mutations `from` to `to`; `knownOf` reads the results. */
 export function askKnown(client: ClientName, from: number, to: number): readonly Statement[] {
   return [
     statement("SELECT last_id FROM _push_clients WHERE client = ?", client),

@@ -33,10 +33,7 @@ const mutationsMax = 100;
 /** How many operations all mutations of one push have together at most: on Node, and on a Worker. */
 const pushedOperationsMax = { node: 1_000, worker: 200 } as const;
 
-/**
- * A mutation that a client pushes: writes (`operations`) that are carried out together, numbered by the client in its
- * own count.
- */
+/** A mutation that a client pushes: writes that are carried out together, numbered by the client. */
 interface Mutation {
   readonly id: number;
   readonly operations: readonly unknown[];
@@ -148,10 +145,7 @@ function gap(expected: number): Refusal {
   return new Refusal("conflict", `the ids of mutations count up by one: ${expected} is next`, { expected });
 }
 
-/**
- * Carries out a mutation, or records that it is refused, if it is the client's next one. Null where it is not, so that
- * nothing was done.
- */
+/** Carries out a mutation, or records that it is refused; null where it is not the client's next one. */
 async function carryOut(mutation: Mutation, pushing: Pushing): Promise<Told | null> {
   const writes = writesOf(mutation, pushing);
   if (!Array.isArray(writes)) return refuse(mutation, writes as RefusedMutation, pushing);
@@ -186,10 +180,7 @@ async function carryOut(mutation: Mutation, pushing: Pushing): Promise<Told | nu
   }
 }
 
-/**
- * Reads the writes of a mutation. If one of them is refused even before the database is asked, returns the refusal of
- * the whole mutation.
- */
+/** Reads a mutation's writes. Where one is refused before the database is asked, the whole mutation is. */
 function writesOf(
   mutation: Mutation,
   { asked, execution }: Pushing,
@@ -203,10 +194,7 @@ function writesOf(
   return writes;
 }
 
-/**
- * A mutation that is refused for good: the server records `result`, and answers with it when the client sends the
- * mutation again.
- */
+/** A mutation that is refused for good, with `result`, which also answers it when it is sent again. */
 interface RefusedMutation {
   readonly result: Recorded;
   /**
@@ -268,10 +256,7 @@ async function tellRefused(
   return { id, json, rows: current === null ? 0 : 1 };
 }
 
-/**
- * The row to which a refused write was to be done, as it is now, in JSON; null where it does not exist or the caller
- * may not read it.
- */
+/** The row of a refused write as it is now, in JSON; null where it is missing or may not be read. */
 async function currentOf({ access, key }: RowWrite, { asked, execution }: Pushing): Promise<string | null> {
   const reading = accessTo(asked, access.table, "read", execution.nowMs);
   if (isRefusal(reading)) return null;
@@ -280,10 +265,7 @@ async function currentOf({ access, key }: RowWrite, { asked, execution }: Pushin
   return isRefusal(row) ? null : row;
 }
 
-/**
- * The row to show for a write in the answer to a push; for a delete, its key. Null where the caller may not read the
- * row.
- */
+/** The row to show for a write; for a delete, its key. Null where the caller may not read the row. */
 function shownRow(json: string, { kind, access }: RowWrite): string | null {
   if (kind === "delete") return json;
   if (access.writeOnlyKey) return null;

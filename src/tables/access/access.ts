@@ -26,24 +26,15 @@ export interface Access {
    * statement is sent, such as the caller's id.
    */
   readonly rule: Expression;
-  /**
-   * The rule for reading, simplified by what is known of the caller. After a write it decides whether the caller is
-   * shown the row.
-   */
+  /** The rule for reading, simplified. After a write it decides whether the caller is shown the row. */
   readonly readRule: Expression;
   readonly readable: ReadonlyMap<string, Column>;
   readonly mayWrite: (column: string) => boolean;
   /** The columns that the server sets by itself, such as versions. No caller may write them. */
   readonly managed: readonly Column[];
-  /**
-   * Whether the caller is an API key without the read scope. After a write such a key is shown only the primary key and
-   * the columns that it sent.
-   */
+  /** Whether the caller is a key without the read scope: a write shows it the primary key and what it sent. */
   readonly writeOnlyKey: boolean;
-  /**
-   * Values of more bytes than this are answered only by their beginning (docs/reference/http.md#previews); null where
-   * values are answered whole.
-   */
+  /** Longer values are answered by their beginning (docs/reference/http.md#previews); null for none. */
   readonly preview: number | null;
 }
 
@@ -156,10 +147,7 @@ export function deniedBy(table: Table, action: RuleAction): Refusal {
   return new Refusal("forbidden", "the rules of this table do not allow it", byRule(table, action));
 }
 
-/**
- * What the request log says of a refusal by a rule: the key of svc.toml that holds the rule, such as
- * `rules.posts.update`.
- */
+/** What the request log says of a refusal: the key of the rule in svc.toml, such as `rules.posts.update`. */
 function byRule({ name }: Table, action: RuleAction) {
   return { facts: { rule: `rules.${name}.${action}` } };
 }

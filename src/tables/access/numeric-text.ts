@@ -16,10 +16,7 @@ export function isShownNumber(text: string, stored: Affinity): boolean {
   return isStorableInteger(BigInt(text));
 }
 
-/**
- * Whether a text is exactly how a stored real is shown. SQLite writes reals from 1e-4 to below 1e15 with up to 15
- * digits and without an exponent.
- */
+/** Whether a stored real is shown as this text: 1e-4 to below 1e15, with up to 15 digits and no exponent. */
 function isShownReal(text: string, stored: Affinity): boolean {
   const digits = text.replace(/^-?(0\.0*)?/, "").replace(".", "").length;
   const size = Math.abs(Number(text));

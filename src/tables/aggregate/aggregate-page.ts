@@ -5,8 +5,8 @@ import type { Result } from "../../platform/database.js";
 import { isSafe } from "../access/values.js";
 import { countedRead, type Duration, type Execution, read } from "../execution/execution.js";
 import type { CursorState } from "../list/cursor.js";
-import { tooMuchToSearch } from "../list/list-page.js";
 import { judgedMax } from "../list/prepare-list.js";
+import { tooMuchToSearch } from "../list/unserved.js";
 import type { PathChoice } from "../plan/list-plan.js";
 import type { Counted } from "../plan/plan-check.js";
 import type { AggregateRequest } from "../request/aggregate-request.js";
@@ -111,25 +111,19 @@ interface AggregateReport {
   readonly found: number;
   readonly lastKey: string | null;
   /**
-   * How many candidates (rows that the index or the ways offer) were read, together with the rows that led to them.
-   * More than the scan limit where that was reached.
+   * How many candidates were read, together with the rows that led to them. More than the scan limit where that was
+   * reached.
    */
   readonly examined: number;
   readonly total: number;
-  /**
-   * For each column that `fitted` gives, how many rows have a value there that is not a number of the column's type.
-   */
+  /** For each column that `fitted` gives, how many rows have a value that is no number of its type. */
   readonly misfits: readonly number[];
   /**
-   * The `rows_read` of the answer: the candidates (rows that the index or the ways offer), the rows whose text was
-   * measured beforehand, the rows that led to the candidates, and the rows that the rule's `exists` looked up
-   * (`docs/reference/metering.md#what-is-counted`).
+   * The `rows_read` of the answer: the candidates, the rows whose text was measured beforehand, the rows that led to
+   * the candidates, and the rows that the rule's `exists` looked up (`docs/reference/metering.md#what-is-counted`).
    */
   readonly rowsRead: number;
-  /**
-   * Whether the text that `contains` filters would search is within the budget for such searches; null where there are
-   * no such filters.
-   */
+  /** Whether what `contains` filters would search is within its budget; null where there are no such filters. */
   readonly searched: { readonly fits: boolean } | null;
 }
 
@@ -191,10 +185,7 @@ function pageOf(report: AggregateReport, request: AggregateRequest, state: Curso
 const emptyResult = ({ compute }: AggregateRequest["results"][number]) =>
   compute === "count" || compute === "count_distinct" ? 0 : null;
 
-/**
- * Makes the object by which the answer shows a group. `values` are the group's values and results in the form in which
- * the statement returns them.
- */
+/** Makes the object by which the answer shows a group, from its values and results as the statement returns them. */
 function groupObject(values: readonly unknown[], { groups, results }: AggregateRequest): object {
   return Object.fromEntries([
     ...groups.map(({ name, type }, i) => [name, finished(values[i], type)] as const),

@@ -6,12 +6,13 @@ import type { Execution } from "../execution/execution.js";
 import { type CursorState, loneCursor, openCursor, sealCursor } from "../list/cursor.js";
 import { type BoundCursors, boundTo, cursorLengthMax, cursorTooLong } from "../list/list-response.js";
 import { type AggregateRequest, parseAggregateRequest } from "../request/aggregate-request.js";
+import { incomparableIn } from "../request/list-request.js";
 import { aggregatePage } from "./aggregate-page.js";
 import type { AggregateSource } from "./prepare-aggregate.js";
 
 /**
  * Answers an aggregate request with `{ data, meta: { limit, offset, total, next_cursor?, … } }`. `succeed` records the
- * receipt (what the request cost) and returns the members that metering adds to `meta`.
+ * receipt and returns the members that metering adds to `meta`.
  */
 export async function aggregateResponse(
   request: Request,
@@ -39,22 +40,16 @@ export async function aggregateResponse(
   return jsonText(`{"data":${data},"meta":{${members.filter(Boolean).join()}}}`);
 }
 
-interface Asked {
-  readonly aggregate: AggregateRequest;
-  /** Where this page of groups begins: at the first group, or behind the last group of the page before. */
-  readonly state: CursorState;
-}
-
 /**
  * Finds the aggregate that a request asks for, and where its page begins. A `cursor`, which has to be the only
  * parameter, holds both; else the parameters describe the aggregate, and the page is the first.
  */
 async function aggregateAsked(
   request: Request,
-  { readable, catalog, table }: AggregateSource["access"],
+  access: AggregateSource["access"],
   { cipher, binding }: BoundCursors,
   nowMs: number,
-): Promise<Asked | Refusal> {
+): Promise<{ readonly aggregate: AggregateRequest; readonly state: CursorState } | Refusal> {
   const parameters = parseQueryString(request.url);
   if (isRefusal(parameters)) return parameters;
   const cursor = loneCursor(parameters);
@@ -69,10 +64,9 @@ async function aggregateAsked(
   };
   const state = cursor === undefined ? first : await openCursor(cipher, cursor, binding, nowMs);
   if (isRefusal(state)) return state;
-  const incomparable = catalog.unsupported.columns.get(table.name) ?? new Map<string, string>();
   // The cursors of lists may hold the members of a JSON body, but those of aggregates only query parameters, because an
   // aggregate takes no body.
   const asked = state.parameters as readonly QueryParameter[];
-  const aggregate = parseAggregateRequest(asked, readable, incomparable);
+  const aggregate = parseAggregateRequest(asked, access.readable, incomparableIn(access));
   return isRefusal(aggregate) ? aggregate : { aggregate, state };
 }

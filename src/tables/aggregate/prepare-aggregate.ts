@@ -16,7 +16,7 @@ import { type ListPlan, openRuleBeside, type PathChoice, planList, ruleBeside } 
 import type { Counted } from "../plan/plan-check.js";
 import type { AggregateRequest } from "../request/aggregate-request.js";
 import { type AggregatePlan, aggregateStatement } from "../sql/aggregate.js";
-import { pageValues } from "../sql/list.js";
+import { pageValues } from "../sql/page-parts.js";
 import { predicate } from "../sql/predicate.js";
 import type { SlotValues, Sql } from "../sql-text/fragment.js";
 
@@ -32,10 +32,7 @@ export type AggregateSource = Omit<ListSource, "prepared" | "metered" | "tables"
 export interface PreparedAggregate {
   readonly plan: AggregatePlan;
   readonly whole: Counted<Sql>;
-  /**
-   * The aggregate with limits so low that it takes some milliseconds at most, to be tried in the event loop. Null where
-   * it may take longer even so.
-   */
+  /** The aggregate with limits so low that it takes some milliseconds at most; null where it may take longer. */
   readonly brief: { readonly plan: AggregatePlan; readonly page: Counted<Sql> } | null;
   /**
    * Whether requests are computed without trying `brief` first. Set when a request has reached the limits of `brief`
@@ -99,10 +96,7 @@ export function prepareAggregate(
   };
 }
 
-/**
- * Returns the plan without its order: an aggregate examines all rows, so it does not matter in which order they are
- * read.
- */
+/** Returns the plan without its order: an aggregate examines all rows, in whichever order. */
 function unordered(plan: ListPlan): ListPlan {
   return { ...plan, path: { ...plan.path, ordered: false } };
 }
@@ -129,10 +123,7 @@ function briefOf(plan: AggregatePlan): PreparedAggregate["brief"] {
   return page.exact ? { plan: brief, page } : null;
 }
 
-/**
- * The shape of an aggregate request as text: requests that differ only in values have the same. Prepared aggregates are
- * kept by it.
- */
+/** The shape of a request, by which prepared aggregates are kept: requests that differ only in values share it. */
 function shapeOf({ groups, results, order }: AggregateRequest, filters: readonly Expression[]): string {
   return [
     groups.map(({ name }) => name).join(),

@@ -1,6 +1,6 @@
 import type { TransactionBy } from "../../changes/transactions.js";
 import type { Tally } from "../../metering/tally.js";
-import type { LongWork, Result, Statement, Statements } from "../../platform/database.js";
+import type { LongWork, Statement, Statements } from "../../platform/database.js";
 import type { Random } from "../../platform/platform.js";
 import { bindCounted, type Counted, type PlanChecks } from "../plan/plan-check.js";
 import { bindSingle, type SlotValues, type Sql } from "../sql-text/fragment.js";
@@ -34,9 +34,7 @@ export interface WriteExecution extends Execution {
  */
 export type Duration = "short" | "long";
 
-/**
- * Runs statements that only read, in one round trip. `Tally.during` decides what a failure does to the counts of rows.
- */
+/** Runs statements that only read, in one round trip. For a failure see `Tally.during`. */
 export function read(execution: Execution, statements: readonly Statement[], duration: Duration) {
   const { database, tally } = execution;
   return tally.during(database.query(statements, longWorkOf(execution, duration)));
@@ -50,20 +48,15 @@ export function longWorkOf({ database, longWork }: Execution, duration: Duration
   return duration === "long" || !database.runsBeside ? longWork() : undefined;
 }
 
-/** A SELECT that returns at most one row, followed by an EXPLAIN QUERY PLAN of it where its plan has to be checked. */
-export interface CountedRead {
-  /** What to send to the database in one round trip. */
-  readonly statements: readonly Statement[];
-  /** Tells from the results of `statements` whether the number of rows that the SELECT examined is known. */
-  readonly isExact: (results: readonly Result[]) => boolean;
-}
-
-/** Makes the statements to send for a SELECT whose examined rows are counted. */
+/**
+ * Makes the statements to send, in one round trip, for a SELECT of at most one row whose examined rows are counted: with
+ * an EXPLAIN QUERY PLAN where its plan has to be checked. `isExact` tells from the results whether the number is known.
+ */
 export function countedRead(
   { plans, nowMs }: Execution,
   counted: Counted<Sql>,
   values: readonly SlotValues[],
-): CountedRead {
+) {
   const bound = bindCounted(counted, values, bindSingle);
   const question = plans.questionOf(bound, nowMs);
   return { statements: [bound.statement, ...question.statements], isExact: question.isExact };

@@ -9,9 +9,9 @@ import { erasure } from "../sql/erasure.js";
 import { loggedTable } from "../sql/logged.js";
 
 /**
- * Erases the images (stored contents) of one row from the log of changes (docs/change-log.md#erasing-a-row). Returns
- * how many entries had any; a refusal where the table keeps no history, where `keyText` is no key of it, or where the
- * log has none of the row.
+ * Erases the images of one row from the log of changes (docs/change-log.md#erasing-a-row). Returns how many entries had
+ * any; a refusal where the table keeps no history, where `keyText` is no key of it, or where the log has none of the
+ * row.
  */
 export async function eraseHistory(
   database: Pick<Database, "batch">,

@@ -2,31 +2,22 @@ import type { Actor } from "../../auth/callers/principal.js";
 import { type QueryParameter, quoted } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { jsonText } from "../../http/respond.js";
-import type { ResultValue, SqlValue } from "../../platform/database.js";
+import type { ResultValue } from "../../platform/database.js";
 import type { Access } from "../access/access.js";
 import { type Execution, read } from "../execution/execution.js";
-import { ruleOfPast } from "../plan/rule-of-past.js";
 import { parseListRequest } from "../request/list-request.js";
-import { compositeKey, type RowValues } from "../request/row-request.js";
+import { compositeKey } from "../request/row-request.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { momentStatement } from "../sql/log.js";
-import { loggedTable } from "../sql/logged.js";
-import { versionsStatement } from "../sql/past.js";
-import { bind, Slot } from "../sql-text/fragment.js";
+import { pastOf, versionsStatement } from "../sql/past.js";
 import { type AskedMoment, type LogState, logState, type Moments, seesLog } from "./moments.js";
 import { nextCursor, type PastRequest, pastAsked } from "./past-request.js";
 
-/**
- * Answers `GET /api/:table/_svc/history`: versions of a row, or of all rows of the table, the newest first
- * (`docs/reference/http.md#history`).
- */
+/** Answers `GET /api/:table/_svc/history`: versions of rows, the newest first (`docs/reference/http.md#history`). */
 export async function historyResponse(request: PastRequest): Promise<Response | Refusal> {
   const { access, caller, scanLimit, moments, execution, succeed } = request;
-  const { table, catalog } = access;
-  /**
-   * What the request asks for, and where its page begins: the number of an entry of the log. The page has the entries
-   * before that one.
-   */
+  const { table } = access;
+  // The page begins before the entry of the log with the number `place`.
   const begun = await pastAsked<number>(request);
   if (isRefusal(begun)) return begun;
   const { parameters, place } = begun;
@@ -34,34 +25,9 @@ export async function historyResponse(request: PastRequest): Promise<Response | 
   if (isRefusal(asked)) return asked;
   const { key, limit, since, until } = asked;
   const between = await entriesBetween(since, until, access, execution);
-  const output = [...access.readable.values()];
-  const statement = versionsStatement(
-    {
-      access,
-      logged: loggedTable(table, catalog.tables.get(table.name)!),
-      rule: ruleOfPast(access),
-      filters: [],
-      output,
-      preview: access.preview,
-      limit,
-      scanLimit,
-    },
-    {
-      since: new Slot("since"),
-      before: new Slot("before"),
-      key: key && table.primaryKey.map((column) => new Slot(column)),
-    },
-  );
-  const range = new Map<string, SqlValue>([
-    ["since", BigInt(between.since)],
-    ["before", BigInt(place ?? between.before)],
-  ]);
-  const values = [range, ...(key === null ? [] : [key]), execution.values];
-  const [page, state] = await read(
-    execution,
-    [bind(statement, values), momentStatement(table.name, 0)],
-    "long",
-  );
+  const past = pastOf(access, limit, scanLimit);
+  const statement = versionsStatement(past, between.since, place ?? between.before, key, execution.values);
+  const [page, state] = await read(execution, [statement, momentStatement(table.name, 0)], "long");
   execution.tally.add(null);
   const { floor } = logState(state!);
   const shown = page!.rows.filter((row) => row[8] === null);
@@ -101,18 +67,7 @@ async function versionOf(
   return `{${members.join()}}`;
 }
 
-interface AskedVersions {
-  readonly key: RowValues | null;
-  readonly limit: number;
-  readonly since: AskedMoment | null;
-  readonly until: AskedMoment | null;
-}
-
-async function versionsAsked(
-  parameters: readonly QueryParameter[],
-  access: Access,
-  moments: Moments,
-): Promise<AskedVersions | Refusal> {
+async function versionsAsked(parameters: readonly QueryParameter[], access: Access, moments: Moments) {
   const where = parameters.flatMap(([name, value]) => {
     const column = /^where\[([^[\]]*)\]$/.exec(name)?.[1];
     return column === undefined ? [] : [[column, value] as const];

@@ -4,24 +4,19 @@ import { badRequest, Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
 import type { Cursors } from "../list/list-response.js";
 
-/**
- * A moment of the log of changes as a request names it: the number of an entry, or a time in milliseconds since the
- * epoch.
- */
+/** A moment of the log of changes as a request names it: an entry's number, or a time. */
 export type AskedMoment =
   | { readonly kind: "seq"; readonly seq: number }
   | { readonly kind: "time"; readonly atMs: number };
 
 /**
  * Writes and reads numbers of the log's entries for one caller. API keys and admins see them as they are. For others
- * they are sealed (encrypted), because they tell how much happens in other tables.
+ * they are sealed, because they tell how much happens in other tables.
  */
 export interface Moments {
   /** Writes the number of an entry as JSON for the answer. */
   written(seq: number): Promise<string>;
-  /**
-   * Reads the text by which a request names a moment; null where the text is neither a time nor the number of an entry.
-   */
+  /** Reads the text by which a request names a moment; null where it is neither a time nor a number. */
   read(text: string): Promise<AskedMoment | null>;
 }
 
@@ -66,10 +61,7 @@ export function logState({ rows }: Result): LogState {
   return { floor: floor!, floorAtMs: floorAtMs!, newest: newest!, found: found! };
 }
 
-/**
- * Returns the number of the last entry that belongs to a moment; a refusal where the moment is in the future, or before
- * what the log knows.
- */
+/** Returns a moment's last entry; a refusal where it is in the future, or before what the log knows. */
 export function entryAt(moment: AskedMoment, state: LogState, nowMs: number): number | Refusal {
   if (moment.kind === "time") {
     if (moment.atMs > nowMs) return inFuture;

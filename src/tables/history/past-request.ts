@@ -21,10 +21,7 @@ export interface PastRequest {
   readonly succeed: Attempt["succeed"];
 }
 
-/**
- * What a request about the past asks for by its parameters, and where its page begins: `place` is null for the first
- * page.
- */
+/** What a request about the past asks for, and where its page begins: `place` is null for the first page. */
 export interface PastAsked<Place> {
   readonly parameters: readonly QueryParameter[];
   readonly place: Place | null;
@@ -45,9 +42,7 @@ export async function pastAsked<Place>({
   return openSealed<PastAsked<Place>>(cipher, cursor, binding, nowMs);
 }
 
-/**
- * Makes the cursor of the next page as the member `next_cursor` of `meta`, in JSON; an empty text where `next` is null.
- */
+/** Makes the member `next_cursor` of `meta`, in JSON; an empty text where `next` is null. */
 export async function nextCursor<Place>(
   next: PastAsked<Place> | null,
   { cursors: { cipher, random, binding }, execution: { nowMs } }: PastRequest,

@@ -6,15 +6,12 @@ import { TRUE } from "../../rules/fold.js";
 import type { Access } from "../access/access.js";
 import { fromJson } from "../access/values.js";
 import { read, type WriteExecution } from "../execution/execution.js";
-import { ruleOfPast } from "../plan/rule-of-past.js";
 import { type Body, keyInBody, notFound, type RowValues } from "../request/row-request.js";
 import { getRow, type RowTarget } from "../row/get-row.js";
 import { loneWrite, writeAlone } from "../row/lone-write.js";
 import { insertOf, type RowWrite, updateOf } from "../row/row-write.js";
 import { finishRows } from "../sql/finish-rows.js";
-import { loggedTable } from "../sql/logged.js";
-import { versionsStatement } from "../sql/past.js";
-import { bind, Slot } from "../sql-text/fragment.js";
+import { pastOf, versionsStatement } from "../sql/past.js";
 import type { Moments } from "./moments.js";
 
 /** What `restore` needs to write an earlier version of a row back. */
@@ -114,30 +111,10 @@ async function versionAt(
   caller: Actor,
   execution: WriteExecution,
 ): Promise<Body | Refusal> {
-  const { table, catalog } = past;
-  const columns = [...table.columns.values()];
-  const statement = versionsStatement(
-    {
-      access: past,
-      logged: loggedTable(table, catalog.tables.get(table.name)!),
-      rule: caller.kind === "key" ? TRUE : ruleOfPast(past),
-      filters: [],
-      output: columns,
-      preview: null,
-      limit: 1,
-      scanLimit: 1,
-    },
-    {
-      since: new Slot("since"),
-      before: new Slot("before"),
-      key: table.primaryKey.map((column) => new Slot(column)),
-    },
-  );
-  const range = new Map<string, SqlValue>([
-    ["since", BigInt(seq - 1)],
-    ["before", BigInt(seq + 1)],
-  ]);
-  const [found] = await read(execution, [bind(statement, [range, key, execution.values])], "long");
+  const columns = [...past.table.columns.values()];
+  const whole = { output: columns, preview: null, ...(caller.kind === "key" && { rule: TRUE }) };
+  const statement = versionsStatement(pastOf(past, 1, 1, whole), seq - 1, seq + 1, key, execution.values);
+  const [found] = await read(execution, [statement], "long");
   execution.tally.add(null);
   const version = found!.rows.find((row) => row[8] === null);
   if (version === undefined) return noSuchVersion;

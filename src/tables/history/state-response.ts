@@ -5,12 +5,10 @@ import type { SqlValue } from "../../platform/database.js";
 import { outermostExists } from "../../rules/walk.js";
 import type { Access } from "../access/access.js";
 import { read } from "../execution/execution.js";
-import { ruleOfPast } from "../plan/rule-of-past.js";
-import { type ListRequest, parseListRequest } from "../request/list-request.js";
+import { incomparableIn, type ListRequest, parseListRequest } from "../request/list-request.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { momentStatement } from "../sql/log.js";
-import { loggedTable } from "../sql/logged.js";
-import { stateStatement } from "../sql/past.js";
+import { pastOf, stateStatement } from "../sql/past.js";
 import { bind, param, Slot } from "../sql-text/fragment.js";
 import { entryAt, gone, logState } from "./moments.js";
 import { nextCursor, type PastRequest, pastAsked } from "./past-request.js";
@@ -25,13 +23,13 @@ interface Place {
 }
 
 /**
- * Answers `GET /api/:table/_svc/state`: the rows as they were at a moment, in the order of their key
- * (`docs/reference/http.md#state`).
+ * Answers `GET /api/:table/_svc/state`: the rows as they were, in the order of their key
+ * (docs/reference/http.md#state).
  */
 export async function stateResponse(request: PastRequest): Promise<Response | Refusal> {
   const { access, scanLimit, moments, execution, succeed } = request;
   const { nowMs, tally } = execution;
-  const { table, catalog } = access;
+  const { table } = access;
   const asked = await pastAsked<Place>(request);
   if (isRefusal(asked)) return asked;
   const at = asked.parameters.filter(([name]) => name === "at").map(([, value]) => value);
@@ -55,22 +53,9 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
     if (isRefusal(entry)) return entry;
     seq = entry;
   }
-  const physical = catalog.tables.get(table.name)!;
-  const rule = ruleOfPast(access);
-  const statement = stateStatement(
-    {
-      access,
-      logged: loggedTable(table, physical),
-      rule,
-      filters: list.filters,
-      output: [...(list.select ?? access.readable.values())],
-      preview: access.preview,
-      limit: list.limit,
-      scanLimit,
-    },
-    param(new Slot("moment")),
-    asked.place && new Slot("after"),
-  );
+  const { filters, select } = list;
+  const past = pastOf(access, list.limit, scanLimit, { filters, ...(select && { output: select }) });
+  const statement = stateStatement(past, param(new Slot("moment")), asked.place && new Slot("after"));
   const place = new Map<string, SqlValue>([
     ["moment", BigInt(seq)],
     ["after", asked.place?.after ?? ""],
@@ -87,7 +72,7 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
   const shown = page!.rows.filter(([, , examined]) => examined === null);
   if (shown.some(([, row]) => row === null)) return tooLarge;
   const [last, , examined, passed] = page!.rows.find(([, , examined]) => examined !== null) ?? nothing;
-  tally.add(outermostExists(rule).length === 0 ? (examined as number) : null);
+  tally.add(outermostExists(past.rule).length === 0 ? (examined as number) : null);
   const isCut = (passed as number) > shown.length;
   const after = isCut ? shown.at(-1)![0] : (examined as number) >= scanLimit ? last : null;
   const next =
@@ -106,16 +91,9 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
 const nothing: readonly (number | null)[] = [null, null, 0, 0];
 const tooLarge = badRequest("a row is too large for an answer: select fewer columns");
 
-type PartOfList = Pick<ListRequest, "filters" | "filterValues" | "select" | "limit">;
-
-/**
- * Parses the filters, `select` and `limit` of a request for a past state. They mean the same as in lists. The other
- * parameters of lists are refused.
- */
-function listOf(parameters: readonly QueryParameter[], access: Access): PartOfList | Refusal {
-  const { readable, catalog, table } = access;
+/** Parses filters, `select` and `limit`, as for lists; the other parameters of lists are refused. */
+function listOf(parameters: readonly QueryParameter[], access: Access): ListRequest | Refusal {
   const other = parameters.find(([name]) => !/^(where|filter)\[|^(select|limit)$/.test(name));
   if (other !== undefined) return badRequest(`unknown parameter ${quoted(other[0])}`);
-  const incomparable = catalog.unsupported.columns.get(table.name) ?? new Map<string, string>();
-  return parseListRequest(parameters, readable, incomparable);
+  return parseListRequest(parameters, access.readable, incomparableIn(access));
 }

@@ -15,25 +15,16 @@ export interface CursorState {
    */
   readonly total: number;
   readonly choice: PathChoice;
-  /**
-   * The names of the columns that the list is ordered by. The keys in `window` are places in this order, and hold a
-   * value for each of these columns.
-   */
+  /** The columns that the list is ordered by: the keys in `window` have a value for each of them. */
   readonly order: readonly string[];
 }
 
-/**
- * A `Window` of a `ListPlan` as a cursor carries it. Its keys are JSON text that `keyValue` in `tables/sql/wire.ts`
- * wrote.
- */
+/** A `Window` of a `ListPlan` as a cursor carries it: its keys are JSON text that `keyValue` wrote. */
 export interface WireWindow {
   readonly after: string | null;
   readonly upTo: string | null;
   readonly counted: boolean;
-  /**
-   * How many rows at the beginning of the window (the part of the list that is counted as one) are left out, for
-   * `offset`.
-   */
+  /** How many rows at the beginning of the window are left out, for `offset`. */
   readonly skip: number;
 }
 
@@ -63,9 +54,7 @@ export async function sealCursor<State extends object>(
   return cipher.seal(JSON.stringify(carried), associated(binding), iv);
 }
 
-/**
- * Decrypts a cursor that `sealCursor` made; a refusal where the text is malformed, expired or bound to something else.
- */
+/** Decrypts a cursor that `sealCursor` made; a refusal where it is malformed, expired or not for this. */
 export async function openSealed<State extends object>(
   cipher: Cipher,
   text: string,
@@ -78,10 +67,7 @@ export async function openSealed<State extends object>(
   return now < expiresAtMs ? (state as unknown as State) : invalid;
 }
 
-/**
- * Decrypts the cursor of a list or of an aggregate; a refusal where the text is malformed, expired or bound to
- * something else.
- */
+/** Decrypts the cursor of a list or an aggregate, as `openSealed` does. */
 export async function openCursor(
   cipher: Cipher,
   text: string,

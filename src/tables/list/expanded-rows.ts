@@ -14,10 +14,7 @@ export interface ExpandedStep {
   readonly candidates: number;
   /** How many rows were looked up for all `exists` in the read rule of the step's table together. */
   readonly probed: number;
-  /**
-   * How many rows each value of the step's column `from` leads to, as a JSON array of arrays `[value, number of rows]`;
-   * empty where they were not counted.
-   */
+  /** How many rows each value of `from` leads to: a JSON array of `[value, number]`; empty where not counted. */
   readonly counted: string;
 }
 
@@ -127,10 +124,7 @@ interface Result {
 
 const nothing: Result = { rows: [], count: 0 };
 
-/**
- * Follows the steps of one expansion from a row of the page. Returns the rows at their end, and how many there are; 0
- * where they were not counted.
- */
+/** Follows an expansion from a row of the page to the rows at its end, with their number; 0 where not counted. */
 function resultOf(
   { steps }: Expansion,
   row: ParsedRow,

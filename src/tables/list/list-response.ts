@@ -6,7 +6,7 @@ import type { Cipher, Random } from "../../platform/platform.js";
 import type { Execution } from "../execution/execution.js";
 import { resolveExpansions } from "../plan/resolve-expansions.js";
 import {
-  type Incomparable,
+  incomparableIn,
   type ListParameters,
   type ListRequest,
   parseListRequest,
@@ -36,8 +36,8 @@ export function boundTo(answer: string, { binding, ...cursors }: BoundCursors): 
 
 /**
  * Answers a list request with `{ data, meta: { limit, offset, total, next_cursor?, truncated?, … } }`. `succeed`
- * records the receipt (what the request cost) and returns the members that metering adds to `meta`. `headers` are added
- * to the response unless it is a refusal.
+ * records the receipt and returns the members that metering adds to `meta`. `headers` are added to the response unless
+ * it is a refusal.
  */
 export async function listResponse(
   parameters: ListParameters,
@@ -70,10 +70,7 @@ export async function listResponse(
   return jsonText(`{"data":${data},"meta":{${members.filter(Boolean).join()}}}`, 200, headers);
 }
 
-/**
- * Turns an error into a refusal if the statement of a list was too large for the database; throws any other error
- * again.
- */
+/** Refuses a list whose statement was too large for the database; throws any other error again. */
 export function tooLargeStatement(error: unknown): Refusal {
   if (error instanceof StatementError && isTooLarge.test(error.message)) return tooLarge;
   throw error;
@@ -88,15 +85,9 @@ const tooLarge = badRequest(
   "the list takes a larger statement than the database allows: fewer or shorter filters would help",
 );
 
-/**
- * How many characters a cursor may have. It comes back in the URL, so it has to fit into a request's head with room for
- * everything else.
- */
+/** How many characters a cursor may have, which comes back in the URL: it has to fit into a request's head. */
 export const cursorLengthMax = 100_000;
-/**
- * Makes the refusal of a page whose cursor would be longer than `cursorLengthMax`. `columns` are those of its sort that
- * have long values.
- */
+/** Refuses a page whose cursor would be too long. `columns` are those of its sort that have long values. */
 export function cursorTooLong(columns: readonly string[] = []): Refusal {
   return badRequest(
     "the cursor of this list would be too long: fewer values in its filters, or shorter values of its sort, would help",
@@ -110,14 +101,6 @@ function longIn({ order, window: { after } }: CursorState): readonly string[] {
   return order.filter((_, i) => JSON.stringify(values[i] ?? null).length > cursorLengthMax / 10);
 }
 
-interface Asked {
-  readonly list: ListRequest;
-  /** Where in the list the page begins, and what was counted for the pages before it. */
-  readonly state: CursorState;
-}
-
-const none: Incomparable = new Map();
-
 /**
  * Finds the list that a request asks for, and where its page begins. A `cursor`, which has to be the only parameter or
  * member, holds both, whether it was made for a query string or for a JSON body. Else the parameters or members
@@ -125,23 +108,23 @@ const none: Incomparable = new Map();
  */
 async function listAsked(
   parameters: ListParameters,
-  { readable, catalog, table }: ListAccess,
+  access: ListAccess,
   { cipher, binding }: BoundCursors,
   nowMs: number,
-): Promise<Asked | Refusal> {
-  const incomparable = catalog.unsupported.columns.get(table.name) ?? none;
+): Promise<{ readonly list: ListRequest; readonly state: CursorState } | Refusal> {
+  const incomparable = incomparableIn(access);
   const entries: readonly (readonly [name: string, value: unknown])[] = Array.isArray(parameters)
     ? parameters
     : Object.entries(parameters);
   const cursor = loneCursor(entries);
   if (isRefusal(cursor)) return cursor;
   if (cursor === undefined) {
-    const list = parseListRequest(parameters, readable, incomparable);
+    const list = parseListRequest(parameters, access.readable, incomparable);
     return isRefusal(list) ? list : { list, state: firstState(parameters, list) };
   }
   if (typeof cursor !== "string") return badRequest("cursor: expected a string");
   const state = await openCursor(cipher, cursor, binding, nowMs);
   if (isRefusal(state)) return state;
-  const list = parseListRequest(state.parameters, readable, incomparable);
+  const list = parseListRequest(state.parameters, access.readable, incomparable);
   return isRefusal(list) ? list : { list, state };
 }

@@ -18,7 +18,8 @@ import { type Match, matchOf, matchValues } from "../plan/match.js";
 import { type Key, type OrderTerm, rank } from "../plan/order.js";
 import type { Counted } from "../plan/plan-check.js";
 import type { ListRequest } from "../request/list-request.js";
-import { listStatement, pageValues } from "../sql/list.js";
+import { listStatement } from "../sql/list.js";
+import { pageValues } from "../sql/page-parts.js";
 import { noNames, predicate } from "../sql/predicate.js";
 import { storedOf } from "../sql/wire.js";
 import { name, Slot, type SlotValues, type Sql } from "../sql-text/fragment.js";
@@ -44,12 +45,12 @@ export interface ListSource {
   readonly tables: ReadableTables;
 }
 
-/** A list request with its expansions (related rows) resolved. */
+/** A list request with its expansions resolved. */
 export interface ExpandedRequest extends ListRequest {
   readonly expansions: readonly Expansion[];
 }
 
-/** The parts of an `Access` (what a caller may do with a table) that lists use. */
+/** The parts of an `Access` that lists use. */
 export type ListAccess = Pick<Access, "key" | "table" | "catalog" | "rule" | "readable" | "preview">;
 
 /** The plan of a page and its SQL statement, without values. */
@@ -62,10 +63,7 @@ export interface PlannedPage {
 export interface PreparedList {
   readonly plan: ListPlan;
   readonly whole: () => PlannedPage;
-  /**
-   * The page with limits so low that it takes some milliseconds at most, to be tried in the event loop. Null where it
-   * may take longer even so.
-   */
+  /** The page with limits so low that it takes some milliseconds at most; null where it may take longer. */
   readonly brief: () => PlannedPage | null;
   /**
    * Whether pages are read without trying `brief` first. Set when a page has reached the limits of `brief` and no index
@@ -163,10 +161,7 @@ function pageOf(plan: ListPlan): PlannedPage {
   return { plan, page: isLongToPrepare(plan) ? { ...page, exact: false } : page };
 }
 
-/**
- * How many candidates (rows that the path offers) can be tested in some milliseconds, where each is tested by a few
- * comparisons.
- */
+/** How many candidates can be tested in some milliseconds, where each is tested by a few comparisons. */
 export const judgedMax = 500;
 /**
  * How many comparisons are still a few, so that `judgedMax` candidates can be tested in some milliseconds. Each
@@ -174,8 +169,8 @@ export const judgedMax = 500;
  */
 const comparisonsMax = 10;
 /**
- * How many candidates (rows that the path offers) can be counted one by one in some milliseconds, without a test.
- * `unlimitedMax` is how many entries of an index SQLite can count in that time without a limit to the count.
+ * How many candidates can be counted one by one in some milliseconds, without a test. `unlimitedMax` is how many
+ * entries of an index SQLite can count in that time without a limit to the count.
  */
 const unjudgedMax = 10_000;
 const unlimitedMax = 100_000;
@@ -204,22 +199,19 @@ function briefOf(plan: ListPlan): PlannedPage | null {
 const waysAndStepsMax = 40;
 
 /**
- * Whether SQLite takes long to prepare a list's statement. For every step of the expansions it goes through all ways
- * (index walks) to the page's rows once more.
+ * Whether SQLite takes long to prepare a list's statement. For every step of the expansions it goes through all ways to
+ * the page's rows once more.
  */
 function isLongToPrepare({ path, expansions }: ListPlan): boolean {
   return (path.ways?.length ?? 0) * stepsIn(expansions).length > waysAndStepsMax;
 }
 
-/**
- * Whether a step of an expansion, or one inside of it, is followed backward. Then any number of rows may have to be
- * examined for it.
- */
+/** Whether a step, or one inside of it, is followed backward, where any number of rows may be examined. */
 function leadsBackward({ rows, inner }: ExpansionStep): boolean {
   return rows !== null || inner.some(leadsBackward);
 }
 
-/** How many candidates (rows that the path offers) can be tested by all of these conditions in some milliseconds. */
+/** How many candidates can be tested by all of these conditions in some milliseconds. */
 export function briefJudgedMax(conditions: readonly Expression[]): number {
   const comparisons = conditions.flatMap(leavesOf).length;
   return Math.floor(judgedMax / Math.max(1, Math.ceil(comparisons / comparisonsMax)));
@@ -231,10 +223,7 @@ function briefScanLimit({ path, expansions }: ListPlan): number {
   return path.ways === null ? unjudgedMax : soughtMax;
 }
 
-/**
- * Whether SQLite counts the rows of a list by reading an index. Without an index it would read the table itself, all
- * rows with all their columns.
- */
+/** Whether SQLite counts the rows of a list in an index, and not in the table with all columns of its rows. */
 function countsInIndex({ path, table, catalog }: ListPlan): boolean {
   if (path.served.length > 0) return path.index !== null;
   return catalog.tables.get(table.name)?.indexes.some(({ isTable }) => !isTable) ?? false;
@@ -248,10 +237,7 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/**
- * The shape of a list request as text: requests that differ only in values have the same. Prepared lists are kept by
- * it.
- */
+/** The shape of a request, by which prepared lists are kept: requests that differ only in values share it. */
 function shapeOf(
   filters: readonly Expression[],
   { select, sort, search }: ListRequest,
@@ -283,16 +269,10 @@ function shapeOfSteps(steps: readonly ExpansionStep[]): string | null {
   return texts.includes(null) ? null : texts.join("\n");
 }
 
-/**
- * Tells `predicate` how to write names where the SQL of filters only serves to tell shapes of requests apart: columns
- * are written without their table.
- */
+/** Names for `predicate` where its SQL only tells shapes of requests apart: columns without their table. */
 export const columnNames = { ...noNames, row: name };
 
-/**
- * Whether a value of a cursor's key has to be written into the SQL text itself: NULL, and infinities, which not every
- * database takes as a parameter.
- */
+/** Whether a value of a key is written into the SQL: NULL, and infinities, which not every database takes. */
 const isWrittenOut = (value: SqlValue) =>
   value === null || (typeof value === "number" && !Number.isFinite(value));
 /**
@@ -305,7 +285,7 @@ export const writtenOut = (key: readonly SqlValue[] | null) =>
 type WindowEnd = keyof WindowKeys;
 const keySlot = (end: WindowEnd, i: number) => `${end}.${i}`;
 
-/** A cursor's key in which a slot (placeholder) stands for each value that is given when the statement is sent. */
+/** A cursor's key in which a slot stands for each value that is given when the statement is sent. */
 export function slotsOf(end: WindowEnd, key: readonly SqlValue[] | null): Key | null {
   return key === null
     ? null

@@ -22,36 +22,28 @@ export interface Conditions {
  */
 export interface AccessPath {
   /**
-   * The ways (index walks from a known value to the table's rows) by which rows are found, one or more; then `index` is
-   * null, and `served` is empty. Null where rows are found by the index or the table.
+   * The ways by which rows are found, one or more; then `index` is null, and `served` is empty. Null where rows are
+   * found by the index or the table.
    */
   readonly ways: readonly WalkedWay[] | null;
-  /**
-   * The index by which rows are found; null for the table itself, which is in the order of its rowid or primary key
-   * unless it is a virtual table.
-   */
+  /** The index by which rows are found; null for the table itself: in the order of its key, unless it is virtual. */
   readonly index: CatalogIndex | null;
-  /**
-   * Whether the SQL says which index SQLite has to use. False for virtual tables, for which SQLite has no such clause.
-   */
+  /** Whether the SQL says which index to use: not for virtual tables, for which SQLite has no such clause. */
   readonly steered: boolean;
   /** The conditions that the index serves: SQLite seeks the rows for which they are TRUE. */
   readonly served: readonly Expression[];
-  /** The conditions that the index does not serve. Each candidate (row that the path offers) is tested by them. */
+  /** The conditions that the index does not serve. Each candidate is tested by them. */
   readonly rest: readonly Expression[];
-  /**
-   * Whether candidates (rows that the path offers) come in the order asked for, so that a page need not examine all of
-   * them.
-   */
+  /** Whether candidates come in the order asked for, so that a page need not examine all of them. */
   readonly ordered: boolean;
   /**
-   * The order that was asked for, without the columns that have one value in all candidates (rows that the path
-   * offers), because a condition says what they equal.
+   * The order that was asked for, without the columns that have one value in all candidates, because a condition says
+   * what they equal.
    */
   readonly order: readonly OrderTerm[];
 }
 
-/** A way (an index walk from a known value) to rows of the listed table, and how the table is searched at its end. */
+/** A way to rows of the listed table, and how the table is searched at its end. */
 export interface WalkedWay extends Way {
   /** An index that serves the way's column and the conditions of `served`; null for the table itself. */
   readonly index: CatalogIndex | null;
@@ -59,9 +51,9 @@ export interface WalkedWay extends Way {
 }
 
 /**
- * Whether nothing is left to test: every candidate (row that the path offers) is in the list, and candidates come in
- * the order asked for. Where there are several ways, this is false, because a row that two of them lead to is a
- * candidate twice, which has to be tested.
+ * Whether nothing is left to test: every candidate is in the list, and candidates come in the order asked for. Where
+ * there are several ways, this is false, because a row that two of them lead to is a candidate twice, which has to be
+ * tested.
  */
 export function isUnjudged({ ordered, rest, ways }: AccessPath): boolean {
   return ordered && rest.length === 0 && (ways === null || ways.length === 1);
@@ -85,10 +77,10 @@ function namesGiven(condition: Expression): boolean {
 }
 
 /**
- * Returns the path of a list by ways (index walks from a known value). Each way searches the listed table by an index
- * that serves the way's column: by one that yields the order if there is one, and among several by the one that serves
- * most of the filters' equalities. `order` is the whole order: a column that has one value in all rows of a way may
- * have another value in the rows of the next way.
+ * Returns the path of a list by ways. Each way searches the listed table by an index that serves the way's column: by
+ * one that yields the order if there is one, and among several by the one that serves most of the filters' equalities.
+ * `order` is the whole order: a column that has one value in all rows of a way may have another value in the rows of
+ * the next way.
  */
 export function pathByWays(
   table: Table,
@@ -198,9 +190,7 @@ export function chooseAccessPath(
 interface Walk {
   readonly index: CatalogIndex | null;
   readonly columns: readonly { readonly name: string; readonly descending: boolean }[];
-  /**
-   * How many of `columns`, counted from the first, SQLite can seek rows by: all but those that it appends to an index.
-   */
+  /** How many of `columns`, from the first, SQLite can seek by: all but those that it appends to an index. */
   readonly seekable: number;
 }
 
@@ -316,10 +306,7 @@ function heldConstant({ filters, rule }: Conditions, column: string): Expression
   );
 }
 
-/**
- * Returns the column of the row whose value a condition fixes, by `=` or by `is null`. Null where it fixes none, or
- * where no index can be used for it.
- */
+/** Returns the column whose value a condition fixes, by `=` or `is null`, if an index can serve it; else null. */
 export function constantColumn(condition: Expression): ColumnName | null {
   if (condition.kind === "is_null") return condition.negated ? null : soughtColumn(condition.value);
   if (condition.kind !== "compare" || condition.operator !== "=") return null;
@@ -355,9 +342,7 @@ export function boundOf(
   return { column, from: condition.operator.startsWith(">") ? "below" : "above" };
 }
 
-/**
- * Finds the first lower and the first upper bound of a column among the filters. SQLite seeks by one of each at most.
- */
+/** Finds the first lower and the first upper bound of a column: SQLite seeks by one of each at most. */
 function ranges(filters: readonly Expression[], column: string): readonly Expression[] {
   const bound = (from: "below" | "above") =>
     filters.find((filter) => {

@@ -17,17 +17,12 @@ export type ExistsPath =
       /** The index that finds the rows; null where they are found by the rowid, or by the id of `$users`. */
       readonly index: CatalogIndex | null;
     }
-  /**
-   * SQLite searches an index, but may have to examine more than one of the rows that it finds. How many is not known.
-   */
+  /** SQLite searches an index, but examines more than one row maybe; how many is not known. */
   | { readonly kind: "narrowed" }
   /** SQLite reads the table row after row until one matches. */
   | { readonly kind: "all" };
 
-/**
- * What is known of the columns that an `exists` compares with and that are not of its own table, but of the row that
- * the rule is about.
- */
+/** What is known of the columns outside of its own table that an `exists` compares with: those of the rule's row. */
 export interface Outside {
   /** The collation of each column. Columns that are missing here have BINARY. */
   readonly collations: ReadonlyMap<string, string>;
@@ -51,10 +46,7 @@ export function existsPath(exists: Exists, catalog: Catalog, outside: Outside): 
   return { kind: isNarrowed(terms, sides, lookups) ? "narrowed" : "all" };
 }
 
-/**
- * What comparisons within an `exists` can name: columns of its own table, which the rule calls `alias`, and columns
- * outside of it.
- */
+/** What comparisons in an `exists` can name: columns of its own table, called `alias`, and columns outside. */
 export interface Sides {
   readonly alias: string;
   /** The collations of the columns of the `exists`' own table. */

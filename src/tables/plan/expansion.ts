@@ -9,10 +9,7 @@ import type { OrderTerm } from "./order.js";
 export interface Expansion {
   /** The path as the request names it, which is its key in `_expand` and `_count`. */
   readonly path: string;
-  /**
-   * Whether the last reference of the path is followed backward, to the rows that refer to the row before them, of
-   * which there may be any number.
-   */
+  /** Whether the path's last reference is followed backward, to any number of rows that refer to the one before. */
   readonly isBackward: boolean;
   readonly counts: boolean;
   /**
@@ -45,10 +42,7 @@ export interface ExpansionStep {
 export interface BackwardRows {
   readonly limit: number;
   readonly order: readonly OrderTerm[];
-  /**
-   * The columns that identify a row. Rows are first chosen by these columns alone, and then found again by them to read
-   * what is shown.
-   */
+  /** The columns that identify a row: rows are chosen by these alone, and found again by them for what is shown. */
   readonly rowKey: readonly ColumnName[];
   readonly counts: boolean;
   /**
@@ -58,21 +52,18 @@ export interface BackwardRows {
   readonly isLazy: boolean;
 }
 
-/** The parts of an `Access` (what a caller may do with a table) that expansions use to read it. */
+/** The parts of an `Access` that expansions use to read it. */
 export type ReadAccess = Pick<Access, "key" | "table" | "catalog" | "rule" | "readable">;
 
 /** The tables of a project as the caller of a list may read them. */
 export interface ReadableTables {
-  /** Finds a table by its name; null where there is none. A refusal for an API key that may not read it. */
-  find(name: string): ReadableTable | Refusal | null;
-}
-
-/** A table that expansions may lead to, as the caller may read it. */
-export interface ReadableTable {
-  /** How the caller may read the table; null where the caller may read none of its rows. */
-  readonly access: ReadAccess | null;
-  /** The columns that a request of the caller may name. */
-  readonly readable: ReadonlyMap<string, Column>;
+  /**
+   * Finds a table by its name; null where there is none. A refusal for an API key that may not read it. `access` is null
+   * where the caller may read none of its rows, `readable` are the columns that a request of the caller may name.
+   */
+  find(
+    name: string,
+  ): { readonly access: ReadAccess | null; readonly readable: ReadAccess["readable"] } | Refusal | null;
 }
 
 /** Returns all steps of a tree of expansions, each before those inside of it. */

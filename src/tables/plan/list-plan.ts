@@ -28,10 +28,7 @@ export interface ListPlan {
   readonly table: Table;
   readonly catalog: Catalog;
   readonly path: AccessPath;
-  /**
-   * The parts of the read rule that name no column of the row. They are decided once for the whole list, before any row
-   * is read.
-   */
+  /** The parts of the read rule that name no column of the row: they are decided once for the whole list. */
   readonly gates: readonly Expression[];
   readonly output: readonly Column[];
   readonly scanLimit: number;
@@ -46,21 +43,13 @@ export interface ListPlan {
   readonly preview: number | null;
   readonly window: Window;
   readonly choice: PathChoice;
-  /**
-   * How candidates (rows that the path offers) are counted in groups of equal ones; null where they are counted one by
-   * one.
-   */
+  /** How candidates are counted in groups of equal ones; null where they are counted one by one. */
   readonly grouping: Grouping | null;
   /** The steps (followed references) that the expansions of each row begin with. */
   readonly expansions: readonly ExpansionStep[];
-  /**
-   * The `contains` and `icontains` filters, with the text that they search for: how much they search is measured first.
-   */
+  /** The `contains` and `icontains` filters: how much text they search is measured first. */
   readonly searches: readonly TextSearch[];
-  /**
-   * The full-text search that finds the candidates (rows to test); null where they come from an index, the table or
-   * ways.
-   */
+  /** The full-text search that finds the candidates; null where they come from an index, the table or ways. */
   readonly match: Match | null;
   /**
    * The plan that finds the list's rows without the full-text search, by an index or ways. Where many rows match the
@@ -71,17 +60,16 @@ export interface ListPlan {
 }
 
 /**
- * Which paths of a list are considered. `best`: all of them. `ways`: those by ways (index walks from a known value), if
- * there are any. `search`: those by an index or the table, because the ways lead to more rows than the scan limit.
- * `ordered`: those by an index or the table that yield the order, if there are any, because the best path offers too
- * many rows to sort.
+ * Which paths of a list are considered. `best`: all of them. `ways`: those by ways, if there are any. `search`: those
+ * by an index or the table, because the ways lead to more rows than the scan limit. `ordered`: those by an index or the
+ * table that yield the order, if there are any, because the best path offers too many rows to sort.
  */
 export type PathChoice = "best" | "ways" | "search" | "ordered";
 
 /**
- * An index that begins with all columns that the conditions test. Candidates (rows to test) that have the same values
- * in these columns are neighbours in the index and are tested together (`docs/reference/metering.md#what-is-counted`,
- * "Rows judged together").
+ * An index that begins with all columns that the conditions test. Candidates that have the same values in these columns
+ * are neighbours in the index and are tested together (`docs/reference/metering.md#what-is-counted`, "Rows judged
+ * together").
  */
 export interface Grouping {
   readonly index: CatalogIndex;
@@ -89,15 +77,15 @@ export interface Grouping {
 }
 
 /**
- * The part of a list that is examined and counted as one: at most `scanLimit` candidates (rows that the path offers)
- * after the key `after`. Its first page counts it. Later pages of the same window begin at the last key of the page
- * before (keyset pagination) and do not count again.
+ * The part of a list that is examined and counted as one: at most `scanLimit` candidates after the key `after`. Its
+ * first page counts it. Later pages of the same window begin at the last key of the page before (keyset pagination) and
+ * do not count again.
  */
 export interface Window {
   readonly after: Key | null;
   /**
-   * The key of the last candidate (row that the path offers) of the window, where an earlier page has counted the
-   * window and it ends before the table does; else null.
+   * The key of the last candidate of the window, where an earlier page has counted the window and it ends before the
+   * table does; else null.
    */
   readonly upTo: Key | null;
   /** Whether the window need not be counted: an earlier page has done so, or the request asks not to count. */
@@ -169,15 +157,10 @@ function pathOf(
   return pathByFilters(table, physical, conditions, catalog, order) ?? path;
 }
 
-/**
- * How many ways (index walks from a known value) the filters of a list may make. With more, no ways are made of them.
- */
+/** How many ways the filters of a list may make. With more, no ways are made of them. */
 const filterWaysMax = 10;
 
-/**
- * Returns the path by ways that begin with the values of the caller's filters, where these filters are joined by `or`;
- * null for none.
- */
+/** Returns the path by ways that begin with the values of filters that `or` joins; null for none. */
 function pathByFilters(
   table: Table,
   physical: CatalogTable,
@@ -201,10 +184,7 @@ function isAlone({ ways }: Ways): boolean {
   return ways.length === 1 && ways[0]!.hops.length === 0;
 }
 
-/**
- * A `contains` or `icontains` filter: a column, and the text that is searched for in it, which is given when the
- * statement is sent.
- */
+/** A `contains` or `icontains` filter: a column, and the text that is searched for in it. */
 export interface TextSearch {
   readonly column: ColumnName;
   readonly text: Given;
@@ -288,10 +268,7 @@ export function ruleBeside(
 type Filtered = Pick<ListRequest, "filters" | "filterValues">;
 type ListedAccess = Pick<Access, "table" | "rule" | "catalog">;
 
-/**
- * Makes a literal of a rule from a value of a filter or of the caller. The value is never a blob, because rules cannot
- * compare blobs.
- */
+/** Makes a literal from a value of a filter or of the caller, never a blob: rules cannot compare blobs. */
 function literalOf(value: SqlValue | boolean): Literal {
   return { kind: "literal", value: value as Literal["value"] };
 }

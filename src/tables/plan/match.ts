@@ -7,9 +7,7 @@ import { type OrderTerm, rank } from "./order.js";
 
 /** A full-text search by which the rows of a list are found (docs/reference/http.md#search). */
 export interface Match {
-  /**
-   * Which columns are searched, as positions in the full-text index. Columns that the caller may not read are left out.
-   */
+  /** The searched columns, as positions in the full-text index, without those that the caller may not read. */
   readonly columns: readonly number[];
   readonly by: SearchedBy;
   /**
@@ -47,26 +45,17 @@ export function matchedPath({ filters, rule }: Conditions, order: readonly Order
   };
 }
 
-/**
- * Returns the term by which rows that a full-text search finds are ordered before all others: the rank, if the search
- * ranks its rows; else none.
- */
+/** Returns the term that orders what a full-text search finds: the rank, if the search ranks its rows. */
 export function rankTerms({ ranks }: Match): readonly OrderTerm[] {
   return ranks ? [{ column: { name: rank, type: "integer" }, descending: false, nullable: false }] : [];
 }
 
-/**
- * Returns the name of the slot (placeholder) for an FTS5 query: for all searched columns together, or for the one at
- * that position of the index.
- */
+/** Names the slot for an FTS5 query: for all searched columns, or for the one at that position of the index. */
 export function matchSlot(column: number | "all"): string {
   return `search.${column}`;
 }
 
-/**
- * Returns the values for the slots (placeholders) that `matchSlot` names: queries in the language of FTS5. `search` is
- * what `parseSearch` returned.
- */
+/** Returns FTS5 queries for the slots that `matchSlot` names. `search` is what `parseSearch` returned. */
 export function matchValues({ columns }: Match, search: string): SlotValues {
   const within = (positions: readonly number[]) =>
     `{${positions.map((position) => `c${position}`).join(" ")}} : (${search})`;

@@ -15,16 +15,10 @@ export interface OrderTerm {
 /** A column that rows are ordered by: one of the table's, its rowid, or the rank of a full-text search. */
 export type OrderColumn = Pick<Column, "name" | "type">;
 
-/**
- * The column for the rank by which rows that a full-text search has found are ordered, best first (`Match.ranks`). No
- * column of a table has this name.
- */
+/** The column for the rank of rows that a full-text search has found (`Match.ranks`); no table has its name. */
 export const rank = systemColumnName("_rank");
 
-/**
- * A place in the order of rows: a value for each term. A value other than NULL may be a slot that is filled when the
- * statement is sent.
- */
+/** A place in the order of rows: a value for each term, which may be a slot unless it is NULL. */
 export type Key = readonly Param[];
 
 /** Returns the rowid as a column of an order, by the name that SQL has to use for it in this table. */

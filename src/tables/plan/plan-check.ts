@@ -33,10 +33,7 @@ export interface Counted<S> {
 /** A statement with its values, for which the number of rows that it examined follows from its result. */
 export type CountedStatement = Counted<Statement>;
 
-/**
- * Puts values into a counted statement and into the one whose plan is checked. `binding` is `bindSingle` for a
- * statement that returns at most one row.
- */
+/** Binds a counted statement and the one whose plan is checked, by `bindSingle` for at most one row. */
 export function bindCounted(
   counted: Counted<Sql>,
   values: readonly SlotValues[],
@@ -55,10 +52,7 @@ export function bindCounted(
 
 /** A question about SQLite's query plan of a statement, sent in the same round trip as the statement. */
 export interface PlanQuestion {
-  /**
-   * What to send after the statement: one EXPLAIN QUERY PLAN, or nothing where the answer is known already or would not
-   * help.
-   */
+  /** What to send after the statement: an EXPLAIN QUERY PLAN, or nothing where that would not help. */
   readonly statements: readonly Statement[];
   /**
    * Whether it is known how many rows the statement has examined. `results` are those of the whole round trip; where a
@@ -70,10 +64,7 @@ export interface PlanQuestion {
 const exactly: PlanQuestion = { statements: [], isExact: () => true };
 const unknown: PlanQuestion = { statements: [], isExact: () => false };
 
-/**
- * For projects that do not meter requests: no query plan is asked for, and how many rows a statement examined counts as
- * unknown.
- */
+/** For projects without metering: no plan is asked for, and the number of examined rows is unknown. */
 export const noPlanChecks: Pick<PlanChecks, "questionOf"> = { questionOf: () => unknown };
 
 const plansBytesMax = 4_194_304;
@@ -85,14 +76,14 @@ const trustedMs = 60_000;
  * asked for again, in the same round trip as the statement itself. Belongs to one version of the schema (`Remembered`).
  */
 export class PlanChecks {
-  /** What is known of query plans, by the text of the statement. */
-  readonly #plans = new Memo<KnownPlan>(plansBytesMax, { keyLengthMax: statementLengthMax });
+  /** Whether plans find rows as expected, and when they were asked for last, by the text of the statement. */
+  readonly #plans = new Memo<{ follows: boolean; seenAtMs: number }>(plansBytesMax, {
+    keyLengthMax: statementLengthMax,
+  });
 
   constructor(private readonly log: Log) {}
 
-  /**
-   * The question about the query plan to send with a statement. `nowMs` is the time in milliseconds since the epoch.
-   */
+  /** The question about the query plan to send with a statement. */
   questionOf({ exact, asked, seeks }: CountedStatement, nowMs: number): PlanQuestion {
     if (!exact) return unknown;
     if (asked === null) return exactly;
@@ -115,14 +106,6 @@ export class PlanChecks {
 /** The statement that asks for SQLite's query plan of another one, which it does not run. */
 export function planQuestion({ sql, params }: Statement): Statement {
   return { sql: `EXPLAIN QUERY PLAN ${sql}`, params };
-}
-
-/** What is known of the query plan that SQLite makes for a statement. */
-interface KnownPlan {
-  /** Whether the plan finds the statement's rows as expected. */
-  follows: boolean;
-  /** When the plan was asked for last, in milliseconds since the epoch. */
-  seenAtMs: number;
 }
 
 /**

@@ -190,10 +190,7 @@ function shownBy(
   return { limit, counts, ...sort, select: select.select ?? null };
 }
 
-/**
- * Makes the step that follows a reference. Returns a refusal where one of its columns cannot be compared, or where no
- * index finds its rows.
- */
+/** Makes the step that follows a reference; a refusal where its columns cannot be compared, or no index finds rows. */
 function stepOf(
   { path, isBackward, from, to, before, access }: FoundReference,
   { limit, sort, counts }: Shown,

@@ -46,9 +46,7 @@ export function unservedIn(rule: Expression, table: TableName, catalog: Catalog)
     });
 }
 
-/**
- * Whether the database has the table of the `exists`. If the table does not exist yet, nothing is known of its indexes.
- */
+/** Whether the database has the table of the `exists`: of a table yet to be made no index is known. */
 function isKnown({ table }: Exists, { tables }: Catalog): boolean {
   return table === "$users" || tables.has(table);
 }

@@ -16,7 +16,7 @@ export interface ListedBy {
    * index, or the table, offers.
    */
   readonly by: "all" | "once" | "ways" | "table";
-  /** For `ways`, the columns that each way (index walk) passes, from the caller on, such as `room_members.user_id`. */
+  /** For `ways`, the columns that each way passes, from the caller on, such as `room_members.user_id`. */
   readonly ways: readonly (readonly string[])[];
   /** For `table`, indexes that would make ways from the caller possible, such as `messages (room_id)`. */
   readonly missing: readonly string[];
@@ -54,12 +54,6 @@ function listedBy({ name, virtual }: Table, rule: Expression, schema: Schema, ca
   };
 }
 
-/** A column that an index would have to begin with for rows to be reached from the caller. */
-export interface MissingIndex {
-  readonly table: TableName;
-  readonly column: string;
-}
-
 /**
  * The columns whose indexes would let lists reach, from the caller, the rows for which all terms of a rule are TRUE;
  * empty where no index would.
@@ -69,16 +63,14 @@ export function missingIndexes(
   terms: readonly Expression[],
   schema: Schema,
   catalog: Catalog,
-): readonly MissingIndex[] {
+): ReturnType<typeof searchedBy> {
   const wished = waysTo(table, terms, withAllIndexes(schema, catalog));
   return (wished?.ways ?? [])
     .flatMap((way) => searchedBy(table, way))
     .filter((each) => !isIndexed(catalog.tables.get(each.table), each.column));
 }
 
-/**
- * The columns that a way (an index walk to a caller's rows) passes, from the caller on, such as `room_members.user_id`.
- */
+/** The columns that a way passes, from the caller on, such as `room_members.user_id`. */
 export function columnsOfWay(table: TableName, way: Way): readonly string[] {
   return searchedBy(table, way).map(({ table, column }) => `${table}.${column}`);
 }

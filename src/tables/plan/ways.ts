@@ -12,10 +12,7 @@ import type { ColumnName, TableName } from "../../sqlite/names.js";
 export interface Way {
   /** The value that the way begins with; for an `in` of a filter, each of the values in its list. */
   readonly from: Operand | InGiven;
-  /**
-   * The tables between the value and the listed table, in their order. None where the listed table has a column that
-   * equals the value.
-   */
+  /** The tables between the value and the listed table; none where that has a column that equals the value. */
   readonly hops: readonly Hop[];
   /** The column of the listed table in which the value at the end of the way is looked up. */
   readonly column: ColumnName;
@@ -38,20 +35,17 @@ export interface Hop {
   readonly key: ColumnName;
 }
 
-/** Ways (index walks from known values) that together lead to every row for which a rule is TRUE. */
+/** Ways that together lead to every row for which a rule is TRUE. */
 export interface Ways {
   readonly ways: readonly Way[];
-  /**
-   * The terms of the rule that still have to be tested, because they are not known to be TRUE of every row that the
-   * ways lead to.
-   */
+  /** The terms of the rule that still have to be tested: not all rows that the ways lead to pass them. */
   readonly rest: readonly Expression[];
 }
 
 /**
- * The ways (index walks) to the rows for which all terms of a rule are TRUE; null where there are none that begin with
- * a known value and lead on by indexes. One term that has ways is enough: the others are tests of the rows that it
- * leads to. A term with `or` has ways where each of its branches has one, and these are not too many.
+ * The ways to the rows for which all terms of a rule are TRUE; null where there are none that begin with a known value
+ * and lead on by indexes. One term that has ways is enough: the others are tests of the rows that it leads to. A term
+ * with `or` has ways where each of its branches has one, and these are not too many.
  */
 export function waysTo(table: TableName, terms: readonly Expression[], catalog: Catalog): Ways | null {
   const physical = catalog.tables.get(table);
@@ -74,10 +68,7 @@ export function waysTo(table: TableName, terms: readonly Expression[], catalog: 
     : found.reduce((best, other) => (hopsOf(other) < hopsOf(best) ? other : best));
 }
 
-/**
- * How many ways (index walks from known values) a list takes at most, because its statement grows faster than their
- * number.
- */
+/** How many ways a list takes at most, because its statement grows faster than their number. */
 const waysMax = 16;
 
 function hopsOf({ ways }: Ways): number {
@@ -96,10 +87,7 @@ interface Target {
 
 interface Reach {
   readonly way: Way;
-  /**
-   * The conditions on the row that still have to be tested, because the way may lead to rows for which they are not
-   * TRUE.
-   */
+  /** The conditions that still have to be tested: not all rows that the way leads to pass them. */
   readonly left: readonly Expression[];
 }
 

@@ -12,16 +12,10 @@ import { type Incomparable, type ListRequest, parseListRequest } from "./list-re
  * values converted to the types of their columns.
  */
 export interface AggregateRequest extends Pick<ListRequest, "filters" | "filterValues" | "limit" | "counts"> {
-  /**
-   * The columns to group by: rows with the same values in these columns are one group. Without columns all rows are one
-   * group.
-   */
+  /** The columns to group by; without columns all rows are one group. */
   readonly groups: readonly Column[];
   readonly results: readonly AggregateResult[];
-  /**
-   * The order of the groups in the answer: first the terms of `sort`, then the group columns that it does not name,
-   * ascending.
-   */
+  /** The order of the groups: the terms of `sort`, then the group columns that it does not name, ascending. */
   readonly order: readonly AggregateOrderTerm[];
 }
 
@@ -36,10 +30,7 @@ export interface AggregateResult {
 
 /** One term of the order of groups: the group column or the result that they are ordered by. */
 export interface AggregateOrderTerm {
-  /**
-   * Which column or result the term orders by: its position, from 0, in the list of all group columns followed by all
-   * results.
-   */
+  /** What the term orders by: a position in the list of all group columns and then all results. */
   readonly at: number;
   readonly descending: boolean;
 }
@@ -50,10 +41,7 @@ const resultsMax = 16;
 const comparable: readonly ColumnType[] = ["integer", "real", "text", "boolean", "blob"];
 const numeric: readonly ColumnType[] = ["integer", "real"];
 
-/**
- * Whether a parameter belongs to lists alone, so that an aggregate refuses it: `select`, `offset`, `search` and those
- * of `expand`.
- */
+/** Whether a parameter is refused because it belongs to lists alone. */
 const isOfRows = (name: string) => ["select", "offset", "search"].includes(name) || isExpansion(name);
 
 /** For each aggregate function, the types of the columns that it can be applied to. */

@@ -4,9 +4,9 @@ import { expandOptions } from "../../wire/list-query.js";
 import { type Sent, SentJson, SentText } from "./sent.js";
 
 /**
- * The expansions (related rows) that a list request asks for by `expand` (`docs/reference/http.md#expand`), as they
- * were sent: the names in them are not resolved to tables and columns yet. A map from each path to its options, which
- * are a map from the option's name to its value.
+ * The expansions that a list request asks for by `expand` (`docs/reference/http.md#expand`), as they were sent: the
+ * names in them are not resolved to tables and columns yet. A map from each path to its options, which are a map from
+ * the option's name to its value.
  */
 export type AskedExpansions = Map<string, Map<string, Sent>>;
 

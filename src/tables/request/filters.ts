@@ -24,10 +24,7 @@ const inValuesMax = 1000;
 /** How deep groups of filters (`$or`, `$and`, `$not`) may nest. */
 const groupsMax = 5;
 
-/**
- * A group of filters: comparisons and inner groups that all have to hold. It is filled while a query string or a JSON
- * body is read.
- */
+/** A group of comparisons and inner groups that all have to hold, filled while a request is read. */
 export interface Group {
   /** How many other groups this one is nested in. */
   readonly depth: number;
@@ -61,10 +58,7 @@ export function isGroupWord(word: string): word is GroupWord {
   return word === "$or" || word === "$and" || word === "$not";
 }
 
-/**
- * Returns the group under a word in another group, and makes it where it is missing. A refusal where it would be nested
- * too deep.
- */
+/** Returns the group under a word in another one, new where it is missing; a refusal where it is too deep. */
 export function groupInside(group: Group, word: GroupWord, index: number): Group | Refusal {
   if (group.depth === groupsMax) return badRequest(`filters nest ${groupsMax} deep at most`);
   if (word === "$not") {
@@ -116,10 +110,7 @@ export function filtersOf(root: Group, filtersMax: number): ParsedFilters | Refu
   };
 }
 
-/**
- * Finds the readable column with a name. One that the caller may not read is refused in the same words as one that does
- * not exist.
- */
+/** Finds a readable column. One that the caller may not read is refused like one that does not exist. */
 export function columnOf(name: string, readable: ReadonlyMap<string, Column>): Column | Refusal {
   return readable.get(name) ?? badRequest(`unknown column ${quoted(name)}`);
 }
@@ -165,10 +156,7 @@ function filtersIn(group: Group): readonly Filter[] {
   return [...group.filters.values(), ...groupsIn(group).flatMap(filtersIn)];
 }
 
-/**
- * Makes the placeholder name of a filter's value: from the filter's position, so that requests that differ only in
- * values have the same filters.
- */
+/** Names a filter's value by its position, so that requests that differ only in values have the same filters. */
 const nameOf = (i: number) => `filter.${i}`;
 
 /**

@@ -4,6 +4,7 @@ import type { SqlValue } from "../../platform/database.js";
 import type { Column } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
 import type { ListParameter } from "../../wire/list-query.js";
+import type { Access } from "../access/access.js";
 import { addBodyFilters } from "./body-filters.js";
 import { type AskedExpansions, addBodyExpansions, addQueryExpansion, isExpansion } from "./expand.js";
 import { columnOf, filtersOf, type Group, newGroup } from "./filters.js";
@@ -46,10 +47,7 @@ export interface SortTerm {
 
 const limitDefault = 50;
 const limitMax = 1000;
-/**
- * How many comparisons a query string may have in all its groups of filters. An `in` is one, however many values it
- * has.
- */
+/** How many comparisons a query string may have in all its groups. An `in` is one, whatever its length. */
 const filtersMax = 50;
 /** How many comparisons a JSON body may have in all its groups of filters. */
 const bodyFiltersMax = 200;
@@ -73,10 +71,7 @@ function isQueryString(parameters: ListParameters): parameters is readonly Query
   return Array.isArray(parameters);
 }
 
-/**
- * One of the two forms of a list request, query string or body. `Raw` is the type of a value in it: text, or a JSON
- * value.
- */
+/** A form of a list request, query string or body, in which values are texts or JSON values (`Raw`). */
 interface Form<Raw> {
   readonly sent: (raw: Raw) => Sent;
   /**
@@ -144,10 +139,15 @@ function parsed<Raw>(
 
 type ListParts = Omit<ListRequest, "filters" | "filterValues" | "expand">;
 
-/**
- * The names of the columns that this database cannot compare, because it lacks their collation, each with the reason.
- */
+/** The columns that this database cannot compare, for lack of their collation, each with the reason. */
 export type Incomparable = ReadonlyMap<string, string>;
+
+/** Returns the columns of a table that this database cannot compare. */
+export function incomparableIn({ catalog, table }: Pick<Access, "catalog" | "table">): Incomparable {
+  return catalog.unsupported.columns.get(table.name) ?? none;
+}
+
+const none: Incomparable = new Map();
 
 /** Returns a refusal where this database cannot compare one of the columns; null where it can compare all. */
 export function notComparable(

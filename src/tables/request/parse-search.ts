@@ -1,10 +1,7 @@
 import { badRequest, type Refusal } from "../../http/refusal.js";
 import type { Sent } from "./sent.js";
 
-/**
- * How many words a search may have, those in phrases counted too. How many characters it may have is
- * `searchCharactersMax`.
- */
+/** How many words a search may have, those in phrases too, and how many characters. */
 const searchWordsMax = 32;
 const searchCharactersMax = 1000;
 

@@ -32,10 +32,7 @@ export function addQueryFilter(
   return addFilter(group, name, operator, new SentText(text), readable);
 }
 
-/**
- * Splits the name of a filter into the texts in its brackets; `where[c]` is short for `filter[c][eq]`. Null for a
- * parameter that is no filter.
- */
+/** Splits a filter's name by its brackets; `where[c]` is `filter[c][eq]`. Null for another parameter. */
 function segmentsOf(parameter: string): readonly string[] | null {
   const where = /^where\[([^[\]]*)\]$/.exec(parameter);
   if (where !== null) return [where[1]!, "eq"];

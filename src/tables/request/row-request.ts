@@ -27,10 +27,7 @@ export function singleKey({ table, catalog }: KeyedTable, text: string): RowValu
   return keyValues(table, () => text, catalog.tables.get(table.name));
 }
 
-/**
- * Reads the key in the query of `/api/:table/_svc/key`: each of its columns once, and nothing else
- * (`docs/reference/http.md#keys`).
- */
+/** Reads the key in the query of `/api/:table/_svc/key`: each column once (`docs/reference/http.md#keys`). */
 export function compositeKey(
   { table, catalog }: KeyedTable,
   parameters: readonly QueryParameter[],
@@ -90,10 +87,7 @@ function keyValues(
   return values;
 }
 
-/**
- * The affinity of a text or json column that stores texts as numbers where they read as numbers; undefined for other
- * columns.
- */
+/** The affinity of a text or json column that stores numeric texts as numbers; undefined for others. */
 function numericAffinity(column: string, physical: CatalogTable | undefined): Affinity | undefined {
   const stored = physical?.mixedTexts.get(column);
   return stored !== undefined && makesNumbers(stored) ? stored : undefined;
@@ -102,9 +96,7 @@ function numericAffinity(column: string, physical: CatalogTable | undefined): Af
 /** The JSON object in the body of a request. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/**
- * Checks the values for a new row: types, column rules, and that the key is complete (`docs/reference/http.md#rows`).
- */
+/** Checks a new row: types, column rules, and that the key is complete (`docs/reference/http.md#rows`). */
 export function createValues(access: Access, body: Body): RowValues | Refusal {
   const { table } = access;
   const physical = access.catalog.tables.get(table.name);

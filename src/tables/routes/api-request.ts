@@ -79,8 +79,8 @@ export interface Pending<T> {
 type Act<A> = (asked: ApiRequest, tells: (columns: AnswerFacts["columns"]) => void) => AtOnce<A>;
 
 /**
- * Answers a request: authenticates the caller, lets `act` make the answer, and records the receipt (what the request
- * cost), also where the answer is an error.
+ * Answers a request: authenticates the caller, lets `act` make the answer, and records the receipt, also where the
+ * answer is an error.
  */
 export async function answered(
   services: ApiServices,
@@ -159,8 +159,8 @@ export function asReaderOnly({ caller, by }: Pick<ApiRequest, "caller" | "by">):
 const onlyReads = badRequest("Svc-As: requests that write take none");
 
 /**
- * Returns the text that names who may use what is sealed (encrypted) for a request, such as a cursor: it opens for
- * nobody else. It is another text for an administrator's view of a caller than for that caller's own requests.
+ * Returns the text that names who may use what is sealed for a request, such as a cursor: it opens for nobody else. It
+ * is another text for an administrator's view of a caller than for that caller's own requests.
  */
 export function sealedFor({ caller, by }: Pick<ApiRequest, "caller" | "by">): string {
   return caller === by ? principalOf(caller) : `${principalOf(by)} as ${principalOf(caller)}`;

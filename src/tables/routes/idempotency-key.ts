@@ -34,10 +34,7 @@ export async function idempotencyOf({
   return { name, hash: await hashOf(body), nowMs: services.platform.clock.now() };
 }
 
-/**
- * The idempotency key in the text of the header `Idempotency-Key`, without the quotes around it; null where the text is
- * not valid.
- */
+/** The key in the header `Idempotency-Key`, without its quotes; null where the text is not valid. */
 function keyIn(text: string): string | null {
   const isKey = /^[\x21-\x7e]{1,200}$/;
   if (!text.startsWith('"')) return isKey.test(text) ? text : null;
@@ -48,10 +45,7 @@ function keyIn(text: string): string | null {
 
 const shortBodyMax = 128;
 
-/**
- * Returns the text that is kept of a request's body, to tell later whether another body is the same: a hash, or the
- * body itself where it is short.
- */
+/** Returns what is kept of a request's body to recognise it: a hash, or the body itself where it is short. */
 export async function hashOf(body: string): Promise<string> {
   if (body.length <= shortBodyMax) return `=${body}`;
   return `#${toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body))))}`;

@@ -17,9 +17,7 @@ export interface TableRequest extends ApiRequest {
   readonly table: Table;
 }
 
-/**
- * A request that is allowed as far as the rules can tell before a row is looked at, with what is needed to answer it.
- */
+/** A request that is allowed as far as the rules can tell before a row is looked at, with what answers it. */
 export interface PermittedRequest {
   readonly asked: TableRequest;
   readonly access: Access;
@@ -41,10 +39,7 @@ const readOnly = onlyRead({ Allow: "GET, QUERY", ...acceptsQuery });
 /** The answer 405 to a request that changes a row of a table that can only be read. */
 export const readOnlyRow = onlyRead({ Allow: "GET" });
 
-/**
- * For each action of a request, the rule of the table that decides about it; for `restore` by an API key,
- * `permittedAccess` makes an exception.
- */
+/** The rule that decides about each action; `permittedAccess` makes an exception for `restore` by an API key. */
 const ruleActions: Record<Action, RuleAction> = {
   list: "read",
   get: "read",
@@ -125,10 +120,7 @@ export function permittedAccess(
   return accessFor(isKeysRestore ? "update" : ruleAction);
 }
 
-/**
- * Collects what reads and writes of single rows use: the caller's access, and the statements that earlier requests have
- * made.
- */
+/** What reads and writes of single rows use: the caller's access, and the statements of earlier requests. */
 export function rowTarget({ access, remembered }: PermittedRequest): RowTarget {
   return { access, reads: remembered.reads, writes: remembered.writes };
 }
@@ -140,10 +132,7 @@ export function withoutParameters(request: Request): Refusal | null {
   return parameters.length === 0 ? null : badRequest("no parameters are taken here");
 }
 
-/**
- * Makes the answer with one row. `data` is the row as JSON text; null where the caller may not read it, and the answer
- * then holds `"data":null`.
- */
+/** Makes the answer with one row, JSON text; `"data":null` where the caller may not read it. */
 export async function rowResponse(
   { attempt }: TableRequest,
   data: string | null,

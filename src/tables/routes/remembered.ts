@@ -9,14 +9,12 @@ import type { PreparedList } from "../list/prepare-list.js";
 import { stepsIn } from "../plan/expansion.js";
 import { type Counted, PlanChecks } from "../plan/plan-check.js";
 import type { BulkStatement } from "../sql/bulk.js";
-import type { WriteStatement } from "../sql/row.js";
+import type { WriteStatement } from "../sql/write-statement.js";
 import type { Sql } from "../sql-text/fragment.js";
 
 const listsBytesMax = 8_388_608;
 
-/**
- * What requests under one version of the schema share, such as SQL statements. It is dropped when the schema changes.
- */
+/** What requests under one version of the schema share, such as SQL statements; dropped when it changes. */
 export class Remembered {
   readonly accesses = new Memo<Access | Refusal | null>(1_048_576, {
     weigh: (key) => key.length + ruleBytes,
@@ -37,16 +35,10 @@ export class Remembered {
 
 /** About how many bytes of memory a parsed rule takes. */
 const ruleBytes = 2_048;
-/**
- * About how many bytes of memory a prepared list takes for each column that it shows: in its plan, and in two SQL
- * statements.
- */
+/** About how many bytes a prepared list takes for each shown column: in its plan, and in two statements. */
 const columnBytes = 512;
 
-/**
- * About how many bytes of memory a prepared list takes for each of its ways: in two SQL statements, each of which has
- * the way's SQL several times.
- */
+/** About how many bytes a prepared list takes for each way, whose SQL is in two statements several times. */
 const wayBytes = 16_384;
 
 /** About how many bytes of memory a prepared list takes for each step of its expansions: in two SQL statements. */

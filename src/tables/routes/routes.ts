@@ -43,10 +43,7 @@ import { create, remove, update } from "./write-requests.js";
 /** Handlers of the endpoints under `/api/_svc`, by the last segment of their path, such as `pull`. */
 export type ServiceEndpoints = ReadonlyMap<string, ReturnType<typeof byMethod>>;
 
-/**
- * Makes the routes of the fourteen endpoints of a table (`docs/reference/http.md#endpoints`), and of `endpoints`, which
- * belong to no single table.
- */
+/** Makes the routes of a table's fourteen endpoints (`docs/reference/http.md#endpoints`), and of `endpoints`. */
 export function tableRoutes(services: ApiServices, endpoints: ServiceEndpoints) {
   const routes = router();
   const answering = (act: (request: TableRequest) => TableAnswer) => (c: Context) =>

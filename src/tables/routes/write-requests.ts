@@ -76,10 +76,7 @@ async function createAll(
   );
 }
 
-/**
- * Reads the parameters `on_conflict` and `on_duplicate` of a request that creates rows; null without them. Refuses any
- * other parameter.
- */
+/** Reads `on_conflict` and `on_duplicate` of a create; null without them. Refuses other parameters. */
 function upsertOf({ asked, access }: PermittedRequest): Upsert | Refusal | null {
   const parameters = parseQueryString(asked.request.url);
   if (isRefusal(parameters)) return parameters;

@@ -10,10 +10,7 @@ export interface RefusedWrite {
   readonly kind: "insert" | "update" | "delete";
   readonly table: Table;
   readonly physical: CatalogTable;
-  /**
-   * The values that the request and the server give to columns, by the columns' names; for a delete the values of the
-   * key.
-   */
+  /** The values that the request and the server give, by columns; for a delete those of the key. */
   readonly written: RowValues;
   readonly readable: ReadonlyMap<string, unknown>;
 }
@@ -39,10 +36,7 @@ interface Broken {
   readonly message: string;
   /** The columns of each constraint that may have been violated. */
   readonly constraints: readonly (readonly string[])[];
-  /**
-   * The message for callers who may read all columns of `constraints`. Where it is missing, they get `message` followed
-   * by the columns.
-   */
+  /** The message for who may read all of `constraints`; by default `message` and the columns. */
   readonly named?: string;
   /** Whether something other than one of `constraints` may have been violated. */
   readonly isOpen?: boolean;

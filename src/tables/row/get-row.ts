@@ -9,20 +9,14 @@ import { getStatement } from "../sql/row.js";
 import type { Sql } from "../sql-text/fragment.js";
 import { slots, type WriteTarget } from "./row-write.js";
 
-/**
- * What requests for single rows of a table use: the caller's access to the table, and the statements that earlier
- * requests have made.
- */
+/** What requests for single rows use: the caller's access, and the statements of earlier requests. */
 export interface RowTarget extends WriteTarget {
   readonly reads: Memo<Counted<Sql>>;
 }
 
 const tooLarge = badRequest("the row is too large for an answer: list it with fewer columns");
 
-/**
- * Reads a row by its key. Returns it as JSON text, or a refusal: 403, 404, or 400 for a row that is too large for an
- * answer.
- */
+/** Reads a row by its key: its JSON text, or the refusal 403, 404, or 400 where it is too large for an answer. */
 export async function getRow(
   { access, reads }: RowTarget,
   execution: Execution,

@@ -4,25 +4,17 @@ import type { Memo } from "../../platform/memo.js";
 import type { Access } from "../access/access.js";
 import type { WriteExecution } from "../execution/execution.js";
 import type { RowValues } from "../request/row-request.js";
+import { deleteStatement, type Precondition, updateStatement } from "../sql/change.js";
+import { insertStatement, rowidCheck } from "../sql/insert.js";
 import { stagedValue } from "../sql/kept-answers.js";
 import type { Returned } from "../sql/returning.js";
-import {
-  deleteStatement,
-  imageCheck,
-  insertStatement,
-  type Precondition,
-  rowidCheck,
-  updateStatement,
-  type WriteStatement,
-} from "../sql/row.js";
+import { imageCheck } from "../sql/row.js";
 import type { Values } from "../sql/row-key.js";
+import type { WriteStatement } from "../sql/write-statement.js";
 import { Slot, type SlotValues, type Sql } from "../sql-text/fragment.js";
 import { withManaged } from "./managed-values.js";
 
-/**
- * What is needed to make the statements of writes to a table: the caller's access, and the statements of earlier
- * requests.
- */
+/** What makes the statements of writes: the caller's access, and the statements of earlier requests. */
 export interface WriteTarget {
   readonly access: Access;
   readonly writes: Memo<WriteStatement>;
@@ -41,7 +33,7 @@ export interface RowWrite {
   readonly key: RowValues | null;
   /**
    * Statements directly after the write that fail, and so undo it, where the row was written but cannot be kept: its
-   * rowid is too high, or its image (its JSON) is too large for the log of changes.
+   * rowid is too high, or its image is too large for the log of changes.
    */
   readonly checks: readonly Sql[];
   /** What the request expects of the row before it is changed or deleted; null where it expects nothing. */
@@ -75,10 +67,7 @@ export function slots(
   );
 }
 
-/**
- * The columns that get a value from an earlier write of the same transaction, each with the name under which that value
- * is kept.
- */
+/** The columns whose values come from earlier writes of the transaction, each with the name of its value there. */
 export type Referred = ReadonlyMap<string, string>;
 
 /** Used for writes whose values are all in the request: no column refers to an earlier write. */
@@ -90,10 +79,7 @@ function referredValues(referred: Referred): readonly SlotValues[] {
   return referred.size === 0 ? [] : [new Map([...referred].map(([column, name]) => [ref + column, name]))];
 }
 
-/**
- * The key under which the statement of a write is kept for other requests that write the same columns. Null where other
- * requests cannot use it.
- */
+/** The key by which other requests for the same columns find the statement; null where none can use it. */
 function shapeOf(
   { key }: Access,
   values: RowValues | null,
@@ -200,8 +186,8 @@ export function managedVersion({ managed }: Pick<Access, "managed">) {
 }
 
 /**
- * Whether the values of a write alone make an image (the row's JSON in the log of changes) that the log cannot hold. A
- * row with such an image could be written, but neither changed nor deleted afterwards.
+ * Whether the values of a write alone make an image that the log cannot hold. A row with such an image could be
+ * written, but neither changed nor deleted afterwards.
  */
 export function isOverImage(values: RowValues, { table, catalog }: Access): boolean {
   const { imageBytesMax } = catalog;
@@ -234,7 +220,7 @@ function needsImageCheck(patch: RowValues, { table }: Access): boolean {
   return table.historyDays !== null && imageBytes(patch.values()) > 1_000;
 }
 
-/** The answer 413, for a row whose image (its JSON) the log of changes cannot hold. */
+/** The answer 413, for a row whose image the log of changes cannot hold. */
 export const tooLargeImage = new Refusal(
   "payload_too_large",
   "the row would be too large for the log of changes: its values as JSON, blobs twice as long",

@@ -8,10 +8,7 @@ import type { RowWrite } from "./row-write.js";
 
 /** A write of one row as statements of a batch. */
 export interface SentWrite {
-  /**
-   * Statements that run before the write and count how many rows its rule looks up. Empty where that number is known
-   * anyway.
-   */
+  /** Statements before the write that count what its rule looks up; empty where that is known anyway. */
   readonly probes: readonly Statement[];
   /** The statement of the write, and the statements that check it directly after it. */
   readonly statements: readonly Statement[];
@@ -73,10 +70,7 @@ function writesAlone({ run, rowsWritten, virtualRows, own, logged }: TriggersRea
   return !run && rowsWritten === 0 && virtualRows === "none" && !own && !logged;
 }
 
-/**
- * What the triggers do that are fired by a write: those of the project's owner, also where foreign key actions reach
- * them, and the server's own.
- */
+/** What the owner's and the server's triggers do that a write fires, also those that foreign keys lead to. */
 export function triggersOf({ kind, access: { table, catalog } }: RowWrite): TriggersReached {
   return catalog.tables.get(table.name)!.triggers[kind];
 }
@@ -95,10 +89,7 @@ export function ownReads({ kind }: RowWrite): number {
   return kind === "insert" ? 0 : 1;
 }
 
-/**
- * `rows_read` of a write that has written its row, provided that SQLite finds rows in the expected way; null where
- * unknown.
- */
+/** `rows_read` of a write that has written its row, if SQLite goes the expected way; null where unknown. */
 export function rowsReadBy(write: RowWrite, { probed, row }: WrittenRow): number | null {
   // How many rows a trigger of the project's owner reads cannot be known.
   return triggersOf(write).read ? null : ownReads(write) + (probed ?? 0) + (row?.probed ?? 0);

@@ -35,9 +35,7 @@ export function expectedVersions(access: Access, headers: Headers): Expected | R
   return { kind: "versions", versions };
 }
 
-/**
- * The refusal of preconditions (`If-Match`, `If-None-Match`) on a request that creates rows; null where it has none.
- */
+/** The refusal of `If-Match` and `If-None-Match` on a request that creates rows; null where it has none. */
 export function creatingUnder(headers: Headers): Refusal | null {
   const noneMatch = entityTags(headers, "If-None-Match");
   if (isRefusal(noneMatch)) return noneMatch;
@@ -45,10 +43,7 @@ export function creatingUnder(headers: Headers): Refusal | null {
   return headers.has("If-Match") ? notWhenCreating : null;
 }
 
-/**
- * The refusal of preconditions (`If-Match`, `If-None-Match`) on a request of several rows, which has no one row that
- * they could be about; null where it has none.
- */
+/** The refusal of `If-Match` and `If-None-Match` on a request of several rows, where they fit none; null for none. */
 export function withoutPreconditions(headers: Headers): Refusal | null {
   return headers.has("If-Match") || headers.has("If-None-Match") ? notOfOneRow : null;
 }
@@ -60,10 +55,7 @@ const noVersions = badRequest("If-Match: the table has no managed version");
 const hiddenVersions = new Refusal("forbidden", "you may not read the version of the row");
 const onlyAny = badRequest("If-None-Match: a write takes * alone");
 const notWhenCreating = badRequest("If-Match: a request that creates rows takes none");
-/**
- * The answer to `If-None-Match: *` on a create (RFC 9110, section 13.1.2): the target of the request is the table, and
- * that exists.
- */
+/** The answer to `If-None-Match: *` on a create (RFC 9110, section 13.1.2): its target, the table, exists. */
 const tableIsThere = new Refusal("precondition_failed", "there is something already");
 
 /**

@@ -23,10 +23,7 @@ export class Slot {
   constructor(readonly name: string) {}
 }
 
-/**
- * The values to fill slots (named placeholders) with, by the slots' names. `get` returns undefined for a name without a
- * value.
- */
+/** The values of slots, by the slots' names; undefined for a name without a value. */
 export interface SlotValues {
   get(name: string): SqlValue | undefined;
 }
@@ -59,18 +56,12 @@ export function param(value: Param): Sql {
   return { text: "?", params: [value] };
 }
 
-/**
- * Writes a whole number as a literal into the SQL text. For numbers that do not come from a request: a parameter would
- * take longer.
- */
+/** Writes a whole number that is not from a request as a literal: a parameter would take longer. */
 export function integer(value: number): Sql {
   return { text: String(BigInt(value)), params: none };
 }
 
-/**
- * Returns the quoted name, in SQL, of a table or column of the schema. The schema allows no quotes in names, so nothing
- * is escaped.
- */
+/** Quotes the name of a table or column of the schema, which allows no quotes in names. */
 export function name(value: TableName | ColumnName): Sql {
   return { text: `"${value}"`, params: none };
 }
@@ -83,6 +74,11 @@ export function physicalName(value: string): Sql {
   return { text: `"${value.replaceAll('"', '""')}"`, params: none };
 }
 
+/** Makes the clause by which SQLite uses this index of a table and no other; null stands for the table itself. */
+export function indexedBy(index: { readonly name: string } | null): Sql {
+  return index === null ? sql`NOT INDEXED` : sql`INDEXED BY ${physicalName(index.name)}`;
+}
+
 /**
  * Returns the name, in SQL, for an alias that a rule uses: `_x_` and the alias. All names that this folder makes up
  * begin with `_`, and no name of a project's table does, so that an alias or a common table expression never hides a
@@ -92,17 +88,21 @@ export function aliasName(alias: string): Sql {
   return { text: `"_x_${alias}"`, params: none };
 }
 
+/** Returns the name of an alias as SQLite's query plan has it, without quotes. */
+export function unquoted(alias: Sql): string {
+  return alias.text.replaceAll('"', "");
+}
+
 /**
  * Makes a name of a letter and a number, such as `_p0`, for a column or a common table expression that this folder
  * makes up. The letter says what is named.
  *
  * - `b`, `c`, `e`: for a step of an expansion, `b` what is decided without a row, `c` the rows that are examined, `e`
  *   the rows that are found, and columns of the result.
- * - `f`: whether no earlier way (an index walk from a known value) leads to a row as well.
+ * - `f`: whether no earlier way leads to a row as well.
  * - `g`, `p`: the result of an `exists`, `g` of one that does not depend on the listed row, `p` of one that does.
  * - `k`: a value of a primary key.
- * - `l`, `w`: `l` the rows that a hop of a way has found (a table that the way passes), `w` the values that a way has
- *   come to.
+ * - `l`, `w`: `l` the rows that a hop of a way has found, `w` the values that a way has come to.
  * - `o`: a value of a row's place in the order.
  * - `s`: how many bytes a `contains` filter searches.
  * - `v`: a value that a step of an operation returns.
@@ -114,18 +114,12 @@ export function internalName(
   return { text: `"_${kind}${i}"`, params: none };
 }
 
-/**
- * Returns an SQL expression that the project's owner has written in the schema, such as a column's default, put in
- * parentheses.
- */
+/** Puts an expression that the owner has written in the schema, such as a default, in parentheses. */
 export function ownersSql(text: string): Sql {
   return { text: `(${text})`, params: none };
 }
 
-/**
- * Returns the name of a column as a text literal in SQL, for the column's key in a JSON object. Names of columns hold
- * no quote.
- */
+/** Returns a column's name as a text literal, for its key in a JSON object. Names of columns hold no quote. */
 export function textLiteral(column: ColumnName): Sql {
   return { text: `'${column}'`, params: none };
 }
@@ -144,6 +138,11 @@ export function join(parts: readonly Sql[], separator: Sql): Sql {
 /** Joins SQL fragments with commas between them. */
 export function commaList(parts: readonly Sql[]): Sql {
   return join(parts, sql`, `);
+}
+
+/** Lists columns of an alias, with commas between them. */
+export function columnsIn(alias: Sql, columns: Iterable<{ readonly name: ColumnName }>): Sql {
+  return commaList([...columns].map((column) => sql`${alias}.${name(column.name)}`));
 }
 
 /** Joins conditions by AND. Without any, the condition is TRUE. */
@@ -176,8 +175,8 @@ export function chain(terms: readonly Sql[], operator: Sql): Sql {
 }
 
 /**
- * Fills the slots (named placeholders) of a statement. A slot gets the value from the first of `values` that has its
- * name. Throws where none has: the driver would take the missing value for NULL.
+ * Fills the slots of a statement. A slot gets the value from the first of `values` that has its name. Throws where none
+ * has: the driver would take the missing value for NULL.
  */
 export function bind({ text, params }: Sql, values: readonly SlotValues[]): Statement {
   return { sql: text, params: filled(params, values) };

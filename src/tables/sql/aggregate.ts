@@ -6,25 +6,17 @@ import type { ListPlan } from "../plan/list-plan.js";
 import type { Key, OrderTerm } from "../plan/order.js";
 import type { Counted } from "../plan/plan-check.js";
 import type { AggregateRequest, AggregateResult } from "../request/aggregate-request.js";
-import { and, commaList, integer, name, param, Slot, type Sql, sql, sum } from "../sql-text/fragment.js";
-import type { CandidateSource } from "./candidates.js";
-import { gateOf } from "./gate.js";
-import { judgeOfSource, sourceOf } from "./list.js";
+import { and, commaList, integer, name, type Sql, sql, sum } from "../sql-text/fragment.js";
+import { judgedSource } from "./list.js";
+import { page as pageSlots } from "./page-parts.js";
 import { behind, columnsOfAlias, orderBy } from "./place.js";
-import { searchBudget } from "./search-budget.js";
 import { jsonArray, keyValue, realJson, shownValue, storedBytes } from "./wire.js";
 
 /** How an aggregate is computed: everything that its SQL depends on. */
 export interface AggregatePlan extends Pick<AggregateRequest, "groups" | "results" | "order"> {
-  /**
-   * The plan by which rows are examined, and by which it is decided which of them belong to the aggregate. Its window
-   * is the whole table.
-   */
+  /** The plan by which rows are found and tested. Its window is the whole table. */
   readonly rows: ListPlan;
-  /**
-   * The place in the order of groups after which the page begins: a value for each of `orderTerms`. Null for the first
-   * page.
-   */
+  /** The place after which the page begins: a value for each of `orderTerms`; null for the first page. */
   readonly after: Key | null;
 }
 
@@ -47,10 +39,8 @@ export interface AggregatePlan extends Pick<AggregateRequest, "groups" | "result
  */
 export function aggregateStatement(plan: AggregatePlan): Counted<Sql> {
   const { rows, groups, after } = plan;
-  const unmeasured = sourceOf(rows, gateOf(rows));
-  const { gate, measured } = searchBudget(rows, unmeasured);
-  const source: CandidateSource = { ...unmeasured, gate };
-  const judge = judgeOfSource(rows, source);
+  const { source, measured, judge } = judgedSource(rows);
+  const { gate } = source;
   const physical = rows.catalog.tables.get(rows.table.name);
   const outputs = outputsOf(plan, physical);
   const columns = [
@@ -93,7 +83,7 @@ export function aggregateStatement(plan: AggregatePlan): Counted<Sql> {
   };
 }
 
-const limit = param(new Slot("page.limit"));
+const { limit } = pageSlots;
 const w = ({ name: column }: Pick<Column, "name">): Sql => sql`_w.${name(column)}`;
 
 /** A group column or a result of an aggregate, as SQL. */
@@ -202,9 +192,7 @@ function integerSum(value: Sql): { readonly high: Sql; readonly low: Sql } {
   return { high: sql`sum(${value} >> 32)`, low: sql`sum(${value} & 4294967295)` };
 }
 
-/**
- * The sum of reals, as SQL. In a table that is not STRICT some may be stored as integers, whose own sum could overflow.
- */
+/** The sum of reals. Some may be stored as integers, where not STRICT, whose own sum could overflow. */
 function realSum(value: Sql): Sql {
   return sql`sum(CAST(${value} AS REAL))`;
 }
@@ -227,10 +215,7 @@ interface GroupOrderTerm extends OrderTerm {
   readonly isTyped: boolean;
 }
 
-/**
- * The terms of the order of groups, over the columns of a group. A sum of integers is two columns, and so makes two
- * terms.
- */
+/** The order of groups, over their columns. A sum of integers is two columns, and so makes two terms. */
 function orderTerms({ order }: AggregatePlan, outputs: readonly Output[]): readonly GroupOrderTerm[] {
   return order.flatMap(({ at, descending }) =>
     outputs[at]!.keyTypes.map((type, part) => ({

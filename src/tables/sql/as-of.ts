@@ -25,10 +25,7 @@ import {
 import { predicate, type SqlNames } from "./predicate.js";
 import { jsonObject } from "./wire.js";
 
-/**
- * SQL for the tables of a project as they were at one moment, which is the number of an entry of the log
- * (docs/change-log.md).
- */
+/** SQL for the tables as they were at a moment, the number of an entry of the log (docs/change-log.md). */
 export interface AsOf {
   /** Common table expressions that the other members need. */
   readonly ctes: readonly Sql[];
@@ -83,12 +80,12 @@ export function asOf(at: Sql, label: "c" | "h", tables: readonly LoggedTable[], 
   };
 }
 
-/** The columns of a row under their names, read from the row's image (its JSON in the log of changes). */
+/** The columns of a row under their names, read from the row's image. */
 export function imageColumns(columns: readonly LoggedColumn[], image: Sql): Sql {
   return commaList(columns.map((column) => sql`${imageColumn(column, image)} AS ${name(column.name)}`));
 }
 
-/** The value of a column, read from a row's image (its JSON in the log of changes). */
+/** The value of a column, read from a row's image. */
 export function imageColumn(column: LoggedColumn, image: Sql): Sql {
   return collated({ text: fromImage(column, image.text), params: [] }, column);
 }
@@ -146,8 +143,8 @@ export function text(table: string): Sql {
 }
 
 /**
- * Adapts a condition to a row that was read from an image (a row's JSON in the log of changes). The columns of such a
- * row have no affinity, so those that may hold a text as a number are compared by the text that JSON shows for them.
+ * Adapts a condition to a row that was read from an image. The columns of such a row have no affinity, so those that
+ * may hold a text as a number are compared by the text that JSON shows for them.
  */
 export function asShownOf(
   expression: Expression,

@@ -8,19 +8,17 @@ import { columnsOf } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
 import type { Counted } from "../plan/plan-check.js";
 import { commaList, integer, name, param, Slot, type Sql, sql } from "../sql-text/fragment.js";
-import { guardOf } from "./guard.js";
+import { guardOf, partsOf } from "./guard.js";
 import { collated, defaultOf } from "./judged-row.js";
 import type { AnswerSource } from "./kept-answers.js";
 import { namesOf, type SqlNames } from "./predicate.js";
 import { type Returned, returningOf } from "./returning.js";
-import { aborting, keyJson } from "./row.js";
+import { keyJson } from "./row-key.js";
+import { aborting } from "./write-statement.js";
 
 /** A statement that creates several rows, whose values are a JSON array in the slot `rows` (`rowsText`). */
 export interface BulkStatement extends Counted<Sql> {
-  /**
-   * A SELECT to run right before the statement: how many rows are looked up for the rule's `exists`. Null where the
-   * rule has no `exists`.
-   */
+  /** A SELECT before the statement of how many rows the rule's `exists` look up; null where it has none. */
   readonly probes: Sql | null;
   /**
    * The SELECT that is run right after this statement and undoes the batch where not as many rows were created as the
@@ -56,8 +54,7 @@ export function bulkInsertStatement(
   });
   const rows = sql`WITH _n AS MATERIALIZED (SELECT key AS _i, ${commaList(values)} FROM json_each(${param(new Slot("rows"))}))`;
   const next: SqlNames["next"] = (column) => collated(sql`_n.${name(column)}`, column, physical);
-  const names = { ...namesOf(physical), next };
-  const guard = guardOf(alwaysTrue(rule) ? [] : [{ terms: [rule], names }], catalog);
+  const guard = guardOf(partsOf(rule, { ...namesOf(physical), next }), catalog);
   const columnList = commaList(columns.map((column) => name(column.name)));
   const probes = guard.measuredAll(rows, sql`_n`);
   const denied = sql`${rows} SELECT min(_i) || ':denied' FROM _n WHERE (${guard.condition}) IS NOT TRUE`;

@@ -1,12 +1,22 @@
 import type { Table } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
 import { columnsOf } from "../../rules/walk.js";
-import type { Catalog } from "../../schema/catalog.js";
+import type { Catalog, CatalogIndex } from "../../schema/catalog.js";
 import type { ColumnName } from "../../sqlite/names.js";
 import { boundOf } from "../plan/access-path.js";
 import type { ListPlan } from "../plan/list-plan.js";
 import type { Seek } from "../plan/plan-check.js";
-import { and, commaList, empty, join, name, physicalName, type Sql, sql } from "../sql-text/fragment.js";
+import {
+  and,
+  commaList,
+  empty,
+  indexedBy,
+  join,
+  name,
+  physicalName,
+  type Sql,
+  sql,
+} from "../sql-text/fragment.js";
 import type { Gate } from "./gate.js";
 import {
   type Arm,
@@ -29,10 +39,7 @@ import { noNames, predicate, type SqlNames } from "./predicate.js";
 export interface CandidateSource {
   /** What the list's statement decides once, before any row is read. */
   readonly gate: Gate;
-  /**
-   * A SELECT of candidates (rows to test) with these columns, in no order. `limit` is the SQL of a number; null for all
-   * of them.
-   */
+  /** A SELECT of candidates with these columns, in no order. `limit` is SQL; null for all of them. */
   inAnyOrder(columns: readonly Sql[], more: readonly Sql[], limit: Sql | null): Sql;
   /**
    * A SELECT of the window's candidates with these columns, in the list's order. `limitClause` has LIMIT, and maybe
@@ -40,7 +47,7 @@ export interface CandidateSource {
    * needed. Ways then offer no row after that place; an index may still offer some.
    */
   inOrder(columns: readonly Sql[], more: readonly Sql[], limitClause: Sql, until: Sql | null): Sql;
-  /** What only ways (index walks from a known value) have; null where the list has no ways. */
+  /** What only ways have; null where the list has no ways. */
   readonly ways: WaysSource | null;
   /** Gives the SQL for a column of the list's order, of the candidate `_t`. */
   readonly refer: Refer;
@@ -49,14 +56,11 @@ export interface CandidateSource {
   readonly seeks: readonly Seek[];
 }
 
-/** What is particular to candidates that ways (index walks from a known value) lead to. */
+/** What is particular to candidates that ways lead to. */
 export interface WaysSource {
   /** The SQL for how many rows the ways have found on their way to the listed table. */
   readonly links: Sql;
-  /**
-   * The SQL for how many candidates the scan limit still allows. The rows that the ways have found on their way count
-   * too, and are subtracted.
-   */
+  /** How many candidates the scan limit still allows: those that `links` counts are subtracted. */
   readonly left: Sql;
   /** The condition that no earlier way leads to the candidate `_t`, too. Null where there is one way. */
   readonly isFirst: Sql | null;
@@ -101,17 +105,23 @@ export function distinct(columns: readonly Sql[]): readonly Sql[] {
   return [...new Map(columns.map((column) => [column.text, column])).values()];
 }
 
+/** Makes `SELECT columns FROM table` for the rows that a list examines. The caller adds the WHERE. */
+function selectFrom(plan: ListPlan, columns: readonly Sql[], more: readonly Sql[]): Sql {
+  return sql`SELECT ${selectList(plan, columns, more)} FROM ${tableSource(plan)}`;
+}
+
 /**
- * Makes `SELECT columns FROM table` for the rows that a list examines. The caller adds the WHERE. `probes` are further
- * columns, SQL expressions with their names.
+ * Makes the list of a SELECT of these columns of `_t` and `more`, expressions with their names. Columns are written with
+ * the alias, because SQLite reads a bare name in double quotes as a text where there is no such column.
  */
-function selectFrom(plan: ListPlan, columns: readonly Sql[], probes: readonly Sql[]): Sql {
-  // Columns are written with the alias before them, because SQLite reads a bare name in double quotes as a text where
-  // there is no such column.
-  const { catalog, table } = plan;
-  const shown = distinct(columns).map((column) => shownColumn(catalog, table, sql`_t`, column));
-  const list = [...shown, ...probes];
-  return sql`SELECT ${list.length === 0 ? sql`1` : commaList(list)} FROM ${tableSource(plan)}`;
+export function selectList(
+  { catalog, table }: ListPlan,
+  columns: readonly Sql[],
+  more: readonly Sql[],
+  shown = (column: Sql) => shownColumn(catalog, table, sql`_t`, column),
+): Sql {
+  const list = [...distinct(columns).map(shown), ...more];
+  return list.length === 0 ? sql`1` : commaList(list);
 }
 
 /**
@@ -130,17 +140,14 @@ export function shownColumn({ unsupported }: Catalog, table: Table, alias: Sql, 
  */
 export function tableSource({ table, path }: ListPlan): Sql {
   const from = sql`${name(table.name)} AS _t`;
-  if (!path.steered) return from;
-  return path.index === null
-    ? sql`${from} NOT INDEXED`
-    : sql`${from} INDEXED BY ${physicalName(path.index.name)}`;
+  return path.steered ? sql`${from} ${indexedBy(path.index)}` : from;
 }
 
 /**
- * Adds to `select` what makes it return the rows of a window (a stretch of the list's order that is counted as one) in
- * the list's order. Where the window begins after a key, there is one SELECT for each range of rows after that key
- * (`Arm`), so that SQLite seeks each range. `limitClause` limits each SELECT and all of them together. `stop`, a
- * condition that `stopAt` makes, ends the scan before the window's own end.
+ * Adds to `select` what makes it return the rows of a window in the list's order. Where the window begins after a key,
+ * there is one SELECT for each range of rows after that key (`Arm`), so that SQLite seeks each range. `limitClause`
+ * limits each SELECT and all of them together. `stop`, a condition that `stopAt` makes, ends the scan before the
+ * window's own end.
  */
 function armed(plan: ListPlan, select: Sql, limitClause: Sql, stop: Sql | null): Sql {
   const { path, window } = plan;
@@ -161,6 +168,11 @@ function armed(plan: ListPlan, select: Sql, limitClause: Sql, stop: Sql | null):
   });
   if (selects.length === 0) return sql`${select} WHERE 0`;
   return concatenated(selects, limitClause);
+}
+
+/** A table in a FROM under an alias, which SQLite searches by this index; by none where it is null. */
+export function searched({ table }: { readonly table: Table }, index: CatalogIndex | null, alias: Sql): Sql {
+  return sql`${name(table.name)} AS ${alias} ${indexedBy(index)}`;
 }
 
 /** A clause LIMIT with a space before it; empty for no limit. */
@@ -194,9 +206,8 @@ export function servedSql(served: readonly Expression[]): Sql {
 }
 
 /**
- * Whether all rows of an arm (a range of the rows after a key) pass a condition anyway, because it bounds the arm's
- * first column less than the arm's range does. Such a condition is left out, because SQLite might seek by it instead of
- * by the range.
+ * Whether all rows of an arm pass a condition anyway, because it bounds the arm's first column less than the arm's
+ * range does. Such a condition is left out, because SQLite might seek by it instead of by the range.
  */
 function isImplied(plan: ListPlan, arm: Arm, condition: Expression): boolean {
   if (arm.depth !== 0) return false;
@@ -206,8 +217,8 @@ function isImplied(plan: ListPlan, arm: Arm, condition: Expression): boolean {
 }
 
 /**
- * Whether an arm (a range of the rows after a key) that is a range of NULLs cannot have a row, because one of the
- * conditions that the index serves bounds the column, and NULL is within no bound.
+ * Whether an arm that is a range of NULLs cannot have a row, because one of the conditions that the index serves bounds
+ * the column, and NULL is within no bound.
  */
 function isShutOut({ path }: ListPlan, arm: Arm): boolean {
   const column = path.order[arm.depth]!.column.name;

@@ -8,6 +8,7 @@ import type { ReadAccess } from "../plan/expansion.js";
 import {
   aliasName,
   and,
+  columnsIn,
   commaList,
   integer,
   join,
@@ -34,16 +35,11 @@ export interface Followed {
   readonly related: readonly LoggedTable[];
 }
 
-/**
- * Which page of changes a statement reads for a caller who follows a table: the placeholders for its moments and key,
- * and its limits.
- */
+/** Which page of changes a statement reads for a caller who follows a table. */
 export interface DeltaPage {
-  /** The moment (the number of an entry of the log) up to which the caller already knows all changes. */
+  /** The moment up to which the caller already knows all changes. */
   readonly from: Slot;
-  /**
-   * The moment (the number of an entry of the log) up to which this page and the pages after it tell of changes.
-   */
+  /** The moment up to which this page and the pages after it tell of changes. */
   readonly to: Slot;
   /** The text of the key with which the page before ended; null for the first page. */
   readonly after: Slot | null;
@@ -53,10 +49,7 @@ export interface DeltaPage {
   readonly window: number;
 }
 
-/**
- * How many keys may have to be examined for all pages of a follower's changes. Where there are more, the caller has to
- * start the copy anew.
- */
+/** How many keys all pages may have to examine. Where there are more, the caller starts the copy anew. */
 export const candidatesMax = 50_000;
 
 /**
@@ -116,14 +109,10 @@ export function wholeStatement(
   );
 }
 
-/**
- * A SELECT of those rows with a key in `_p` that the caller could see at a moment: `pk`, `row` in JSON, and `bytes`,
- * the size of what is stored.
- */
+/** A SELECT of the rows of `_p` that the caller could see at a moment: `pk`, `row` in JSON, and its `bytes`. */
 function seenAt(moment: AsOf, followed: Followed): Sql {
   const { logged } = followed;
-  const columns = (alias: Sql) =>
-    commaList(logged.columns.map((column) => sql`${alias}.${name(column.name)}`));
+  const columns = (alias: Sql) => columnsIn(alias, logged.columns);
   const there = sql`SELECT _p.pk AS _pk, ${columns(sql`_t`)} FROM _p CROSS JOIN ${name(logged.table)} AS _t WHERE ${hasKey(logged, sql`_t`, sql`_p.pk`)} AND ${moment.isUnchanged(logged.table, sql`_t`)}`;
   const changed = sql`SELECT _i._pk, ${columns(sql`_i`)} FROM _p CROSS JOIN ${moment.images(logged.table)} AS _i WHERE _i._pk = _p.pk`;
   const { row, bytes } = shown(followed);
@@ -142,10 +131,7 @@ function shown({ access: { table, catalog }, output }: Followed): { readonly row
   };
 }
 
-/**
- * The SQL condition that the rule is TRUE of the row `_r`, where each `exists` looks into its table as it was at a
- * moment.
- */
+/** The condition that the rule is TRUE of `_r`, where each `exists` looks into its table as it was. */
 function holdsAt(moment: AsOf, { access: { table, catalog }, rule }: Followed): Sql {
   if (alwaysTrue(rule)) return sql`1`;
   const physical = catalog.tables.get(table.name);
@@ -180,7 +166,7 @@ function led(
   const last = chain.at(-1)!;
   const from = sqlTableName(last.table);
   const own = tables.find(({ table }) => table === from)!;
-  const columns = (alias: Sql) => commaList(own.columns.map((column) => sql`${alias}.${name(column.name)}`));
+  const columns = (alias: Sql) => columnsIn(alias, own.columns);
   const changed = join(
     [
       sql`SELECT ${columns(sql`_i`)} FROM ${before.images(from)} AS _i`,

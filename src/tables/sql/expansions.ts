@@ -2,7 +2,7 @@ import type { Column } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
 import { alwaysTrue } from "../../rules/fold.js";
 import { conjuncts, mentionsRow, withAliases } from "../../rules/walk.js";
-import type { CatalogIndex, CatalogTable } from "../../schema/catalog.js";
+import type { CatalogTable } from "../../schema/catalog.js";
 import { type BackwardRows, type ExpansionStep, type ReadAccess, stepsIn } from "../plan/expansion.js";
 import type { ListPlan } from "../plan/list-plan.js";
 import type { Seek } from "../plan/plan-check.js";
@@ -14,15 +14,15 @@ import {
   integer,
   internalName,
   name,
-  physicalName,
   type Sql,
   sql,
   sum,
+  unquoted,
 } from "../sql-text/fragment.js";
-import { distinct, shownColumn } from "./candidates.js";
+import { distinct, searched, shownColumn } from "./candidates.js";
 import { type Gate, type Gated, gateOf } from "./gate.js";
 import { type Judge, judgeOf } from "./judge.js";
-import { armsAfter, columnsOfAlias, orderBy } from "./place.js";
+import { columnsOfAlias, firstAfter, orderBy } from "./place.js";
 import { cutAt } from "./preview.js";
 import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
 
@@ -64,7 +64,7 @@ export const separator: Sql = { text: `'${rowSeparator}'`, params: [] };
 
 /**
  * The SQL of a row's JSON text (`row`). Where there are `keys` or `steps`, a line break and a JSON array follow: the
- * values `keys`, then for each step (a reference that is followed from the row) the row's value that the step looks up.
+ * values `keys`, then for each step the row's value that the step looks up.
  */
 export function rowAndKeys(
   row: Sql,
@@ -104,10 +104,7 @@ export function expansionsSql(plan: ListPlan, page: Sql): ExpansionsSql {
   };
 }
 
-/**
- * The SQL of one step of an expansion, which follows one reference: from rows that are found already to the rows that
- * they lead to.
- */
+/** The SQL of one step of an expansion, from rows that are found already to those that they lead to. */
 interface StepSql extends Pick<ExpansionsSql, "ctes" | "bytes" | "exact" | "seeks"> {
   readonly rows: Sql;
   readonly examined: Sql;
@@ -128,13 +125,10 @@ function partsOf(
   });
 }
 
-/** One step of an expansion (a reference that is followed), with everything that its SQL is made of. */
+/** One step of an expansion, with everything that its SQL is made of. */
 interface Walked {
   readonly step: ExpansionStep;
-  /**
-   * A SELECT, with one column `k`, of the values that this step looks up: those in the column `from` of the rows that
-   * the step begins with.
-   */
+  /** A SELECT of the values that this step looks up, `k`: those in the column `from` of the rows before. */
   readonly from: Sql;
   /** The alias of the table in which this step looks up rows. */
   readonly row: Sql;
@@ -208,13 +202,10 @@ function gatedBy({ table, catalog, rule }: ReadAccess, i: number): Gated & Pick<
  */
 const alias = (i: number, kind: "e" | "n" | "r") => aliasName(`${i}${kind}`);
 
-/** The SQL of the rows that one step of an expansion (a reference that is followed) finds. */
+/** The SQL of the rows that one step of an expansion finds. */
 interface Found {
   readonly ctes: readonly Sql[];
-  /**
-   * A table or subquery for a FROM: all rows that this step has examined, with the columns that `judge`, its test of
-   * the read rule, reads.
-   */
+  /** For a FROM: all rows that this step has examined, with the columns that `judge` reads. */
   readonly examined: Sql;
   /**
    * A table or subquery for a FROM: those rows found by this step that the caller may read and that are to be shown.
@@ -224,16 +215,16 @@ interface Found {
   readonly seeks: readonly Seek[];
 }
 
-function forward({ step, from, row, gate, judge }: Walked, i: number, needed: readonly Sql[]): Found {
-  const { to, access, index } = step;
+function forward(walked: Walked, i: number, needed: readonly Sql[]): Found {
+  const { step, row, judge } = walked;
   const cte = internalName("e", i);
-  const columns = shownColumns(access, row, [...needed, ...judge.columns]);
-  const select = sql`SELECT ${commaList([sql`_p.k AS _k`, ...columns, ...judge.probes])} FROM (${from}) AS _p CROSS JOIN ${searched(access, index, row)} WHERE ${row}.${name(to.name)} = +_p.k LIMIT ${gate.limited(sql`-1`)}`;
+  const columns = shownColumns(step.access, row, [...needed, ...judge.columns]);
+  const { select, seeks } = whole(walked, columns, sql`-1`);
   return {
     ctes: [sql`${cte} AS MATERIALIZED (${select})`],
     examined: cte,
     rows: sql`(SELECT * FROM ${cte} AS _w WHERE ${judge.passes})`,
-    seeks: [{ alias: seekAlias(row), columns: [to.name] }],
+    seeks,
   };
 }
 
@@ -252,7 +243,10 @@ function backward(walked: Walked, rows: BackwardRows, i: number, needed: readonl
       ...judge.columns,
     ]),
   );
-  const { select, seeks } = rows.isLazy ? untilEnough(walked, rows, i, columns) : whole(walked, columns);
+  // One row more than the scan limit tells that there are too many.
+  const { select, seeks } = rows.isLazy
+    ? untilEnough(walked, rows, i, columns)
+    : whole(walked, columns, integer(walked.scanLimit + 1));
   const passing = sql`${examined} AS _w WHERE ${judge.passes}`;
   const chosen = rows.isLazy
     ? sql`SELECT * FROM ${passing}`
@@ -266,7 +260,7 @@ function backward(walked: Walked, rows: BackwardRows, i: number, needed: readonl
     ctes: [sql`${examined} AS MATERIALIZED (${select})`, sql`${cte} AS MATERIALIZED (${read})`],
     examined,
     rows: cte,
-    seeks: [...seeks, { alias: seekAlias(again), columns: rows.rowKey }],
+    seeks: [...seeks, { alias: unquoted(again), columns: rows.rowKey }],
   };
 }
 
@@ -275,17 +269,13 @@ interface Examination {
   readonly seeks: readonly Seek[];
 }
 
-/**
- * Makes a SELECT of all rows that the values of a step lead to, in no order, at most one more than the scan limit. One
- * more tells that there are too many.
- */
-function whole({ step, from, row, gate, judge, scanLimit }: Walked, columns: readonly Sql[]): Examination {
+/** Makes a SELECT of the rows that the values of a step lead to, in no order. */
+function whole({ step, from, row, gate, judge }: Walked, columns: readonly Sql[], limit: Sql): Examination {
   const { to, access, index } = step;
   const list = commaList([sql`_p.k AS _k`, ...columns, ...judge.probes]);
-  const limit = gate.limited(integer(scanLimit + 1));
   return {
-    select: sql`SELECT ${list} FROM (${from}) AS _p CROSS JOIN ${searched(access, index, row)} WHERE ${row}.${name(to.name)} = +_p.k LIMIT ${limit}`,
-    seeks: [{ alias: seekAlias(row), columns: [to.name] }],
+    select: sql`SELECT ${list} FROM (${from}) AS _p CROSS JOIN ${searched(access, index, row)} WHERE ${row}.${name(to.name)} = +_p.k LIMIT ${gate.limited(limit)}`,
+    seeks: [{ alias: unquoted(row), columns: [to.name] }],
   };
 }
 
@@ -311,8 +301,7 @@ function untilEnough(
     sql`(SELECT ${next}.${key} FROM ${searched(access, index, next)} WHERE ${and([sql`${next}.${name(to.name)} = +${value}`, ...arm])}${orderBy(order, n)} LIMIT 1)`;
   const select = (value: Sql, found: Sql, source: Sql, conditions: readonly Sql[]) =>
     sql`SELECT ${commaList([sql`${value} AS _k`, sql`${found} AS _f`, ...columns, ...judge.probes])} FROM ${source} CROSS JOIN ${name(access.table.name)} AS ${row} NOT INDEXED WHERE ${and(conditions)}`;
-  const arms = armsAfter(order, n, columnsOfAlias(sql`_w`)).map((arm) => seek(sql`_w._k`, [arm]));
-  const after = arms.length === 1 ? arms[0]! : sql`coalesce(${commaList(arms)})`;
+  const after = firstAfter(order, n, columnsOfAlias(sql`_w`), (arm) => seek(sql`_w._k`, [arm]));
   const soFar = sql`(_w._f + ((${judge.passes}) IS TRUE))`;
   const first = select(sql`_p.k`, sql`0`, sql`(${from}) AS _p`, [
     sql`${row}.${key} = ${seek(sql`_p.k`, [])}`,
@@ -324,19 +313,12 @@ function untilEnough(
   return {
     select: sql`${first} UNION ALL ${rest} LIMIT ${gate.limited(integer(scanLimit + 1))}`,
     seeks: [
-      { alias: seekAlias(row), columns: rowKey },
-      { alias: seekAlias(next), columns: [to.name] },
+      { alias: unquoted(row), columns: rowKey },
+      { alias: unquoted(next), columns: [to.name] },
     ],
   };
-}
-
-function searched({ table }: ReadAccess, index: CatalogIndex | null, alias: Sql): Sql {
-  const hint = index === null ? sql`NOT INDEXED` : sql`INDEXED BY ${physicalName(index.name)}`;
-  return sql`${name(table.name)} AS ${alias} ${hint}`;
 }
 
 function shownColumns({ catalog, table }: ReadAccess, alias: Sql, columns: readonly Sql[]): readonly Sql[] {
   return distinct(columns).map((column) => shownColumn(catalog, table, alias, column));
 }
-
-const seekAlias = (alias: Sql) => alias.text.replaceAll('"', "");

@@ -1,22 +1,18 @@
 import type { Column, Table } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
-import { alwaysTrue } from "../../rules/fold.js";
 import { outermostExists } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
 import { and, chain, commaList, empty, integer, name, type Sql, sql } from "../sql-text/fragment.js";
 import { shownColumn } from "./candidates.js";
-import { guardOf } from "./guard.js";
+import { guardOf, partsOf } from "./guard.js";
 import { changedRow, newRow, storedRow } from "./judged-row.js";
 import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
 import { areExact, probe, probeMatched } from "./probe.js";
 import { getStatement } from "./row.js";
-import { keyIs, type Values } from "./row-key.js";
+import { rowWith, type Values } from "./row-key.js";
 import { jsonObject } from "./wire.js";
 
-/**
- * The row that a call of the API would read or write, as SQL for the statements that explain what the table's rule says
- * of it.
- */
+/** The row that a call would read or write, as SQL for statements that say what the rule makes of it. */
 export interface ExplainedRow {
   /**
    * What stands before the SELECT of an explanation and after its list of columns. `ctes` is `WITH …`, or empty. `from`
@@ -35,10 +31,7 @@ export interface ExplainedRow {
    * as the row before the update, and as the row after it.
    */
   readonly names: readonly SqlNames[];
-  /**
-   * Gives the SQL of a column's value in the row as it would be after the write; where nothing sets values, of the
-   * stored value.
-   */
+  /** The SQL of a column's value as it would be after the write, or as it is stored where nothing sets it. */
   readonly next: (column: Column) => Sql;
 }
 
@@ -54,10 +47,7 @@ export const withoutRow: ExplainedRow = {
   next: ({ name: column }) => name(column),
 };
 
-/**
- * Makes the SQL of the stored row that a `GET` would read. Whether the rule admits it is asked with the whole statement
- * of the `GET`.
- */
+/** The stored row that a `GET` would read. Whether the rule admits it is asked by the `GET`'s own statement. */
 export function rowRead(table: Table, key: Values, rule: Expression, catalog: Catalog): ExplainedRow {
   const { statement, exact } = getStatement(table, key, rule, [], catalog);
   const condition = sql`((SELECT admitted FROM (${statement})) = 1)`;
@@ -72,20 +62,13 @@ export function readLookups(table: Table, key: Values, rule: Expression, catalog
   return sql`SELECT probed FROM (${getStatement(table, key, rule, [], catalog).statement})`;
 }
 
-/**
- * Makes the SQL of a stored row that the rule has to admit as it is, and nothing else is asked: for example of the row
- * that a delete would remove.
- */
+/** A stored row that the rule has to admit as it is, such as the one that a delete would remove. */
 export function rowOfTable(table: Table, key: Values, rule: Expression, catalog: Catalog): ExplainedRow {
   const row = stored(table, key, catalog);
-  const parts = alwaysTrue(rule) ? [] : [{ terms: [rule], names: row.names[0]! }];
-  return { ...row, admitted: guardOf(parts, catalog) };
+  return { ...row, admitted: guardOf(partsOf(rule, row.names[0]!), catalog) };
 }
 
-/**
- * Makes the SQL of the stored row that an update with the values of `patch` would change, as it is before the update
- * and after it.
- */
+/** The stored row that an update with the values of `patch` would change, as it is before and after it. */
 export function rowUpdated(
   table: Table,
   key: Values,
@@ -103,25 +86,21 @@ export function rowUpdated(
 }
 
 function stored(table: Table, key: Values, catalog: Catalog): Omit<ExplainedRow, "admitted"> {
-  const target = name(table.name);
   return {
     ctes: empty,
-    from: sql` FROM ${target} WHERE ${keyIs(table, key, target, catalog)}`,
+    from: sql` ${rowWith(table, key, catalog)}`,
     names: [storedRow(table, catalog)],
-    next: ({ name: column }) => sql`${target}.${name(column)}`,
+    next: ({ name: column }) => sql`${name(table.name)}.${name(column)}`,
   };
 }
 
-/**
- * Makes the SQL of the row that a create with these values would make, with all of its columns: those without a value
- * get their default.
- */
+/** The row that a create would make, with all its columns: those without a value get their default. */
 export function rowCreated(table: Table, values: Values, rule: Expression, catalog: Catalog): ExplainedRow {
   const { cte, names } = newRow([...table.columns.values()], values, catalog.tables.get(table.name));
   return {
     ctes: sql`WITH ${cte} `,
     from: sql` FROM _n`,
-    admitted: guardOf(alwaysTrue(rule) ? [] : [{ terms: [rule], names }], catalog),
+    admitted: guardOf(partsOf(rule, names), catalog),
     names: [names],
     next: ({ name: column }) => sql`_n.${name(column)}`,
   };
@@ -131,10 +110,7 @@ export function rowCreated(table: Table, values: Values, rule: Expression, catal
 export interface TermSql {
   /** The SQL of the term's value: 1 where the term is TRUE for the row, 0 where it is FALSE, else NULL. */
   readonly value: Sql;
-  /**
-   * Whether each `exists` in the term looks up one row at most, by an index, so that testing the term takes hardly any
-   * time.
-   */
+  /** Whether each `exists` of the term looks up one row at most, by an index, and so takes hardly any time. */
   readonly isQuick: boolean;
 }
 
@@ -168,10 +144,7 @@ export function explainStatement(
   return sql`${ctes}SELECT ${judged} AS admitted, ${all} AS terms, ${row} AS shown${from}`;
 }
 
-/**
- * Makes the SQL for the names in terms that `countStatement` counts: `row` stands for each of the rows that it selects
- * as `_w`.
- */
+/** Names in terms that `countStatement` counts: `row` is each of the rows that it selects as `_w`. */
 export function countedNames(table: Table, catalog: Catalog): SqlNames {
   return { ...namesOf(catalog.tables.get(table.name)), row: (column) => sql`_w.${name(column)}` };
 }

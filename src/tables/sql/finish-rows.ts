@@ -26,10 +26,7 @@ function finishRow(row: WireRow, columns: readonly ShownColumn[]): void {
   }
 }
 
-/**
- * Whether the JSON of a blob is a preview, an object with only the first bytes of a long value (`Cut`), and not the
- * whole value.
- */
+/** Whether the JSON of a blob is a preview (`Cut`): an object with the first bytes of a long value. */
 function isPreview(value: unknown): value is { readonly $preview: string } {
   return typeof value === "object" && value !== null && "$preview" in value;
 }

@@ -12,31 +12,21 @@ import { areExact, probe, probeMatched, seeksOf } from "./probe.js";
  * list: the gate is closed, and no row is read.
  */
 export interface Gate {
-  /**
-   * The gate's common table expressions, for the WITH of the list's statement. The gate's other members refer to them.
-   */
+  /** The gate's common table expressions, for the WITH of the statement. Its other members refer to them. */
   readonly ctes: readonly Sql[];
   /** Makes the expression for a LIMIT: the given number where the gate is open, 0 where it is closed. */
   readonly limited: (limit: Sql) => Sql;
-  /**
-   * Makes the SQL of a count: the number that the given SELECT returns where the gate is open, 0 where it is closed.
-   */
+  /** Makes the SQL of a count: what the SELECT returns where the gate is open, 0 where it is closed. */
   readonly counted: (count: Sql) => Sql;
   /** The SQL of how many rows the gate has looked up, for all of its `exists` together. */
   readonly visits: Sql;
   readonly exact: boolean;
   readonly seeks: readonly Seek[];
-  /**
-   * Gives the SQL of the result of an `exists` that the gate has evaluated. Null for an `exists` that the gate does not
-   * evaluate.
-   */
+  /** The SQL of the result of an `exists`; null for one that the gate does not evaluate. */
   readonly exists: (exists: Exists) => Sql | null;
 }
 
-/**
- * A gate that is always open, for lists of which nothing can be decided before rows are read. It adds nothing to the
- * SQL.
- */
+/** A gate that is always open, where nothing can be decided before rows are read. It adds nothing to the SQL. */
 export const openGate: Gate = {
   ctes: [],
   limited: (n) => n,
@@ -47,10 +37,7 @@ export const openGate: Gate = {
   exists: () => null,
 };
 
-/**
- * The conditions that rows of a table have to pass: `gates` those that depend on no row, `path.rest` those that each
- * row is tested by.
- */
+/** The conditions on rows of a table: `gates` depend on no row, each row is tested by `path.rest`. */
 export type Gated = Pick<ListPlan, "gates" | "catalog"> & { readonly path: Pick<ListPlan["path"], "rest"> };
 
 /**
@@ -77,6 +64,16 @@ export function gateOf(plan: Gated, gates: Sql = sql`_gates`): Gate {
       nodes.includes(node)
         ? probeMatched(sql`(SELECT ${gateName(nodes.indexOf(node))} FROM ${gates})`)
         : null,
+  };
+}
+
+/** A gate that is open where `gate` is and the condition holds, for which it has these common table expressions, too. */
+export function narrowed(gate: Gate, ctes: readonly Sql[], isOpen: Sql): Gate {
+  return {
+    ...gate,
+    ctes: [...gate.ctes, ...ctes],
+    limited: (limit) => sql`CASE WHEN ${isOpen} THEN ${gate.limited(limit)} ELSE 0 END`,
+    counted: (count) => sql`CASE WHEN ${isOpen} THEN ${gate.counted(count)} ELSE 0 END`,
   };
 }
 

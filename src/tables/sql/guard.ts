@@ -1,4 +1,5 @@
 import type { Exists, Expression } from "../../rules/ast.js";
+import { alwaysTrue } from "../../rules/fold.js";
 import { outermostExists } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
 import type { Seek } from "../plan/plan-check.js";
@@ -15,9 +16,7 @@ import {
   seeksOf,
 } from "./probe.js";
 
-/**
- * The SQL of a write's rule, as a condition for the write's WHERE: a row for which the rule is not TRUE is not written.
- */
+/** The SQL of a write's rule, for its WHERE: a row for which the rule is not TRUE is not written. */
 export interface Guard {
   readonly condition: Sql;
   readonly exact: boolean;
@@ -47,6 +46,11 @@ export interface GuardPart {
    * other values here, so that the result may differ. Without this function every `exists` is evaluated again.
    */
   readonly asksAgain?: (exists: Exists) => boolean;
+}
+
+/** The parts of the condition that a rule is TRUE: none where it always is. */
+export function partsOf(rule: Expression, names: SqlNames): readonly GuardPart[] {
+  return alwaysTrue(rule) ? [] : [{ terms: [rule], names }];
 }
 
 /**

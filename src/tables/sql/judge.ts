@@ -5,15 +5,15 @@ import type { Seek } from "../plan/plan-check.js";
 import { and, name, type Sql, sql, sum } from "../sql-text/fragment.js";
 import { type Gate, type Gated, isRowless } from "./gate.js";
 import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
-import { areExact, probe, probeMatched, probeName, seeksOf } from "./probe.js";
+import { areExact, probe, probedIn, probeName, seeksOf } from "./probe.js";
 
 /**
- * The SQL that tests whether a candidate (a row that the index has found) belongs to the list. Conditions without an
- * `exists` are tested first: only for candidates that pass them an `exists` is evaluated. An `exists` that does not
- * depend on the candidate is not evaluated here: the gate has done that, once for the whole list.
+ * The SQL that tests whether a candidate belongs to the list. Conditions without an `exists` are tested first: only for
+ * candidates that pass them an `exists` is evaluated. An `exists` that does not depend on the candidate is not
+ * evaluated here: the gate has done that, once for the whole list.
  */
 export interface Judge {
-  /** The columns of a candidate (a row to be tested) that the conditions read. */
+  /** The columns of a candidate that the conditions read. */
   readonly columns: readonly Sql[];
   /**
    * A column for the result of each `exists` that depends on the candidate, to be selected along with the candidates,
@@ -21,11 +21,11 @@ export interface Judge {
    */
   readonly probes: readonly Sql[];
   /**
-   * The condition that a candidate (a row to be tested) belongs to the list. It reads the candidate's columns and the
-   * results of each `exists` from the alias `_w`.
+   * The condition that a candidate belongs to the list. It reads the candidate's columns and the results of each
+   * `exists` from the alias `_w`.
    */
   readonly passes: Sql;
-  /** The SQL of how many rows were looked up for every `exists` and all candidates (rows that were tested) together. */
+  /** The SQL of how many rows were looked up for every `exists` and all candidates together. */
   readonly probed: Sql;
   /**
    * For a count that tests equal candidates as one group, whose size is `_w._n`: the SQL of how many rows would be
@@ -52,7 +52,7 @@ export function judgeOf(
   const namesOver = (alias: Sql): SqlNames => ({
     ...namesOf(plan.catalog.tables.get(plan.table.name)),
     row: (column) => sql`${alias}.${name(column)}`,
-    exists: (node) => gate.exists(node) ?? probeMatched(sql`${alias}.${probeName(nodes.indexOf(node))}`),
+    exists: (node) => gate.exists(node) ?? probedIn(alias, nodes)(node),
   });
   const isCheap = (condition: Expression) => outermostExists(condition).every(isRowless);
   const cheap = [

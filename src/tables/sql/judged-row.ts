@@ -8,25 +8,16 @@ import type { GuardPart } from "./guard.js";
 import { namesOf, type SqlNames } from "./predicate.js";
 import { type Values, valueSql } from "./row-key.js";
 
-/** The row that an insert is about to make, as SQL for the rule of the insert, which reads it as `new`. */
-export interface NewRow {
-  /**
-   * A common table expression `_n`, whose one row is the new row. Defaults of columns are evaluated in it, once, so
-   * that the rule sees the same values as are stored.
-   */
-  readonly cte: Sql;
-  readonly names: SqlNames;
-}
-
 /**
- * Makes the SQL of the row that an insert makes, with these columns. A column for which `values` has nothing gets its
- * default.
+ * Makes the row that an insert makes, with these columns, as a common table expression `_n`, which the rule reads as
+ * `new`. Columns without a value get their defaults, which are evaluated in it, once, so that the rule sees what is
+ * stored.
  */
 export function newRow(
   columns: readonly Column[],
   values: Values,
   physical: CatalogTable | undefined,
-): NewRow {
+): { readonly cte: Sql; readonly names: SqlNames } {
   const sources = columns.map((column) => sql`${given(column, values)} AS ${name(column.name)}`);
   const next: SqlNames["next"] = (column) => collated(sql`_n.${name(column)}`, column, physical);
   return {
@@ -35,22 +26,13 @@ export function newRow(
   };
 }
 
-/**
- * A row that an update changes: the columns that are set, and the SQL by which the rule of the update reads the row
- * before and after the change.
- */
+/** A row that an update changes: what is set, and the SQL by which its rule reads the row before and after. */
 export interface ChangedRow {
   readonly changed: Values;
-  /**
-   * The SQL for names in the rule of an update: in `before`, `row` means the row before the change, in `after` the row
-   * after it.
-   */
+  /** Names in the rule of an update: `row` is in `before` the row before the change, in `after` the one after it. */
   readonly before: SqlNames;
   readonly after: SqlNames;
-  /**
-   * Makes the parts of the condition (`guardOf`) that tests the rule of the update twice: for the row before the
-   * change, and for the row after it.
-   */
+  /** Makes the parts of the condition (`guardOf`) that tests the rule for the row before and for the row after. */
   readonly parts: (rule: Expression) => readonly GuardPart[];
 }
 
@@ -86,10 +68,7 @@ export function changedRow(table: Table, patch: Values, catalog: Catalog): Chang
   return { changed, before, after, parts };
 }
 
-/**
- * Makes the SQL for names in a rule about a stored row: columns of `row` are columns of the table, which the statement
- * calls by its own name.
- */
+/** Names in a rule about a stored row, whose table the statement calls by its own name. */
 export function storedRow(table: Table, catalog: Catalog): SqlNames {
   const row: SqlNames["row"] = (column) => sql`${name(table.name)}.${name(column)}`;
   return { ...namesOf(catalog.tables.get(table.name)), row };
@@ -109,10 +88,7 @@ function given(column: Column, values: Values): Sql {
   return value === undefined ? defaultOf(column) : valueSql(value);
 }
 
-/**
- * Returns the SQL of the value that a new row gets in a column for which the request gives none: the column's default,
- * else NULL.
- */
+/** Returns the SQL of what a new row gets in a column without a value: the column's default, else NULL. */
 export function defaultOf({ default: fallback }: Column): Sql {
   if (fallback === null) return sql`NULL`;
   if (fallback.kind === "sql") return ownersSql(fallback.sql);

@@ -15,10 +15,7 @@ import {
 } from "../sql-text/fragment.js";
 import { returnedRow } from "./returning.js";
 
-/**
- * The SQL by which a write's answer is read from the database, to be kept: right after the write, or for a delete right
- * before it.
- */
+/** The SQL that reads a write's answer, to be kept: right after the write, or right before a delete. */
 export interface AnswerSource {
   /** The expression of the write's RETURNING clause: the text of the answered row. */
   readonly row: Sql;
@@ -37,24 +34,15 @@ export interface AnswerSource {
  * (docs/reference/http.md#idempotency).
  */
 export interface KeptRequest {
-  /**
-   * The name under which the request's answer is kept: the client's idempotency key, the caller, and the request's
-   * method and path.
-   */
+  /** The name of the kept answer: the client's idempotency key, the caller, and the request's method and path. */
   readonly name: string;
-  /**
-   * A hash of the request's body, or the body itself where it is short. By it a repetition with another body is
-   * recognised and refused.
-   */
+  /** A hash of the body, or a short body itself: a repetition with another body is refused. */
   readonly hash: string;
   /** When the request came, in milliseconds since the epoch. */
   readonly nowMs: number;
 }
 
-/**
- * How many bytes the rows of an answer may have for the rows to be kept. Of larger answers only the rows' keys are
- * kept.
- */
+/** Up to how many bytes the rows of an answer are kept. Of larger answers only the rows' keys are. */
 const keptBytesMax = 262_144;
 
 const keptMs = 86_400_000;
@@ -147,10 +135,7 @@ function keptRow({ row, key, isNew }: AnswerSource, shown: "row" | "key"): Sql {
 
 const slot = (of: string) => param(new Slot(of));
 
-/**
- * Makes SQL once for each `AnswerSource` and remembers it: a cache of statements has to read a newly made string as a
- * whole to look it up.
- */
+/** Makes SQL once for each source: a cache of statements has to read a newly made string as a whole. */
 function perSource<T>(make: (source: AnswerSource) => T): (source: AnswerSource) => T {
   const made = new WeakMap<AnswerSource, T>();
   return (source) => {
@@ -360,11 +345,8 @@ export const clearStaged: Statement = statement("DELETE FROM _staged");
  * Makes the statement that deletes answers that were kept for more than a day, at most `rowsMax` of them. As they are
  * stored by half days, an answer may be up to half a day older before it is deleted.
  */
-export function retireAnswers(nowMs: number, rowsMax: number): Statement {
-  const period = BigInt(periodOf(nowMs - keptMs));
-  return statement(
-    "DELETE FROM _idempotency WHERE (period, name) IN (SELECT period, name FROM _idempotency WHERE period < ? ORDER BY period, name LIMIT ?)",
-    period,
-    BigInt(rowsMax),
-  );
+export function retireAnswers(nowMs: number, rowsMax: number): readonly Statement[] {
+  const sql =
+    "DELETE FROM _idempotency WHERE (period, name) IN (SELECT period, name FROM _idempotency WHERE period < ? ORDER BY period, name LIMIT ?)";
+  return [statement(sql, BigInt(periodOf(nowMs - keptMs)), BigInt(rowsMax))];
 }

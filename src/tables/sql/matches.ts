@@ -18,21 +18,21 @@ import {
   sql,
   sum,
 } from "../sql-text/fragment.js";
-import { type CandidateSource, concatenated, distinct, limitOf, shownColumn } from "./candidates.js";
+import { type CandidateSource, concatenated, limitOf, selectList, shownColumn } from "./candidates.js";
 import type { Gate } from "./gate.js";
 import { columnsOfAlias } from "./place.js";
 
 /**
- * Up to how many rows that match a full-text search are all looked up. Only where more match, an index or ways (index
- * walks from a known value) narrow the rows down first.
+ * Up to how many rows that match a full-text search are all looked up. Only where more match, an index or ways narrow
+ * the rows down first.
  */
 const fewMatches = 1_000;
 
 /**
- * Makes the source of candidates (rows to test) for a list with a full-text search (docs/reference/http.md#search). The
- * common table expression `_matches` holds the keys of the rows that match, with their rank, which orders the list if
- * `match.ranks` is true and is 0 for all rows otherwise. Where more rows match than the scan limit allows, `_matches`
- * holds some more than the limit, but not all: no page is read then.
+ * Makes the source of candidates for a list with a full-text search (docs/reference/http.md#search). The common table
+ * expression `_matches` holds the keys of the rows that match, with their rank, which orders the list if `match.ranks`
+ * is true and is 0 for all rows otherwise. Where more rows match than the scan limit allows, `_matches` holds some more
+ * than the limit, but not all: no page is read then.
  *
  * `among` is the source of the rows that an index or ways lead to, or null where these are all rows. Where many rows
  * match, the rows of `among` are found first (`_own`), and other matches are passed over in the full-text index.
@@ -61,10 +61,8 @@ export function matchSource(
         sql`_matches AS MATERIALIZED (${matches(plan, match, gate, among)})`,
       ],
     },
-    inAnyOrder: (columns, more, limit) => {
-      const list = [...distinct(columns).map(shown), ...more];
-      return sql`SELECT ${list.length === 0 ? sql`1` : commaList(list)} FROM _matches AS _m CROSS JOIN ${name(table.name)} AS _t${tableHint(match)} WHERE ${isRow(sql`_t`, keys)}${limitOf(limit)}`;
-    },
+    inAnyOrder: (columns, more, limit) =>
+      sql`SELECT ${selectList(plan, columns, more, shown)} FROM _matches AS _m CROSS JOIN ${name(table.name)} AS _t${tableHint(match)} WHERE ${isRow(sql`_t`, keys)}${limitOf(limit)}`,
     inOrder: () => {
       throw new Error("what a search finds has no order of its own");
     },
@@ -89,10 +87,7 @@ export function matchSource(
 
 /** Returns the columns of `_matches` that hold the primary key of a row that matches. */
 const keysOf = ({ primaryKey }: Table) => primaryKey.map((_, i) => internalName("k", i));
-/**
- * Returns the name of a column of the table that numbers rows for the full-text index (`SearchNames.keys`): of the i-th
- * column of a row's key.
- */
+/** Names a column of `SearchNames.keys`, which numbers rows for the full-text index: the i-th of a row's key. */
 const keyColumn = (i: number) => systemColumnName(`k${i}`);
 const tableHint = ({ by }: Match) => (by === "rowid" ? sql` NOT INDEXED` : empty);
 

@@ -80,7 +80,7 @@ export const changedRows: Sql = sql`SELECT changes() AS changed`;
 
 /**
  * Returns a statement that the project's owner wrote for an operation, or a part of it: from the token with the number
- * `from` to the one before `to`. Each of its parameters becomes a slot (a named placeholder).
+ * `from` to the one before `to`. Each of its parameters becomes a slot.
  */
 export function ownersText(statement: ProvedSql, from?: number, to?: number): Sql {
   const { text, parameters } = boundSql(statement, from, to);

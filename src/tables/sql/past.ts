@@ -1,16 +1,20 @@
 import type { LoggedTable } from "../../changes/image.js";
+import type { Statement } from "../../platform/database.js";
 import type { Column } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
-import { alwaysTrue } from "../../rules/fold.js";
+import { alwaysTrue, whenTrue } from "../../rules/fold.js";
 import type { Access } from "../access/access.js";
 import {
   and,
+  bind,
+  columnsIn,
   commaList,
   empty,
   integer,
   name,
   param,
-  type Slot,
+  Slot,
+  type SlotValues,
   type Sql,
   sql,
 } from "../sql-text/fragment.js";
@@ -28,6 +32,7 @@ import {
   keyObject,
   text,
 } from "./as-of.js";
+import { loggedTable } from "./logged.js";
 import { existsSql, namesOf, predicate, type SqlNames } from "./predicate.js";
 import { cutAt } from "./preview.js";
 import { jsonObject, jsonWithin, storedBytes } from "./wire.js";
@@ -52,14 +57,31 @@ export interface Past {
 }
 
 /**
+ * Makes the `Past` of a table for a caller. A version of a row is shown if both the rule for the history and the one for
+ * reading are TRUE of it.
+ */
+export function pastOf(access: Access, limit: number, scanLimit: number, more: Partial<Past> = {}): Past {
+  const { table, catalog, readable, preview, rule, readRule } = access;
+  return {
+    access,
+    logged: loggedTable(table, catalog.tables.get(table.name)!),
+    rule: whenTrue({ kind: "and", terms: [rule, readRule] }),
+    filters: [],
+    output: [...readable.values()],
+    preview,
+    limit,
+    scanLimit,
+    ...more,
+  };
+}
+
+/**
  * Makes a SELECT of the rows of a table as they were at a moment, in the order of their primary key, `limit` at most.
  * Its columns are `_pk`, the key as the log writes it, and the table's columns. `after` is the slot for a key, and the
  * rows are those that come after it; where `after` is null, they are the first ones of the table.
  */
 export function rowsAsOf(at: AsOf, table: LoggedTable, after: Slot | null, limit: number): Sql {
-  const columns = (alias: Sql) =>
-    commaList(table.columns.map((column) => sql`${alias}.${name(column.name)}`));
-  const keyOf = (alias: Sql) => commaList(table.key.map((column) => sql`${alias}.${name(column.name)}`));
+  const keyOf = (alias: Sql) => columnsIn(alias, table.key);
   const place = commaList(table.key.map((_, i) => keyColumn(table, i, sql`_s.pk`)));
   const behind = (alias: Sql) => (after === null ? [] : [sql`(${keyOf(alias)}) > (${place})`]);
   const begin = after === null ? empty : sql`(SELECT ${param(after)} AS pk) AS _s CROSS JOIN `;
@@ -67,7 +89,7 @@ export function rowsAsOf(at: AsOf, table: LoggedTable, after: Slot | null, limit
   const i = sql`_i`;
   const most = integer(limit);
   const ordered = (pk: Sql, alias: Sql, from: Sql, where: Sql) =>
-    sql`SELECT * FROM (SELECT ${pk} AS _pk, ${columns(alias)} FROM ${begin}${from} AS ${alias} WHERE ${where} ORDER BY ${keyOf(alias)} LIMIT ${most})`;
+    sql`SELECT * FROM (SELECT ${pk} AS _pk, ${columnsIn(alias, table.columns)} FROM ${begin}${from} AS ${alias} WHERE ${where} ORDER BY ${keyOf(alias)} LIMIT ${most})`;
   const unchanged = and([...behind(t), at.isUnchanged(table.table, t)]);
   const changed = and(behind(i));
   return sql`SELECT * FROM (${ordered(key(table, t), t, name(table.table), unchanged)} UNION ALL ${ordered(sql`_i._pk`, i, at.images(table.table), changed)}) AS _u ORDER BY ${keyOf(sql`_u`)} LIMIT ${most}`;
@@ -85,7 +107,7 @@ export function stateStatement(past: Past, at: Sql, after: Slot | null): Sql {
   const moment = asOf(at, "h", [logged], catalog);
   const refer = ({ name: column }: Column) => sql`_r.${name(column)}`;
   const cut = cutAt(preview, refer);
-  const order = commaList(logged.key.map((column) => sql`_r.${name(column.name)}`));
+  const order = columnsIn(sql`_r`, logged.key);
   const last = commaList(logged.key.map((column) => sql`_r.${name(column.name)} DESC`));
   const passing = sql`SELECT _r._pk AS pk, ${jsonWithin(catalog, table, output, refer, sql`NULL`, cut)} AS row, sum(${storedBytes(output, refer, cut)}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY ${order}) AS n FROM _w AS _r WHERE ${shownVersion(past)} ORDER BY ${order} LIMIT ${integer(limit + 1)}`;
   const ctes = [
@@ -123,21 +145,10 @@ function shownVersion({ access, logged, rule, filters }: Past): Sql {
   return and([...asked, ofImage(rule, sql`_r`), sql`coalesce((${now}), (${lastly}), 0)`]);
 }
 
-/** Which entries of a table's log are listed as versions of its rows. The newest come first. */
-export interface Versions {
-  /** Slots for the numbers of two entries of the log: only entries after `since` and before `before` are listed. */
-  readonly since: Slot;
-  readonly before: Slot;
-  /**
-   * Slots for the key of the one row whose versions are listed, one for each column of the key; null for the versions
-   * of all rows.
-   */
-  readonly key: readonly Slot[] | null;
-}
-
 /**
- * Makes the statement for a page of the versions of rows, one for each entry of the log. A row of its result is `[seq,
- * at, kind, id, key, op, changed, row, NULL]`:
+ * Makes the statement for a page of the versions of rows, one for each entry of the log after `since` and before
+ * `before`, the newest first: of the row with the key `of`, or of all rows where it is null. A row of its result is
+ * `[seq, at, kind, id, key, op, changed, row, NULL]`:
  *
  * - `seq`: the number of the entry, and `at`: its time in milliseconds;
  * - `kind` and `id`: who made the change, NULL where another program than the server did;
@@ -149,17 +160,23 @@ export interface Versions {
  * were examined, and in the last column how many versions may be shown, up to one more than the limit. It is missing
  * where no entry was examined.
  */
-export function versionsStatement(past: Past, { since, before, key: of }: Versions): Sql {
+export function versionsStatement(
+  past: Past,
+  since: number,
+  before: number,
+  of: (SlotValues & { keys(): Iterable<string> }) | null,
+  values: SlotValues,
+): Statement {
   const { access, logged, output, preview, limit, scanLimit } = past;
   const { table, catalog } = access;
   const physical = catalog.tables.get(table.name);
   const isTable = sql`tbl = ${text(table.name)}`;
-  const range = sql`seq > ${param(since)} AND seq < ${param(before)}`;
+  const range = sql`seq > ${param(BigInt(since))} AND seq < ${param(BigInt(before))}`;
   const newest = sql`ORDER BY seq DESC LIMIT ${integer(scanLimit)}`;
   const columns = sql`seq, tx, at, tbl, pk, op, old`;
   // For the versions of all rows, the entries of all tables are gone through in the order of their numbers, and those
   // of other tables are left out afterwards.
-  const keyColumns = logged.key.map((column, i) => sql`${param(of?.[i] ?? null)} AS ${name(column.name)}`);
+  const keyColumns = logged.key.map((column) => sql`${param(new Slot(column.name))} AS ${name(column.name)}`);
   const pk = sql`(SELECT ${key(logged, sql`_k`)} FROM (SELECT ${commaList(keyColumns)}) AS _k)`;
   const examined =
     of === null
@@ -197,5 +214,6 @@ export function versionsStatement(past: Past, { since, before, key: of }: Versio
   const differs = sql`_c.value IS NOT json_extract(before, _c.fullkey) OR _c.type IS NOT json_type(before, _c.fullkey)`;
   const changed = sql`CASE op WHEN 'update' THEN (SELECT json_group_array(_c.key) FROM json_each(row) AS _c WHERE ${differs}) END`;
   const members = sql`seq, at, kind, id, key, op, ${changed}, ${row}`;
-  return sql`WITH ${commaList([...ctes, sql`_d AS MATERIALIZED (${told})`])} SELECT ${members}, NULL AS told FROM _d WHERE ${isInPage(limit, catalog)} UNION ALL SELECT last, examined, NULL, NULL, NULL, NULL, NULL, NULL, (SELECT count(*) FROM _d) FROM (SELECT min(seq) AS last, count(*) AS examined FROM _e) WHERE examined > 0`;
+  const statement = sql`WITH ${commaList([...ctes, sql`_d AS MATERIALIZED (${told})`])} SELECT ${members}, NULL AS told FROM _d WHERE ${isInPage(limit, catalog)} UNION ALL SELECT last, examined, NULL, NULL, NULL, NULL, NULL, NULL, (SELECT count(*) FROM _d) FROM (SELECT min(seq) AS last, count(*) AS examined FROM _e) WHERE examined > 0`;
+  return bind(statement, of === null ? [values] : [of, values]);
 }

@@ -1,10 +1,7 @@
 import type { Key, OrderTerm } from "../plan/order.js";
 import { and, commaList, name, or, type Param, param, type Sql, sql } from "../sql-text/fragment.js";
 
-/**
- * Gives the SQL for a column that rows are ordered by: for example the column of an alias, or the value that a place in
- * the order has for it.
- */
+/** Gives the SQL for a column of an order: for example that of an alias, or the value of a place in the order. */
 export type Refer = (column: OrderTerm["column"]) => Sql;
 
 /** Makes an ORDER BY clause with a space before it; empty for an order without columns. */
@@ -46,19 +43,25 @@ export function armsBehind(order: readonly OrderTerm[], key: Key, refer: Refer):
 }
 
 /**
- * Makes the conditions of the ranges into which the rows after a place in an order are divided, like those of
- * `armsBehind`, for orders in which no column can be NULL. `place` gives the SQL of the values of the place.
+ * Makes the SQL of what `seek` finds in the first range that has a row, of those into which the rows after a place are
+ * divided, as by `armsBehind`. For orders in which no column can be NULL. `place` gives the SQL of the place's values.
  */
-export function armsAfter(order: readonly OrderTerm[], refer: Refer, place: Refer): readonly Sql[] {
-  return order.map((_, i) => {
+export function firstAfter(
+  order: readonly OrderTerm[],
+  refer: Refer,
+  place: Refer,
+  seek: (arm: Sql) => Sql,
+): Sql {
+  const arms = order.map((_, i) => {
     const depth = order.length - 1 - i;
     const { column, descending } = order[depth]!;
     const equal = order.slice(0, depth).map((term) => sql`${refer(term.column)} = ${place(term.column)}`);
     const range = descending
       ? sql`${refer(column)} < ${place(column)}`
       : sql`${refer(column)} > ${place(column)}`;
-    return and([...equal, range]);
+    return seek(and([...equal, range]));
   });
+  return arms.length === 1 ? arms[0]! : sql`coalesce(${commaList(arms)})`;
 }
 
 function behindOne({ column, descending, nullable }: OrderTerm, value: Param, refer: Refer) {

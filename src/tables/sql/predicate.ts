@@ -19,9 +19,7 @@ export interface SqlNames extends Outside {
   old(column: ColumnName): Sql;
   /** The SQL of a column of `new` in a rule: of the row as it would be after the write. */
   next(column: ColumnName): Sql;
-  /**
-   * The SQL for an `exists` of the rule: a subquery, or a reference to a result that was found before (see `Probe`).
-   */
+  /** The SQL for an `exists`: a subquery, or a reference to a result that was found before (see `Probe`). */
   exists(exists: Exists): Sql;
 }
 
@@ -47,10 +45,7 @@ function unreachable(): never {
   throw new Error("a rule names something that is not there for its action");
 }
 
-/**
- * Makes the SQL of a condition of a rule or filter. Throws for `auth` and `now()`: values or placeholders have to
- * replace them before.
- */
+/** Makes the SQL of a condition, in which `auth` and `now()` have been replaced; throws for these. */
 export function predicate(expression: Expression, names: SqlNames): Sql {
   switch (expression.kind) {
     case "literal":

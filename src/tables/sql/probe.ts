@@ -1,18 +1,19 @@
 import type { Exists } from "../../rules/ast.js";
 import { conjuncts } from "../../rules/walk.js";
-import type { Catalog, CatalogIndex } from "../../schema/catalog.js";
+import type { Catalog } from "../../schema/catalog.js";
 import { sqlTableName } from "../../sqlite/names.js";
 import { existsPath } from "../plan/exists-path.js";
 import type { Seek } from "../plan/plan-check.js";
 import {
   aliasName,
   and,
+  indexedBy,
   internalName,
   name,
-  physicalName,
   type Sql,
   sql,
   sum,
+  unquoted,
 } from "../sql-text/fragment.js";
 import { existsSql, predicate, type SqlNames } from "./predicate.js";
 
@@ -55,15 +56,10 @@ export function probe(exists: Exists, names: SqlNames, catalog: Catalog): Probe 
   const from = name(sqlTableName(exists.table));
   const where = and(served.map((term) => predicate(term, inner)));
   return {
-    value: sql`(SELECT ${found} FROM ${from} AS ${aliasName(exists.alias)} ${hint(exists, path.index)} WHERE ${where} LIMIT 1)`,
+    value: sql`(SELECT ${found} FROM ${from} AS ${aliasName(exists.alias)} ${exists.table === "$users" ? sql`` : indexedBy(path.index)} WHERE ${where} LIMIT 1)`,
     exact: true,
-    seek: { alias: aliasName(exists.alias).text.replaceAll('"', ""), columns: [...path.served.keys()] },
+    seek: { alias: unquoted(aliasName(exists.alias)), columns: [...path.served.keys()] },
   };
-}
-
-function hint({ table }: Exists, index: CatalogIndex | null): Sql {
-  if (table === "$users") return sql``;
-  return index === null ? sql`NOT INDEXED` : sql`INDEXED BY ${physicalName(index.name)}`;
 }
 
 /**
@@ -95,4 +91,9 @@ export function areExact(probes: readonly Probe[]): boolean {
 /** Returns the name of the column that holds the value of the i-th probe (see `Probe`). */
 export function probeName(i: number): Sql {
   return internalName("p", i);
+}
+
+/** Gives the results of probes that are columns of `alias` (`probeColumns`), those of `nodes` in their order. */
+export function probedIn(alias: Sql, nodes: readonly Exists[]): SqlNames["exists"] {
+  return (node) => probeMatched(sql`${alias}.${probeName(nodes.indexOf(node))}`);
 }

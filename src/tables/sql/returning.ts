@@ -5,16 +5,14 @@ import { outermostExists } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
 import type { Seek } from "../plan/plan-check.js";
 import { commaList, name, or, type Sql, sql } from "../sql-text/fragment.js";
-import { namesOf, predicate, type SqlNames } from "./predicate.js";
+import { storedRow } from "./judged-row.js";
+import { predicate } from "./predicate.js";
 import { cutAt } from "./preview.js";
-import { areExact, probe, probeColumns, probeMatched, probeName, rowsProbed, seeksOf } from "./probe.js";
-import { keyOf, type Values } from "./row-key.js";
-import { jsonObject, jsonWithin } from "./wire.js";
+import { areExact, probe, probeColumns, probedIn, rowsProbed, seeksOf } from "./probe.js";
+import { keyJson, keyOf, type Values } from "./row-key.js";
+import { jsonWithin } from "./wire.js";
 
-/**
- * Which columns of the written row a write returns: those of `full` where the read rule (`rule`) admits the row, else
- * those of `minimal`.
- */
+/** What a write returns: the columns `full` where the read rule admits the written row, else `minimal`. */
 export interface Returned {
   readonly rule: Expression;
   readonly full: readonly Column[];
@@ -59,17 +57,15 @@ export function returningOf(
   catalog: Catalog,
 ): Returning {
   const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
-  const key = jsonObject(keyOf(table), refer, catalog.tables.get(table.name));
+  const key = keyJson(table, catalog);
   const object = (columns: readonly Column[]) =>
     jsonWithin(catalog, table, columns, refer, key, cutAt(preview, refer));
   if (alwaysTrue(rule)) return { row: object(full), exact: true, seeks: [] };
   if (neverTrue(rule)) return { row: object(minimal), exact: true, seeks: [] };
-  const row: SqlNames["row"] = (column) => sql`${name(table.name)}.${name(column)}`;
   const nodes = outermostExists(rule);
-  const names: SqlNames = { ...namesOf(catalog.tables.get(table.name)), row };
+  const names = storedRow(table, catalog);
   const probes = nodes.map((node) => probe(node, names, catalog));
-  const exists: SqlNames["exists"] = (node) => probeMatched(sql`_r.${probeName(nodes.indexOf(node))}`);
-  const admitted = predicate(rule, { ...names, exists });
+  const admitted = predicate(rule, { ...names, exists: probedIn(sql`_r`, nodes) });
   const shown = sql`CASE WHEN ${admitted} THEN ${object(full)} ELSE ${object(minimal)} END`;
   if (nodes.length === 0) return { row: shown, exact: true, seeks: [] };
   const probed = rowsProbed(probes, sql`_r`);

@@ -4,7 +4,7 @@ import { makesNumbers } from "../../sqlite/column-type.js";
 import type { Seek } from "../plan/plan-check.js";
 import {
   and,
-  commaList,
+  columnsIn,
   internalName,
   join,
   name,
@@ -13,6 +13,7 @@ import {
   type Sql,
   sql,
 } from "../sql-text/fragment.js";
+import { jsonObject } from "./wire.js";
 
 /**
  * Values for columns. A column may have a slot instead of a value (a placeholder that is filled when the statement is
@@ -41,10 +42,7 @@ export function keyIs(table: Table, key: Values, alias: Sql, catalog: Catalog): 
     : and([...key].map(([column, value]) => sql`${alias}.${name(column.name)} = ${valueSql(value)}`));
 }
 
-/**
- * Whether a column of texts can hold both a text and the number that is shown as the same text, as two different
- * values: `'1'` and `1`.
- */
+/** Whether a column of texts can hold both a text and the number that is shown as it: `'1'` and `1`. */
 function holdsEither({ name: column }: Column, physical: CatalogTable | undefined): boolean {
   const stored = physical?.mixedTexts.get(column);
   return stored !== undefined && !makesNumbers(stored);
@@ -74,11 +72,22 @@ function keyIsShown(table: Table, key: Values, alias: Sql, physical: CatalogTabl
     sql` CROSS JOIN `,
   );
   const where = and(columns.flatMap(({ terms }) => terms));
-  const keyColumns = (of: Sql) => commaList([...key.keys()].map((column) => sql`${of}.${name(column.name)}`));
-  return sql`(${keyColumns(alias)}) = (SELECT ${keyColumns(sql`_k`)} FROM ${from} WHERE ${where} LIMIT 1)`;
+  return sql`(${columnsIn(alias, key.keys())}) = (SELECT ${columnsIn(sql`_k`, key.keys())} FROM ${from} WHERE ${where} LIMIT 1)`;
 }
 
 /** Returns the columns of a table's primary key, in the order of the key. */
 export function keyOf(table: Table): readonly Column[] {
   return table.primaryKey.map((column) => table.columns.get(column)!);
+}
+
+/** `FROM … WHERE …` that finds the row with these values in its primary key or in a unique constraint. */
+export function rowWith(table: Table, key: Values, catalog: Catalog): Sql {
+  const target = name(table.name);
+  return sql`FROM ${target} WHERE ${keyIs(table, key, target, catalog)}`;
+}
+
+/** Makes the SQL of the primary key of the written row of a table, as a JSON object. */
+export function keyJson(table: Table, catalog: Catalog): Sql {
+  const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
+  return jsonObject(keyOf(table), refer, catalog.tables.get(table.name));
 }

@@ -1,7 +1,7 @@
 import type { ListPlan } from "../plan/list-plan.js";
 import { integer, internalName, name, param, Slot, type Sql, sql, sum } from "../sql-text/fragment.js";
 import type { CandidateSource } from "./candidates.js";
-import type { Gate } from "./gate.js";
+import { type Gate, narrowed } from "./gate.js";
 
 /**
  * What it costs a `contains` filter to search one byte: this number, plus 1 for each byte of the text that is looked
@@ -15,27 +15,21 @@ const searchedByteCost = 300;
  */
 const searchCostMax = 80_000_000_000;
 
-/**
- * The part of a list's statement that finds out, before anything is searched, what the `contains` filters of the list
- * would cost.
- */
+/** What finds out, before anything is searched, what the `contains` filters of a list would cost. */
 export interface SearchBudget {
   /**
    * The gate of the list's statement (what is decided before any row is read). It is closed, so that no row is read,
    * also where the search would cost more than is allowed.
    */
   readonly gate: Gate;
-  /**
-   * The SQL of a JSON array `[rows that would be searched, 1 if the cost is allowed, else 0]`, or of NULL where the
-   * cost is not measured.
-   */
+  /** A JSON array `[rows that would be searched, 1 if the cost is allowed, else 0]`; NULL if not measured. */
   readonly measured: Sql;
 }
 
 /**
  * Makes the SQL that limits the cost of a list's `contains` filters. SQLite's `instr` compares the text at every place,
- * so the cost grows with both lengths. Only for the first page of a window (rows that are counted as one) the cost is
- * measured: later pages search what is left of the same rows.
+ * so the cost grows with both lengths. Only for the first page of a window the cost is measured: later pages search
+ * what is left of the same rows.
  */
 export function searchBudget(plan: ListPlan, source: CandidateSource): SearchBudget {
   const { searches, window } = plan;
@@ -47,17 +41,9 @@ export function searchBudget(plan: ListPlan, source: CandidateSource): SearchBud
     return sql`ifnull(sum(_w.${bytes[i]!}), 0) * ${each}`;
   });
   const fits = sql`${sum(costs)} <= ${integer(searchCostMax)}`;
-  const isOpen = sql`(SELECT fits FROM _searched)`;
+  const searched = sql`_searched AS MATERIALIZED (SELECT count(*) AS n, ${fits} AS fits FROM (${sizes(plan, bytes, source)}) AS _w)`;
   return {
-    gate: {
-      ...gate,
-      ctes: [
-        ...gate.ctes,
-        sql`_searched AS MATERIALIZED (SELECT count(*) AS n, ${fits} AS fits FROM (${sizes(plan, bytes, source)}) AS _w)`,
-      ],
-      limited: (limit) => sql`CASE WHEN ${isOpen} THEN ${gate.limited(limit)} ELSE 0 END`,
-      counted: (count) => sql`CASE WHEN ${isOpen} THEN ${gate.counted(count)} ELSE 0 END`,
-    },
+    gate: narrowed(gate, [searched], sql`(SELECT fits FROM _searched)`),
     measured: sql`(SELECT json_array(n, fits) FROM _searched)`,
   };
 }

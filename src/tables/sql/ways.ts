@@ -1,6 +1,5 @@
 import type { ColumnReference, Expression } from "../../rules/ast.js";
 import { existsIn, substitute } from "../../rules/walk.js";
-import type { CatalogIndex } from "../../schema/catalog.js";
 import { rowKeyOf, type WalkedWay } from "../plan/access-path.js";
 import type { ListPlan } from "../plan/list-plan.js";
 import type { Seek } from "../plan/plan-check.js";
@@ -10,27 +9,28 @@ import {
   and,
   commaList,
   empty,
+  indexedBy,
   integer,
   internalName,
   join,
   name,
   or,
-  physicalName,
   type Sql,
   sql,
   sum,
+  unquoted,
 } from "../sql-text/fragment.js";
-import { type CandidateSource, concatenated, distinct, limitOf, shownColumn } from "./candidates.js";
-import type { Gate } from "./gate.js";
-import { armsAfter, columnsOfAlias, notBehind, orderBy, placeOf, type Refer } from "./place.js";
+import { type CandidateSource, concatenated, limitOf, searched, selectList } from "./candidates.js";
+import { type Gate, narrowed } from "./gate.js";
+import { columnsOfAlias, firstAfter, notBehind, orderBy, placeOf, type Refer } from "./place.js";
 import { existsSql, listed, noNames, predicate, type SqlNames } from "./predicate.js";
 
 /**
- * Makes the source of candidates (rows to test) for a list whose rows are found by ways: index walks from a known
- * value, such as the caller's id (docs/reference/http.md#ways). Common table expressions hold the rows that are found
- * in each hop (a table that a way passes). `_keys` holds the values that the ways have come to: `w`, the number of the
- * way, and `k`, what the way's column of the listed table has to equal. The gate is closed, so that no row is read,
- * also where more rows than the scan limit are found in the hops.
+ * Makes the source of candidates for a list whose rows are found by ways: index walks from a known value, such as the
+ * caller's id (docs/reference/http.md#ways). Common table expressions hold the rows that are found in each hop. `_keys`
+ * holds the values that the ways have come to: `w`, the number of the way, and `k`, what the way's column of the listed
+ * table has to equal. The gate is closed, so that no row is read, also where more rows than the scan limit are found in
+ * the hops.
  */
 export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gate): CandidateSource {
   const hops = ways.map((way, w) => hopsOf(plan, way, w, gate));
@@ -52,19 +52,14 @@ export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gat
     sql`_keys AS MATERIALIZED (${concatenated(together, empty)})`,
   ];
   return {
-    gate: {
-      ...gate,
-      ctes: [...gate.ctes, ...ctes],
-      limited: (limit) => sql`CASE WHEN ${few} THEN ${gate.limited(limit)} ELSE 0 END`,
-      counted: (count) => sql`CASE WHEN ${few} THEN ${gate.counted(count)} ELSE 0 END`,
-    },
+    gate: narrowed(gate, ctes, few),
     ways: {
       links,
       left: sql`(${integer(plan.scanLimit)} - ${links})`,
       isFirst: ways.length === 1 ? null : firstOf(ways),
     },
     inAnyOrder: (columns, more, limit) => {
-      const list = shown(plan, columns, more);
+      const list = selectList(plan, columns, more);
       const selects = ways.map(
         (way, w) =>
           sql`SELECT ${list} FROM ${keysName(w)} AS _k CROSS JOIN ${searched(plan, way.index, sql`_t`)} WHERE ${isReached(way, sql`_t`, sql`_k`)}`,
@@ -76,7 +71,7 @@ export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gat
     inOrder: (columns, more, limitClause, until) => {
       const [rowKey] = rowKeyOf(plan.table, plan.catalog.tables.get(plan.table.name))!;
       const row = name(rowKey!);
-      return sql`SELECT ${shown(plan, columns, more)} FROM (${merged(plan, ways, row, limitClause, until)}) AS _k CROSS JOIN ${name(plan.table.name)} AS _t NOT INDEXED WHERE _t.${row} = _k.p`;
+      return sql`SELECT ${selectList(plan, columns, more)} FROM (${merged(plan, ways, row, limitClause, until)}) AS _k CROSS JOIN ${name(plan.table.name)} AS _t NOT INDEXED WHERE _t.${row} = _k.p`;
     },
     refer: columnsOfAlias(sql`_t`),
     exact: all.every(({ exact }) => exact),
@@ -99,8 +94,8 @@ interface HopSql {
 }
 
 /**
- * Makes a SELECT of the values with which a way goes on from one of its hops (the tables that it passes). `cte` holds
- * the rows that were found in that hop.
+ * Makes a SELECT of the values with which a way goes on from one of its hops. `cte` holds the rows that were found in
+ * that hop.
  */
 function keysOf(cte: Sql): Sql {
   return sql`SELECT DISTINCT k FROM ${cte} WHERE ok AND k IS NOT NULL`;
@@ -120,9 +115,9 @@ function hopsOf({ scanLimit }: ListPlan, { from, hops }: WalkedWay, w: number, g
     const row = aliasName(alias);
     made.push({
       cte: internalName("l", w * hopsMax + i),
-      rows: sql`SELECT ${row}.${name(hop.key)} AS k, ${and(tests)} AS ok FROM ${source}${name(hop.table)} AS ${row} ${hint(hop.index)} WHERE ${row}.${name(hop.by)} = ${value} LIMIT ${gate.limited(integer(scanLimit + 1))}`,
+      rows: sql`SELECT ${row}.${name(hop.key)} AS k, ${and(tests)} AS ok FROM ${source}${name(hop.table)} AS ${row} ${indexedBy(hop.index)} WHERE ${row}.${name(hop.by)} = ${value} LIMIT ${gate.limited(integer(scanLimit + 1))}`,
       exact: hop.tests.every((test) => existsIn(test).length === 0),
-      seek: { alias: row.text.replaceAll('"', ""), columns: [hop.by] },
+      seek: { alias: unquoted(row), columns: [hop.by] },
     });
   }
   return made;
@@ -141,19 +136,6 @@ function renamed(test: Hop["tests"][number], from: string, to: string): Expressi
   return substitute(test, (reference) =>
     isOwn(reference) ? { ...reference, source: { alias: to } } : reference,
   );
-}
-
-function hint(index: CatalogIndex | null): Sql {
-  return index === null ? sql`NOT INDEXED` : sql`INDEXED BY ${physicalName(index.name)}`;
-}
-
-function searched({ table }: ListPlan, index: CatalogIndex | null, alias: Sql): Sql {
-  return sql`${name(table.name)} AS ${alias} ${hint(index)}`;
-}
-
-function shown({ catalog, table }: ListPlan, columns: readonly Sql[], more: readonly Sql[]): Sql {
-  const list = distinct(columns).map((column) => shownColumn(catalog, table, sql`_t`, column));
-  return list.length + more.length === 0 ? sql`1` : commaList([...list, ...more]);
 }
 
 /** Makes the condition that the row of `alias` is one to which a way leads from the value `k` of `source`. */
@@ -251,6 +233,5 @@ function nextOf(plan: ListPlan, way: WalkedWay, alias: Sql, row: Sql, source: Sq
   const seek = (arm: readonly Sql[]) =>
     sql`(SELECT ${alias}.${row} FROM ${searched(plan, way.index, alias)} WHERE ${and([isReached(way, alias, source), ...arm])}${orderBy(order, y)} LIMIT 1)`;
   if (begin === null) return seek([]);
-  const arms = armsAfter(order, y, begin).map((arm) => seek([arm]));
-  return arms.length === 1 ? arms[0]! : sql`coalesce(${commaList(arms)})`;
+  return firstAfter(order, y, begin, (arm) => seek([arm]));
 }

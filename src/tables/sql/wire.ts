@@ -86,9 +86,7 @@ export function storedBytes<C extends ShownColumn>(
   return sum(sizes);
 }
 
-/**
- * How many members one call of json_object may have: each takes two arguments, and D1 allows a function 32 arguments.
- */
+/** How many members one json_object may have, two arguments each: D1 allows a function 32 arguments. */
 const jsonObjectPairsMax = 16;
 
 function concatenatedObject<C extends ShownColumn>(columns: readonly C[], shownOf: (column: C) => Sql): Sql {

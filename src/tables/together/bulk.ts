@@ -19,10 +19,7 @@ import { returnedRow } from "../sql/returning.js";
 import { bind, bindValue } from "../sql-text/fragment.js";
 import type { WriteStep } from "./step.js";
 
-/**
- * How many bytes the JSON of all the rows may have, as it is sent as one parameter: D1 takes 2 MB. With more, the rows
- * are written one by one.
- */
+/** Up to how many bytes of JSON rows are sent as one parameter, of which D1 takes 2 MB, and not one by one. */
 const textBytesMax = 1_900_000;
 /** With more rows than this, the statement that creates them counts as long work (`Duration`). */
 const shortRowsMax = 64;

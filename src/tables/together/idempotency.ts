@@ -54,10 +54,7 @@ export interface Showing {
   readonly reads: Memo<Counted<Sql>>;
 }
 
-/**
- * The outcome of writes that are carried out only once: that of `writeTogether`, or `replayed` with the rows of the
- * kept answer.
- */
+/** The outcome of writes that happen once: of `writeTogether`, or `replayed` with the rows of the kept answer. */
 export type Once = Together | { readonly outcome: "replayed"; readonly rows: readonly WrittenTogether[] };
 
 /**
@@ -126,9 +123,7 @@ function isKeptDirectly(write: RowWrite): boolean {
 const notKeepable = badRequest(
   `${idempotencyHeader}: the key of this table is made by a default, by which a row cannot be found`,
 );
-/**
- * The reason with which a transaction is undone because its answer cannot be kept: a trigger has taken the row away.
- */
+/** Why a transaction is undone whose answer cannot be kept: a trigger has taken the row away. */
 const unkept = "unkept";
 const takenAway = badRequest(
   `${idempotencyHeader}: a trigger of the table takes the row away, so that there is no answer to keep`,

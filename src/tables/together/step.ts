@@ -10,13 +10,10 @@ import { ignored } from "../row/refused-write.js";
 import type { RowWrite } from "../row/row-write.js";
 import { durationOf, logicalRows, rowsReadBy, triggersOf, type WrittenRow } from "../row/sent-write.js";
 import type { AnswerSource } from "../sql/kept-answers.js";
-import type { NotWritten } from "../sql/row.js";
+import type { NotWritten } from "../sql/write-statement.js";
 import { bind, type SlotValues } from "../sql-text/fragment.js";
 
-/**
- * One of several writes that are carried out in one transaction. If it may not be done, its statements undo the whole
- * transaction.
- */
+/** One of several writes of a transaction. If it may not be done, its statements undo the transaction. */
 export interface WriteStep {
   /**
    * Makes the statements that carry out this write, with guards that undo the transaction where it may not be done. The
@@ -25,10 +22,7 @@ export interface WriteStep {
   readonly statements: (abort: string) => readonly Statement[];
   /** Reads what this write has done from the results of its statements. */
   readonly read: (results: readonly Result[]) => StepOutcome;
-  /**
-   * Tells why this write was not done. `reason` is what the guard gave that has undone the transaction, without
-   * `abort`.
-   */
+  /** Tells why this write was not done. `reason` is what the guard gave, without `abort`. */
   readonly refused: (reason: string) => NotStanding;
   /**
    * The writes that this step may come to, such as an update or an insert. If the database refuses the step with an
@@ -78,10 +72,7 @@ export interface StepRow {
 /** What a step of a transaction has done. */
 export interface StepOutcome {
   readonly rows: readonly StepRow[];
-  /**
-   * The write that the step has come to; null where it has written nothing, because an upsert has left an existing row
-   * as it is.
-   */
+  /** The write that the step has come to; null where an upsert has left an existing row as it is. */
   readonly write: RowWrite | null;
   /**
    * Those statements of `WriteStep.asked` that were needed for this outcome: `rowsRead` is known only if SQLite finds
@@ -90,19 +81,14 @@ export interface StepOutcome {
   readonly asked: readonly CountedStatement[];
   /** How many rows the step has read, if SQLite finds them in the expected way; null where that is unknown. */
   readonly rowsRead: number | null;
-  /**
-   * How many rows the step has written as SQLite counts them, which includes entries that triggers have added to the
-   * log of changes.
-   */
+  /** How many rows were written as SQLite counts, with the entries that triggers add to the log of changes. */
   readonly rowsWritten: number;
 }
 
 /** What a step has that creates several rows by one statement, beside what every step has. */
 export interface StepParts {
   readonly count: number;
-  /**
-   * Makes a step that creates only the first `count` of the rows. It serves to find the row that the database refuses.
-   */
+  /** Makes a step that creates only the first rows, to find the one that the database refuses. */
   readonly first: (count: number) => WriteStep;
   /** The write that would create the row with this index by itself. It serves to explain an error of the database. */
   readonly write: (index: number) => RowWrite;
@@ -113,9 +99,7 @@ export interface NotStanding {
   /** For a step that creates several rows, the index of the row to blame. */
   readonly part?: number;
   readonly refusal: Refusal;
-  /**
-   * The columns that have other values than the request expects; null where the step was refused for another reason.
-   */
+  /** The columns that have other values than expected; null where that was not the reason. */
   readonly differing: readonly string[] | null;
 }
 
@@ -222,10 +206,7 @@ export const unknownReference = badRequest(
 const stale = new Refusal("precondition_failed", "the row is of another version by now");
 const changed = new Refusal("conflict", "the row was changed by someone else");
 
-/**
- * Returns, for each write that the steps may come to, what the triggers do that it fires: those of the project's owner
- * and the server's own.
- */
+/** What the owner's and the server's triggers do, for each write that the steps may come to. */
 export function triggersOfSteps(steps: readonly WriteStep[]): readonly TriggersReached[] {
   return steps.flatMap(({ writes }) => writes.map(triggersOf));
 }

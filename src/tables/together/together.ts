@@ -16,10 +16,7 @@ import {
   type WriteStep,
 } from "./step.js";
 
-/**
- * Statements of the server's own that run in one transaction with the writes of a request, such as those that keep the
- * answer.
- */
+/** Statements of the server's own in a transaction with the writes of a request, such as keeping the answer. */
 export interface Beside {
   /**
    * Makes the statements that come before all writes. A guard among them can undo the transaction with
@@ -45,10 +42,7 @@ export const nothingBeside: Beside = {
   last: () => [],
 };
 
-/**
- * Joins several `Beside` for one transaction: at each place the statements of the first come first, then those of the
- * second, and so on.
- */
+/** Joins several `Beside`: at each place the statements of the first come first, then those of the second. */
 export function allBeside(parts: readonly Beside[]): Beside {
   return {
     before: (nonce) => parts.flatMap((part) => part.before(nonce)),
@@ -147,10 +141,7 @@ async function attempt(
   }
 }
 
-/**
- * Turns an error of the database into the refusal of the step to blame. Throws the error where it is no fault of the
- * request.
- */
+/** Turns the database's error into a refusal of the step to blame; throws it where no request is at fault. */
 async function refusedBy(
   error: unknown,
   { at, writes }: Blamed,
@@ -198,17 +189,15 @@ function stoppedBy(
   return { outcome: "refused", at: refused.part ?? Number(index), ...refused };
 }
 
-interface Assembled {
-  readonly statements: readonly Statement[];
-  readonly read: (results: readonly Result[]) => readonly WrittenTogether[];
-}
-
 function assembled(
   steps: readonly WriteStep[],
   execution: WriteExecution,
   nonce: string,
   beside: Beside,
-): Assembled {
+): {
+  readonly statements: readonly Statement[];
+  readonly read: (results: readonly Result[]) => readonly WrittenTogether[];
+} {
   const isLogged = triggersOfSteps(steps).some(({ logged }) => logged);
   const statements: Statement[] = [...beside.before(nonce)];
   const marks: number[] = [];
@@ -271,9 +260,7 @@ function questionsOf(steps: readonly WriteStep[], { plans, nowMs }: WriteExecuti
     .filter(({ statements }) => statements.length > 0);
 }
 
-/**
- * Whether it is known how many rows a step has examined. The questions about query plans have to be answered before.
- */
+/** Whether it is known how many rows a step has examined, after the questions about plans are answered. */
 function isExact({ asked }: StepOutcome, { plans, nowMs }: WriteExecution): boolean {
   return asked.every((counted) => plans.questionOf(counted, nowMs).isExact([]));
 }
@@ -311,10 +298,7 @@ async function failedAt(
   });
   if (all === 1) return { ...blamed(0), error };
   const first = (count: number) => (parts === undefined ? steps.slice(0, count) : [parts.first(count)]);
-  /**
-   * Tries the first `count` steps in a transaction that is undone. Returns the error with which they fail; null where
-   * they can be done.
-   */
+  /** Tries the first `count` steps and undoes them: the error with which they fail; null where they can be done. */
   const tried = async (count: number): Promise<unknown> => {
     const { before, around, last }: Beside =
       count === all ? beside : { ...nothingBeside, around: beside.around };

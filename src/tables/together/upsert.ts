@@ -19,18 +19,12 @@ import {
   type WriteTarget,
 } from "../row/row-write.js";
 import { durationOf, sentWrite, triggersOf } from "../row/sent-write.js";
+import { updateStatement } from "../sql/change.js";
+import { insertStatement, type Unless } from "../sql/insert.js";
 import { type AnswerSource, stageIsThere, wasThere } from "../sql/kept-answers.js";
-import {
-  changedOrMissing,
-  getStatement,
-  insertedOrThere,
-  insertStatement,
-  isReadableWith,
-  isThereWith,
-  rowWith,
-  type Unless,
-  updateStatement,
-} from "../sql/row.js";
+import { getStatement } from "../sql/row.js";
+import { rowWith } from "../sql/row-key.js";
+import { changedOrMissing, insertedOrThere, isReadableWith, isThereWith } from "../sql/upsert.js";
 import { bind, type SlotValues, type Sql, sql } from "../sql-text/fragment.js";
 import { type NotStanding, outcomeOf, type StepAnswer, type WriteStep } from "./step.js";
 
@@ -304,10 +298,7 @@ function insertUnless(
   };
 }
 
-/**
- * The statement that undoes the transaction where a trigger has ignored the insert of an upsert; none where no trigger
- * can.
- */
+/** Undoes the transaction where a trigger has ignored the insert of an upsert; none where no trigger can. */
 function unlessIgnored(created: RowWrite, key: RowValues, abort: string): readonly Statement[] {
   const { access } = created;
   if (!triggersOf(created).ignore) return [];

@@ -7,13 +7,10 @@ import type { RuleAction } from "../../../src/rules/ast.js";
 import { specialiseForRole } from "../../../src/rules/specialise.js";
 import { applySafe } from "../../../src/schema/apply.js";
 import { loadSchemaInForce } from "../../../src/schema/in-force.js";
+import { deleteStatement, updateStatement } from "../../../src/tables/sql/change.js";
 import { rowCreated, rowOfTable, rowRead, rowUpdated } from "../../../src/tables/sql/explained.js";
-import {
-  deleteStatement,
-  getStatement,
-  insertStatement,
-  updateStatement,
-} from "../../../src/tables/sql/row.js";
+import { insertStatement } from "../../../src/tables/sql/insert.js";
+import { getStatement } from "../../../src/tables/sql/row.js";
 import type { Values } from "../../../src/tables/sql/row-key.js";
 import { Slot } from "../../../src/tables/sql-text/fragment.js";
 
