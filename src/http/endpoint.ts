@@ -12,7 +12,7 @@ export interface Endpoint {
   readonly path: string;
   /**
    * The path by which the router knows the endpoint, with `path` as one of its cases. It is given only if RegExpRouter
-   * cannot have `path` beside the path of another endpoint.
+   * cannot take both `path` and the path of another endpoint.
    */
   readonly routedAs?: string;
   /** Whether it also gets requests of other methods, and refuses them itself. */
