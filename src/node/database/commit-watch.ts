@@ -10,7 +10,8 @@ const othersEveryMs = 1_000;
 export class CommitWatch implements Commits {
   #count = 0;
   /**
-   * Wakes a waiting caller; each with the number of commits that it knew of. Those who have waited longest come first.
+   * What wakes each waiting caller, with the number of commits that it knew of. Those who have waited longest come
+   * first.
    */
   readonly #waiting = new Map<() => void, number>();
   #isWaking = false;

@@ -22,8 +22,8 @@ const interruptEveryMs = 5;
 const readLockWaitMs = 250;
 
 /**
- * Runs one task at a time. It may be interrupted only while a statement runs: at other times that would have no effect,
- * or block the thread.
+ * A connection, which runs one task at a time. It may be interrupted only while a statement runs: at other times that
+ * would have no effect, or block the thread.
  */
 class Lane {
   /** @type {NativeDatabase | null} */
