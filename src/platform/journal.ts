@@ -63,6 +63,7 @@ export type ReceiptValues = readonly [
   sum?: readonly [requests: ReceiptSum["requests"], unknownReads: ReceiptSum["unknownReads"]],
 ];
 
+/** `receiptOf` turns the values back. */
 export function receiptValues(receipt: Receipt): ReceiptValues {
   const { sum } = receipt;
   const values = valuesBeforeSum(receipt);
@@ -85,6 +86,7 @@ function valuesBeforeSum(receipt: Receipt) {
   ] as const;
 }
 
+/** Turns back what `receiptValues` has made. */
 export function receiptOf(values: ReceiptValues): Receipt {
   const sum = values[11];
   return {
