@@ -108,7 +108,7 @@ async function explainedLocally(project: ProjectDirectory, body: Body): Promise<
     const version = found!.rows[0]![0] as number | null;
     const live = unlessRefused(await createProjectSource(config, database, log).current(version));
     const platform = { clock: systemClock, random: systemRandom, log };
-    // Up to an hour.
+    // A statement of `svc explain` is stopped only after an hour.
     const longWork = () => ({ principal: "cli", isKey: false, withinMs: 3_600_000 });
     return unlessRefused(await explain(question, { database, platform, config, project: live, longWork }));
   });
