@@ -18,8 +18,8 @@ import { tableRoutes } from "./tables/routes/routes.js";
 import { writesEndpoints } from "./writes/routes.js";
 
 /**
- * Builds the function that answers the server's requests, and the server's background work, from what the runtime
- * provides. They are the same for every runtime; `docs/architecture.md` follows a request through them.
+ * Builds the answering of requests and the background work from what the runtime provides. They are the same for every
+ * runtime; `docs/architecture.md` follows a request through them.
  */
 export async function createApp(options: AppOptions) {
   const { config, publicBaseUrl, consoleUrl } = options;
@@ -38,8 +38,8 @@ export async function createApp(options: AppOptions) {
   const app = newRouter(origins);
   app.route("/auth", authRoutes(auth.context, callers, identified, clientOf));
 
-  // Where the console has an address of its own, no page of another origin may use what is served there, not even one
-  // that `cors.allowed_origins` of svc.toml allows.
+  // If the console has an address of its own, no page of another origin may use what is served there, not even one that
+  // `cors.allowed_origins` allows.
   const consoleOrigins: OriginPolicy =
     consoleUrl === null
       ? origins
@@ -70,7 +70,7 @@ export async function createApp(options: AppOptions) {
   const answering = createAnswering(options, services, paths);
   return {
     fetch: answering(app, origins),
-    /** Answers requests at the console's own address (`AppOptions.consoleUrl`); null where there is none. */
+    /** Answers requests at the console's own address (`AppOptions.consoleUrl`); null if there is none. */
     consoleFetch: ownConsole && answering(ownConsole, consoleOrigins),
     upkeep: createUpkeep(services),
     endStreams: () => streams.end(),
@@ -85,7 +85,6 @@ function newRouter(origins: OriginPolicy) {
   return made;
 }
 
-/** Adds the routes for administrators: `/console` and `/admin/api`. */
 function addAdmin(admin: Router, options: AppOptions, services: Services, own: OriginPolicy): void {
   const { config, platform, readSchemaFile, surroundings } = options;
   const { api, dataApi, adminCallers, recent, clientOf: addressOf } = services;
@@ -100,8 +99,7 @@ function addAdmin(admin: Router, options: AppOptions, services: Services, own: O
     ...syncEndpoints({ ...dataApi, ...syncOf(services) }),
     ...writesEndpoints(dataApi),
   ]);
-  // The endpoint `push` is not offered under `/admin/api/data`: it is for applications that write while they are
-  // offline.
+  // `push` is for applications that write while they are offline.
   endpoints.delete("push");
   admin.route("/admin/api/data", tableRoutes(dataApi, endpoints));
   admin.route("/admin/api/operations", operationRoutes(dataApi));

@@ -11,8 +11,8 @@ import { endings, parameterNames } from "./endpoints.js";
 import type { Services } from "./services.js";
 
 /**
- * Returns a function that puts around a router what every request gets: CORS, the check of the host, transport
- * security, metrics and the request log.
+ * Puts around a router what every request gets: CORS, the check of the host, transport security, metrics and the
+ * request log.
  * @param paths the patterns of all routes, by which the log names a request's route
  */
 export function createAnswering(

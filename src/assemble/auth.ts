@@ -12,7 +12,7 @@ import type { AppOptions } from "./app-options.js";
 import { currentProject } from "./current-project.js";
 import type { Keys } from "./keys.js";
 
-/** What signing in needs, and the queue of mails, which it shares with the server's upkeep. */
+/** What signing in needs, and the outbox, which it shares with the server's upkeep. */
 export interface Auth {
   readonly context: AuthContext;
   readonly outbox: () => Outbox;
@@ -55,9 +55,9 @@ export async function createAuth(
       from: config.mail.from,
     });
   const onlyOutbox = newOutbox();
-  // The outbox keeps in memory which mails are being sent. A runtime that may cancel requests in the middle could leave
-  // a mail marked so forever. There, each use gets a new outbox. Even so no mail is sent twice: a process that sends a
-  // mail claims it in the database for some time (a lease).
+  // The outbox keeps in memory which mails are being sent. If a runtime may cancel requests in the middle, a mail could
+  // stay marked forever, so each use gets a new outbox. The lease of a mail in the database still keeps it from being
+  // sent twice.
   const outbox = () => (platform.requestsVanish ? newOutbox() : onlyOutbox);
   return { context, outbox };
 }

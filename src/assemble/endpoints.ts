@@ -7,8 +7,8 @@ import { dataEndpoints } from "../openapi/data-paths.js";
 
 const endpoints = [...authEndpoints, ...adminEndpoints, ...consoleEndpoints, ...dataEndpoints(false)];
 
-/** The security events of all endpoints, for the request log. */
+/** The security events of all endpoints. */
 export const endings = endingsOf(endpoints);
 
-/** Returns the names of a request's parameters that the request log may show. */
+/** For the request log, with the parameters of all endpoints. */
 export const parameterNames = createParameterNames(endpoints);

@@ -5,8 +5,7 @@ import { deriveBytes, type KeyPurpose } from "../encoding/secret-keys.js";
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * Derives the server's keys from its secret, one for each purpose, and likewise from the previous secret while the
- * secret is being changed.
+ * Derives a key for each purpose from the server's secret, and from the previous one while the secret is being changed.
  */
 export async function deriveKeys(secrets: Keyring<Bytes>) {
   const keysFor = (purpose: KeyPurpose) => mapKeyring(secrets, (secret) => deriveBytes(secret, purpose));

@@ -55,8 +55,8 @@ export async function createServices(options: AppOptions) {
     api,
     callers,
     /**
-     * For `/admin/api/data`, where administrators and `project:backend` keys work with rows without being bound by the
-     * rules of tables. `dataCallers` finds out who asks, in the same round trip as the first statements of the request.
+     * For `/admin/api/data`, where the rules of tables do not bind administrators and `project:backend` keys.
+     * `dataCallers` finds out who asks, in the same round trip as the first statements of the request.
      */
     dataApi: { ...api, callers: dataCallers(adminCallers), takesPreviews: true } satisfies ApiServices,
     adminCallers,

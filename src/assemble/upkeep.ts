@@ -10,25 +10,25 @@ import { retirePushes } from "../writes/ledger.js";
 import { currentProject } from "./current-project.js";
 import type { Services } from "./services.js";
 
-/** Background work that the runtime runs at certain times, independent of requests. */
+/** Background work that the runtime runs at certain times. */
 export interface Upkeep {
-  /** To be called once at start: sends mails that an earlier process left unsent. */
+  /** Once at start: sends mails that an earlier process left unsent. */
   resumeMail(): Promise<void>;
-  /** To be called every few seconds: sends mails that are due. */
+  /** Every few seconds: sends mails that are due. */
   deliverMail(): Promise<void>;
   /**
-   * To be called every minute or so: deletes what has expired, and receipts (records of what requests have cost) and
-   * entries of the log of changes after their retention periods.
+   * Every minute or so: deletes what has expired, and receipts and entries of the log of changes after their retention
+   * periods.
    */
   purge(): Promise<void>;
   /**
-   * To be called every few seconds: writes receipts (records of what requests have cost) that wait in memory to the
-   * journal, and moves those in the journal to the database.
+   * Every few seconds: writes receipts that wait in memory to the journal, and moves those in the journal to the
+   * database.
    */
   collectUsage(): Promise<void>;
   /**
-   * To be called once at the end: lets the mails that are being sent finish, sends no others, and stores the receipts
-   * (records of what requests have cost) that wait in memory.
+   * Once at the end: lets the mails that are being sent finish, sends no others, and stores the receipts that wait in
+   * memory.
    */
   finish(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export interface Upkeep {
 export function createUpkeep({ api, auth: { outbox }, recorder }: Services): Upkeep {
   const { platform, config, projects } = api;
   const { database, clock, journal } = platform;
-  /** The tables of the schema in force that keep a history of their rows; none where no schema can be served. */
+  /** The tables that keep a history of their rows; none if no schema can be served. */
   const keptLogs = async (): Promise<readonly Kept[]> => {
     const project = await currentProject(projects, database);
     if (isRefusal(project)) return [];
@@ -53,9 +53,9 @@ export function createUpkeep({ api, auth: { outbox }, recorder }: Services): Upk
     deliverMail: () => outbox().deliverDue(),
     purge: async () => {
       await purge(platform, config);
-      // The journal's receipts are moved to the database before old receipts are deleted. The order matters where a
-      // receipt is in the journal twice: the second copy is recognised as a duplicate only while the first is in the
-      // database, and deleting old receipts may remove that one.
+      // First the journal's receipts go to the database. If a receipt is in the journal twice, the second copy is
+      // recognised as a duplicate only while the first is in the database, and deleting old receipts may remove that
+      // one.
       await journal.collect();
       await retireReceipts(platform, config.usage.retention_days);
       await retireChanges(database, await keptLogs(), clock.now());

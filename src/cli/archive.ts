@@ -9,29 +9,29 @@ import { configFile, schemaFile } from "../project/file-names.js";
 import { RefusedError } from "./command.js";
 import { withProgress } from "./progress.js";
 
-/** The names that the project's two files, svc.toml and svc.schema.yaml, have in an archive. */
+/** The project's own two files in an archive. */
 export const textEntries = [configFile, schemaFile] as const;
-/** The name that the project's database has in an archive. */
+/** The project's database in an archive. */
 export const databaseEntry = "data.db";
-/** The names of everything that an archive may hold, in the order in which they are written. */
+/** Everything that an archive may hold, in the order in which it is written. */
 const entryNames: readonly string[] = [...textEntries, databaseEntry];
 
 const textBytesMax = 4_194_304;
 /**
- * How many bytes may follow the last entry of an archive: 1 MiB. Programs that write tar files pad the last record, of
- * 10 KiB or somewhat more, with zeros.
+ * How many bytes may follow the last entry. Programs that write tar files pad the last record, of 10 KiB or somewhat
+ * more, with zeros.
  */
 const tailBytesMax = 1_048_576;
 
 /**
- * Opens a new file for writing, which only its owner may read. The file is made at once, and not with the first write,
- * when its directory might be gone or about to be removed.
+ * Opens a new file that only its owner may read. It is made at once, and not with the first write, when its directory
+ * might be gone or about to be removed.
  */
 const newFile = (to: string) => createWriteStream(to, { fd: openSync(to, "wx", privateFile), flush: true });
 
 /**
- * Packs the project's files that are in the directory `from` into a new .tar.gz, `to`. Throws RefusedError where one of
- * the two texts is larger than 4 MiB or the database is not sound, because `readArchive` would refuse that.
+ * Packs the project's files in `from` into a new .tar.gz, `to`. Throws RefusedError if one of the two texts is larger
+ * than 4 MiB or the database is not sound, because `readArchive` would refuse that.
  */
 export async function writeArchive(from: string, to: string): Promise<void> {
   const at = (name: string) => join(from, name);
@@ -43,7 +43,7 @@ export async function writeArchive(from: string, to: string): Promise<void> {
   const archive = pack();
   const gzip = createGzip();
   const written = pipeline(archive, gzip, newFile(to));
-  // The entries of the archive are all started at once. The tar library (tar-stream) writes them one after the other.
+  // tar-stream writes the entries one after the other.
   const packed = headers.map((header) => pipeline(createReadStream(at(header.name)), archive.entry(header)));
   archive.finalize();
   const bytes = headers.reduce((sum, { size }) => sum + size, 0);
@@ -51,8 +51,8 @@ export async function writeArchive(from: string, to: string): Promise<void> {
 }
 
 /**
- * Unpacks a project's archive into an empty directory. Throws RefusedError unless the archive is whole, has at most 1
- * MiB after its end, and holds both texts, perhaps a sound database, and nothing else.
+ * Unpacks an archive into an empty directory. Throws RefusedError unless the archive is whole, has at most 1 MiB after
+ * its end, and holds both texts, perhaps a sound database, and nothing else.
  */
 export async function readArchive(file: string, into: string): Promise<void> {
   const { size } = statSync(file);
@@ -60,15 +60,13 @@ export async function readArchive(file: string, into: string): Promise<void> {
   const entries = extract();
   const endless = `it goes on for ${tailBytesMax} bytes after its end`;
   let bytesLeft = tailBytesMax;
-  // Unpacking stops where an archive goes on for too long after an entry: a few compressed megabytes can unpack to
-  // zeros for a whole day.
+  // A few compressed megabytes can unpack to zeros for a whole day.
   const gunzip = createGunzip().on("data", (chunk: Buffer) => {
     bytesLeft -= chunk.length;
     if (bytesLeft < 0) gunzip.destroy(new RefusedError(`${file}: ${endless}`));
   });
   const fed = pipeline(source, gunzip, entries);
-  // If an entry is refused, the pipeline that unpacks the archive fails too, with "premature close". That error is
-  // ignored, because the refusal says more.
+  // If an entry is refused, the pipeline fails too, with "premature close". The refusal says more.
   fed.catch(() => {});
   async function take() {
     for await (const entry of entries) {
@@ -79,8 +77,8 @@ export async function readArchive(file: string, into: string): Promise<void> {
     await fed;
   }
   await withProgress("unpack", size, () => source.bytesRead, take()).catch((error) => {
-    // Anything but a refusal or an error of the operating system (such as a full disk) comes from gunzip or tar, and
-    // means that the archive is damaged.
+    // Anything but a refusal or an error of the operating system (such as a full disk) comes from gunzip or tar: the
+    // archive is damaged.
     if (error instanceof RefusedError || typeof error.syscall === "string") throw error;
     throw new RefusedError(`${file} is no .tar.gz, or is damaged or cut off: ${error.message}`);
   });
@@ -95,9 +93,8 @@ function refuse(what: string, problem: string | null): void {
 }
 
 /**
- * What is wrong with an entry of an archive, as a message; null where nothing is. Without `into`, only the entry's
- * name, type and size are checked. With `into`, the directory to unpack into, it is also checked whether the entry is
- * there already and whether the disk has room.
+ * What is wrong with an entry, as a message. With `into`, the directory to unpack into, it is also checked whether the
+ * entry is there already and whether the disk has room.
  */
 function entryProblem({ name, type, size }: Pick<Header, "name" | "type" | "size">, into?: string) {
   // Names are compared as text and never resolved as paths, so no entry can lead to another place.
@@ -108,7 +105,7 @@ function entryProblem({ name, type, size }: Pick<Header, "name" | "type" | "size
     return `${shown} has ${size} bytes, and ${textBytesMax} at most are read`;
   if (into === undefined) return null;
   if (existsSync(join(into, name))) return `${shown} is in it twice`;
-  // Room on the disk is checked in advance, because a full disk would also disturb every other program that uses it.
+  // A full disk would also disturb every other program that uses it.
   const { bavail, bsize } = statfsSync(into);
   const free = bavail * bsize;
   return size > free ? `it has a file of ${size} bytes, and ${free} are free in ${dirname(into)}` : null;
@@ -117,7 +114,7 @@ function entryProblem({ name, type, size }: Pick<Header, "name" | "type" | "size
 async function refuseUnsound(directory: string): Promise<void> {
   const path = join(directory, databaseEntry);
   if (!existsSync(path)) return;
-  // An empty file is refused separately, because for SQLite it is a valid, empty database.
+  // For SQLite an empty file is a valid, empty database.
   const problem = statSync(path).size === 0 ? "it is empty" : await databaseProblem(path);
   refuse(`${databaseEntry} is no sound SQLite database`, problem);
 }

@@ -1,5 +1,4 @@
 /**
- * The package's `dist` directory. It is found from the path of the running code, because the command line is bundled
- * into some file below `dist`.
+ * The package's `dist` directory, found from the path of the running code, which is bundled into some file below it.
  */
 export const builtDirectory = import.meta.dirname.replace(/(?<=[\\/]dist)[\\/].*$/, "");

@@ -23,20 +23,19 @@ const bundle = await rolldown({
 const { output } = await bundle.write({
   dir: directory,
   format: "cjs",
-  // This option turns each dynamic `import()` into `require`, because code that was compiled from a code cache cannot
-  // use `import()`.
+  // Turns each dynamic `import()` into `require`, because code from a code cache cannot use `import()`.
   dynamicImportInCjs: false,
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
-  // Modules that three or more entry points of the bundle use go into one common file.
+  // Modules that three or more entry points use go into one common file.
   codeSplitting: { groups: [{ name: "shared", minShareCount: 3 }] },
 });
 writeFileSync(join(directory, "package.json"), '{ "type": "commonjs" }\n');
-// Makes the command executable: npm does that when it installs the package, but not again after each build.
+// npm makes the command executable when it installs the package, but not again after each build.
 chmodSync(join(directory, "main.js"), 0o755);
 
-// The files of the bundle that get no code cache, because Node itself compiles them: `main.js`, which loads the other
-// files from their caches, and those that Node loads for threads.
+// Node itself compiles these: `main.js`, which loads the other files from their caches, and those that Node loads for
+// threads.
 const unloaded = ["main.js", "libsql-file-worker.js", "libsql-long-work-thread.js"];
 const names = output.map(({ fileName }) => fileName).filter((name) => !unloaded.includes(name));
 writeCodeCaches(directory, names);

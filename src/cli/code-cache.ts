@@ -5,20 +5,20 @@ import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
 
 /**
- * The version and build of the running Node, as a text; a code cache is used only by the build that made it. V8 itself
- * checks only its own version, its flags and the length of the source; a cache of another build that passes these
- * checks can crash the process.
+ * The version and build of the running Node; a code cache is used only by the build that made it. V8 itself checks only
+ * its own version, its flags and the length of the source; a cache of another build that passes these checks can crash
+ * the process.
  */
 export const thisBuild = JSON.stringify([process.version, process.arch, process.platform, process.config]);
 
 const checksumBytes = 4;
 
-/** The path of the file that holds the code cache (compiled code as V8 stores it) of a JavaScript file. */
+/** The file of the code cache of a JavaScript file. */
 export const codeCacheOf = (path: string): string => `${path}.cache`;
 
 /**
- * Compiles a CommonJS file into the function that Node would wrap it in. Uses the file's code cache if that is
- * undamaged and made by this build of Node.
+ * Compiles a CommonJS file into the function that Node would wrap it in. Uses its code cache if that is undamaged and
+ * made by this build of Node.
  */
 export function load(path: string): Script {
   const source = sourceOf(path);
@@ -26,8 +26,8 @@ export function load(path: string): Script {
 }
 
 /**
- * Writes the code caches of the files `names` in `directory`. A cache contains all functions of its file. It does not
- * contain the directory's path, so it stays valid where the package is installed.
+ * Writes the code caches of the files `names` in `directory`. A cache contains all functions of its file, but not the
+ * directory's path, so it stays valid where the package is installed.
  */
 export function writeCodeCaches(directory: string, names: readonly string[], build = thisBuild): void {
   setFlagsFromString("--no-lazy");
@@ -36,8 +36,8 @@ export function writeCodeCaches(directory: string, names: readonly string[], bui
     const source = sourceOf(path);
     return { path, source, script: compile(name, source) };
   });
-  // The flag `--no-lazy`, by which all functions are compiled at once, is reset before the caches are made: V8 refuses
-  // a cache that was made under other flags than it runs with.
+  // `--no-lazy`, by which all functions are compiled at once, is reset before the caches are made: V8 refuses a cache
+  // that was made under other flags than it runs with.
   setFlagsFromString("--lazy");
   for (const { path, source, script } of compiled) {
     const data = script.createCachedData();

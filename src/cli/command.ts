@@ -1,27 +1,24 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { isRefusal, type Refusal } from "../http/refusal.js";
 
-/** One command of `svc`: its help, the options that it takes, and what it does. */
+/** One command of `svc`. */
 export interface Command {
-  /** The name of the command as it is typed, such as `schema apply`. */
+  /** As it is typed, such as `schema apply`. */
   readonly name: string;
-  /** The command's positional arguments and options, as shown in the help. */
+  /** The positional arguments and options, as shown in the help. */
   readonly usage: string;
   readonly summary: string;
   readonly options: NonNullable<ParseArgsConfig["options"]>;
-  /** The lines that `--help` prints below the command's summary, mostly one for each option. */
+  /** Printed by `--help` below the summary, mostly one line for each option. */
   readonly help: readonly string[];
-  /** Names of the command's required positional arguments. */
+  /** The required positional arguments. */
   readonly positionals: readonly string[];
-  /** The name of one more positional argument of the command, which may be left out. */
+  /** One more positional argument, which may be left out. */
   readonly optional?: string;
   run(invocation: Invocation): Promise<ExitCode>;
 }
 
-/**
- * The exit code of a command: 0 success, 1 a refusal, 2 wrong arguments or configuration
- * (`docs/reference/command-line.md#exit-codes`).
- */
+/** 0 success, 1 a refusal, 2 wrong arguments or configuration (`docs/reference/command-line.md#exit-codes`). */
 export type ExitCode = 0 | 1 | 2;
 
 /** The arguments and the environment of one run of a command. */
@@ -35,17 +32,17 @@ export interface Invocation {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** The error for wrong arguments. The command line prints its message and the command's help, and exits with 2. */
+/** Wrong arguments. The command line prints the message and the command's help, and exits with 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** The error by which a command refuses to do something. The command line prints its message and exits with 1. */
+/** A command refuses to do something. The command line prints the message and exits with 1. */
 export class RefusedError extends Error {
   override readonly name = "RefusedError";
 }
 
-/** Returns the outcome of an action. If the outcome is a refusal, throws RefusedError with the refusal's message. */
+/** Throws RefusedError with a refusal's message. */
 export function unlessRefused<T extends object>(outcome: T | Refusal): T {
   if (isRefusal(outcome)) throw new RefusedError(outcome.message);
   return outcome;
@@ -57,9 +54,7 @@ const common = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/**
- * Parses the arguments of a command. Returns null where they contain `--help`. Throws UsageError where they are wrong.
- */
+/** Null if the arguments contain `--help`. Throws UsageError if they are wrong. */
 export function readInvocation(
   command: Command,
   args: readonly string[],

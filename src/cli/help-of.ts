@@ -1,6 +1,6 @@
 import type { Command } from "./command.js";
 
-/** The text that `--help` prints for a command. docs/reference/command-line.md contains the same text. */
+/** What `--help` prints for a command. docs/reference/command-line.md contains the same text. */
 export function helpOf({ name, usage, summary, help }: Command): string {
   const dir = help.some((line) => line.startsWith("--dir "))
     ? []

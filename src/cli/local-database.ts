@@ -3,7 +3,7 @@ import { bringUpProjectDatabase, openProjectDatabase } from "../node/project-dat
 import type { ProjectDirectory } from "../node/project-directory.js";
 import type { Database } from "../platform/database.js";
 
-/** Opens the project's database, on which a server may be running, runs `use`, and closes the database in any case. */
+/** Runs `use` with the project's database, on which a server may be running, and closes it in any case. */
 export async function withDatabase<T>(
   project: ProjectDirectory,
   use: (database: Database) => Promise<T>,
@@ -17,8 +17,8 @@ export async function withDatabase<T>(
 }
 
 /**
- * Opens the project's database, migrates the server's own tables to this release, runs `use`, and closes the database
- * in any case. Throws ProblemsError where a later release has migrated the database.
+ * Like `withDatabase`, but first migrates the server's own tables to this release. Throws ProblemsError if a later
+ * release has migrated the database.
  */
 export function withSystemTables<T>(
   project: ProjectDirectory,
@@ -31,8 +31,8 @@ export function withSystemTables<T>(
 }
 
 /**
- * Reads the project's random id from its database. Sealed credentials of sign-in providers open only for the project
- * with the same id.
+ * The project's random id from its database. Sealed credentials of sign-in providers open only for the project with the
+ * same id.
  */
 export function projectIdOf(project: ProjectDirectory): Promise<string> {
   return withSystemTables(project, async (database) => {

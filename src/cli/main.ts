@@ -6,8 +6,8 @@ import { type Command, type ExitCode, RefusedError, readInvocation, UsageError }
 import { helpOf } from "./help-of.js";
 
 /**
- * Maps the first word of a command to the function that loads its module. Only the module of the command that was typed
- * is loaded; the list of all commands needs them all.
+ * By the first word of a command. Only the module of the command that was typed is loaded; the list of all commands
+ * needs them all.
  */
 const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonly Command[] }>>> = {
   init: () => import("./commands/init.js"),
@@ -26,7 +26,7 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
   import: () => import("./commands/import.js"),
 };
 
-// Node exits with this code, which means failure, if nothing is left to do although the command has not finished.
+// Node exits with this code if nothing is left to do although the command has not finished.
 process.exitCode = 1;
 main(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
@@ -116,7 +116,7 @@ function failed(command: Command, error: unknown): ExitCode {
   throw error;
 }
 
-/** Whether an error is one of a system call, such as a port in use or a file that cannot be read. */
+/** Such as a port in use or a file that cannot be read. */
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === "string";
 }

@@ -3,47 +3,44 @@ import { readSecretLines } from "./standard-input.js";
 
 /** A running server, on Node or on Workers, which a command calls with an API key or as an administrator. */
 export interface RemoteServer {
-  /** Calls an endpoint and returns the `data` of its answer. Throws RefusedError with the server's own message. */
+  /** Returns the `data` of the answer. Throws RefusedError with the server's own message. */
   call(method: string, path: string, body?: RemoteBody): Promise<unknown>;
-  /**
-   * Reads a list with the query's parameters to its end, page by page, and returns its rows. Throws RefusedError with
-   * the server's own message.
-   */
+  /** Reads a list to its end, page by page. Throws RefusedError with the server's own message. */
   list(path: string, parameters?: string): Promise<readonly unknown[]>;
-  /** The lines of standard input after the first one, which holds the key or password for signing in. */
+  /** The lines of standard input after the key or password for signing in. */
   readonly moreLines: readonly string[];
 }
 
-/** The body of a request to a running server: a value to send as JSON, or YAML text. */
+/** A value to send as JSON, or YAML text. */
 export type RemoteBody = { readonly json: unknown } | { readonly yaml: string };
 
-/** The options by which a command works on a running server, signed in with an API key. */
+/** By which a command works on a running server, signed in with an API key. */
 export const remoteOptions = { url: { type: "string" }, "key-stdin": { type: "boolean" } } as const;
-/** The lines of `--help` about the options in `remoteOptions`. */
+/** The lines of `--help` about `remoteOptions`. */
 export const remoteHelp = [
   "--url URL        a running server instead of the local database",
   "--key-stdin      with --url: a project:backend key on the first line of standard input",
 ] as const;
 
 /**
- * The options by which a command works on a running server, signed in with an API key or as an administrator. They are
- * for commands in which `--email` has no other meaning, because here it names the administrator.
+ * For signing in with an API key or as an administrator. They are for commands in which `--email` has no other meaning,
+ * because here it names the administrator.
  */
 export const signInOptions = {
   ...remoteOptions,
   email: { type: "string" },
   "password-stdin": { type: "boolean" },
 } as const;
-/** The lines of `--help` about the options in `signInOptions`. */
+/** The lines of `--help` about `signInOptions`. */
 export const signInHelp = [
   ...remoteHelp,
   "--email E --password-stdin   with --url: an admin, instead of a key",
 ] as const;
 
 /**
- * Signs in to the running server that `--url` names; returns null without `--url`. The key or password is read from
- * standard input, because arguments are visible to other processes. Throws UsageError where the arguments name no way
- * to sign in, with a message that lists `ways`; RefusedError where the sign-in fails.
+ * Signs in to the server that `--url` names; null without `--url`. The key or password comes from standard input,
+ * because arguments are visible to other processes. Throws UsageError with the `ways` if the arguments name no way to
+ * sign in; RefusedError if the sign-in fails.
  */
 export async function remoteServer(
   invocation: Invocation,
@@ -88,16 +85,13 @@ async function signIn(url: string, email: string, password: string): Promise<str
   return token;
 }
 
-/**
- * The access token in the cookies that a sign-in sets, for servers that send it in a cookie alone
- * (`auth.cookie_tokens_in_body` is false); null where there is none.
- */
+/** The access token of servers that send it in a cookie alone (`auth.cookie_tokens_in_body` is false). */
 function accessCookieOf(cookies: readonly string[]): string | null {
   const values = cookies.map((text) => /^svc_access=([^;]+)/.exec(text)?.[1]);
   return values.find((value) => value !== undefined) ?? null;
 }
 
-/** What is needed of a successful answer; `nextCursor` is null where no page follows. */
+/** `nextCursor` is null if no page follows. */
 interface Answer {
   readonly data: unknown;
   readonly nextCursor: string | null;

@@ -5,15 +5,12 @@ import type { ColumnType } from "../sqlite/column-type.js";
 
 /** What can be chosen for the types that `svc gen types` writes. */
 export interface RowTypesOptions {
-  /**
-   * The TypeScript type of integers: with `number | string` also integers beyond ±(2^53−1) fit, which are sent as
-   * decimal strings.
-   */
+  /** With `number | string` also integers beyond ±(2^53−1) fit, which are sent as decimal strings. */
   readonly integers: "number" | "number | string";
 }
 
 /**
- * TypeScript source of the types of a project's tables and operations, for `createClient<Tables, Operations>`
+ * TypeScript source of the types for `createClient<Tables, Operations>`
  * (`docs/guides/tables.md#types-for-your-program`).
  */
 export function rowTypes(schema: Schema, rules: RulesSource["rules"], options: RowTypesOptions): string {
@@ -54,8 +51,8 @@ function tableLines(
   const columns = [...table.columns.values()];
   const hidden = rules.get(name)?.columns;
   const isKey = (column: Column) => primaryKey.includes(column.name);
-  // The types of writes accept any object for a JSON column. An application's own interface is not assignable to `Json`
-  // in TypeScript, although its values are JSON.
+  // Writes accept any object for a JSON column. An application's own interface is not assignable to `Json` in
+  // TypeScript, although its values are JSON.
   const typed = (column: Column, key: string) =>
     column.type === "json" && key !== "row" ? "Json | object" : typeOf(column, table, key, options);
   const block = (key: string, some: readonly Column[], isOptional: (column: Column) => boolean) => [
@@ -68,7 +65,7 @@ function tableLines(
   const isFixed = virtual || primaryKey.length === 0;
   return [
     `  ${name}: {`,
-    // A column with a rule for reading is optional in rows, because callers who may not read it get rows without it.
+    // Callers who may not read a column with a rule for reading get rows without it.
     ...block("row", columns, ({ name: column }) => hidden?.get(column)?.read !== undefined),
     ...referenceLines(table, tables),
     ...(virtual ? ["    create: never;"] : block("create", given, (column) => !needsValue(column, table))),
@@ -78,7 +75,7 @@ function tableLines(
   ];
 }
 
-/** Lines of TypeScript with the types of the project's operations: what each takes, and what it answers with. */
+/** What each operation takes, and what it answers with. */
 function operationLines(operations: readonly NamedOperation[], options: RowTypesOptions): readonly string[] {
   const fields = (names: readonly string[]) =>
     names.length === 0 ? "Record<never, never>" : `{ ${names.join("; ")} }`;
@@ -107,8 +104,8 @@ function operationLines(operations: readonly NamedOperation[], options: RowTypes
 }
 
 /**
- * Lines of TypeScript with the member `references` of a table's type: the references that `expand` can follow from its
- * rows. References of the table itself are listed by column, and references of other tables to it by table and column.
+ * The member `references` of a table's type: the references that `expand` can follow from its rows. Those of the table
+ * itself are listed by column, those of other tables to it by table and column.
  */
 function referenceLines({ name, columns }: Table, tables: readonly Table[]): readonly string[] {
   const forward = [...columns.values()]

@@ -1,6 +1,6 @@
 /**
- * Reads secrets and passwords from standard input, one per line. At a terminal, the user is asked for a single one,
- * which is not shown while it is typed.
+ * Reads secrets and passwords, one per line. At a terminal, the user is asked for a single one, which is not shown
+ * while it is typed.
  */
 export async function readSecretLines(): Promise<readonly string[]> {
   const { stdin } = process;
@@ -10,13 +10,13 @@ export async function readSecretLines(): Promise<readonly string[]> {
   return text.replace(/\r?\n$/, "").split(/\r?\n/);
 }
 
-/** The first line of standard input, as `readSecretLines` reads it; an empty string where there is none. */
+/** The first line of `readSecretLines`; an empty string if there is none. */
 export async function readSecretLine(): Promise<string> {
   const [line = ""] = await readSecretLines();
   return line;
 }
 
-/** Control characters that a terminal sends in raw mode: Enter and ^D, backspace and delete, ^C. */
+/** What a terminal sends in raw mode: Enter and ^D, backspace and delete, ^C. */
 const [ends, erasers, interrupt] = [["\r", "\n", "\u0004"], ["\b", "\u007f"], "\u0003"];
 
 async function askedFor(): Promise<string> {

@@ -11,10 +11,7 @@ interface Module {
 
 const modules = new Map<string, Module>();
 
-/**
- * A `require` for the files of the bundle, which are loaded from their code caches; anything else goes to Node's own
- * `require`.
- */
+/** Loads files of the bundle from their code caches, and anything else by Node's own `require`. */
 function requireOwn(path: string): object {
   const known = modules.get(path);
   if (known) return known.exports;

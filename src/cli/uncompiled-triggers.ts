@@ -9,9 +9,9 @@ import { triggerStatements } from "../schema/plan/trigger-steps.js";
 import { schemaYaml } from "../schema/pull/schema-yaml.js";
 
 /**
- * Finds triggers of the schema that SQLite cannot compile, such as one that names a missing column. Each trigger is
- * tried in a new database with the schema's tables. If one of the tables is virtual, no trigger is tried, because only
- * another program can make that table.
+ * Finds triggers that SQLite cannot compile, such as one that names a missing column. Each is tried in a new database
+ * with the schema's tables. If one of the tables is virtual, no trigger is tried, because only another program can make
+ * that table.
  */
 export async function uncompiledTriggers(schema: Schema): Promise<readonly Problem[]> {
   const tables = [...schema.tables.values()];

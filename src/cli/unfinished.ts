@@ -6,17 +6,16 @@ import { privateDirectory } from "../node/private-files.js";
 
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /**
- * After the first signal to end the process, the process waits at most this many milliseconds for a thread to close its
- * files. After a second signal it does not wait.
+ * How long the process waits at most, after the first signal to end it, for a thread to close its files. After a second
+ * signal it does not wait.
  */
 const threadWaitMs = 5000;
 
 /**
  * Runs `work` with a new directory inside `folder`, which only its owner may read, and which is removed in any case. If
- * the work fails or a signal ends the process, the functions that `work` has added to `undo` are run too, the last one
- * first; what could not be removed is printed. `work` passes the promise of what another thread does to `held` and
- * awaits the promise that this returns. A signal then waits until the thread is done, and `work` does not go on after
- * it.
+ * the work fails or a signal ends the process, the functions in `undo` are run too, the last one first; what could not
+ * be removed is printed. `work` passes the promise of what another thread does to `held` and awaits the promise that
+ * this returns. A signal then waits until the thread is done, and `work` does not go on after it.
  */
 export async function leavingNothing<T>(
   folder: string,
@@ -38,8 +37,7 @@ export async function leavingNothing<T>(
   const interrupt = async (signal: NodeJS.Signals) => {
     if (++signals === 1) await Promise.race([Promise.allSettled([thread]), setTimeout(threadWaitMs)]);
     finish();
-    // The listeners for signals are removed by now, so the signal ends the process as usual, even if other threads are
-    // running.
+    // The listeners are removed by now, so the signal ends the process as usual, even if other threads are running.
     process.kill(process.pid, signal);
   };
   for (const signal of endingSignals) process.on(signal, interrupt);
@@ -56,16 +54,16 @@ export async function leavingNothing<T>(
 }
 
 /**
- * Returns `path` if something exists there, else the nearest directory above that exists. A broken symbolic link counts
- * as existing.
+ * `path` if something exists there, else the nearest directory above that exists. A broken symbolic link counts as
+ * existing.
  */
 export function nearestName(path: string): string {
   return fs.lstatSync(path, { throwIfNoEntry: false }) ? path : nearestName(dirname(path));
 }
 
 /**
- * Makes a directory and its missing parents. Functions that remove them again are added to `undo`; they remove no
- * directory into which somebody has put something.
+ * Makes a directory and its missing parents. The functions in `undo` remove no directory into which somebody has put
+ * something.
  */
 export function makeDirectory(path: string, undo: (() => void)[], mode?: number): void {
   if (fs.existsSync(path)) return;
@@ -75,18 +73,16 @@ export function makeDirectory(path: string, undo: (() => void)[], mode?: number)
 }
 
 /**
- * Puts the finished file `from` also at the path `to`, written through to the disk, and adds a function that removes it
- * from there to `undo`. Throws EEXIST where something is at `to` already.
+ * Puts the finished file `from` also at `to`, written through to the disk. Throws EEXIST if something is at `to`
+ * already.
  */
 export function place(from: string, to: string, undo: (() => void)[]): void {
   makeDirectory(dirname(to), undo, privateDirectory);
-  // The file is linked or copied and not renamed, because renaming would overwrite what somebody has put at `to`
-  // meanwhile.
+  // Renaming would overwrite what somebody has put at `to` meanwhile.
   try {
     fs.linkSync(from, to);
   } catch {
-    // The file is copied where no link can be made: on another file system, or on one without links, such as that of a
-    // USB stick.
+    // No link can be made on another file system, or on one without links, such as that of a USB stick.
     fs.copyFileSync(from, to, fs.constants.COPYFILE_EXCL);
   }
   undo.push(() => fs.rmSync(to, { force: true }));

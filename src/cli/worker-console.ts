@@ -6,9 +6,9 @@ import type { HeadersRecord } from "../http/respond.js";
 import { strictTransportSecurity } from "../http/transport-security.js";
 
 /**
- * Writes the files of the console (the page for administrators) that Cloudflare serves without asking the Worker: the
- * built page and its assets, and the headers that the server would send with them. They are not compressed, because
- * Cloudflare does that by itself. Where the console is off or its page was not built, the directory stays empty.
+ * Writes the files of the console that Cloudflare serves without asking the Worker: the built page and its assets, and
+ * the headers that the server would send with them. Cloudflare compresses them by itself. If the console is off or its
+ * page was not built, the directory stays empty.
  */
 export function writeConsoleAssets(enabled: boolean, built: string, directory: string): void {
   rmSync(directory, { recursive: true, force: true });
@@ -22,8 +22,8 @@ export function writeConsoleAssets(enabled: boolean, built: string, directory: s
 }
 
 /**
- * The text of the file `_headers`, which tells Cloudflare the headers for each path. Cloudflare would add up the
- * headers of all rules that match a path, so no path matches more than one rule.
+ * The file `_headers`, by which Cloudflare sets headers. It would add up the headers of all rules that match a path, so
+ * no path matches more than one rule.
  */
 function headersFile(): string {
   const rules: readonly (readonly [string, HeadersRecord])[] = [

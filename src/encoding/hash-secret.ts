@@ -1,8 +1,8 @@
 import { toBase64Url } from "./base64.js";
 
 /**
- * SHA-256 of a secret (an API key, a token, a code) in base64url, which the database stores in its place. A slow
- * password hash is not needed, because such secrets are random, so that nobody can guess them.
+ * SHA-256 in base64url of an API key, a token or a code, which the database stores in its place. Such secrets are
+ * random, so nobody can guess them and no slow password hash is needed.
  */
 export async function hashSecret(secret: string): Promise<string> {
   return toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(secret))));

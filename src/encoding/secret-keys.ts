@@ -1,12 +1,10 @@
-/**
- * A Web Crypto key. The type is taken from `importKey`, because not every runtime declares a global type `CryptoKey`.
- */
+/** A Web Crypto key. Not every runtime declares a global type `CryptoKey`. */
 export type SecretKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 /**
- * What a key is derived for. Each purpose gets a different key, so nothing made for one is accepted for another. What
- * is made with these keys, such as tokens, has to stay valid while the secret is being changed:
- * docs/deploy.md#changing-the-secret lists it, and test/conformance/secrets/ tries it under either secret.
+ * What a key is derived for. Nothing made for one purpose is accepted for another. What is made with these keys, such
+ * as tokens, must stay valid while the secret is being changed: docs/deploy.md#changing-the-secret lists it, and
+ * test/conformance/secrets/ tries it under either secret.
  */
 export type KeyPurpose =
   | "access token"
@@ -16,7 +14,7 @@ export type KeyPurpose =
   | "throttle"
   | "link";
 
-/** Derives 32 bytes for one purpose from the project's secret, by HKDF with SHA-256 (RFC 5869). */
+/** Derives 32 bytes for one purpose from the project's secret. */
 export function deriveBytes(
   secret: Uint8Array<ArrayBuffer>,
   purpose: KeyPurpose,
@@ -24,10 +22,7 @@ export function deriveBytes(
   return hkdf(secret, new Uint8Array(), `svc ${purpose}`);
 }
 
-/**
- * HKDF with SHA-256 (RFC 5869): derives 32 bytes from `material`. Another text `info` gives other bytes for the same
- * material.
- */
+/** HKDF with SHA-256 (RFC 5869): derives 32 bytes from `material`. */
 export async function hkdf(
   material: Uint8Array<ArrayBuffer>,
   salt: Uint8Array<ArrayBuffer>,
@@ -38,7 +33,7 @@ export async function hkdf(
   return new Uint8Array(await crypto.subtle.deriveBits(algorithm, key, 256));
 }
 
-/** Imports the 32 bytes of an AES-256 key for `seal` and `open`. */
+/** An AES-256 key of 32 bytes for `seal` and `open`. */
 export async function aesKey(bytes: Uint8Array<ArrayBuffer>): Promise<SecretKey> {
   return crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
 }
@@ -47,8 +42,8 @@ const ivBytes = 12;
 
 /**
  * Encrypts and authenticates text with AES-GCM. `iv` is the initialisation vector: 12 bytes that are never used twice
- * with the same key. `associated` is not part of the result, but `open` has to be given the same text. Returns the
- * `iv` followed by the ciphertext.
+ * with the same key. `associated` is not part of the result, but `open` needs the same text. Returns the `iv` followed
+ * by the ciphertext.
  */
 export async function seal(
   key: SecretKey,
@@ -62,7 +57,7 @@ export async function seal(
   return new Uint8Array([...iv, ...new Uint8Array(sealed)]);
 }
 
-/** Decrypts what `seal` returned; null where the key or the associated text is another, or the bytes were changed. */
+/** Decrypts what `seal` returned; null if the key or the associated text is another, or the bytes were changed. */
 export async function open(
   key: SecretKey,
   sealed: Uint8Array<ArrayBuffer>,

@@ -1,20 +1,19 @@
 import { badRequest, Refusal } from "./refusal.js";
 import { parseStrictJson } from "./strict-json.js";
 
-/** The body of a request. It is read once, however often it is asked for. */
+/** The body of a request, which is read once. */
 export class RequestBody {
   #read: string | Refusal | undefined;
 
-  /** @param bytesMax how many bytes the body may have */
   constructor(
     private readonly request: Request,
     private readonly bytesMax: number,
   ) {}
 
   /**
-   * Reads the body to its end before the caller is authenticated. Otherwise a client could pass the check, then send its
-   * body slowly and have it accepted after its session has ended. Returns a promise to wait for; undefined where there is
-   * nothing to read: for GET, HEAD and DELETE, and where the body was read already.
+   * Reads the body before the caller is authenticated. Otherwise a client could pass the check, send its body slowly
+   * and have it accepted after its session has ended. Undefined if there is nothing to read: for GET, HEAD and DELETE,
+   * and if the body was read already.
    */
   ahead(): Promise<void> | undefined {
     const { method } = this.request;
@@ -25,7 +24,9 @@ export class RequestBody {
     });
   }
 
-  /** Returns the body as UTF-8 text; a refusal where it has more than `bytesMax` bytes, is cut off or is not UTF-8. */
+  /**
+   * The body as UTF-8 text. A body that is over `bytesMax` bytes (413), is cut off or is not UTF-8 (400) is refused.
+   */
   async text(bytesMax = this.bytesMax): Promise<string | Refusal> {
     this.#read ??= await readNow(this.request, bytesMax);
     const text = this.#read;
@@ -33,8 +34,8 @@ export class RequestBody {
   }
 
   /**
-   * Returns the body as JSON of any type. Refuses a `Content-Type` other than JSON in UTF-8 (415), a body of more than
-   * `bytesMax` bytes, whether or not its length is declared (413), and malformed JSON (400).
+   * Refuses a `Content-Type` other than JSON in UTF-8 (415), a body of more than `bytesMax` bytes, whether or not its
+   * length is declared (413), and malformed JSON (400).
    */
   async json(bytesMax = this.bytesMax): Promise<unknown> {
     if (!isJson(this.request.headers.get("Content-Type")))
@@ -45,7 +46,7 @@ export class RequestBody {
     return parsed instanceof Refusal ? parsed : parsed.value;
   }
 
-  /** Returns the body as a JSON object. Refuses what `json` refuses, and other values with 400. */
+  /** Refuses what `json` refuses, and values other than objects (400). */
   async jsonObject(bytesMax = this.bytesMax): Promise<Readonly<Record<string, unknown>> | Refusal> {
     const value = await this.json(bytesMax);
     if (value instanceof Refusal || isObject(value)) return value;
@@ -53,7 +54,7 @@ export class RequestBody {
   }
 }
 
-/** Whether a value of JSON is an object, and neither an array nor null. */
+/** Whether a JSON value is an object, neither an array nor null. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -63,8 +64,8 @@ function isJson(contentType: string | null): boolean {
 }
 
 /**
- * Whether a text has more than `bytesMax` bytes in UTF-8. A UTF-16 code unit takes at most three bytes there, so a text
- * that is short enough needs no encoding to be sure.
+ * Whether a text has more than `bytesMax` bytes in UTF-8. A UTF-16 code unit takes at most three bytes there, so a
+ * short text is not encoded.
  */
 export function bytesOver(text: string, bytesMax: number): boolean {
   return text.length * 3 > bytesMax && new TextEncoder().encode(text).length > bytesMax;
@@ -78,9 +79,8 @@ async function readNow(request: Request, bodyBytesMax: number): Promise<string |
   const declared = request.headers.get("Content-Length");
   if (declared === null) return readStream(request, bodyBytesMax);
   if (Number(declared) > bodyBytesMax) return tooLarge(bodyBytesMax);
-  // Where the header Content-Length declares the length of the body, no more bytes than that come (RFC 9112, section
-  // 6.3), so the whole body can be read at once. That is cheaper than reading its stream, for which @hono/node-server
-  // has to build a complete Request.
+  // If Content-Length declares the length, no more bytes than that come (RFC 9112, section 6.3), so the whole body can
+  // be read at once. That is cheaper than its stream, for which @hono/node-server builds a complete Request.
   let bytes: ArrayBuffer;
   try {
     bytes = await request.arrayBuffer();
@@ -96,10 +96,10 @@ async function readNow(request: Request, bodyBytesMax: number): Promise<string |
 }
 
 const utf8 = () => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-/** A decoder for bodies that are decoded in one call. It keeps no state between calls, so all requests share it. */
+/** Decodes whole bodies. It keeps no state between calls, so all requests share it. */
 const whole = utf8();
 const notUtf8 = badRequest("the body is not valid UTF-8");
-/** The refusal where the connection ended before the body did. That is no failure of the server, so it is not a 500. */
+/** The connection ended before the body did. That is no failure of the server, so it is not a 500. */
 const cutOff = badRequest("the body ended early");
 
 async function readStream(request: Request, bodyBytesMax: number): Promise<string | Refusal> {

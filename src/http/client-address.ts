@@ -1,6 +1,6 @@
 /**
- * Returns the part of a client's address by which its failed passwords and registrations are counted: the whole IPv4
- * address, or the /64 of an IPv6 address, because a single subscriber can use any address within their /64.
+ * The part of a client's address by which failed passwords and registrations are counted: the whole IPv4 address, or
+ * the /64 of an IPv6 address, because a subscriber can use any address within their /64.
  * `docs/reference/auth.md#throttle`
  */
 export function addressUnit(address: string): string {
@@ -11,7 +11,7 @@ export function addressUnit(address: string): string {
 
 /**
  * Whether an address is of this machine or of a network that is not the internet (RFC 1918, 3927, 4193, 4291, 6598). A
- * connection from such an address is one of a proxy rather than one of a client.
+ * connection from such an address comes from a proxy rather than from a client.
  */
 export function isPrivateAddress(address: string): boolean {
   const unit = addressUnit(address);
@@ -38,16 +38,15 @@ function groups(text: string): string[] {
 }
 
 /**
- * Returns the client's address according to the trusted proxy: the last entry of `X-Forwarded-For`, because the proxy
- * appends its entry to whatever the client sent. A port in it is left out; null where the header is missing or its last
- * entry is empty.
+ * The client's address according to the trusted proxy, without a port: the last entry of `X-Forwarded-For`, because the
+ * proxy appends its entry to whatever the client sent. Null if the header is missing or its last entry is empty.
  */
 export function lastForwarded(header: string | null): string | null {
   const last = header?.split(",").at(-1)?.trim();
   return last ? withoutPort(last) : null;
 }
 
-/** Removes the port that some proxies write into `X-Forwarded-For` too: `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
+/** Removes the port that some proxies write: `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
 function withoutPort(text: string): string {
   return /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([^:]+):\d+$/.exec(text)?.[1] ?? text;
 }

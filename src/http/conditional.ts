@@ -1,12 +1,9 @@
 import { badRequest, type Refusal } from "./refusal.js";
 
-/**
- * The entity tags (ETags) that the header `If-Match` or `If-None-Match` names: `*` for any, else the tags without their
- * quotes (RFC 9110, section 8.8.3).
- */
+/** The entity tags of `If-Match` or `If-None-Match`; `*` stands for any (RFC 9110, section 8.8.3). */
 export type EntityTags = "*" | readonly EntityTag[];
 
-/** An entity tag (ETag) without its quotes. A weak one is written `W/"…"` in the header. */
+/** An entity tag without its quotes. A weak one is written `W/"…"` in the header. */
 export interface EntityTag {
   readonly isWeak: boolean;
   readonly text: string;
@@ -15,8 +12,8 @@ export interface EntityTag {
 const tag = /^(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/;
 
 /**
- * Reads the header `If-Match` or `If-None-Match` (RFC 9110, sections 13.1.1 and 13.1.2). Null without it; a 400 where
- * it is malformed, because a write must not go on without the condition.
+ * Reads the header (RFC 9110, sections 13.1.1 and 13.1.2). Null without it; a 400 if it is malformed, because a write
+ * must not go on without the condition.
  */
 export function entityTags(
   headers: Headers,
@@ -26,8 +23,8 @@ export function entityTags(
   if (text === undefined) return null;
   if (text === "*") return "*";
   const tags: EntityTag[] = [];
-  // The header's list is not simply split at its commas, because a tag may hold a comma. Empty members of the list are
-  // allowed (RFC 9110, section 5.6.1.2).
+  // The list is not simply split at its commas, because a tag may hold a comma. It may have empty members (RFC 9110,
+  // section 5.6.1.2).
   for (const member of text.match(/(?:[^,"]|"[^"]*"?)+/g) ?? []) {
     if (member.trim() === "") continue;
     const [, weak, opaque] = tag.exec(member.trim()) ?? [];
@@ -37,7 +34,7 @@ export function entityTags(
   return tags.length === 0 ? badRequest(`${name}: expected * or entity tags such as "7"`) : tags;
 }
 
-/** Makes the header `ETag` with a strong entity tag. `text` has to hold no quote, which is not checked. */
+/** The header of a strong entity tag. `text` must hold no quote, which is not checked. */
 export function etagHeader(text: string): { readonly ETag: string } {
   return { ETag: `"${text}"` };
 }

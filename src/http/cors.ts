@@ -5,10 +5,9 @@ import type { Fetch } from "./router.js";
 const preflightSeconds = "600";
 
 /**
- * Wraps `answer` with the CORS protocol (Fetch standard, "CORS protocol"): it answers preflight requests itself and
- * adds `Access-Control-*` headers to the answers for allowed origins. Other origins get none of these headers, and
- * requests without `Origin` are passed on unchanged. Requests for which `isExempt` holds get no such headers for any
- * origin, whatever the policy says. `docs/reference/auth.md#cors`
+ * Adds the CORS protocol (Fetch standard, "CORS protocol") to `answer`: it answers preflight requests and adds
+ * `Access-Control-*` headers for allowed origins. Other origins, and requests for which `isExempt` holds, get none of
+ * these headers; requests without `Origin` are passed on unchanged. `docs/reference/auth.md#cors`
  */
 export function cors(policy: OriginPolicy, isExempt: (request: Request) => boolean, answer: Fetch): Fetch {
   const withOrigin = async (origin: string, request: Request, ...rest: unknown[]): Promise<Response> => {

@@ -3,8 +3,8 @@ import { Refusal } from "./refusal.js";
 import type { Fetch } from "./router.js";
 
 /**
- * Wraps `answer` so that a request whose Host is no loopback name or address gets a 403. This stops DNS rebinding: a
- * web page whose domain name is made to resolve to 127.0.0.1 still sends that name as Host.
+ * Answers 403 to a request whose Host is no loopback name or address. This stops DNS rebinding: a web page whose domain
+ * name resolves to 127.0.0.1 still sends that name as Host.
  */
 export function loopbackHostsOnly(answer: Fetch): Fetch {
   return (request, ...rest) =>

@@ -1,8 +1,8 @@
-/** What is known of the server's own origin (scheme, host and port). */
+/** What is known of the server's own origin. */
 export interface OwnOrigin {
-  /** The server's origin as configured. Behind a proxy, requests may show another one. */
+  /** As configured. Behind a proxy, requests may show another one. */
   readonly own: string;
-  /** Whether the headers that a proxy adds to requests are believed (`server.trust_proxy`). */
+  /** Whether the headers that a proxy adds are believed (`server.trust_proxy`). */
   readonly trustProxy: boolean;
 }
 
@@ -18,16 +18,13 @@ export interface OriginPolicy extends OwnOrigin {
 }
 
 /**
- * What is known of the web page that a request comes from. `trusted`: it is of the server's own origin or of one that
- * is allowed by name, or the user has opened the URL themselves, from no page. `foreign`: it is of another origin.
- * `unknown`: the request has neither `Origin` nor `Sec-Fetch-Site`, as from a client that is not a browser.
+ * What is known of the page that a request comes from. `trusted`: it is of the server's own origin or of one allowed by
+ * name, or the user opened the URL themselves. `foreign`: it is of another origin. `unknown`: the request has neither
+ * `Origin` nor `Sec-Fetch-Site`, as from a client that is not a browser.
  */
 export type OriginVerdict = "trusted" | "foreign" | "unknown";
 
-/**
- * Judges where a request comes from: by `Origin` (RFC 6454, section 7) where it has that header, else by
- * `Sec-Fetch-Site`.
- */
+/** Judges a request by `Origin` (RFC 6454, section 7), or by `Sec-Fetch-Site` if it has no `Origin`. */
 export function judgeOrigin(policy: OriginPolicy, request: Request): OriginVerdict {
   const origin = request.headers.get("Origin");
   const fetchSite = request.headers.get("Sec-Fetch-Site");
@@ -37,20 +34,16 @@ export function judgeOrigin(policy: OriginPolicy, request: Request): OriginVerdi
   return "unknown";
 }
 
-/**
- * Returns the value of `Access-Control-Allow-Origin` for an origin: `*` where every origin is allowed, else the origin
- * itself; null where it is not allowed.
- */
+/** The value of `Access-Control-Allow-Origin`; null if the origin is not allowed. */
 export function allowOrigin(policy: OriginPolicy, origin: string): string | null {
   if (policy.anyAllowed) return "*";
   return policy.allowed.has(origin) ? origin : null;
 }
 
 /**
- * Whether an origin is the server's own: the canonical one, or the one that the request came to. Where the canonical
- * origin is HTTPS, a plain HTTP origin of the same host is not the server's own, because anybody on the network path
- * could have written that page. Behind a proxy that ends TLS, such a request would otherwise look as if it came from
- * the server itself.
+ * Whether an origin is the server's own: the canonical one, or the one that the request came to. If the canonical
+ * origin is HTTPS, a plain HTTP origin of the same host is not: anybody on the network path could have written that
+ * page, and behind a proxy that ends TLS its request would look as if it came from the server itself.
  */
 export function isOwnOrigin(origin: string, { own, trustProxy }: OwnOrigin, request: Request): boolean {
   if (origin === own) return true;
@@ -60,8 +53,8 @@ export function isOwnOrigin(origin: string, { own, trustProxy }: OwnOrigin, requ
 }
 
 /**
- * Returns the protocol between the client and the trusted proxy: the last entry of `X-Forwarded-Proto`, which the proxy
- * wrote. Null where no proxy is trusted, or the entry is missing or neither `http` nor `https`.
+ * The protocol between the client and the trusted proxy: the last entry of `X-Forwarded-Proto`, which the proxy wrote.
+ * Null if no proxy is trusted, or the entry is missing or neither `http` nor `https`.
  */
 export function forwardedProtocol(request: Request, trustProxy: boolean): "http:" | "https:" | null {
   if (!trustProxy) return null;
@@ -69,7 +62,7 @@ export function forwardedProtocol(request: Request, trustProxy: boolean): "http:
   return last === "http" || last === "https" ? `${last}:` : null;
 }
 
-/** Whether a URL or an origin, written in lower case, begins with `https:`. */
+/** The URL or origin must be in lower case. */
 export function isHttps(url: string): boolean {
   return url.startsWith("https:");
 }

@@ -1,11 +1,11 @@
 import { badRequest, type Refusal } from "./refusal.js";
 
-/** The name and the value of one parameter of a query string, both percent-decoded. */
+/** One parameter of a query string, percent-decoded. */
 export type QueryParameter = readonly [name: string, value: string];
 
 /**
- * Returns the parameters of a request's URL, in its order. Unlike URLSearchParams this refuses what is malformed (a bad
- * `%`, bytes that are not UTF-8, NUL) and what is ambiguous (a name given twice).
+ * The parameters of a URL, in its order. Unlike URLSearchParams this refuses what is malformed (a bad `%`, bytes that
+ * are not UTF-8, NUL) and what is ambiguous (a name given twice).
  */
 export function parseQueryString(url: string): readonly QueryParameter[] | Refusal {
   const start = url.indexOf("?");
@@ -27,8 +27,8 @@ export function parseQueryString(url: string): readonly QueryParameter[] | Refus
 }
 
 /**
- * Percent-decodes a component of a path or a query string; null where it is malformed or holds a NUL. With
- * `plusIsSpace` a `+` is decoded as a space, as it is meant in a query string.
+ * Percent-decodes a component of a path or a query string; null if it is malformed or holds a NUL. `plusIsSpace` is for
+ * query strings.
  */
 export function decode(component: string, plusIsSpace = true): string | null {
   try {
@@ -40,7 +40,7 @@ export function decode(component: string, plusIsSpace = true): string | null {
   }
 }
 
-/** Quotes text that a caller sent for a message: as a JSON string, cut to 80 characters. */
+/** Quotes text of a caller for a message: as a JSON string, cut to 80 characters. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }

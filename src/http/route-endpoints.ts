@@ -2,12 +2,12 @@ import type { Context, Env, Hono } from "hono";
 import { byMethod } from "./by-method.js";
 import { type Endpoint, routePattern } from "./endpoint.js";
 
-/** The order in which the header `Allow` names methods. */
+/** The order of methods in the header `Allow`. */
 const methods: readonly Endpoint["method"][] = ["GET", "POST", "PATCH", "DELETE"];
 
 /**
- * Adds endpoints to a router whose paths begin with `base`. Each path gets one handler, which answers other methods
- * than those of its endpoints with 405 and the header `Allow`.
+ * Adds endpoints to a router whose paths begin with `base`. Each path gets one handler, which answers methods without
+ * an endpoint with 405.
  */
 export function routeEndpoints<E extends Endpoint, V extends Env>(
   routes: Hono<V>,

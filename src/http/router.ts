@@ -1,12 +1,12 @@
 import { type Env, Hono } from "hono";
 import { RegExpRouter } from "hono/router/reg-exp-router";
 
-/** A function that answers a request: a router, or a wrapper around one such as `cors`. */
+/** Answers a request: a router, or a wrapper around one such as `cors`. */
 export type Fetch = Hono["fetch"];
 
 /**
- * Makes a Hono application with Hono's fastest router. That router throws for route patterns that it does not
- * support, where Hono's default would silently fall back to a slower one.
+ * A Hono application with Hono's fastest router. That router throws for route patterns that it does not support; Hono's
+ * default would silently fall back to a slower one.
  */
 export function router<E extends Env>(): Hono<E> {
   return new Hono<E>({ router: new RegExpRouter() });

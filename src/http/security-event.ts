@@ -1,6 +1,6 @@
 /**
- * The security events. Each line of the request log with `security: true` is about one of them;
- * `docs/reference/log.md#events` says when each is written.
+ * The events of the lines of the request log with `security: true`; `docs/reference/log.md#events` says when each is
+ * written.
  */
 export const securityEvents = [
   "sign_in",
@@ -45,5 +45,5 @@ export const securityEvents = [
   "cross_site_refused",
 ] as const;
 
-/** The name of a security event in the request log, one of `securityEvents`. */
+/** One of `securityEvents`. */
 export type SecurityEvent = (typeof securityEvents)[number];

@@ -4,8 +4,8 @@ import { badRequest, type Refusal } from "./refusal.js";
 /**
  * Parses JSON (RFC 8259) and refuses what JSON.parse would silently change or drop, as I-JSON does (RFC 7493):
  * duplicate keys, lone surrogates and integers that a double cannot hold; also NUL, numbers that overflow and nesting
- * deeper than 64. An integer beyond 2^53 passes if JSON.stringify would write it with the same digits, because
- * clients send reals such as 1e20 that way.
+ * deeper than 64. An integer beyond 2^53 passes if JSON.stringify would write it with the same digits, because clients
+ * send reals such as 1e20 that way.
  */
 export function parseStrictJson(text: string): { readonly value: unknown } | Refusal {
   let value: unknown;
@@ -21,9 +21,9 @@ export function parseStrictJson(text: string): { readonly value: unknown } | Ref
 const depthMax = 64;
 
 /**
- * Whether a text passes a fast check, which accepts what most clients send: a flat object that JSON.stringify wrote. If
- * JSON.stringify writes the parsed value with the same text, no key was doubled and no number rounded. Text with a
- * backslash is not accepted here but left to `inspect`, because an escape can stand for a NUL or a lone surrogate.
+ * A fast check, which accepts what most clients send: a flat object that JSON.stringify wrote. If JSON.stringify writes
+ * the parsed value with the same text, no key was doubled and no number rounded. Text with a backslash is left to
+ * `inspect`, because an escape can stand for a NUL or a lone surrogate.
  */
 function isPlain(text: string, value: unknown): boolean {
   if (typeof value !== "object" || value === null || text.includes("\\")) return false;
@@ -32,8 +32,8 @@ function isPlain(text: string, value: unknown): boolean {
 }
 
 /**
- * Yields the strings, numbers and punctuation of a JSON text that JSON.parse has accepted. `true`, `false` and `null`
- * are left out.
+ * Yields the strings, numbers and punctuation of a JSON text that JSON.parse has accepted, without `true`, `false` and
+ * `null`.
  */
 function* tokens(text: string): Generator<string> {
   const start = /"|-?\d[\d.eE+-]*|[{}[\],:]/g;
@@ -44,8 +44,8 @@ function* tokens(text: string): Generator<string> {
 }
 
 /**
- * Returns the index just after the JSON string whose opening quote is at `opening`. It is found by a loop, because a
- * regular expression that matches a string of several megabytes overflows the stack.
+ * The index just after the JSON string whose opening quote is at `opening`. A regular expression that matches a string
+ * of several megabytes overflows the stack, so this is a loop.
  */
 function stringEnd(text: string, opening: number): number {
   let at = opening + 1;
@@ -56,8 +56,7 @@ function stringEnd(text: string, opening: number): number {
 type Container = { readonly keys: Set<string> | null; expectsKey: boolean };
 
 /**
- * Looks in a text that JSON.parse has accepted for what `parseStrictJson` refuses. Returns the message of the refusal;
- * null where there is nothing to refuse.
+ * Looks in a text that JSON.parse has accepted for what `parseStrictJson` refuses. Returns the message of the refusal.
  */
 function inspect(text: string): string | null {
   if (!text.isWellFormed()) return "the body is not well-formed Unicode";

@@ -1,9 +1,8 @@
 import { addressUnit } from "../http/client-address.js";
 
 /**
- * Returns the network of a client's address, which the log shows instead of the address: the /24 of an IPv4 address,
- * the /64 of an IPv6 address. Null for a text that is no address, such as what some proxies write into
- * `X-Forwarded-For`.
+ * The network of a client's address, which the log shows instead of it: the /24 of an IPv4 address, the /64 of an IPv6
+ * address. Null for a text that is no address, such as what some proxies write into `X-Forwarded-For`.
  */
 export function addressPrefix(address: string): string | null {
   if (!/^[\da-f.:]{2,45}(%[\w.-]*)?$/i.test(address)) return null;

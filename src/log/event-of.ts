@@ -2,7 +2,7 @@ import type { AnswerFacts } from "../http/answer-facts.js";
 import { type Endings, type Endpoint, routePattern } from "../http/endpoint.js";
 import type { SecurityEvent } from "../http/security-event.js";
 
-/** The security events of endpoints, by method and route, such as `POST /auth/login`. */
+/** By method and route, such as `POST /auth/login`. */
 export type EndingsByRoute = ReadonlyMap<string, Endings>;
 
 /** Collects the security events that endpoints name. */
@@ -17,10 +17,7 @@ export function endingsOf(endpoints: readonly Endpoint[]): EndingsByRoute {
 /** A path that is a case of a wider pattern is a route of its own in the log (`createRouteOf`). */
 const loggedRoute = ({ path }: Endpoint) => routePattern({ path });
 
-/**
- * The error codes by which a password, token, link or registration is refused. Other codes, such as `bad_request`, say
- * only that the request was malformed.
- */
+/** Other codes, such as `bad_request`, say only that the request was malformed. */
 const refusesCredential: ReadonlySet<string> = new Set([
   "invalid_credentials",
   "invalid_refresh_token",
@@ -30,10 +27,7 @@ const refusesCredential: ReadonlySet<string> = new Set([
   "conflict",
 ]);
 
-/**
- * Returns the security event of a request that was answered, for the request log; null for a request that has nothing
- * to do with security.
- */
+/** Null for a request that has nothing to do with security. */
 export function eventOf(
   method: string,
   route: string,

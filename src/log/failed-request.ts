@@ -8,8 +8,7 @@ import {
 import { HasherBusyError, type Log } from "../platform/platform.js";
 
 /**
- * Returns the refusal with which a request is answered that has failed with an exception. An exception that nobody
- * expects is logged, and answered as a 500.
+ * The refusal for a request that has failed with an exception. An unexpected exception is logged and answered as a 500.
  */
 export function failedRequest(log: Log, error: unknown): Refusal {
   if (error instanceof DeadlineError) return deadlineExceeded;

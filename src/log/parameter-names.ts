@@ -3,21 +3,20 @@ import { parseQueryString } from "../http/query-string.js";
 import { isRefusal } from "../http/refusal.js";
 import { expandOptions, filterOperators, listParameters, tableParameters } from "../wire/list-query.js";
 
-/** The parameters of requests to tables whose names the log may show. */
+/** The parameters of requests to tables. */
 const ofTables: ReadonlySet<string> = new Set([...listParameters, ...tableParameters]);
 const operators: ReadonlySet<string> = new Set(filterOperators);
 const optionsOfExpand: ReadonlySet<string> = new Set(expandOptions);
 
 /**
- * Returns the names of a query string's parameters that the request log may show. `columns` are those of the table that
- * the request is about.
+ * The names of a query string's parameters as the request log may show them, in its order. `columns` are those of the
+ * table that the request is about.
  */
 export type ParameterNames = (url: string, columns: ReadonlyMap<string, unknown>) => readonly string[];
 
 /**
- * Makes a function that returns the names of a query string's parameters, in its order, for the request log. A
- * name that is neither a parameter of one of these endpoints or of requests to tables, nor that of a column of the table is given as `?`, because it may be any text of the caller's; so is the
- * path in `expand[…][limit]`.
+ * A name that is neither a parameter of one of these endpoints or of requests to tables, nor that of a column of the
+ * table is given as `?`, because it may be any text of the caller's; so is the path in `expand[…][limit]`.
  */
 export function createParameterNames(endpoints: readonly Endpoint[]): ParameterNames {
   const known = new Set(endpoints.flatMap(queryNames));
@@ -41,7 +40,7 @@ function shown(name: string, columns: ReadonlyMap<string, unknown>): string {
   return word !== undefined && isComparison(parts, columns) ? name : "?";
 }
 
-/** Whether these are the brackets of a filter: groups, such as `[$or][0]`, then a column, then perhaps an operator. */
+/** Whether these are the brackets of a filter: groups, such as `[$or][0]`, a column, perhaps an operator. */
 function isComparison(parts: readonly string[], columns: ReadonlyMap<string, unknown>): boolean {
   const [first, second, ...rest] = parts;
   if (first === undefined) return false;

@@ -1,9 +1,9 @@
 /**
- * What is remembered of a request, for administrators: only what a line of the request log may say too. So no path, no
- * value and nothing else that was sent is in it.
+ * What administrators see of a past request. Like a line of the request log, it holds no path, no value and nothing
+ * else that was sent.
  */
 export interface RecentRequest {
-  /** The id of the request's receipt (the record of its cost); for a request without one, an id that is made for it. */
+  /** The id of the request's receipt, or one that is made for a request without a receipt. */
   readonly id: string;
   /** When the request was answered, in milliseconds since the epoch. */
   readonly atMs: number;
@@ -12,15 +12,13 @@ export interface RecentRequest {
   readonly status: number;
   readonly ms: number;
   readonly principal: { readonly kind: "anonymous" | "user" | "key"; readonly id: string | null } | null;
-  /**
-   * The numbers of rows read, written and returned; null where a number is not known, or the request left no receipt.
-   */
+  /** Null if a number is not known, or the request left no receipt. */
   readonly rows: readonly [read: number | null, written: number | null, returned: number | null];
-  /** What has refused the request: the key of svc.toml with the rule, or the scope that a key lacks; null for none. */
+  /** What has refused the request: the key of svc.toml with the rule, or the scope that a key lacks. */
   readonly rule: string | null;
 }
 
-/** The last requests that this process (or this isolate of a Worker) has answered, kept in memory alone. */
+/** The last requests that this process (or this isolate of a Worker) has answered, in memory alone. */
 export class RecentRequests {
   readonly #kept: RecentRequest[] = [];
   #next = 0;
@@ -32,12 +30,12 @@ export class RecentRequests {
     this.#next = (this.#next + 1) % this.max;
   }
 
-  /** Yields the remembered requests, the newest first. */
+  /** The newest first. */
   *newest(): Iterable<RecentRequest> {
     const { length } = this.#kept;
     for (let back = 1; back <= length; back++) yield this.#kept[(this.#next - back + length) % length]!;
   }
 }
 
-/** How many requests are remembered, each of which takes less than a kilobyte. */
+/** Each takes less than a kilobyte. */
 const recentMax = 1_000;

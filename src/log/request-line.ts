@@ -3,34 +3,32 @@ import type { SecurityEvent } from "../http/security-event.js";
 import type { LogLevel } from "./log-level.js";
 import { plainText, quotedText } from "./shown-text.js";
 
-/**
- * What a line of the request log says (`docs/reference/log.md#fields`). A field that is null is left out of the line.
- */
+/** A line of the request log (`docs/reference/log.md#fields`). It leaves out fields that are null. */
 export interface RequestLine {
-  /** The time of the answer, as `instantText` writes it. */
+  /** When the request was answered, as `instantText` writes it. */
   readonly time: string;
   readonly level: LogLevel;
   readonly id: string;
   readonly trace: string | null;
-  /** The request's HTTP method; `-` where it is none of the common ones. */
+  /** `-` if it is none of the common methods. */
   readonly method: string;
   readonly route: string;
   readonly status: number;
-  /** How long the answer to the request took, in milliseconds with one decimal. */
+  /** How long the answer took, in milliseconds with one decimal. */
   readonly ms: number;
   readonly address: string | null;
   readonly event: SecurityEvent | null;
-  /** The names of the request's query parameters; null unless `log.level` is `debug`. */
+  /** The names of the query parameters; null unless `log.level` is `debug`. */
   readonly parameters: readonly string[] | null;
   readonly facts: AnswerFacts;
 }
 
-/** Writes a request's line of the log as one JSON object. */
+/** Writes a line as one JSON object. */
 export function jsonLine(line: RequestLine): string {
   const { facts, event } = line;
   const { principal, receipt } = facts;
-  // The JSON is put together by hand, which takes a third of the time that JSON.stringify takes. Values that are put in
-  // without `quotedText` hold no character that would have to be escaped.
+  // The JSON is put together by hand, in a third of the time of JSON.stringify. Values without `quotedText` hold no
+  // character that needs escaping.
   let text = `{"time":"${line.time}","level":"${line.level}","id":"${line.id}"`;
   if (line.trace !== null) text += `,"trace":"${line.trace}"`;
   text += `,"method":"${line.method}","route":"${line.route}","status":${line.status},"ms":${line.ms}`;
@@ -50,8 +48,8 @@ export function jsonLine(line: RequestLine): string {
 }
 
 /**
- * Writes a request's line of the log as text for people: time, level, method, route, status, milliseconds and kind of
- * caller, then all else as `name=value`.
+ * Writes a line for people: time, level, method, route, status, milliseconds and kind of caller, then all else as
+ * `name=value`.
  */
 export function textLine(line: RequestLine): string {
   const { facts, event } = line;

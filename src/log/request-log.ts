@@ -13,7 +13,7 @@ import { jsonLine, textLine } from "./request-line.js";
 import type { RouteOf } from "./route-of.js";
 import { traceId } from "./trace-id.js";
 
-/** What the request log needs: its settings, the platform, and how to find a request's route and address. */
+/** What the request log needs. */
 export interface RequestLogOptions {
   readonly settings: LogSettings;
   readonly clock: Clock;
@@ -22,16 +22,13 @@ export interface RequestLogOptions {
   readonly routeOf: RouteOf;
   readonly endings: EndingsByRoute;
   readonly parameterNames: ParameterNames;
-  /** Returns the IP address that a request comes from. `env` is what the runtime passed beside the request. */
+  /** The IP address that a request comes from. `env` is what the runtime passed with the request. */
   readonly clientAddress: (request: Request, env: unknown) => string;
-  /** Keeps the last requests in memory for administrators, whether they are written to the log or not. */
+  /** Remembers the last requests for administrators, whether they are written to the log or not. */
   readonly recent: Pick<RecentRequests, "add">;
 }
 
-/**
- * A function that logs a request with its answer, which took `ms` milliseconds. `env` is what the runtime passed beside
- * the request.
- */
+/** Logs a request whose answer took `ms` milliseconds. `env` is what the runtime passed with the request. */
 export type RequestLog = (request: Request, env: unknown, answer: Response, ms: number) => void;
 
 const methods: ReadonlySet<string> = new Set([
@@ -47,7 +44,7 @@ const methods: ReadonlySet<string> = new Set([
 const noColumns: ReadonlyMap<string, unknown> = new Map();
 const addressesBytesMax = 65_536;
 
-/** Makes the request log (`docs/reference/log.md`). Where `log.format` is `off`, requests are only remembered. */
+/** Makes the request log (`docs/reference/log.md`). If `log.format` is `off`, requests are only remembered. */
 export function createRequestLog(options: RequestLogOptions): RequestLog {
   const { settings, clock, random, log, routeOf, endings, parameterNames, clientAddress, recent } = options;
   const written = settings.format === "json" ? jsonLine : textLine;
@@ -68,8 +65,8 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
     if (settings.format === "off") return;
     const event = eventOf(method, route, status, facts, endings);
     const level = levelOf(status, event !== null);
-    // Security events are logged at every `log.level`: whoever watches over the server has to see them, even if other
-    // requests are not logged.
+    // Security events are logged at every `log.level`: the person who watches over the server has to see them, even if
+    // other requests are not logged.
     if (event === null && !isWritten(level, settings.level)) return;
     const line = written({
       time: instantText(nowMs),
@@ -89,10 +86,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
   };
 }
 
-/**
- * Returns what is remembered of a request from its facts. Of the caller this is only kind and id, because the object in
- * the facts may also hold an email address.
- */
+/** Of the caller only kind and id, because the object in the facts may also hold an email address. */
 function rememberedOf({
   principal,
   receipt,
@@ -108,8 +102,8 @@ function rememberedOf({
 const noRows: RecentRequest["rows"] = [null, null, null];
 
 /**
- * The route by which administrators read the remembered requests. Requests for it are not remembered: the console sends
- * one after the other to show new requests, and would then see little else.
+ * Requests for the remembered requests are not remembered: the console sends one after the other to show new requests,
+ * and would then see little else.
  */
 const ownRoute = "/admin/api/requests";
 

@@ -1,6 +1,6 @@
 /**
- * Writes a text as a JSON string of visible ASCII characters only. So no id or name from elsewhere can begin a new line
- * of the log, or send control characters to the terminal that shows it.
+ * Writes a text as a JSON string of visible ASCII characters. So no id or name from elsewhere can begin a new line of
+ * the log, or send control characters to the terminal that shows it.
  */
 export function quotedText(text: string): string {
   return JSON.stringify(text).replace(
@@ -9,10 +9,7 @@ export function quotedText(text: string): string {
   );
 }
 
-/**
- * Writes a text for the log: unchanged if it has only letters, digits and harmless punctuation, else as `quotedText`
- * writes it.
- */
+/** Leaves a text of letters, digits and harmless punctuation as it is, and writes others as `quotedText` does. */
 export function plainText(text: string): string {
   return /^[\w.:,@$[\]?-]+$/.test(text) ? text : quotedText(text);
 }

@@ -13,10 +13,10 @@ import type { Result } from "../platform/database.js";
 import type { MailMessage, Platform } from "../platform/platform.js";
 import { renderMail } from "./templates.js";
 
-/** What the outbox, which delivers mails, needs. */
+/** What the outbox needs. */
 export interface OutboxServices extends LinkServices {
   readonly platform: Pick<Platform, "database" | "mail" | "clock" | "log">;
-  /** The sender of all mails: `mail.from` of svc.toml. */
+  /** `mail.from` of svc.toml. */
   readonly from: string;
 }
 
@@ -25,37 +25,27 @@ export interface OutboxServices extends LinkServices {
  * first. `docs/reference/auth.md#mails-and-their-limits`
  */
 export interface Outbox {
-  /** Sends the mails that are due and not being sent already. Resolves when each of them is delivered or has failed. */
+  /** Sends the mails that are due and not being sent already. Resolves when each is delivered or has failed. */
   deliverDue(): Promise<void>;
-  /** Makes all mails due at once that wait for their next attempt. Called when the server starts. */
+  /** Makes all mails due that wait for their next attempt. Called when the server starts. */
   makeAllDue(): Promise<void>;
   /** Begins no further mail, and resolves when those that are being sent are delivered or have failed. */
   finish(): Promise<void>;
 }
 
-/**
- * How long a mail waits for its second attempt after the first has failed. The wait doubles with each further attempt,
- * up to an hour.
- */
+/** The wait before the second attempt. It doubles with each further attempt, up to an hour. */
 const backoffMs = 10_000;
 const backoffMsMax = 3_600_000;
-/**
- * For how long a mail that a process has claimed is its own (the lease). No other process takes the mail from the
- * outbox before the lease has ended.
- */
+/** No other process takes a claimed mail before this lease has ended. */
 const leaseMs = 60_000;
 /**
- * A claimed mail is handed to the transport only if the claim holds for at least this long: for the longest that a
- * transport takes (30 seconds), and the time to remove the mail from the outbox. Otherwise another process could send
- * the mail as well.
+ * A claimed mail is handed to the transport only if the claim still holds for the longest that a transport takes (30
+ * seconds), and the time to remove the mail. Otherwise another process could send the mail as well.
  */
 const sendMs = 40_000;
-/**
- * A mail that could not be delivered for this long (three days) is given up: it leaves the outbox as failed, and the
- * log says so.
- */
+/** A mail that could not be delivered for three days leaves the outbox as failed, and the log says so. */
 const giveUpAfterMs = 259_200_000;
-/** How many mails are sent at once, so that a delivery that hangs does not hold up the others. */
+/** Several mails are sent at once, so that a delivery that hangs does not hold up the others. */
 const mailsInHandMax = 10;
 
 interface ClaimedMail {
@@ -68,8 +58,7 @@ interface ClaimedMail {
   readonly attempts: number;
   readonly claimedAtMs: number;
   /**
-   * When the mail's link expires. Null where the mail has no link, or its link is used, expired or replaced;
-   * `redirectTo` and `linkHash` are then null, too.
+   * Null if the mail has no link, or its link is used, expired or replaced; so are then `redirectTo` and `linkHash`.
    */
   readonly linkExpiresAtMs: number | null;
   readonly redirectTo: string | null;
@@ -85,8 +74,8 @@ export function createOutbox(services: OutboxServices): Outbox {
   const { database, clock, log } = platform;
   const inHand = new Map<string, Promise<void>>();
   /**
-   * The ids of mails that the transport has accepted, but that could not be removed from the outbox because the storage
-   * failed. They are not sent again.
+   * Mails that the transport has accepted, but that could not be removed because the storage failed. They are not sent
+   * again.
    */
   const confirmed = new Set<string>();
   let claiming: Promise<void> = Promise.resolve();
@@ -198,10 +187,7 @@ function claimedMail(row: Result["rows"][number], claimedAtMs: number): ClaimedM
   };
 }
 
-/**
- * Makes the message to send for a mail of the outbox. Null where its link is used, expired or replaced by a newer one:
- * then nothing is sent.
- */
+/** Null if the mail's link is used, expired or replaced by a newer one: then nothing is sent. */
 async function messageOf(
   services: OutboxServices,
   { kind, recipient, linkId, actionUrl, linkExpiresAtMs, redirectTo, linkHash }: ClaimedMail,
@@ -217,7 +203,7 @@ async function messageOf(
 
 const errorLengthMax = 200;
 
-/** Returns what went wrong with a delivery, as one short line of visible ASCII characters. */
+/** What went wrong, as one short line of visible ASCII characters. */
 function inWords(cause: unknown): string {
   const text = cause instanceof Error ? cause.message : String(cause);
   return text.replace(/[^\x20-\x7e]+/g, " ").slice(0, errorLengthMax);

@@ -2,38 +2,31 @@ import type { MailKind } from "../auth/store/outbox.js";
 import { escapeHtml } from "../encoding/html.js";
 import type { MailMessage } from "../platform/platform.js";
 
-/**
- * What differs between mails of the same kind, such as two invitations: the addresses, the link and when it expires.
- * The words that mails of a kind have in common are its `MailWording`.
- */
+/** What differs between mails of a kind, such as two invitations. */
 export interface MailContent {
   readonly kind: MailKind;
-  /**
-   * The sender's address, `mail.from` of svc.toml. The mail's text calls the sender by the display name in it, or by
-   * the domain where it has no display name.
-   */
+  /** `mail.from` of svc.toml. The text calls the sender by its display name, or else by its domain. */
   readonly from: string;
   readonly to: string;
   /** The URL of the mail's only button; null for a mail without a button. */
   readonly actionUrl: string | null;
-  /** When the mail's link expires, in milliseconds since the epoch; null for a link that does not expire. */
+  /** When the mail's link expires, in milliseconds since the epoch; null if it does not expire. */
   readonly expiresAtMs: number | null;
 }
 
-/** The words that all mails of one kind have in common. The plain text and the HTML of a mail are both made of them. */
+/** The words that all mails of a kind have in common, as plain text and as HTML. */
 interface MailWording {
   readonly subject: string;
-  /** The paragraphs above the button. In the plain text of the mail each of them is a line. */
+  /** The paragraphs above the button; lines in plain text. */
   readonly before: readonly string[];
-  /** The label of the mail's button. */
+  /** The label of the button. */
   readonly action: string;
-  /** The paragraphs below the button. In the plain text of the mail each of them is a line. */
+  /** The paragraphs below the button. */
   readonly after: readonly string[];
 }
 
 /**
- * Renders a mail as plain text and as HTML, with the same words in both. The same content always gives the same text
- * and HTML.
+ * Renders a mail as plain text and as HTML, with the same words in both. The same content always gives the same result.
  */
 export function renderMail(content: MailContent): MailMessage {
   const wording = wordings[content.kind](senderName(content.from));
@@ -138,17 +131,14 @@ function expiry(ms: number): string {
   return `The link works once, until ${date} ${time.slice(0, 5)} UTC.`;
 }
 
-/** Returns the display name of a mail address (RFC 5322, section 3.4), or its domain where it has no display name. */
+/** The display name of a mail address (RFC 5322, section 3.4), or else its domain. */
 function senderName(from: string): string {
   const [, name] = /^\s*"?([^"<]*?)"?\s*</.exec(from) ?? [];
   const address = from.replace(/^.*<|>.*$/g, "");
   return oneLine(name || address.slice(address.lastIndexOf("@") + 1));
 }
 
-/**
- * Makes a text fit for a header field of a mail, which must not hold line breaks (RFC 5322, section 2.2): control
- * characters become spaces.
- */
+/** A header field must not hold line breaks (RFC 5322, section 2.2): control characters become spaces. */
 function oneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, " ").trim();
 }
@@ -165,10 +155,7 @@ const cellStyle =
 const buttonStyle =
   "display:inline-block;padding:12px 24px;background:#1d4ed8;border-radius:6px;color:#ffffff;font-weight:bold;text-decoration:none";
 
-/**
- * Makes the HTML version of a mail. It uses tables and inline styles, because all mail clients support these, and loads
- * no images, fonts or scripts.
- */
+/** Uses tables and inline styles, because all mail clients support these, and loads no images, fonts or scripts. */
 function asHtml({ subject, before, action, after }: MailWording, actionUrl: string | null): string {
   const paragraph = (text: string) => `<p style="margin:0 0 16px">${escapeHtml(text)}</p>`;
   const link =

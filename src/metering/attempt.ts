@@ -4,43 +4,39 @@ import type { Recorder } from "./recorder.js";
 import { Tally } from "./tally.js";
 import { uuidV7 } from "./uuid.js";
 
-/**
- * The part of a receipt (the record of what a request cost) that says who called and what they did. It is known once
- * the caller has been authenticated.
- */
+/** Who called and what they did. It is known once the caller has been authenticated. */
 export type Subject = Pick<Receipt, "principalKind" | "principalId" | "table" | "action">;
 
 /**
- * The members that metering adds to the `meta` object of an answer, as JSON text without the braces around them. Empty
- * where the project does not meter requests.
+ * What metering adds to the `meta` object of an answer, as JSON text without the braces. Empty if the project does not
+ * meter requests.
  */
 export type MeteringMembers = string;
 
-/** The metering of one request to a table. It ends with at most one receipt (a record of what the request cost). */
+/** The metering of one request to a table, which leaves at most one receipt. */
 export interface Attempt {
   /**
-   * Starts to count the rows of the request from zero. Where a request is carried out a second time, this is called a
-   * second time, and what was counted before is dropped. `subject` says who called and what they did.
+   * Starts to count the rows of the request from zero. If a request is carried out a second time, this is called again
+   * and drops what was counted before.
    */
   begin(subject: Subject): Tally;
   /**
-   * Records the receipt of a request that has succeeded, before its answer is sent. `rowsReturned` is the number of
-   * rows in the answer. Resolves to the members for the answer's `meta`: the counts of rows, and what has become of the
-   * receipt (`RecordStatus`). Does not reject.
+   * Records the receipt of a request that has succeeded, before its answer is sent. Resolves to the counts of rows and
+   * what has become of the receipt (`RecordStatus`). Does not reject.
    */
   succeed(status: number, rowsReturned: number): Promise<MeteringMembers>;
   /**
    * Records the receipt of a request that is answered with an error, if a statement was sent to the table. Returns
-   * undefined where nothing is left to record, for example after `succeed`, so that the answer does not have to wait.
+   * undefined if nothing is left to record, for example after `succeed`, so that the answer does not have to wait.
    */
   end(status: number): Promise<unknown> | undefined;
-  /** Returns the receipt of the metered request; null as long as none has been made. */
+  /** Null as long as no receipt has been made. */
   receipt(): Receipt | null;
-  /** Returns the id that the request's receipt has or will have; null where requests are not metered. */
+  /** The id that the receipt has or will have; null if requests are not metered. */
   id(): string | null;
 }
 
-/** Makes the `Attempt` that meters one request, given the request's HTTP method. */
+/** Meters one request, given its HTTP method. */
 export type Meter = (method: string) => Attempt;
 
 const unmetered: Attempt = {
@@ -51,19 +47,13 @@ const unmetered: Attempt = {
   id: () => null,
 };
 
-/**
- * What metering needs from the rest of the server. `counted` is called with each receipt before the receipt is
- * recorded.
- */
+/** What metering needs. `counted` is called with each receipt before it is recorded. */
 export interface MeterServices extends Pick<Platform, "clock" | "random"> {
   readonly recorder: Recorder;
   readonly counted: (receipt: Receipt) => void;
 }
 
-/**
- * Makes the `Meter` of the server. `services` is null where the project does not meter requests
- * (`docs/reference/metering.md`); then nothing is recorded.
- */
+/** `services` is null if the project does not meter requests (`docs/reference/metering.md`). */
 export function createMeter(services: MeterServices | null): Meter {
   if (services === null) return () => unmetered;
   const { clock, random, recorder, counted } = services;
@@ -120,7 +110,7 @@ export function createMeter(services: MeterServices | null): Meter {
   };
 }
 
-/** The journal of projects that do not meter requests. It accepts every receipt and keeps none. */
+/** The journal of projects that do not meter requests. */
 export const noJournal: Journal = {
   append: async () => {},
   collect: async () => {},

@@ -1,17 +1,17 @@
 import { type Receipt, sumOf } from "../platform/journal.js";
 
-/** The length of a day in milliseconds. */
+/** A day in milliseconds. */
 export const dayMs = 86_400_000;
 
-/** The day in UTC of a time in milliseconds since the epoch, written as `2026-01-31`. */
+/** The day in UTC of a time in milliseconds since the epoch, as `2026-01-31`. */
 export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
 /** Groups receipts by their day in UTC. Within a day they keep their order. */
 export function byDay(receipts: readonly Receipt[]): readonly DayReceipts[] {
-  // Receipts are grouped by the number of their day since the epoch, because formatting the date of every receipt would
-  // take longer than adding the receipt up.
+  // Grouping by the number of the day is quicker: formatting the date of every receipt would take longer than adding it
+  // up.
   const days: Record<number, Receipt[]> = {};
   for (const receipt of receipts) {
     const day = Math.floor(receipt.atMs / dayMs);
@@ -21,13 +21,13 @@ export function byDay(receipts: readonly Receipt[]): readonly DayReceipts[] {
   return Object.values(days).map((those) => [dayOf(those[0]!.atMs), those[0]!.attemptId, those]);
 }
 
-/** The receipts of one day in UTC, as `[day, first, receipts]`. `first` is the `attemptId` of the first of them. */
+/** The receipts of one day in UTC. `first` is the `attemptId` of the first of them. */
 export type DayReceipts = readonly [day: string, first: string, receipts: readonly Receipt[]];
 
 /**
- * The sums of one caller's requests to one table in a day, in the order of the columns of `_usage_days` that follow
- * `day`. `principalId` is empty for an anonymous caller. Unknown counts are left out of the sums; `unknownReads` says
- * for how many requests the rows read are unknown.
+ * The sums of one caller's requests to one table in a day, in the order of the columns of `_usage_days` after `day`.
+ * `principalId` is empty for an anonymous caller. Unknown counts are left out; `unknownReads` counts the requests whose
+ * rows read are unknown.
  */
 export type UsageSum = [
   table: string,
@@ -40,7 +40,7 @@ export type UsageSum = [
   unknownReads: number,
 ];
 
-/** Adds receipts up: gives one sum for each table and caller, whatever the receipts' days. */
+/** One sum for each table and caller, whatever the receipts' days. */
 export function sumsOf(receipts: readonly Receipt[]): readonly UsageSum[] {
   const sums: Record<string, UsageSum> = {};
   for (const receipt of receipts) {

@@ -1,30 +1,27 @@
 import type { Receipt } from "../platform/journal.js";
 import type { RecorderState } from "./recorder.js";
 
-/** The upper bounds of the buckets of the histogram of requests' durations, in seconds. */
+/** The upper bounds of the buckets of durations, in seconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/**
- * The counts of the requests to one area of the server, which is all paths with the same first segment, such as
- * `/api/`.
- */
+/** The counts of the requests to all paths with the same first segment, such as `/api/`. */
 class Area {
-  /** The number of answers by HTTP method and then by status. */
+  /** The number of answers by method and status. */
   readonly answered = new Map<string, Map<number, number>>();
   /**
-   * How many requests fell into each bucket of durations: those that took at most the bucket's bound, and longer than
-   * the bound before it. The last number counts the requests that took longer than every bound.
+   * How many requests took at most a bucket's bound, and longer than the bound before it. The last number counts those
+   * that took longer than every bound.
    */
   readonly counts = [...buckets, 0].map(() => 0);
   sumSeconds = 0;
 }
 
 /**
- * The label of all methods that the server does not know, and of all paths outside the named areas. Without this label,
- * clients could create any number of time series.
+ * For all methods that the server does not know, and all paths outside the named areas. Otherwise clients could create
+ * any number of time series.
  */
 const other = "other";
-/** The areas by which requests are counted. Each is the first segment of paths; `other` is for all other paths. */
+/** The first segments of paths by which requests are counted. */
 const areas = ["api", "auth", "admin", other];
 const prefixes = areas.map((area) => `/${area}/`);
 
@@ -36,8 +33,8 @@ function areaOf(url: string): string {
 const methods = new Set(["GET", "HEAD", "QUERY", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
 /**
- * The numbers that `GET /metrics` shows, counted since the start of the process or of the Worker's isolate. They are
- * kept in memory only (`docs/reference/metering.md#metrics`).
+ * The numbers of `GET /metrics`, counted in memory since the start of the process or isolate
+ * (`docs/reference/metering.md#metrics`).
  */
 export class Metrics {
   readonly #areas = new Map(areas.map((name) => [name, new Area()]));
@@ -69,27 +66,24 @@ export class Metrics {
     if (rowsRead === null) this.#unknownReads++;
   }
 
-  /** Counts one look for changes in the database: a stream of changes does that, and a pull that waits for changes. */
+  /** A stream of changes, or a pull that waits for changes, has looked into the database. */
   looked(): void {
     this.#looks++;
   }
 
-  /** Counts one time that events were sent to the client of a stream. */
+  /** Events were sent to the client of a stream. */
   event(): void {
     this.#events++;
   }
 
-  /**
-   * Counts a client that has to begin its synchronisation anew, by the reason. There are only a few reasons, so each
-   * may be a label.
-   */
+  /** A client has to begin its synchronisation anew. There are only a few reasons, so each may be a label. */
   reset(reason: string): void {
     this.#resets.set(reason, (this.#resets.get(reason) ?? 0) + 1);
   }
 
   /**
-   * Returns the metrics in Prometheus's text format, version 0.0.4. `journal` is null where requests are not metered,
-   * and the metrics about receipts are then left out. `streams` is the number of open streams and of pulls that wait.
+   * Prometheus's text format, version 0.0.4. `journal` is null if requests are not metered; the metrics about receipts
+   * are then left out. `streams` is the number of open streams and of pulls that wait.
    */
   render(journal: RecorderState | null, streams: number): string {
     const lines: string[] = [];

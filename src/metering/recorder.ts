@@ -4,49 +4,45 @@ import type { Platform } from "../platform/platform.js";
 
 /**
  * What has become of a receipt. `recorded`: it is written, and survives the death of the process. `summed`: it was
- * added to a sum of receipts in memory, which is written within a second. `unrecorded`: it waits in memory for the
- * journal to work again, or was dropped (`docs/reference/metering.md#receipts`).
+ * added to a sum in memory, which is written within a second. `unrecorded`: it waits in memory for the journal to work
+ * again, or was dropped (`docs/reference/metering.md#receipts`).
  */
 export type RecordStatus = "recorded" | "summed" | "unrecorded";
 
-/** The state of a recorder of receipts, which `GET /metrics` shows. */
+/** What `GET /metrics` shows of a recorder. */
 export interface RecorderState {
-  /** How many receipts wait in memory for the journal to work again. */
+  /** Receipts that wait in memory for the journal to work again. */
   readonly waiting: number;
-  /** How many receipts were dropped since the start because too many were waiting. */
+  /** Receipts dropped since the start because too many were waiting. */
   readonly lost: number;
-  /** Whether the last attempt to write receipts succeeded; true before the first attempt. */
+  /** Whether the last write succeeded; true before the first one. */
   readonly available: boolean;
 }
 
 /**
- * Writes receipts to the journal. A method whose write to the journal fails does not reject: the receipts then wait in
- * memory, or are dropped where too many wait.
+ * Writes receipts to the journal. If that fails, its methods do not reject: the receipts wait in memory, or are dropped
+ * if too many wait.
  */
 export interface Recorder {
   record(receipt: Receipt): Promise<RecordStatus>;
-  /** Tries to append the waiting receipts to the journal. Where the journal still does not work, they go on waiting. */
+  /** Appends the waiting receipts to the journal, if it works again. */
   retry(): Promise<void>;
-  /**
-   * Called when the server stops: appends the waiting receipts to the journal or, where that fails, to `otherwise`,
-   * which is another journal.
-   */
+  /** Called when the server stops: appends the waiting receipts to the journal or, if that fails, to `otherwise`. */
   finish(otherwise: Pick<Journal, "append">): Promise<void>;
   state(): RecorderState;
 }
 
-/** How many receipts may wait in memory for the journal. That many take about 3 MB. */
+/** About 3 MB in memory. */
 const waitingMaxDefault = 10_000;
 /**
- * How many waiting receipts are appended at once. The journal of a Worker needs a statement for each of them, and on
- * D1 a request may send no more than fifty statements.
+ * How many waiting receipts are appended at once. The journal of a Worker needs a statement for each, and on D1 a
+ * request may send no more than fifty.
  */
 const entryMax = 30;
 
 /**
- * Makes the recorder that brings receipts into `journal`. While the journal does not work, requests are answered all
- * the same and their receipts wait in memory. Receipts beyond `waitingMax` are dropped; a gap in the journal later says
- * how many these were.
+ * While `journal` does not work, requests are answered all the same and their receipts wait in memory. Receipts beyond
+ * `waitingMax` are dropped; a gap in the journal later says how many these were.
  */
 export function createRecorder(
   journal: Journal,
@@ -55,7 +51,7 @@ export function createRecorder(
 ): Recorder {
   const waiting: Receipt[] = [];
   let lost = 0;
-  /** How many receipts were dropped about which no gap (a note of missing receipts) has been written yet. */
+  /** Dropped receipts that no gap reports yet. */
   let lostUnsaid = 0;
   let available = true;
 
@@ -67,10 +63,7 @@ export function createRecorder(
     available = false;
   };
 
-  /**
-   * Takes the next waiting receipts, at most `entryMax`, out of memory. Where receipts were dropped, adds a gap (a note
-   * of missing receipts) that says how many.
-   */
+  /** Takes the next waiting receipts, and a gap if receipts were dropped, out of memory. */
   const takeWaiting = (): JournalEntry => {
     const gaps: Gap[] = [];
     if (lostUnsaid > 0)
@@ -104,8 +97,7 @@ export function createRecorder(
   return {
     record: async (receipt) => {
       if (waiting.length === 0 && journal.sum?.(receipt)) return "summed";
-      // Waiting receipts are appended along with the new one, because a Worker's isolate may be evicted before a later
-      // retry.
+      // A Worker's isolate may be evicted before a later retry, so waiting receipts go along with the new one.
       const others = takeWaiting();
       try {
         await journal.append({ receipts: [receipt, ...others.receipts], gaps: others.gaps });

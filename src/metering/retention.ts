@@ -3,12 +3,12 @@ import { dayMs, dayOf } from "./day-sums.js";
 import { deleteEntries } from "./store.js";
 
 const entriesMax = 500;
-/** How many batches of deletions one call of `retireReceipts` runs at most. Each deletes up to `entriesMax` entries. */
+/** How many batches of deletions one call runs at most. */
 const roundsMax = 50;
 
 /**
  * Deletes the receipts of days that are more than `retentionDays` old, in small batches so that other writes do not
- * wait long. What is left after `roundsMax` batches is left to a later call. The sums of those days are kept.
+ * wait long. A later call deletes what is left after `roundsMax` batches. The sums of those days are kept.
  */
 export async function retireReceipts(
   { database, clock }: Pick<Platform, "database" | "clock">,

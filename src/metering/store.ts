@@ -3,11 +3,10 @@ import { type Gap, type Receipt, receiptValues } from "../platform/journal.js";
 import { byDay, dayMs, dayOf, sumsOf } from "./day-sums.js";
 
 /**
- * Makes the statements that store receipts. Each list of receipts becomes one row of `_usage_entries` per day (an
- * entry), because a row for each receipt would cost many times as much. The list is also added to the sums of that day.
- * An entry is identified by its day and its first attempt: if it is stored already, nothing is stored or added again.
- * One call must not hold the same entry twice, because the sums of all entries are added before the first entry is
- * stored.
+ * Stores receipts. Each list becomes an entry per day, one row of `_usage_entries`, because a row for each receipt
+ * would cost many times as much. The list is also added to the sums of that day. An entry is identified by its day and
+ * its first attempt: if it is stored already, nothing is stored or added again. One call must not hold the same entry
+ * twice, because the sums of all entries are added before the first entry is stored.
  */
 export function insertEntries(lists: readonly (readonly Receipt[])[]): readonly Statement[] {
   const entries = lists.flatMap(byDay);
@@ -33,7 +32,7 @@ export function insertEntries(lists: readonly (readonly Receipt[])[]): readonly 
   ];
 }
 
-/** Makes the statement that stores a gap (the note that receipts are missing), unless this gap is stored already. */
+/** Stores a gap, unless it is stored already. */
 export function insertGap({ id, atMs, reason, attemptsMax }: Gap): Statement {
   return statement(
     "INSERT INTO _usage_gaps VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -44,27 +43,24 @@ export function insertGap({ id, atMs, reason, attemptsMax }: Gap): Statement {
   );
 }
 
-/** A span of time in milliseconds since the epoch. `fromMs` is included, `toMs` is not. */
+/** In milliseconds since the epoch. `fromMs` is included, `toMs` is not. */
 export interface TimeRange {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** The values of the parameter `group_by` of `GET /admin/api/usage` (`docs/reference/metering.md#usage`). */
+/** The parameter `group_by` of `GET /admin/api/usage` (`docs/reference/metering.md#usage`). */
 export type UsageGrouping = "table" | "principal" | "day";
 
-/**
- * SQL for the caller of a receipt: `user:<id>`, `key:<id>` or `anonymous`. The id of anonymous callers is empty, so the
- * colon before it is trimmed.
- */
+/** `user:<id>`, `key:<id>` or `anonymous`. The id of anonymous callers is empty, so the colon before it is trimmed. */
 const principal = "rtrim(principal_kind || ':' || principal_id, ':')";
 
 const keys: Readonly<Record<UsageGrouping, string>> = { table: "table_name", principal, day: "day" };
 
 /**
- * Makes the statement that sums usage. Unknown counts are left out of the sums. Where only a part of a day is in the
- * range, that part is summed from the day's receipts; where those have been deleted, the whole day counts. The rows, in
- * the order of the keys: `[key, requests, rows_read, rows_written, rows_returned, unknown_reads]`.
+ * Sums usage, without unknown counts. If only a part of a day is in the range, it is summed from the day's receipts; if
+ * those have been deleted, the whole day counts. The rows, in the order of the keys: `[key, requests, rows_read,
+ * rows_written, rows_returned, unknown_reads]`.
  */
 export function sumUsage({ fromMs, toMs }: TimeRange, grouping: UsageGrouping): Statement {
   const inPart = [fromMs, toMs].map((ms) => (ms % dayMs === 0 ? "" : dayOf(ms)));
@@ -88,10 +84,7 @@ export function sumUsage({ fromMs, toMs }: TimeRange, grouping: UsageGrouping): 
   );
 }
 
-/**
- * Makes the statement that lists the gaps (notes of missing receipts) that were found within the range. Its rows are
- * `[at, reason, attempts_max]`, the oldest first.
- */
+/** Lists the gaps that were found within the range: rows `[at, reason, attempts_max]`, the oldest first. */
 export function listGaps({ fromMs, toMs }: TimeRange): Statement {
   return statement(
     "SELECT at, reason, attempts_max FROM _usage_gaps WHERE at >= ? AND at < ? ORDER BY at, id",
@@ -101,8 +94,8 @@ export function listGaps({ fromMs, toMs }: TimeRange): Statement {
 }
 
 /**
- * Makes the statement that lists the next `limit` entries of stored receipts after the entry `after`. Its rows are
- * `[day, id, receipts]`; `receipts` is a JSON array of `ReceiptValues` (`platform/journal.ts`).
+ * Lists the next `limit` entries after the entry `after`: rows `[day, id, receipts]`; `receipts` is a JSON array of
+ * `ReceiptValues` (`platform/journal.ts`).
  */
 export function listEntries(after: readonly [day: string, id: string], limit: number): Statement {
   return statement(
@@ -112,18 +105,12 @@ export function listEntries(after: readonly [day: string, id: string], limit: nu
   );
 }
 
-/**
- * Makes the statement that asks about how many bytes the stored receipts take. It counts the text of each entry, and 64
- * bytes for the rest of the entry's row.
- */
+/** About how many bytes the stored receipts take: the text of each entry, and 64 bytes for the rest of its row. */
 export function entryBytes(): Statement {
   return statement("SELECT total(octet_length(receipts) + 64) FROM _usage_entries");
 }
 
-/**
- * Makes the statement that deletes at most `entriesMax` entries of receipts of days before `beforeDay`, which is
- * written `2026-01-31`.
- */
+/** Deletes at most `entriesMax` entries of days before `beforeDay`, which is written `2026-01-31`. */
 export function deleteEntries(beforeDay: string, entriesMax: number): Statement {
   return statement(
     `DELETE FROM _usage_entries WHERE (day, id) IN (SELECT day, id FROM _usage_entries WHERE day < ? LIMIT ?)`,

@@ -6,15 +6,15 @@ import {
   QueueFullError,
 } from "../platform/database.js";
 
-/** How many rows a metered request has read and written so far. A count that became unknown (null) stays unknown. */
+/** How many rows an attempt has read and written so far. A count that became unknown (null) stays unknown. */
 export class Tally {
   #touched = false;
   #rowsRead: number | null = 0;
   #rowsWritten: number | null = 0;
 
   /**
-   * Whether anything was counted, which is so once a statement about rows of a table of the project was sent. If
-   * nothing was counted, a request that is answered with an error leaves no receipt.
+   * Whether a statement about rows of the project's tables was sent. If not, a request that is answered with an error
+   * leaves no receipt.
    */
   get touched(): boolean {
     return this.#touched;
@@ -29,18 +29,17 @@ export class Tally {
   }
 
   /**
-   * Waits for statements and passes on their result or error. Where they fail, the counts of rows become unknown,
-   * except after four errors. After a broken constraint, or after a guard has undone its batch, nothing was written,
-   * and the code in `tables/` counts what was read. A call that `CheckedDatabase` has refused, and a call for which the
-   * queue had no room, are not counted.
+   * Passes on the result or error of statements. If they fail, the counts of rows become unknown, except after four
+   * errors. After a broken constraint, or after a guard has undone its batch, nothing was written, and the code in
+   * `tables/` counts what was read. A call that `CheckedDatabase` has refused, or for which the queue had no room, is
+   * not counted.
    */
   during<T>(work: Promise<T>): Promise<T> {
     return work.catch((error: unknown) => {
       const isUncounted = [ConstraintError, AbortError, CallRefusedError, QueueFullError].some(
         (kind) => error instanceof kind,
       );
-      // Statements that have not ended by their deadline have written nothing, so only the number of rows read is
-      // unknown.
+      // Statements that have not ended by their deadline have written nothing; only the number of rows read is unknown.
       if (!isUncounted) this.add(null, error instanceof DeadlineError ? 0 : null);
       throw error;
     });

@@ -1,6 +1,6 @@
 import { toHex } from "../encoding/hex.js";
 
-/** Makes a UUIDv7 (RFC 9562, section 5.7). `now` is in milliseconds since the epoch, `random` is 10 random bytes. */
+/** A UUIDv7 (RFC 9562, section 5.7). `now` is in milliseconds since the epoch, `random` is 10 random bytes. */
 export function uuidV7(now: number, random: Uint8Array): string {
   const bytes = new Uint8Array(16);
   for (let i = 5, left = now; i >= 0; i--, left = Math.floor(left / 256)) bytes[i] = left % 256;

@@ -7,8 +7,8 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * Makes a cipher (AES-GCM) that works synchronously. Web Crypto would encrypt in another thread, and waiting for that
- * thread takes longer than encrypting so short a text as the cursor of a list.
+ * AES-GCM, synchronously. Waiting for the thread in which Web Crypto encrypts takes longer than encrypting so short a
+ * text as the cursor of a list.
  */
 export function nodeCipher(bytes: Uint8Array): Cipher {
   const key = createSecretKey(bytes);

@@ -5,9 +5,8 @@ import type { ConsoleFile, ConsoleFiles, ContentCoding } from "../platform/conso
 const suffixes: Readonly<Record<ContentCoding, string>> = { br: ".br", gzip: ".gz" };
 
 /**
- * Makes the reader of the console's files (the web page for administrators). It reads them from a directory, where the
- * build has put compressed copies beside them. What was read once is kept in memory, so that requests for it do not
- * wait for the disk.
+ * Reads the console's files from a directory, where the build has put compressed copies next to them. Files stay in
+ * memory, so that later requests do not wait for the disk.
  */
 export function consoleFiles(directory: string): ConsoleFiles {
   const kept = new Map<string, ConsoleFile>();

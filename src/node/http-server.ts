@@ -10,51 +10,42 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 import { Refusal } from "../http/refusal.js";
 import type { Log } from "../platform/platform.js";
 
-/** How many bytes the head of a request (URL and headers) may have: enough for a filter with 1000 values in the URL. */
+/** For the URL and the headers: enough for a filter with 1000 values in the URL. */
 const headerBytesMax = 131_072;
 
-/** How long a request may take to arrive as a whole, in seconds. */
+/** How long a request may take to arrive as a whole. */
 const arrivalSecondsMax = 25;
-/**
- * How often Node looks for requests that take too long to arrive, in seconds. A request may take 25 seconds, so a
- * slower one is ended within 30.
- */
+/** How often Node looks for requests that take too long to arrive: one over 25 seconds is ended within 30. */
 const lookEverySeconds = 5;
-/** After how many milliseconds a connection is closed whose client takes nothing of an answer that waits to be sent. */
+/** After how long a connection is closed whose client takes nothing of an answer that waits to be sent. */
 const answerStalledMs = 30_000;
-/** The log mentions refused connections at most once in this many milliseconds, however many are refused. */
+/** The log mentions refused connections at most once in this time. */
 const sayEveryMs = 60_000;
 
 /**
- * The TLS ciphers that the server takes: all of TLS 1.3, and of TLS 1.2 those with forward secrecy, which keep past
- * traffic secret even when the certificate's private key leaks.
+ * All of TLS 1.3, and of TLS 1.2 those with forward secrecy, which keep past traffic secret even when the certificate's
+ * private key leaks.
  */
 const ciphers =
   "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256:ECDHE+AESGCM:ECDHE+CHACHA20";
 
-/** What an HTTP server needs: the function that answers, and its limits. */
+/** What an HTTP server needs. */
 export interface HttpServerOptions {
   readonly fetch: Parameters<typeof getRequestListener>[0];
-  /** Certificate and private key in PEM format; null serves plain HTTP. */
+  /** In PEM format; null serves plain HTTP. */
   readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer } | null;
-  /** How many connections the server holds at once. Further ones are closed as soon as they come. */
+  /** Further connections are closed as soon as they come. */
   readonly connectionsMax: number;
-  /**
-   * How many milliseconds a request may take to arrive, and how often the server looks for requests that take longer;
-   * 25 and 5 seconds where absent.
-   */
+  /** How long a request may take to arrive, and how often the server looks; 25 and 5 seconds by default. */
   readonly arrival?: { readonly maxMs: number; readonly lookEveryMs: number };
-  /**
-   * After how many milliseconds a connection is closed whose client takes nothing of an answer that waits to be sent;
-   * 30,000 where absent.
-   */
+  /** After how long a connection is closed whose client takes nothing of a waiting answer; 30,000 by default. */
   readonly stalledMs?: number;
   readonly log: Log;
 }
 
 /**
- * Makes Node's HTTP server. It answers in this server's error format even where `fetch` cannot be called: where the
- * Host header and the target make no valid URL, and where the request is not valid HTTP.
+ * Makes Node's HTTP server. It answers in this server's error format even if `fetch` cannot be called: if the Host
+ * header and the target make no valid URL, or the request is not valid HTTP.
  */
 export async function createHttpServer({
   fetch,
@@ -66,17 +57,16 @@ export async function createHttpServer({
 }: HttpServerOptions): Promise<Server> {
   const answer = getRequestListener(fetch, { errorHandler: (error) => refusalOf(error, log).toResponse() });
   const listener: typeof answer = (incoming, outgoing) => {
-    // Node calls this function when nothing was sent to the client for `stalledMs`. The connection is closed only if a
-    // part of the answer waits to be sent. While the answer is still being computed, nothing waits to be sent, and the
-    // time begins anew.
+    // Called when nothing was sent to the client for `stalledMs`. While the answer is still being computed, nothing
+    // waits to be sent, and the time begins anew.
     outgoing.setTimeout(stalledMs, () => {
       if ((outgoing.socket?.writableLength ?? 0) > 0) outgoing.socket?.destroy();
       else outgoing.socket?.setTimeout(stalledMs);
     });
     return answer(incoming, outgoing);
   };
-  // `requireHostHeader` is off, because Node would answer a request without a Host header with an empty body. With the
-  // option off, the listener answers such a request, in this server's error format.
+  // With `requireHostHeader`, Node would answer a request without a Host header with an empty body instead of this
+  // server's error format.
   const options = {
     maxHeaderSize: headerBytesMax,
     requireHostHeader: false,
@@ -87,7 +77,7 @@ export async function createHttpServer({
   const server =
     tls === null
       ? createServer(options, listener)
-      : // node:https is loaded only where the server itself speaks TLS, which few do.
+      : // Few servers speak TLS themselves.
         (await import("node:https")).createServer({ ...options, ...tls, ciphers }, listener);
   server.maxConnections = connectionsMax;
   let saidAtMs = Number.NEGATIVE_INFINITY;
@@ -103,7 +93,7 @@ export async function createHttpServer({
   server.on("connect", (_: IncomingMessage, socket: Duplex) => {
     void answerRaw(socket, notHttp);
   });
-  // Answers a request with an unknown Expect header as if it had none, which RFC 9110, section 10.1.1, allows.
+  // A request with an unknown Expect header is answered as if it had none, which RFC 9110, section 10.1.1, allows.
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
     server.emit("request", request, response);
   });
@@ -119,10 +109,7 @@ function refusalOf(error: unknown, log: Log): Refusal {
 
 const notHttp = new Refusal("bad_request", "the request is no HTTP that this server speaks");
 
-/**
- * The refusal for a request that Node cannot parse: status 431 where its head is too large, 408 where it took too long
- * to arrive, 400 otherwise.
- */
+/** The refusal for a request that Node cannot parse. */
 function unreadable({ code }: NodeJS.ErrnoException): Refusal {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":

@@ -1,16 +1,16 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** How many milliseconds requests get to finish when the server stops. */
+/** How long requests get to finish when the server stops. */
 export const drainMs = 8_000;
 /**
- * When a server stops, its long reads and writes are interrupted after this many milliseconds, so that their requests
- * still get an answer.
+ * When a server stops, its long reads and writes are interrupted after this time, so that their requests still get an
+ * answer.
  */
 const longWorkMs = 6_000;
 const closeIdleEveryMs = 100;
 
-/** Makes a server listen, on a free port where `port` is 0. Returns the port. */
+/** Listens on a free port if `port` is 0. Returns the port. */
 export async function listen(server: Server, host: string, port: number): Promise<number> {
   await new Promise<void>((listening, failed) => {
     server.once("error", failed);
@@ -20,16 +20,15 @@ export async function listen(server: Server, host: string, port: number): Promis
 }
 
 /**
- * Stops taking requests on the servers, and waits until those that have begun are answered, or `drainMs` at most; then
- * their connections are closed. Calls `endLongWork` if requests still run after `longWorkMs`.
+ * Stops taking requests, and waits until those that have begun are answered, or `drainMs` at most; then their
+ * connections are closed. Calls `endLongWork` if requests still run after `longWorkMs`.
  */
 export async function drained(servers: readonly Server[], endLongWork: () => Promise<void>): Promise<void> {
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
   const eachOf = (act: (server: Server) => void) => () => servers.forEach(act);
   const closeIdle = eachOf((server) => server.closeIdleConnections());
   const closeAll = eachOf((server) => server.closeAllConnections());
-  // Idle connections are closed again and again while the server stops: clients keep a connection open after an answer,
-  // so more connections become idle.
+  // Clients keep a connection open after an answer, so more connections become idle.
   const idle = setInterval(closeIdle, closeIdleEveryMs);
   const interrupt = setTimeout(endLongWork, longWorkMs);
   const deadline = setTimeout(closeAll, drainMs);

@@ -2,16 +2,16 @@ import { join, resolve } from "node:path";
 import { databaseFile } from "./database/database-file.js";
 import { isWithin } from "./within.js";
 
-/** The part of the configuration, with the keys of svc.toml, that names the places to which the server writes. */
+/** The keys of svc.toml for the places to which the server writes. */
 export interface NamedPlaces {
   readonly database: { readonly url: string };
   readonly usage: { readonly journal_dir: string };
   readonly mail: { readonly log_dir: string };
 }
 
-/** A problem of a place (a file or folder named in svc.toml) that the server must not write to. */
+/** A place named in svc.toml that the server must not write to. */
 export interface PlaceProblem {
-  /** The key of svc.toml that is wrong. `others` are the keys that the problem also depends on. */
+  /** The wrong key of svc.toml. `others` are the keys that the problem also depends on. */
   readonly path: string;
   readonly others: readonly string[];
   readonly message: string;
@@ -19,8 +19,8 @@ export interface PlaceProblem {
 
 /**
  * Finds places named in svc.toml that hold something else already, such as the project itself: the server would write
- * its files there and delete old ones. Compares paths only and does not look into the file system. The project is in
- * `directory`, and `files` are the names of its own files.
+ * its files there and delete old ones. Compares paths only. The project is in `directory`, and `files` are the names of
+ * its own files.
  */
 export function placeProblems(
   config: NamedPlaces,

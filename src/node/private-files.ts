@@ -1,25 +1,20 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/**
- * The mode of files that the server writes: only the owner has access, because they contain people's data and secrets.
- */
+/** The mode of files that the server writes: they contain people's data and secrets, so only the owner has access. */
 export const privateFile = 0o600;
-/** The mode of directories that the server makes: only the owner has access. */
+/** The mode of directories that the server makes. */
 export const privateDirectory = 0o700;
 
-/**
- * Makes a directory and its missing parents, with access for the owner alone. Existing ones keep their mode, which
- * their owner has chosen.
- */
+/** Makes a directory and its missing parents. Existing ones keep their mode, which their owner has chosen. */
 export function makePrivateDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: privateDirectory });
 }
 
 /**
- * Makes an empty file for SQLite to turn into a database, unless there is one, with access for its owner alone. SQLite
- * does not let its caller choose a mode, and gives the files that it keeps beside a database the mode of the database.
- * An existing file is not opened, because closing it would release the locks that SQLite holds on it in this process.
+ * Makes an empty file for SQLite to turn into a database, unless there is one. SQLite does not let its caller choose a
+ * mode, and gives the files that it keeps next to a database the mode of the database. An existing file is not opened,
+ * because closing it would release the locks that SQLite holds on it in this process.
  */
 export function makePrivateFile(path: string): void {
   makePrivateDirectory(dirname(path));
@@ -30,7 +25,7 @@ export function makePrivateFile(path: string): void {
   }
 }
 
-/** The folder for what the server writes in a project, unless svc.toml names other places. */
+/** For what the server writes in a project, unless svc.toml names other places. */
 const ownFolder = ".svc";
 
 /**
@@ -44,7 +39,7 @@ export function closeOwnFolder(project: string): readonly string[] {
   return statusOf(folder)?.isDirectory() ? closeWithin(folder) : [];
 }
 
-/** Takes everybody else's access away from a directory: first from what is in it, then from the directory itself. */
+/** First what is in a directory, then the directory itself. */
 function closeWithin(path: string): readonly string[] {
   const status = statusOf(path);
   if (status === undefined || !(status.isDirectory() || status.isFile())) return [];
@@ -54,7 +49,7 @@ function closeWithin(path: string): readonly string[] {
     if ((status.mode & 0o077) !== 0) chmodSync(path, status.mode & 0o700);
     return failed;
   } catch (error) {
-    // A file that is missing is ignored, because it was removed in the meantime.
+    // A missing file was removed in the meantime.
     return codeOf(error) === "ENOENT" ? [] : [path];
   }
 }

@@ -15,8 +15,8 @@ import { StderrLog } from "./stderr-log.js";
 import { systemClock, systemFetch } from "./system.js";
 
 /**
- * Opens the database of `database.url` for a command, beside a server that may be running on it: an embedded file, or a
- * libSQL server. First makes the project's .svc folder private to its owner. Throws UnavailableError.
+ * Opens the database of `database.url` for a command, next to a server that may be running on it. First makes the
+ * project's .svc folder private to its owner. Throws UnavailableError.
  */
 export async function openProjectDatabase(
   project: ProjectDirectory,
@@ -29,26 +29,23 @@ export async function openProjectDatabase(
   return openLibsql({ path, synchronous: config.database.synchronous, commandLine: true });
 }
 
-/**
- * A database that a command opens to erase something from it, so that the deleted data does not stay readable in the
- * file.
- */
+/** A database that a command opens to erase something, so that the deleted data does not stay readable in the file. */
 export interface ErasingDatabase {
   readonly database: Database;
   /**
    * Closes the database, and returns where the deleted data may at most still be read. `server`: on the disks of the
-   * libSQL server, and of its replicas and backups. `log`: in the WAL of the embedded database, which a server or
-   * another program uses at the same time. `free`, the best case: only in parts of the file that SQLite had already
-   * given up for reuse before the deletion.
+   * libSQL server, and of its replicas and backups. `log`: in the WAL, which a server or another program uses at the
+   * same time. `free`, the best case: only in parts of the file that SQLite had already given up for reuse before the
+   * deletion.
    */
   close(): Promise<"server" | "log" | "free">;
 }
 
 /**
  * Opens the database of `database.url` for a command that erases data. In an embedded file, what the command deletes is
- * overwritten with zeros. The command takes the database's lock where it is free; while the command has the lock, only
- * a server with `server.second` can start. Where a server holds the lock, the command does not move the WAL into the
- * file, because two processes that do so can lose writes. Throws UnavailableError.
+ * overwritten with zeros. The command takes the database's lock if it is free; meanwhile, only a server with
+ * `server.second` can start. If a server holds the lock, the command does not checkpoint, because two processes that do
+ * so can lose writes. Throws UnavailableError.
  */
 export async function openToErase(
   project: ProjectDirectory,
@@ -81,7 +78,7 @@ export async function openToErase(
       close: async () => {
         try {
           await database.close();
-          // SQLite empties the WAL, or removes it, once all of it is in the database and nobody reads it any more.
+          // SQLite empties or removes the WAL once all of it is in the database and nobody reads it any more.
           const wal = statSync(`${realpathSync(path)}-wal`, { throwIfNoEntry: false });
           return (wal?.size ?? 0) === 0 ? "free" : "log";
         } finally {
@@ -95,20 +92,20 @@ export async function openToErase(
   }
 }
 
-/** Opens the libSQL server that `database.url` names, with the token from the environment. */
+/** The token comes from the environment. */
 async function openServer({ config }: ProjectDirectory, environment: NodeJS.ProcessEnv): Promise<Database> {
   const { url, auth_token_env } = config.database;
-  // The client for libSQL servers is loaded only here, so that a start on an embedded file does not wait for it.
+  // A start on an embedded file does not wait for the client.
   const { openRemoteLibsql } = await import("../remote/libsql.js");
   return openRemoteLibsql({ url, authToken: environment[auth_token_env] || null, fetch: systemFetch });
 }
 
-/** A database that a server has open, with what the server needs of it until it is closed. */
+/** A database that a server has open. */
 export interface ServerDatabase {
   readonly database: Database;
   readonly commits: Commits;
   /**
-   * Interrupts the long reads and writes and takes no more of them, while short ones go on. Does nothing for a libSQL
+   * Interrupts the long work and takes no more of it, while short reads and writes go on. Does nothing for a libSQL
    * server.
    */
   endLongWork(): Promise<void>;
@@ -116,14 +113,14 @@ export interface ServerDatabase {
   close(): Promise<void>;
 }
 
-/** How often a server that runs beside another one looks whether that one is gone, in milliseconds. */
+/** How often a server next to another one looks whether that one is gone. */
 const takeOverEveryMs = 1_000;
 
 /**
- * Opens the database for a server. For an embedded database the server takes its lock, because only the server that
- * holds the lock moves the WAL into the file (`docs/reference/backends.md#the-database-file`). Where another server, or
- * a command, holds the lock, throws UnavailableError. With `server.second`, the server instead runs beside that one,
- * and takes the lock over once it is free.
+ * Opens the database for a server. Only the server that holds the lock of an embedded database checkpoints
+ * (`docs/reference/backends.md#the-database-file`). If another server, or a command, holds the lock, throws
+ * UnavailableError; with `server.second`, the server instead runs next to that one, and takes the lock over once it is
+ * free.
  */
 export async function openServerDatabase(
   project: ProjectDirectory,
@@ -139,8 +136,8 @@ export async function openServerDatabase(
   }
   let lock = lockDatabase(path);
   if (lock === null && !config.server.second) {
-    // This is an UnavailableError and not a ProblemsError, as it is no mistake in the configuration: if the other
-    // server is about to end, another attempt succeeds.
+    // No ProblemsError, as it is no mistake in the configuration: if the other server is about to end, another attempt
+    // succeeds.
     throw new UnavailableError(
       `another server has ${path}: stop that one, or wait until it has stopped; second = true under [server] in svc.toml lets this one run beside it`,
     );
@@ -150,7 +147,7 @@ export async function openServerDatabase(
     try {
       lock = lockDatabase(path);
     } catch {
-      // A failure to take the lock is ignored, because the next turn of the timer tries it again.
+      // The next turn of the timer tries again.
     }
     if (lock === null) return;
     clearInterval(waiting);
@@ -171,15 +168,11 @@ export async function openServerDatabase(
   };
 }
 
-/**
- * Locks an embedded database for this process; null where another server or command holds the lock. Throws
- * UnavailableError where the database file cannot be made.
- */
+/** Null if another server or command holds the lock. Throws UnavailableError if the database file cannot be made. */
 function lockDatabase(path: string): FileLock | null {
   try {
     makePrivateFile(path);
-    // The lock is beside the real file, because servers that reach the file by different paths have to find the same
-    // lock.
+    // Servers that reach the file by different paths have to find the same lock.
     return lockFile(lockOfDatabase(realpathSync(path)));
   } catch (error) {
     throw cannotBeOpened(path, error);
@@ -192,8 +185,8 @@ function warnOfOpenFolder(directory: string, log: Log): void {
 }
 
 /**
- * Brings the server's own tables in the database up to this release. Throws ProblemsError where a later release has
- * migrated the database; the problem has the line of svc.toml that names the database.
+ * Brings the server's own tables up to this release. Throws ProblemsError if a later release has migrated the database;
+ * the problem has the line of svc.toml that names the database.
  */
 export async function bringUpProjectDatabase(project: ProjectDirectory, database: Database): Promise<void> {
   const problem = await bringUpSystemTables(database, systemClock.now());

@@ -10,20 +10,20 @@ import { type ParsedSchema, unreadSchema } from "../project/parse-schema.js";
 import { parseOnce } from "../schema/in-force.js";
 import { placeProblems } from "./place-problems.js";
 
-/** A project as read from its directory. Relative paths in the project's files are relative to `directory`. */
+/** A project as read from its directory, to which paths in its files are relative. */
 export interface ProjectDirectory {
   readonly directory: string;
   readonly config: Config;
-  /** The text of svc.toml. */
+  /** svc.toml */
   readonly configText: string;
-  /** The text of svc.schema.yaml. */
+  /** svc.schema.yaml */
   readonly schemaText: string;
 }
 
 /**
- * Reads and parses svc.toml and svc.schema.yaml of `directory`. Throws ProblemsError with every problem of both files,
- * with line numbers. `home` is the directory for which the paths in svc.toml are checked: another than `directory`
- * where the files will be moved there later, such as by an import.
+ * Reads and parses svc.toml and svc.schema.yaml. Throws ProblemsError with every problem of both files, with line
+ * numbers. The paths in svc.toml are checked for `home`: another than `directory` if the files will be moved there
+ * later, such as by an import.
  */
 export function readProject(directory: string, home = directory): ProjectDirectory {
   const root = resolve(directory);
@@ -66,6 +66,6 @@ export function withConfigLines(
   { configText }: ProjectDirectory,
   problems: readonly Problem[],
 ): readonly Problem[] {
-  // Problems of svc.schema.yaml get no line here: they may be about the schema in force, which is another text.
+  // Problems of svc.schema.yaml may be about the schema in force, which is another text.
   return withLines(problems, new Map([[configFile, configText]]));
 }

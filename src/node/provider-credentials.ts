@@ -2,17 +2,14 @@ import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { closeOwnFolder, makePrivateDirectory, privateFile } from "./private-files.js";
 
-/**
- * The sealed (encrypted) credentials of a project's sign-in providers, in one file per provider
- * (`docs/guides/sign-in-providers.md`).
- */
+/** The sealed credentials of a project's sign-in providers, one file each (`docs/guides/sign-in-providers.md`). */
 export interface CredentialFiles {
-  /** Reads the sealed credentials of a sign-in provider; null where none are installed. */
+  /** Null if none are installed. */
   read(provider: string): Promise<string | null>;
   write(provider: string, sealed: string): Promise<void>;
-  /** Removes the credentials of a sign-in provider. Returns whether there were any. */
+  /** Returns whether there were any. */
   remove(provider: string): Promise<boolean>;
-  /** Returns the names of the sign-in providers that have credentials. */
+  /** The names of the sign-in providers that have credentials. */
   list(): Promise<readonly string[]>;
 }
 
@@ -20,8 +17,8 @@ const folder = join(".svc", "secrets", "auth-providers");
 const suffix = ".json.sealed";
 
 /**
- * Reads and writes the credential files in .svc/secrets of the project, which only their owner can read. `provider`
- * becomes part of a file name, so callers pass only names of known providers.
+ * The files in .svc/secrets of the project, which only their owner can read. `provider` becomes part of a file name, so
+ * callers pass only names of known providers.
  */
 export function credentialFiles(directory: string): CredentialFiles {
   const place = join(directory, folder);
@@ -31,8 +28,8 @@ export function credentialFiles(directory: string): CredentialFiles {
     write: async (provider, sealed) => {
       makePrivateDirectory(place);
       closeOwnFolder(directory);
-      // The credential file is written under another name and then renamed, so that a server that reads meanwhile sees
-      // the old text or the new one, never half of it.
+      // Renamed after writing, so that a server that reads meanwhile sees the old text or the new one, never half of
+      // it.
       const written = `${fileOf(provider)}.${process.pid}.new`;
       await writeFile(written, `${sealed}\n`, { mode: privateFile });
       await rename(written, fileOf(provider));

@@ -48,35 +48,29 @@ import { readSurroundings, type SurroundingsOptions } from "./surroundings.js";
 import { deferTo, systemClock, systemFetch, systemRandom } from "./system.js";
 import { startUpkeep } from "./upkeep.js";
 
-/** The address and port that the server listens on, its environment variables, and where the console's page is. */
+/** What a server needs besides its project. */
 export interface ServeOptions extends SurroundingsOptions {
-  /** The port to listen on; 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** The directory in which the build has left the console's page. */
+  /** In which the build has left the console's page. */
   readonly consoleDirectory: string;
 }
 
 /** A server that accepts requests at `url`. */
 export interface RunningServer {
   readonly url: string;
-  /**
-   * Prints where the console (the web page for administrators) is, and how to make the first administrator. Prints
-   * nothing while the console is off.
-   */
+  /** Prints where the console is, and how to make the first administrator. Prints nothing while the console is off. */
   announce(): Promise<void>;
   /** Stops accepting requests, finishes those in flight (8 s at most), and closes the database, all within 10 s. */
   stop(): Promise<void>;
 }
 
-/**
- * For how many milliseconds the query may run that adds up the bytes of the stored receipts. It runs beside the event
- * loop.
- */
+/** How long the query may run that adds up the bytes of the stored receipts. It runs in a thread. */
 const sumWithinMs = 30_000;
 const starting = new Refusal("unavailable", "the server is starting");
 
 /**
- * Starts the server of a project, and resolves once it listens. Throws ProblemsError where the project's files or the
+ * Starts the server of a project, and resolves once it listens. Throws ProblemsError if the project's files or the
  * environment do not allow a start.
  */
 export async function serve(project: ProjectDirectory, options: ServeOptions): Promise<RunningServer> {
@@ -113,8 +107,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       requestsVanish: false,
     };
     await warnOfSignIn(schema?.auth.providers ?? [], platform, baseUrl ?? options.host);
-    // The app is made only after the servers listen, because it needs their URLs, which for port 0 are not known
-    // before.
+    // The app needs the servers' URLs, which for port 0 are not known before they listen.
     let app: Awaited<ReturnType<typeof createApp>> | undefined;
     const answerAt = async ({ host, port }: ListenAddress, fetchOf: () => Fetch | null | undefined) => {
       const server = await createHttpServer({
@@ -131,8 +124,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     const url = await answerAt(options, () => app?.fetch);
     const consoleUrl = consoleAddress && (await answerAt(consoleAddress, () => app?.consoleFetch));
     app = await createApp({
-      // The app gets the host and port that the server was started with: they may come from the command line or the
-      // environment instead of svc.toml.
+      // The host and port may come from the command line or the environment instead of svc.toml.
       config: { ...config, server: { ...config.server, host: options.host, port: options.port } },
       platform,
       secrets: { current: secret.bytes, previous: previousSecret },
@@ -166,8 +158,8 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     };
   } catch (error) {
     for (const server of servers) server.close();
-    // The journal of receipts is closed properly even after a failed start: otherwise the next start would take the
-    // sequence numbers that were reserved and never used for lost receipts.
+    // Even after a failed start: otherwise the next start would take the sequence numbers that were reserved and never
+    // used for lost receipts.
     await journal?.close();
     await passwordHasher.close();
     await opened.close();
@@ -176,9 +168,9 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
 }
 
 /**
- * Makes the function that returns a request's client address: the socket's, or the last entry of X-Forwarded-For where
- * a proxy is trusted, because only that entry is the proxy's own (`docs/reference/backends.md#where-runtimes-differ`).
- * It warns once where a proxy seems to stand in front of a server that does not trust it.
+ * A request's client address: the socket's, or the last entry of X-Forwarded-For if a proxy is trusted, because only
+ * that entry is the proxy's own (`docs/reference/backends.md#where-runtimes-differ`). It warns once if a proxy seems to
+ * stand in front of a server that does not trust it.
  */
 function clientAddress(trustProxy: boolean, log: Log): AppOptions["clientAddress"] {
   let hasWarned = false;
@@ -197,8 +189,8 @@ function clientAddress(trustProxy: boolean, log: Log): AppOptions["clientAddress
 }
 
 /**
- * Opens the journal of receipts, and stores what earlier processes left in it. A journal that cannot be written does
- * not prevent the start: a warning is logged, and receipts wait in memory (`docs/reference/metering.md#receipts`).
+ * Opens the journal, and stores what earlier processes left in it. A journal that cannot be written does not prevent
+ * the start: a warning is logged, and receipts wait in memory (`docs/reference/metering.md#receipts`).
  */
 async function openJournal(
   { config, directory }: ProjectDirectory,
@@ -241,9 +233,9 @@ async function storedBytes(database: Database): Promise<number> {
 }
 
 /**
- * Applies svc.schema.yaml, unless `schema.auto_apply` is false. It is applied only if every step of the change is safe,
- * and else not at all (`docs/reference/schema.md#changing-the-schema`). Throws ProblemsError where the rules do not fit
- * the schema that is then in force. Returns that schema; null where none has been applied yet.
+ * Applies svc.schema.yaml, unless `schema.auto_apply` is false, if every step of the change is safe, and else not at
+ * all (`docs/reference/schema.md#changing-the-schema`). Throws ProblemsError if the rules do not fit the schema that is
+ * then in force. Returns that schema; null if none has been applied yet.
  */
 async function bringUpSchema(
   project: ProjectDirectory,
@@ -256,8 +248,7 @@ async function bringUpSchema(
     ? await applySafe(database, schemaText, { now: systemClock.now(), fits })
     : null;
   if (outcome !== null) reportOutcome(outcome, project, log);
-  // The server's own tables are brought up only where no schema was applied just now, because applying one has done
-  // that already.
+  // Applying a schema has brought up the server's own tables already.
   if (outcome === null || outcome.outcome === "refused") await bringUpProjectDatabase(project, database);
   const inForce = await loadSchemaInForce(database);
   if (inForce === null) {
@@ -279,10 +270,7 @@ async function bringUpSchema(
   return inForce.schema;
 }
 
-/**
- * Returns the columns of the schema in force that svc.schema.yaml no longer has, in tables that it still has; each as
- * `table.column`.
- */
+/** The columns, as `table.column`, that svc.schema.yaml no longer has, in tables that it still has. */
 function columnsToGo(inForce: Schema, proposed: Schema | null): readonly string[] {
   return [...inForce.tables.values()].flatMap(({ name, columns }) => {
     const kept = proposed?.tables.get(name)?.columns;
@@ -291,9 +279,9 @@ function columnsToGo(inForce: Schema, proposed: Schema | null): readonly string[
 }
 
 /**
- * Logs a warning for each declared sign-in provider that has no credentials. Also warns where providers are declared,
- * no base URL is configured, and the server listens on more than this machine: browsers could not reach the callback
- * URL then. `reachedAt` is the configured base URL, or else the host that the server listens on.
+ * Warns of each declared sign-in provider that has no credentials. Also warns if providers are declared, no base URL is
+ * configured, and the server listens on more than this machine: browsers could not reach the callback URL then.
+ * `reachedAt` is the configured base URL, or else the host that the server listens on.
  */
 async function warnOfSignIn(
   declared: readonly OAuthProvider[],

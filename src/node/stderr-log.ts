@@ -1,16 +1,16 @@
 import { type LogSettings, type Message, messageLine } from "../log/message-line.js";
 import type { Clock, Log } from "../platform/platform.js";
 
-/** The longest time that a line of the request log waits to be written together with others, in milliseconds. */
+/** The longest time that a line of the request log waits to be written together with others. */
 const waitMs = 50;
 /**
- * Once the waiting log lines have more characters than this, they are written. A pipe holds 64 KiB: to write more at
- * once, the process would have to wait for the pipe's reader.
+ * Once the waiting lines have more characters than this, they are written. A pipe holds 64 KiB: to write more at once,
+ * the process would have to wait for the pipe's reader.
  */
 const lengthMax = 16_384;
 /**
- * How many characters of the log may wait in memory for the reader of a pipe. Lines that come while more wait are
- * dropped, because a reader that has stopped would otherwise let the process grow without end.
+ * How many characters may wait in memory for the reader of a pipe. Lines that come while more wait are dropped, because
+ * a reader that has stopped would otherwise let the process grow without end.
  */
 const unreadMax = 1_048_576;
 
@@ -24,7 +24,7 @@ export class StderrLog implements Log {
   #waiting: string[] = [];
   #length = 0;
   #timer: NodeJS.Timeout | null = null;
-  /** How many lines and messages were dropped since something was last written. */
+  /** Lines and messages dropped since something was last written. */
   #dropped = 0;
 
   constructor(
@@ -59,10 +59,7 @@ export class StderrLog implements Log {
     this.#print([line]);
   }
 
-  /**
-   * Starts the timer that writes waiting lines. It starts itself again until it finds nothing to write, so that a busy
-   * server needs few timers.
-   */
+  /** The timer starts itself again until it finds nothing to write, so that a busy server needs few timers. */
   #startTimer(): void {
     process.once("exit", this.#write);
     this.#timer = setTimeout(() => {
@@ -90,8 +87,7 @@ export class StderrLog implements Log {
     const dropped = this.#dropped;
     this.#dropped = 0;
     if (dropped > 0) this.error(`the log lacks ${dropped} lines here`, "nobody read standard error");
-    // Written with `console.error`, because unlike `process.stderr.write` it does not fail where the reader of a pipe
-    // is gone.
+    // Unlike `process.stderr.write`, `console.error` does not fail if the reader of a pipe is gone.
     console.error(lines.join("\n"));
   }
 }

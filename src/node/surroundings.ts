@@ -14,7 +14,7 @@ import { mailTransport } from "./mail/mail-transport.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
 import { systemClock, systemFetch } from "./system.js";
 
-/** The address that the server listens on, and its environment variables. */
+/** What a start depends on besides the project. */
 export interface SurroundingsOptions {
   /** The address that the server listens on. */
   readonly host: string;
@@ -22,8 +22,8 @@ export interface SurroundingsOptions {
 }
 
 /**
- * Reads what a start needs besides the project's files: secrets and URLs from the environment, the mail transport,
- * TLS files. Throws ProblemsError with everything that is missing or wrong.
+ * Reads what a start needs besides the project's files: secrets and URLs from the environment, the mail transport, TLS
+ * files. Throws ProblemsError with everything that is missing or wrong.
  */
 export function readSurroundings(project: ProjectDirectory, { host, environment }: SurroundingsOptions) {
   const { config, directory } = project;
@@ -44,8 +44,7 @@ export function readSurroundings(project: ProjectDirectory, { host, environment 
         environment,
         clock: systemClock,
         fetch: systemFetch,
-        // Mails are printed to standard error, because standard output is reserved for the line that says where the
-        // server listens.
+        // Standard output is reserved for the line that says where the server listens.
         print: (text) => console.error(text),
       }),
     )!,
@@ -55,7 +54,7 @@ export function readSurroundings(project: ProjectDirectory, { host, environment 
   return found;
 }
 
-/** Reads the TLS certificate and its key in PEM format; null where the server speaks plain HTTP. */
+/** Null if the server speaks plain HTTP. */
 function readTls({ config: { server }, directory }: ProjectDirectory, collector: ProblemCollector) {
   if (server.tls_cert === "") return null;
   const read = (key: "tls_cert" | "tls_key") => collector.read(() => readPem(directory, server[key], key))!;

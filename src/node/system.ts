@@ -7,10 +7,7 @@ export const systemClock: Clock = { now: () => Date.now(), elapsed: () => perfor
 /** Node's own `fetch`. */
 export const systemFetch: Platform["fetch"] = (input, init) => fetch(input, init);
 
-/**
- * The block that random bytes are taken from. A whole block is generated at once, because generating it takes no longer
- * than generating the few bytes that one request needs.
- */
+/** Generating a whole block of random bytes takes no longer than generating the few that one request needs. */
 const block = new Uint8Array(4096);
 let used = block.length;
 
@@ -23,7 +20,7 @@ export const systemRandom: Random = {
       used = 0;
     }
     const bytes = block.slice(used, used + length);
-    // Bytes that are handed out are erased from the block, so that they cannot be found in memory there.
+    // Erased, so that bytes that are handed out cannot be found in memory here.
     block.fill(0, used, used + length);
     used += length;
     return bytes;
@@ -31,8 +28,8 @@ export const systemRandom: Random = {
 };
 
 /**
- * Implements `Platform.defer` with a timer. The timer does not keep the process alive: work that has not begun when
- * the process ends is dropped.
+ * Implements `Platform.defer` with a timer. The timer does not keep the process alive: work that has not begun when the
+ * process ends is dropped.
  */
 export function deferTo(log: Log, clock: Clock): Platform["defer"] {
   const waiting = new Set<() => Promise<void>>();

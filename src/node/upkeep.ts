@@ -1,6 +1,6 @@
 import type { Log } from "../platform/platform.js";
 
-/** One function for each kind of background work of a server (`Upkeep` in app.ts says what each does). */
+/** The kinds of background work (`Upkeep` in assemble/upkeep.ts says what each does). */
 export interface UpkeepWork {
   resumeMail(): Promise<void>;
   deliverMail(): Promise<void>;
@@ -16,15 +16,15 @@ const collectEveryMs = 15_000;
 /** Background work that has been started. */
 export interface RunningUpkeep {
   /**
-   * Starts no more background work, and waits up to `waitMsMax` ms for what is running. A mail that is being sent must
-   * be waited for: if its delivery is not recorded, it is sent again.
+   * Starts no more work, and waits up to `waitMsMax` ms for what is running. If the delivery of a mail is not recorded,
+   * the mail is sent again.
    */
   stop(waitMsMax: number): Promise<void>;
 }
 
 /**
- * Runs a server's background work: takes up the waiting mails and purges at the start, and then delivers mails, purges
- * and collects usage by timers. The timers do not keep the process alive.
+ * Takes up the waiting mails and purges at the start, and then delivers mails, purges and collects usage by timers. The
+ * timers do not keep the process alive.
  */
 export function startUpkeep(work: UpkeepWork, log: Log): RunningUpkeep {
   const running = new Set<Promise<void>>();

@@ -1,9 +1,6 @@
 import type { Database, LongWork } from "./database.js";
 
-/**
- * Wraps a database so that every call is made as long work (`LongWork`). `long` is asked at each call for whom the call
- * is made and how long it may take.
- */
+/** Makes every call of a database as long work. `long` is asked at each call. */
 export function asLongWork(database: Database, long: () => LongWork): Database {
   return {
     foreignKeysStayOn: database.foreignKeysStayOn,

@@ -1,6 +1,6 @@
 /**
- * A value, or a promise of it. Functions return this type where the value is mostly known at once, because wrapping it
- * in a promise would take as long as some of them take to compute it.
+ * A value, or a promise of it, for functions that mostly know it at once: a promise would take as long as some of them
+ * take to compute the value.
  */
 export type AtOnce<T> = T | Promise<T>;
 

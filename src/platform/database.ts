@@ -1,30 +1,29 @@
 /**
- * The database as all portable code sees it: an embedded file, D1 and a remote libSQL server all implement this
- * interface. It offers only what D1 can do too. Each adapter hides how its backend differs
- * (`docs/reference/backends.md`).
+ * The database as portable code sees it: an embedded file, D1 or a remote libSQL server. It offers only what D1 can do
+ * too. Each adapter hides how its backend differs (`docs/reference/backends.md`).
  */
 export interface Database {
-  /** Whether foreign keys stay enforced during `migrate`, as on D1, which can only defer them. See `migrate`. */
+  /** Whether foreign keys stay enforced during `migrate`, as on D1, which can only defer them. */
   readonly foreignKeysStayOn: boolean;
 
   /**
-   * How many bytes of stored text and blobs one result may hold. The backend's own limit is higher, because escaping
-   * as JSON can make a text up to six times as long.
+   * How many bytes of stored text and blobs one result may hold. The backend's own limit is higher, because escaping as
+   * JSON can make a text up to six times as long.
    */
   readonly answerBytesMax: number;
 
   /**
-   * How many bytes the image of a row (the JSON that the log of changes holds of it) may have. A row with a larger
-   * image could neither be changed nor deleted. Null where the backend takes larger images than any request can make.
+   * How many bytes a row may have as JSON in the log of changes. A larger row could neither be changed nor deleted.
+   * Null if the backend takes more than any request can make.
    */
   readonly imageBytesMax: number | null;
 
-  /** How many statements one batch may have; null where the backend sets no bound. */
+  /** How many statements one batch may have; null without a bound. */
   readonly statementsMax: number | null;
 
   /**
-   * True where calls with `long` run in a thread beside the event loop, while calls without it block the event loop.
-   * Short work should then be passed without `long`, which is faster.
+   * Whether calls with `long` run in a thread, while calls without it block the event loop. Short work is faster
+   * without `long`.
    */
   readonly runsBeside?: boolean;
 
@@ -36,17 +35,16 @@ export interface Database {
   query(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]>;
 
   /**
-   * Runs statements in order in one transaction and one round trip: all take effect or none. With `long` they end at
-   * its deadline, unless the COMMIT has begun by then. Throws ConstraintError, UnavailableError or StatementError.
+   * Runs statements in order in one transaction and one round trip. With `long` they end at its deadline, unless the
+   * COMMIT has begun by then. Throws ConstraintError, UnavailableError or StatementError.
    */
   batch(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]>;
 
   /**
-   * Runs the statements of a schema change like `batch`, but foreign keys are not enforced meanwhile, so that
-   * dropping a table fires no `ON DELETE` action (SQLite, "Making Other Kinds Of Table Schema Changes"). All foreign
-   * keys are checked before the commit: a violation that was not there before throws ConstraintError `foreign_key`
-   * and changes nothing. With `foreignKeysStayOn`, `ON DELETE` actions do fire, so the statements have to restore
-   * what those deleted. `long` as for `batch`.
+   * Runs a schema change like `batch`, but foreign keys are not enforced meanwhile, so that dropping a table fires no
+   * `ON DELETE` action (SQLite, "Making Other Kinds Of Table Schema Changes"). All foreign keys are checked before the
+   * commit: a violation that was not there before throws ConstraintError `foreign_key` and changes nothing. With
+   * `foreignKeysStayOn`, `ON DELETE` actions do fire, so the statements have to restore what those deleted.
    */
   migrate(statements: readonly Statement[], long?: LongWork): Promise<void>;
 
@@ -54,90 +52,78 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** The part of a database that requests use: no schema changes, and no closing. */
+/** What requests use: no schema changes, and no closing. */
 export type Statements = Pick<Database, "query" | "batch" | "runsBeside">;
 
-/**
- * For whom a call is made whose work may take long, and how long it may take (`docs/reference/limits.md#long-work`).
- */
+/** For whom a call is made whose work may take long (`docs/reference/limits.md#long-work`). */
 export interface LongWork {
-  /**
-   * The user or API key for whom the work is done, or all who are not signed in. Where work of several principals
-   * waits, they take turns.
-   */
+  /** A user, an API key, or all who are not signed in. Waiting work of several principals takes turns. */
   readonly principal: string;
   /** Whether the principal is an API key. */
   readonly isKey: boolean;
-  /**
-   * How long the work may take, in milliseconds from the call on. The time in which it waits for its turn counts, too.
-   */
+  /** In milliseconds from the call on, with the time in which the work waits for its turn. */
   readonly withinMs: number;
 }
 
 /**
- * A statement: SQL text with positional `?` placeholders, and a parameter for each. The text never contains a string
- * that a caller sent. The columns of a result need distinct names that do not read as numbers, because D1 returns rows
- * as JavaScript objects, which would merge or reorder them.
+ * SQL text with positional `?` placeholders, and a parameter for each. The text never contains a string that a caller
+ * sent. The columns of a result need distinct names that do not read as numbers, because D1 returns rows as JavaScript
+ * objects, which would merge or reorder them.
  */
 export interface Statement {
   readonly sql: string;
   readonly params: readonly SqlValue[];
   /**
-   * Marks a SELECT that returns at most one row and whose first column is never NULL. It is `value` where that is the
-   * only column, else `row`. Such a statement can be joined with others into a single statement, in whose row a NULL in
-   * place of the first column says that the SELECT found no row.
+   * Marks a SELECT of at most one row whose first column is never NULL: `value` if that is the only column, else `row`.
+   * Such a statement can be joined with others into one, in whose row a NULL in place of the first column says that the
+   * SELECT found no row.
    */
   readonly single?: "row" | "value";
-  /**
-   * Marks a write whose caller does not need to know how many rows it has written. A backend need not count them, and
-   * `rowsWritten` of the result may be any number.
-   */
+  /** A backend need not count the rows of this write; `rowsWritten` may be any number. */
   readonly uncounted?: true;
   /**
    * Makes, from the result of the statement right before this one in the batch, a quicker statement with the same
-   * effect, which is run in place of this one; null where nothing needs to be run. Only backends that run the
-   * statements of a batch one by one use it, because they have that result in time.
+   * effect, or null if nothing needs to be run. Only backends that run the statements of a batch one by one have that
+   * result in time, and use it.
    */
   readonly quicker?: (this: Statement, before: Result) => Statement | null;
 }
 
-/** Makes a `Statement` from its text and a parameter for each `?` in it. */
+/** Takes a parameter for each `?` in the text. */
 export function statement(sql: string, ...params: SqlValue[]): Statement {
   return { sql, params };
 }
 
 /**
- * The value of a statement's parameter. null is bound as NULL, a bigint of 64 bits as INTEGER, a finite number as REAL,
- * a well-formed string without NUL characters as TEXT, bytes as BLOB. Any other value is refused.
+ * A parameter. null is bound as NULL, a bigint of 64 bits as INTEGER, a finite number as REAL, a well-formed string
+ * without NUL characters as TEXT, bytes as BLOB. Any other value is refused.
  */
 export type SqlValue = null | bigint | number | string | Uint8Array;
 
 /** What one statement returned. */
 export interface Result {
   /**
-   * The rows that the statement returned, each with its values in the order of the SELECT or RETURNING list. INTEGER
-   * and REAL both come back as number, so a statement has to cast integers that may exceed ±(2^53−1) to text.
+   * Values are in the order of the SELECT or RETURNING list. INTEGER and REAL both come back as number, so a statement
+   * has to cast integers that may exceed ±(2^53−1) to text.
    */
   readonly rows: readonly (readonly ResultValue[])[];
-  /**
-   * How many rows this statement inserted, updated and deleted, including those of triggers and foreign key actions.
-   */
+  /** Rows inserted, updated and deleted, including those of triggers and foreign key actions. */
   readonly rowsWritten: number;
 }
 
-/** A value of a result. BLOBs come back as bytes. */
+/** BLOBs come back as bytes. */
 export type ResultValue = null | number | string | Uint8Array;
 
 /**
- * Which kind of constraint a statement broke. `datatype` is a value of a type that a STRICT table or an INTEGER
- * PRIMARY KEY refuses; `trigger` is a trigger's RAISE, or a constraint of a virtual table.
+ * The kind of a broken constraint. `datatype` is a value of a type that a STRICT table or an INTEGER PRIMARY KEY
+ * refuses; `trigger` is a trigger's RAISE, or a constraint of a virtual table.
  */
 export type ConstraintKind =
   | "not_null"
   | "check"
   | "datatype"
   | "trigger"
-  /** Kind `unique`: two rows would have the same values in a UNIQUE constraint, a unique index or the primary key. */
+  /** Of a UNIQUE constraint, a unique index or the primary key. */
   | "unique"
   | "foreign_key";
 
@@ -147,39 +133,27 @@ export class ConstraintError extends Error {
   constructor(
     readonly kind: ConstraintKind,
     message: string,
-    /**
-     * What the constraint says: for a CHECK, its name or else its expression; for a trigger, the text of its RAISE.
-     * Null where it is not known.
-     */
+    /** For a CHECK, its name or else its expression; for a trigger, the text of its RAISE. Null if it is not known. */
     readonly detail: string | null = null,
   ) {
     super(message);
   }
 }
 
-/**
- * Makes a ConstraintError of this kind from SQLite's message. Its `detail` is read from the message for the kinds
- * `check` and `trigger`, and is null for others.
- */
+/** Reads `detail` from SQLite's message for the kinds `check` and `trigger`; it is null for others. */
 export function constraintError(kind: ConstraintKind, message: string): ConstraintError {
   if (kind === "trigger") return triggerError(message);
   return kind === "check" ? checkError(message) : new ConstraintError(kind, message);
 }
 
-/**
- * Returns the error for a broken CHECK. SQLite's message quotes the CHECK's expression, which moves to `detail` and
- * stays out of the error's message.
- */
+/** SQLite's message quotes the CHECK's expression, which moves to `detail`. */
 function checkError(message: string): ConstraintError {
   const [short = message, detail = null] =
     /^(CHECK constraint failed): ([\s\S]*)$/.exec(message)?.slice(1) ?? [];
   return new ConstraintError("check", short, detail);
 }
 
-/**
- * Returns the error for a trigger's RAISE, whose text becomes `detail`, or for a constraint of a virtual table, which
- * has no text.
- */
+/** The text of a trigger's RAISE becomes `detail`; a constraint of a virtual table has no text. */
 function triggerError(message: string): ConstraintError {
   const hasText = message !== "" && message !== "constraint failed";
   return new ConstraintError("trigger", message, hasText ? message : null);
@@ -193,7 +167,7 @@ export class UnavailableError extends Error {
   override readonly name = "UnavailableError";
 }
 
-/** Long work (a call with a deadline) has not ended by its deadline. Nothing of it was kept. */
+/** Long work has not ended by its deadline. Nothing of it was kept. */
 export class DeadlineError extends UnavailableError {}
 
 /**
@@ -201,7 +175,7 @@ export class DeadlineError extends UnavailableError {}
  * the same caller was interrupted at its deadline not long ago.
  */
 export class QueueFullError extends UnavailableError {
-  /** `retryAfterMs` says after how many milliseconds another attempt may succeed. */
+  /** Another attempt may succeed after `retryAfterMs` milliseconds. */
   constructor(
     message: string,
     readonly retryAfterMs = 5_000,
@@ -210,10 +184,7 @@ export class QueueFullError extends UnavailableError {
   }
 }
 
-/**
- * A batch was sent to a remote backend or to the thread for long work, and its answer was lost: whether the batch was
- * carried out is not known.
- */
+/** The answer of a remote backend or of the thread for long work was lost: the batch was carried out or not. */
 export class OutcomeUnknownError extends UnavailableError {}
 
 /**
@@ -225,9 +196,8 @@ export class StatementError extends Error {
 }
 
 /**
- * A statement undid its batch on purpose (`platform/abort.ts`). Nothing of the batch was kept. If `nonce` is that of
- * the request, a statement that the server made for this request did so; an error with any other nonce is treated like
- * any StatementError.
+ * A statement undid its batch on purpose (`platform/abort.ts`). Nothing of the batch was kept. An error whose `nonce`
+ * is not that of the request is treated like any StatementError.
  */
 export class AbortError extends StatementError {
   constructor(
@@ -239,8 +209,8 @@ export class AbortError extends StatementError {
 }
 
 /**
- * The call was refused by a wrapper around the database, such as CheckedDatabase where the caller's session has ended.
- * The call has changed nothing, its results are discarded, and metering does not count it.
+ * A wrapper around the database refused the call, such as CheckedDatabase after the caller's session has ended. The
+ * call has changed nothing, its results are discarded, and metering does not count it.
  */
 export class CallRefusedError extends Error {}
 

@@ -4,17 +4,16 @@ const byReference = `SELECT "table" || ' references ' || parent AS reference, co
   FROM pragma_foreign_key_check GROUP BY reference`;
 
 /**
- * The statement that counts the rows whose foreign key refers to a missing row, by tables. The result has rows of a
- * text and a count: `["table references parent", count]`. A database that was adopted with existing data may have such
- * rows.
+ * Counts the rows whose foreign key refers to a missing row: rows of `["table references parent", count]`. A database
+ * that was adopted with existing data may have such rows.
  */
 export const danglingKeys: Statement = { sql: byReference, params: [] };
 
 /**
- * Makes a statement for the end of a migration's batch. It fails where more foreign keys refer to missing rows than
- * before the migration; the argument is the result of `danglingKeys` from before. To fail, it passes such a text as
- * `table references parent` to SQLite as a JSON path, which it is not: SQLite quotes the text in the error message,
- * where `danglingKeyError` finds it.
+ * A statement for the end of a migration's batch. It fails if more foreign keys refer to missing rows than before the
+ * migration; the argument is the result of `danglingKeys` from before. It passes such a text as `table references
+ * parent` to SQLite as a JSON path, which it is not: SQLite quotes the text in the error message, where
+ * `danglingKeyError` finds it.
  */
 export function refuseMoreDanglingKeys({ rows }: Result): Statement {
   const sql = `SELECT json_extract('{}', reference) AS more FROM (${byReference})
@@ -22,10 +21,7 @@ export function refuseMoreDanglingKeys({ rows }: Result): Statement {
   return { sql, params: [JSON.stringify(Object.fromEntries(rows as [string, number][]))] };
 }
 
-/**
- * Makes the ConstraintError of SQLite's message where the statement of `refuseMoreDanglingKeys` has failed; null for
- * any other message.
- */
+/** Null for a message that is not about `refuseMoreDanglingKeys`. */
 export function danglingKeyError(message: string): ConstraintError | null {
   const [, reference] = /bad JSON path: '(.* references .*)'/.exec(message) ?? [];
   return reference === undefined

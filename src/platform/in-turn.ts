@@ -1,7 +1,4 @@
-/**
- * Makes a queue: a function that is passed pieces of work, and begins each of them when the one before has ended,
- * whether that succeeded or failed.
- */
+/** Makes a queue, which begins each piece of work when the one before has ended, whether that succeeded or failed. */
 export function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -1,24 +1,18 @@
 /**
- * What one metered request cost, such as one to a table (`docs/reference/metering.md#receipts`). A count that is null
- * is unknown, never zero.
+ * What one metered request cost (`docs/reference/metering.md#receipts`). A count that is null is unknown, never zero.
  */
 export interface Receipt {
-  /** The id of the metered request (attempt), a UUIDv7. */
+  /** A UUIDv7. */
   readonly attemptId: string;
   /** When the request was answered, in milliseconds since the epoch. */
   readonly atMs: number;
   /**
-   * The kind of the caller. `admin` is a user with the role `admin` whose request is not bound by the rules of tables
-   * (under `/admin/api/data`).
+   * `admin` is a user with the role `admin` whose request the rules of tables do not bind (under `/admin/api/data`).
    */
   readonly principalKind: "anonymous" | "user" | "key" | "admin";
   readonly principalId: string | null;
-  /** The HTTP method of the request. */
   readonly method: string;
-  /**
-   * The name of the table that the request was about; several names are separated by commas. For an operation it is
-   * `ops/` and the operation's name, which is no name that a table can have.
-   */
+  /** Several names are separated by commas. For an operation it is `ops/` and its name, which no table can have. */
   readonly table: string;
   readonly action:
     | "list"
@@ -39,21 +33,21 @@ export interface Receipt {
   readonly rowsWritten: number | null;
   readonly rowsReturned: number | null;
   /**
-   * Only present where the receipt is not that of one request, but the sum of the receipts of alike requests within a
-   * minute (`docs/reference/metering.md#sums`). The counts are then sums of what is known, `atMs` is the beginning of
-   * the minute and `attemptId` that of the first request.
+   * Only if the receipt is the sum of the receipts of alike requests within a minute
+   * (`docs/reference/metering.md#sums`). The counts are then sums of what is known, `atMs` is the beginning of the
+   * minute and `attemptId` that of the first request.
    */
   readonly sum?: ReceiptSum;
 }
 
-/** What a receipt has in addition to its counts where it is the sum of several requests. */
+/** What a sum of several requests has in addition. */
 export interface ReceiptSum {
   readonly requests: number;
-  /** For how many of the summed requests `rowsRead` is unknown. */
+  /** For how many of the requests `rowsRead` is unknown. */
   readonly unknownReads: number;
 }
 
-/** A receipt as a list of values, in the order in which it is written to files, to the database and to an export. */
+/** A receipt as it is written to files, to the database and to an export. */
 export type ReceiptValues = readonly [
   attemptId: Receipt["attemptId"],
   atMs: Receipt["atMs"],
@@ -69,7 +63,7 @@ export type ReceiptValues = readonly [
   sum?: readonly [requests: ReceiptSum["requests"], unknownReads: ReceiptSum["unknownReads"]],
 ];
 
-/** Turns a receipt into its list form, `ReceiptValues`; `receiptOf` turns it back. */
+/** `receiptOf` turns the values back. */
 export function receiptValues(receipt: Receipt): ReceiptValues {
   const { sum } = receipt;
   const values = valuesBeforeSum(receipt);
@@ -92,7 +86,7 @@ function valuesBeforeSum(receipt: Receipt) {
   ] as const;
 }
 
-/** Turns the list form of a receipt, which `receiptValues` has made, back into the receipt. */
+/** Turns back what `receiptValues` has made. */
 export function receiptOf(values: ReceiptValues): Receipt {
   const sum = values[11];
   return {
@@ -111,17 +105,14 @@ export function receiptOf(values: ReceiptValues): Receipt {
   };
 }
 
-/**
- * Returns how many requests a receipt stands for, and for how many of these `rowsRead` is unknown. A receipt that is no
- * sum stands for one.
- */
+/** A receipt that is no sum stands for one request. */
 export function sumOf({ sum, rowsRead }: Receipt): ReceiptSum {
   return sum ?? { requests: 1, unknownReads: rowsRead === null ? 1 : 0 };
 }
 
 /**
- * A gap: the note that receipts are missing, or may be, and how many at most (`docs/reference/metering.md#receipts`).
- * What the missing receipts counted is not estimated.
+ * The note that receipts are missing, or may be (`docs/reference/metering.md#receipts`). What they counted is not
+ * estimated.
  */
 export interface Gap {
   /** Unique among all gaps, so that a gap which is stored twice is kept once. */
@@ -133,31 +124,29 @@ export interface Gap {
   readonly attemptsMax: number;
 }
 
-/** Receipts and gaps (notes of missing receipts) that are written together. */
+/** Receipts and gaps that are written together. */
 export interface JournalEntry {
   readonly receipts: readonly Receipt[];
   readonly gaps: readonly Gap[];
 }
 
-/** A place to which receipts are written before the answers to their requests are sent. */
+/** Receipts are written here before the answers to their requests are sent. */
 export interface Journal {
   /**
-   * Writes an entry. Resolves once the entry survives the death of the process, and rejects where it may not. A
-   * rejected entry may be appended again, together with others or alone, because readers of the journal keep only one
-   * receipt per attempt.
+   * Resolves once the entry survives the death of the process, and rejects if it may not. A rejected entry may be
+   * appended again, together with others or alone, because readers of the journal keep only one receipt per attempt.
    */
   append(entry: JournalEntry): Promise<void>;
 
   /**
-   * Adds the receipt to a sum of receipts that are alike, if `maySum` holds for it and the journal has become so large
-   * that it sums such receipts. The sum is written within a second. False where the receipt was not added, so that it
-   * has to be appended.
+   * Adds the receipt to a sum, if `maySum` holds for it and the journal has become so large that it sums such receipts.
+   * The sum is written within a second. After false the receipt has to be appended.
    */
   sum?(receipt: Receipt): boolean;
 
   /**
-   * Moves the receipts that the journal holds into the database, from where they can be exported. Does nothing for a
-   * journal that is in the database already.
+   * Moves the receipts into the database, from where they can be exported. Does nothing for a journal that is in the
+   * database already.
    */
   collect(): Promise<void>;
 

@@ -1,37 +1,35 @@
 /** How much a `Memo` keeps. */
 export interface MemoBounds<T> {
   /**
-   * Estimates how many bytes an entry of the cache takes. By default one for each character of its key, which is good
-   * enough where the values are small.
+   * About how many bytes an entry takes. By default one for each character of its key, which is good enough if the
+   * values are small.
    */
   readonly weigh?: (key: string, value: T) => number;
   /**
-   * An entry whose key has more characters than this is not cached, so that one request with a long key cannot push out
-   * entries that many requests share.
+   * An entry with a longer key is not cached, so that one request with a long key cannot push out entries that many
+   * requests share.
    */
   readonly keyLengthMax?: number;
 }
 
 /**
- * The `keyLengthMax` of caches whose keys are SQL texts. The statement for one page of a table of 100 columns has some
- * 11,000 characters, or 100,000 where the columns hold real numbers. If it was not cached, each request would prepare
- * it anew, which takes ten times as long as running it.
+ * For caches by SQL text. The statement for one page of a table of 100 columns has some 11,000 characters, or 100,000
+ * if the columns hold real numbers. If it was not cached, each request would prepare it anew, which takes ten times as
+ * long as running it.
  */
 export const statementLengthMax = 131_072;
 
-/** The `keyLengthMax` of a cache that sets none. The keys of such caches are mostly parts of requests. */
+/** The keys of caches that set none are mostly parts of requests. */
 const keyLengthMaxDefault = 8_192;
 
 /**
- * A cache that is bounded in bytes. It is an LRU of two generations: an entry stays at least until entries that weigh
- * half of `bytesMax` together were used after it. A value must not be undefined, because undefined means that there is
- * no entry.
+ * A cache that is bounded in bytes: an LRU of two generations. An entry stays at least until entries that weigh half of
+ * `bytesMax` together were used after it. A value must not be undefined.
  */
 export class Memo<T> {
   /**
-   * The newer of the two generations: the entries that were used since it was begun. Once it is full, it becomes
-   * `#older`, and the entries that were in `#older` until then are dropped. Using an entry costs one look-up, whereas
-   * an exact LRU would have to reorder all keys.
+   * The entries that were used since this generation was begun. Once it is full, it replaces `#older`, whose entries
+   * are dropped. Using an entry costs one look-up, whereas an exact LRU would have to reorder all keys.
    */
   #recent = new Map<string, T>();
   #recentBytes = 0;
@@ -39,9 +37,7 @@ export class Memo<T> {
   readonly #weigh: (key: string, value: T) => number;
   readonly #keyLengthMax: number;
 
-  /**
-   * `bytesMax` is what all entries of the cache together may weigh, in bytes; with 0 the cache never keeps anything.
-   */
+  /** `bytesMax` is what all entries together may weigh, in bytes; with 0 the cache keeps nothing. */
   constructor(
     private readonly bytesMax: number,
     { weigh = (key) => key.length, keyLengthMax = keyLengthMaxDefault }: MemoBounds<T> = {},
@@ -50,10 +46,7 @@ export class Memo<T> {
     this.#keyLengthMax = keyLengthMax;
   }
 
-  /**
-   * Returns the value that is cached for the key. Where there is none, returns what `make` returns and caches that. For
-   * the key null, `make` is always called and nothing is cached.
-   */
+  /** The cached value, or else what `make` returns, which is then cached. For the key null, nothing is cached. */
   get(key: string | null, make: () => T): T {
     if (key === null) return make();
     const known = this.find(key);
@@ -63,10 +56,7 @@ export class Memo<T> {
     return made;
   }
 
-  /**
-   * Returns the value that is cached for the key; undefined where there is none. This counts as a use of the entry, so
-   * it stays in the cache for longer.
-   */
+  /** This counts as a use of the entry. */
   find(key: string): T | undefined {
     const recent = this.#recent.get(key);
     if (recent !== undefined) return recent;
@@ -76,8 +66,8 @@ export class Memo<T> {
   }
 
   /**
-   * Puts the value into the cache, unless its key is longer than `keyLengthMax`, or this entry alone weighs more than
-   * half of `bytesMax`. What was cached for the key before is removed in any case.
+   * Caches the value, unless its key is longer than `keyLengthMax`, or this entry alone weighs more than half of
+   * `bytesMax`. What was cached for the key before is removed in any case.
    */
   set(key: string, value: T): void {
     this.delete(key);

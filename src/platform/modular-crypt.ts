@@ -1,9 +1,9 @@
-/** How many bytes of a password bcrypt takes: it ignores everything beyond the first 72. */
+/** bcrypt ignores everything beyond the first 72 bytes of a password. */
 export const bcryptPasswordBytesMax = 72;
 
 /**
- * The highest cost factor of a stored bcrypt hash that is accepted. Verifying a password against a hash of cost 14
- * takes about 1.3 s, and each further step doubles the time, so a higher cost would block the hasher for seconds.
+ * Verifying a password against a hash of cost 14 takes about 1.3 s, and each further step doubles the time, so a higher
+ * cost would block the hasher for seconds.
  */
 const costFactorMax = 14;
 const costFactorMin = 4;
@@ -22,8 +22,8 @@ export interface Bcrypt {
 }
 
 /**
- * Parses bcrypt's modular crypt format; null for anything else, and where the cost is too high. The prefixes $2a$,
- * $2b$ and $2y$ mean the same algorithm for passwords without NUL.
+ * Parses bcrypt's modular crypt format; null for anything else, and if the cost is too high. The prefixes $2a$, $2b$
+ * and $2y$ mean the same algorithm for passwords without NUL.
  */
 export function parseBcrypt(text: string): Bcrypt | null {
   const [, cost, saltText, hashText] = pattern.exec(text) ?? [];
@@ -35,8 +35,8 @@ export function parseBcrypt(text: string): Bcrypt | null {
 }
 
 /**
- * Decodes bcrypt's own base64, which has another alphabet and no padding. Bits beyond the last byte are ignored, as
- * other implementations do.
+ * bcrypt's own base64 has another alphabet and no padding. Bits beyond the last byte are ignored, as other
+ * implementations do.
  */
 function decode(text: string, bytes: number): Uint8Array {
   let bits = 0n;

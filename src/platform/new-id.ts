@@ -3,7 +3,7 @@ import type { Random } from "./platform.js";
 
 const idBytes = 16;
 
-/** A random identifier of 128 bits, in hex. */
+/** 128 random bits, in hex. */
 export function newId(random: Random): string {
   return toHex(random.bytes(idBytes));
 }

@@ -1,8 +1,8 @@
 import { NotSetUpError } from "./database.js";
 
 /**
- * Makes the error that says that the database has not been set up, from SQLite's message about a missing table whose
- * name begins with `_`: such tables are the server's own. Null for any other message.
+ * The error for SQLite's message about a missing table whose name begins with `_`: such tables are the server's own.
+ * Null for any other message.
  */
 export function notSetUpError(message: string): NotSetUpError | null {
   return /^no such table: (main\.)?_/.test(message)

@@ -10,7 +10,7 @@ import {
 } from "./phc.js";
 import type { HashTurn, PasswordHasher, Random } from "./platform.js";
 
-/** What one hash of a password is computed from: the password, and the salt and parameters of Argon2id or bcrypt. */
+/** What one hash of a password is computed from. */
 export type HashJob = Argon2Job | BcryptJob;
 
 /** The input of Argon2id (RFC 9106, section 3.1). The result has `hashBytes` bytes. */
@@ -20,9 +20,8 @@ export interface Argon2Job extends Omit<StoredArgon2id, "hash"> {
 }
 
 /**
- * What the runtime's bcrypt (`compute`) is given to check a password against a stored bcrypt hash: the password, and
- * that hash's salt and cost factor. It returns the raw hash of 23 bytes, which a bcrypt string has, encoded, at its
- * end.
+ * The input of bcrypt to check a password against a stored hash. The result is the raw hash of 23 bytes, which a bcrypt
+ * string has, encoded, at its end.
  */
 export interface BcryptJob extends Omit<Bcrypt, "hash"> {
   readonly password: Uint8Array;
@@ -31,8 +30,8 @@ export interface BcryptJob extends Omit<Bcrypt, "hash"> {
 const operatorsTurn: HashTurn = { address: "", isFor: "sign_in" };
 
 /**
- * Makes a password hasher from the runtime's implementation of Argon2id and bcrypt. `compute` may throw
- * HasherBusyError where `hasRoomFor` says no; its other errors are logged, so they must not quote a password.
+ * Makes a password hasher from the runtime's Argon2id and bcrypt. `compute` may throw HasherBusyError if `hasRoomFor`
+ * says no; its other errors are logged, so they must not quote a password.
  */
 export function createPasswordHasher(
   compute: (job: HashJob, turn: HashTurn) => Promise<Uint8Array>,
@@ -60,8 +59,8 @@ export function createPasswordHasher(
           await compute({ ...parameters, password: bytes, hashBytes: expected.length }, turn),
           expected,
         );
-      // bcrypt ignores bytes beyond the 72nd, so a longer password is refused, but only after the computation: it
-      // takes as long as any wrong password.
+      // bcrypt ignores bytes beyond the 72nd, so a longer password is refused, but only after the computation: it takes
+      // as long as any wrong password.
       const taken = bytes.subarray(0, bcryptPasswordBytesMax);
       const hash = await compute({ ...parameters, password: taken }, turn);
       return areEqual(hash, expected) && taken.length === bytes.length;
@@ -83,7 +82,7 @@ function parseStored(stored: string): StoredArgon2id | Bcrypt | null {
   return parseBcrypt(stored) ?? parsePhc(stored);
 }
 
-/** Compares two hashes in constant time, so that the time does not reveal the first difference. */
+/** In constant time, so that the time does not reveal the first difference. */
 function areEqual(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;

@@ -10,17 +10,14 @@ export interface StoredArgon2id {
   readonly hash: Uint8Array;
 }
 
-/** Parameters of new Argon2id hashes, as the OWASP Password Storage Cheat Sheet recommends. */
+/** Of new hashes, as the OWASP Password Storage Cheat Sheet recommends. */
 export const currentArgon2id = { kind: "argon2id", memoryKib: 19456, passes: 2, lanes: 1 } as const;
-/** How many bytes of salt new Argon2id hashes have. */
+/** Of new Argon2id hashes. */
 export const saltBytes = 16;
-/** How many bytes new Argon2id hashes have. */
+/** Of new Argon2id hashes. */
 export const hashBytes = 32;
 
-/**
- * Limits for the parameters of a stored Argon2id hash. The upper ones keep an imported hash from occupying the hasher
- * for long.
- */
+/** Limits for a stored hash. The upper ones keep an imported hash from occupying the hasher for long. */
 const memoryKibMax = 65536;
 const passesMax = 10;
 const lanesMax = 4;
@@ -28,7 +25,7 @@ const saltBytesMin = 8;
 const hashBytesMin = 16;
 const lengthBytesMax = 64;
 
-/** Formats an Argon2id hash that was made with the current parameters as a PHC string. */
+/** The PHC string of a hash that was made with the current parameters. */
 export function formatPhc(salt: Uint8Array, hash: Uint8Array): string {
   const { memoryKib, passes, lanes } = currentArgon2id;
   return `$argon2id$v=19$m=${memoryKib},t=${passes},p=${lanes}$${unpadded(salt)}$${unpadded(hash)}`;
@@ -38,8 +35,8 @@ const pattern =
   /^\$argon2id\$v=19\$m=([1-9]\d{0,4}),t=([1-9]\d?),p=([1-9])\$([A-Za-z0-9+/]{1,100})\$([A-Za-z0-9+/]{1,100})$/;
 
 /**
- * Parses the PHC string of an Argon2id hash (version 19). Null for any other string, and where a parameter of the hash
- * is out of bounds, so that verifying a password against it would be too costly or too weak.
+ * Parses the PHC string of an Argon2id hash (version 19). Null for any other string, and if a parameter is out of
+ * bounds, so that verifying a password would be too costly or too weak.
  */
 export function parsePhc(phc: string): StoredArgon2id | null {
   const match = pattern.exec(phc);
@@ -52,7 +49,7 @@ export function parsePhc(phc: string): StoredArgon2id | null {
   return isAcceptable(parsed) ? parsed : null;
 }
 
-/** Whether a stored hash has the current parameters, so that it need not be replaced at the next login. */
+/** Whether a stored hash has the current parameters, so that the next login need not replace it. */
 export function isCurrent({ memoryKib, passes, lanes, salt, hash }: StoredArgon2id): boolean {
   return (
     memoryKib === currentArgon2id.memoryKib &&

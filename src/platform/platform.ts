@@ -3,26 +3,23 @@ import type { Commits } from "./commits.js";
 import type { Database } from "./database.js";
 import type { Journal } from "./journal.js";
 
-/**
- * What a runtime (Node, Workers) provides to the application. Everything that is not a pure function of its arguments
- * comes from here: the database, time, random bytes, the network.
- */
+/** What a runtime provides to the application: all that is not a pure function of its arguments. */
 export interface Platform {
   readonly database: Database;
   readonly passwordHasher: PasswordHasher;
   readonly commits: Commits;
   readonly clock: Clock;
   readonly random: Random;
-  /** Makes a cipher from a key of 32 bytes. */
+  /** From a key of 32 bytes. */
   readonly cipher: (key: Uint8Array<ArrayBuffer>) => Cipher;
   readonly log: Log;
   readonly mail: MailTransport;
   readonly journal: Journal;
-  /** Access to the network, with the interface of the global `fetch`. */
+  /** With the interface of the global `fetch`. */
   readonly fetch: typeof globalThis.fetch;
   /**
-   * The credentials of a sign-in provider such as `google`, decrypted: the JSON text that the operator has installed.
-   * Null where none are installed. Throws CredentialsError where they cannot be decrypted.
+   * The decrypted credentials of a sign-in provider such as `google`: the JSON text that the operator has installed.
+   * Null if none are installed. Throws CredentialsError if they cannot be decrypted.
    */
   providerCredentials(provider: string): Promise<string | null>;
   /**
@@ -32,17 +29,13 @@ export interface Platform {
    */
   defer(work: () => Promise<void>): void;
   /**
-   * Whether the runtime may cancel a request in such a way that its promises never settle, as a Worker does. Where it
-   * may, code that outlives the request, such as a cache for all requests, must not wait for a promise that the request
-   * has begun.
+   * Whether the runtime may cancel a request so that its promises never settle, as a Worker does. Then code that
+   * outlives the request, such as a cache for all requests, must not wait for a promise that the request has begun.
    */
   readonly requestsVanish: boolean;
 }
 
-/**
- * Thrown where credentials of a sign-in provider are installed and cannot be used. The message contains no secret, so
- * it can be logged.
- */
+/** Installed credentials of a sign-in provider cannot be used. The message contains no secret, so it can be logged. */
 export class CredentialsError extends Error {
   override readonly name = "CredentialsError";
 }
@@ -55,52 +48,46 @@ export interface MailTransport {
 
 /** A mail with a plain text part and an HTML part of the same content. */
 export interface MailMessage {
-  /** The sender's address, with or without a display name (RFC 5322, section 3.4). */
+  /** With or without a display name (RFC 5322, section 3.4). */
   readonly from: string;
   readonly to: string;
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /**
-   * The URL that the text and the HTML link to, so that a transport can print it separately; null where there is none.
-   */
+  /** The URL that the text and the HTML link to, so that a transport can print it separately. */
   readonly link: string | null;
 }
 
 /**
- * For which client a password is hashed, and for what purpose. Where several passwords wait to be hashed, this decides
- * which is next: sign-ins come first, and client addresses take turns.
+ * For which client a password is hashed, and why. Of waiting passwords, sign-ins come first, and client addresses take
+ * turns.
  */
 export interface HashTurn {
-  /** The client's address, as `addressUnit` gives it: the whole IPv4 address, or the /64 of an IPv6 address. */
+  /** As `addressUnit` gives it. */
   readonly address: string;
-  /**
-   * The purpose of the hash. Passwords for a `sign_in`, by somebody who has an account or a link to one, are hashed
-   * before passwords for a `registration`.
-   */
+  /** A `sign_in` is by somebody who has an account or a link to one. */
   readonly isFor: "sign_in" | "registration";
 }
 
 /**
- * Hashes passwords with Argon2id: 19456 KiB of memory, 2 passes, 1 lane (OWASP Password Storage Cheat Sheet), and
- * verifies passwords against stored hashes. Without `turn`, the call is one for the server's operator: it counts as a
- * `sign_in` from a client address of its own.
+ * Hashes passwords with Argon2id: 19456 KiB of memory, 2 passes, 1 lane (OWASP Password Storage Cheat Sheet). A call
+ * without `turn` is one for the server's operator: it counts as a `sign_in` from a client address of its own.
  */
 export interface PasswordHasher {
-  /** Hashes a password. Returns a PHC string; throws HasherBusyError where too many hashes wait already. */
+  /** Returns a PHC string; throws HasherBusyError if too many hashes wait already. */
   hash(password: string, turn?: HashTurn): Promise<string>;
   /**
-   * Whether the password matches the stored Argon2id or bcrypt string. False where the string is neither or out of
-   * bounds, for an empty password, and for a password over 72 bytes against bcrypt. Throws HasherBusyError where too
-   * many hashes wait already.
+   * Whether the password matches the stored Argon2id or bcrypt string. False if the string is neither or out of bounds,
+   * for an empty password, and for a password over 72 bytes against bcrypt. Throws HasherBusyError if too many hashes
+   * wait already.
    */
   verify(password: string, stored: string, turn?: HashTurn): Promise<boolean>;
   /**
-   * Whether a password for this client and purpose would be accepted now, to be hashed at once or when its turn comes.
-   * If not, `hash` and `verify` would throw HasherBusyError.
+   * Whether a password would be accepted now, to be hashed at once or when its turn comes. If not, `hash` and `verify`
+   * would throw HasherBusyError.
    */
   hasRoomFor(turn: HashTurn): boolean;
-  /** Tells whether a stored password string is current, outdated or unusable, without computing a hash. */
+  /** Computes no hash. */
   standing(stored: string): PasswordStanding;
 }
 
@@ -110,14 +97,14 @@ export interface PasswordHasher {
  */
 export type PasswordStanding = "current" | "outdated" | "unusable";
 
-/** Thrown where too many passwords wait to be hashed already. The client should repeat the request later. */
+/** Too many passwords wait to be hashed already. The client should repeat the request later. */
 export class HasherBusyError extends Error {
   override readonly name = "HasherBusyError";
 }
 
-/** The time. `now` may jump when the system's clock is set; `elapsed` does not. */
+/** `now` may jump when the system's clock is set; `elapsed` does not. */
 export interface Clock {
-  /** The time in milliseconds since the Unix epoch. */
+  /** Milliseconds since the Unix epoch. */
   now(): number;
   /** Monotonic milliseconds, with fractions, since an unspecified moment: only differences are meaningful. */
   elapsed(): number;
@@ -125,25 +112,25 @@ export interface Clock {
 
 /** Random numbers that cannot be guessed. */
 export interface Random {
-  /** Random bytes from a cryptographic source. */
+  /** From a cryptographic source. */
   bytes(length: number): Uint8Array<ArrayBuffer>;
 }
 
 /**
- * Encrypts and decrypts texts with AES-256-GCM under one key. A sealed text is the initialisation vector, the
- * ciphertext and the tag, concatenated, as base64url.
+ * AES-256-GCM under one key. A sealed text is the initialisation vector, the ciphertext and the tag, concatenated, as
+ * base64url.
  */
 export interface Cipher {
   /**
-   * Encrypts `plain`. `iv` has 12 bytes and must never be used twice with one key. `associated` is authenticated but
-   * not part of the result, so `open` has to be given the same text.
+   * `iv` has 12 bytes and must never be used twice with one key. `associated` is authenticated but not part of the
+   * result, so `open` needs the same text.
    */
   seal(plain: string, associated: string, iv: Uint8Array<ArrayBuffer>): AtOnce<string>;
-  /** Decrypts a sealed text; null where it was not sealed with this key and this associated data, or was altered. */
+  /** Null if the text was not sealed with this key and this associated data, or was altered. */
   open(sealed: string, associated: string): AtOnce<string | null>;
 }
 
-/** Messages for whoever operates the server. */
+/** Messages for the operator of the server. */
 export interface Log {
   warn(message: string): void;
   /** Reports a failure that a person should look at. Callers pass no secret, token or request body. */

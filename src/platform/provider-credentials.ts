@@ -1,15 +1,15 @@
 import { CredentialsError, type Platform } from "./platform.js";
 
 /**
- * A function that decrypts the sealed credentials of a sign-in provider. It returns null where they were sealed under
- * another key or for another project.
+ * Decrypts the sealed credentials of a sign-in provider. Null if they were sealed under another key or for another
+ * project.
  */
 export type OpenSealed = (sealed: string, provider: string) => Promise<string | null>;
 
 /**
  * Implements `Platform.providerCredentials`. Reads the sealed text on each call, so that newly installed credentials
- * take effect without a restart. `open` decrypts it, and is null where SVC_PLATFORM_SECRETS_KEY is not set; asking for
- * credentials that are installed then throws CredentialsError.
+ * take effect without a restart. `open` is null if SVC_PLATFORM_SECRETS_KEY is not set; asking for installed
+ * credentials then throws CredentialsError.
  */
 export function providerCredentials(
   readSealed: (provider: string) => Promise<string | null>,

@@ -13,7 +13,7 @@ export interface Query<T> {
 /** A row of a result. */
 export type ResultRow = Result["rows"][number];
 
-/** Makes the query of statements whose first one returns a row that is read, or no row: then the answer is null. */
+/** Reads the first statement's row; null without a row. */
 export function rowOf<T>(
   statements: Statement | readonly Statement[],
   read: (row: ResultRow) => T,
@@ -27,17 +27,17 @@ export function rowOf<T>(
   };
 }
 
-/** Makes the query of a statement each of whose rows is read. */
+/** Reads each row of a statement. */
 export function rowsOf<T>(statement: Statement, read: (row: ResultRow) => T): Query<readonly T[]> {
   return { statements: [statement], read: ([result]) => result!.rows.map(read) };
 }
 
-/** Makes the query of statements of which it only matters whether the first returns a row. */
+/** Whether the first statement returns a row. */
 export function hasRow(...statements: readonly Statement[]): Query<boolean> {
   return { statements, read: ([first]) => first!.rows.length > 0 };
 }
 
-/** Makes the query of statements whose results nobody reads. */
+/** Statements whose results nobody reads. */
 export function effect(...statements: readonly Statement[]): Query<void> {
   return { statements, read: () => {} };
 }
@@ -46,7 +46,7 @@ type Answers<Q extends readonly Query<unknown>[]> = {
   readonly [K in keyof Q]: Q[K] extends Query<infer T> ? T : never;
 };
 
-/** Makes one query of several, whose statements follow each other. It reads what each of them reads. */
+/** Makes one query of several, whose statements follow each other. */
 export function together<const Q extends readonly Query<unknown>[]>(...queries: Q): Query<Answers<Q>> {
   return {
     statements: queries.flatMap(({ statements }) => statements),
@@ -61,7 +61,7 @@ export function together<const Q extends readonly Query<unknown>[]>(...queries: 
   };
 }
 
-/** Makes the query whose answer is `combine` of the answer of another one. */
+/** A query whose answer is `combine` of the answer of another one. */
 export function combined<T, U>({ statements, read }: Query<T>, combine: (answer: T) => U): Query<U> {
   return { statements, read: (results) => combine(read(results)) };
 }

@@ -1,8 +1,7 @@
 /**
  * Every backend converts a REAL between 1e-75 and 1e75 to decimal text and back without loss. Outside of this range D1
- * is wrong by a bit. A number outside of it is therefore sent as two: a number within the range, and the exponent of
- * the power of two to multiply it by. Multiplying by a power of two loses nothing, and each of the powers has an exact
- * decimal spelling.
+ * is wrong by a bit, so a number is sent as two: a number within the range, and the exponent of the power of two to
+ * multiply it by. Multiplying by a power of two loses nothing, and each of the powers has an exact decimal spelling.
  */
 const plainMin = 1e-75;
 const plainMax = 1e75;
@@ -18,23 +17,19 @@ function product(powers: readonly number[], sign: 1 | -1): string {
 
 const literal = (value: number) => value.toExponential();
 
-/** Whether a real can be sent as one number, because every backend reads and writes its decimal text exactly. */
+/** Whether a real can be sent as one number. */
 export function isPlainReal(value: number): boolean {
   return value === 0 || (Math.abs(value) >= plainMin && Math.abs(value) <= plainMax);
 }
 
-/**
- * SQL that tells whether the real in the column `ref` can be sent as one number, because every backend reads and writes
- * its decimal text exactly.
- */
+/** SQL for `isPlainReal` of the real in the column `ref`. */
 export function isPlainSql(ref: string): string {
   return `(${ref} = 0.0 OR abs(${ref}) BETWEEN ${literal(plainMin)} AND ${literal(plainMax)})`;
 }
 
 /**
- * SQL for the two numbers as which an extreme real in the column `ref` is sent: a number between 1e-75 and 1e75, and
- * the exponent of the power of two by which `unscaled` multiplies it. Only for values for which `isPlainSql` is not
- * TRUE.
+ * SQL for the two numbers as which an extreme real in the column `ref` is sent. Only for values for which `isPlainSql`
+ * is not TRUE.
  */
 export function scaledSql(ref: string): { readonly number: string; readonly exponent: string } {
   const cases = (of: (scale: typeof near | typeof far, sign: 1 | -1) => string) =>
@@ -50,15 +45,15 @@ export function scaledSql(ref: string): { readonly number: string; readonly expo
   };
 }
 
-/** The real that was sent as two numbers: `number` times two to the power of `exponent`. */
+/** The real that was sent as two numbers. */
 export function unscaled(number: number, exponent: number): number {
   return number * 2 ** exponent;
 }
 
 /**
- * A number as JSON for SQLite: as one number where `isPlainReal` holds, else as `[number, exponent]`. It always has 17
- * digits, because SQLite reads some shorter spellings as the neighbouring double. A spelling with 17 digits is never so
- * near to the middle between two doubles that it could be misread.
+ * A number as JSON for SQLite: one number if `isPlainReal` holds, else `[number, exponent]`. It always has 17 digits,
+ * because SQLite reads some shorter spellings as the neighbouring double. A spelling with 17 digits is never so near to
+ * the middle between two doubles that it could be misread.
  */
 export function realText(value: number): string {
   const { number, exponent } = scaled(value);
@@ -74,10 +69,7 @@ function scaled(value: number): { readonly number: number; readonly exponent: nu
   return { number: unscaled(value, -signed), exponent: signed };
 }
 
-/**
- * SQL that computes a real from the two numbers as which it was sent. `number` and `exponent` are SQL expressions for
- * them; the real is `number` times two to the power of `exponent`.
- */
+/** SQL for `unscaled`; `number` and `exponent` are SQL expressions. */
 export function unscaledSql(number: string, exponent: string): string {
   const cases = [near, far].flatMap((scale) =>
     ([1, -1] as const).map(

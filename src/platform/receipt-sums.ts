@@ -3,23 +3,21 @@ import { type Receipt, sumOf } from "./journal.js";
 const minuteMs = 60_000;
 
 /**
- * Whether a receipt (the record of what one request has cost) may be merged into a sum of receipts. It may if the
- * request was anonymous and has written nothing, because strangers can make any number of such requests.
+ * Whether a receipt may be merged into a sum: if the request was anonymous and has written nothing, because strangers
+ * can make any number of such requests.
  */
 export function maySum({ principalKind, action, rowsWritten }: Receipt): boolean {
   return principalKind === "anonymous" && (action === "list" || action === "get" || rowsWritten === 0);
 }
 
-/** Merges receipts into sums: one sum for all receipts that have the same table, minute, method, action and status. */
+/** One sum for all receipts of the same table, minute, method, action and status. */
 export class ReceiptSums {
   readonly #sums = new Map<string, Receipt>();
 
-  /**
-   * How many requests are in the sums: each receipt that was added counts as one, a sum as many as it was made from.
-   */
+  /** How many requests the sums were made from. */
   requests = 0;
 
-  /** Adds a receipt for which `maySum` holds to the sum that it belongs to, or a sum of such receipts. */
+  /** Adds a receipt for which `maySum` holds, or a sum of such receipts. */
   add(receipt: Receipt): void {
     const { table, method, action, status } = receipt;
     const atMs = receipt.atMs - (receipt.atMs % minuteMs);
@@ -29,7 +27,7 @@ export class ReceiptSums {
     this.requests += sumOf(receipt).requests;
   }
 
-  /** The sums in the order in which their first receipts were added. */
+  /** In the order in which their first receipts were added. */
   all(): readonly Receipt[] {
     return [...this.#sums.values()];
   }
@@ -41,8 +39,8 @@ export class ReceiptSums {
 }
 
 /**
- * Returns the receipts. Those that are sums already and have the same table, minute, method, action and status are
- * merged into one sum; the others stay as they are. The same receipts always give the same result.
+ * Merges those receipts that are sums already and have the same table, minute, method, action and status; the others
+ * stay as they are. The same receipts always give the same result.
  */
 export function withSumsTogether(receipts: readonly Receipt[]): readonly Receipt[] {
   if (receipts.every(({ sum }) => sum === undefined)) return receipts;

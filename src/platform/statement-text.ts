@@ -2,18 +2,17 @@ import { toHex } from "../encoding/hex.js";
 import type { SqlValue, Statement } from "./database.js";
 
 /**
- * Matches placeholders, and the parts of SQL in which a question mark is no placeholder: literals, quoted names and
- * comments. A literal with a doubled quote matches as two literals side by side, which does not change the number of
- * placeholders.
+ * Matches placeholders, and the parts of SQL in which a question mark is none: literals, quoted names and comments. A
+ * literal with a doubled quote matches as two literals side by side, which does not change the number of placeholders.
  */
 const quotedOrPlaceholder = /'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\/|\?/g;
 
-/** How many `?` placeholders the SQL text has, not counting those in literals, names and comments. */
+/** Counts `?` outside of literals, names and comments. */
 export function countPlaceholders(sql: string): number {
   return Array.from(sql.matchAll(quotedOrPlaceholder)).filter(([token]) => token === "?").length;
 }
 
-/** Replaces each `?` placeholder by what `replacement` returns for its `index`, which counts from 0. */
+/** `index` counts from 0. */
 export function replacePlaceholders(sql: string, replacement: (index: number) => string): string {
   let index = 0;
   return sql.replace(quotedOrPlaceholder, (token) => (token === "?" ? replacement(index++) : token));
@@ -28,16 +27,15 @@ export function withLiterals(statement: Statement): string {
 
 function literal(value: SqlValue): string {
   if (value === null) return "NULL";
-  // Numbers stand in parentheses, because the minus sign of a negative one would begin a comment (`--`) behind another
-  // minus sign.
+  // In parentheses, because a negative number behind a minus sign would begin a comment (`--`).
   if (typeof value === "bigint") return `(${value})`;
   if (typeof value === "number") return `(${value.toExponential(16)})`;
   return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : `x'${toHex(value)}'`;
 }
 
 /**
- * Throws where the number of parameters is not that of the placeholders, or a parameter has a value that cannot be
- * bound. Backends do not report either reliably: they would bind something else.
+ * Throws if the number of parameters is not that of the placeholders, or a value cannot be bound. Backends do not
+ * report either reliably: they would bind something else.
  */
 export function checkParams({ params }: Statement, placeholders: number): void {
   if (params.length !== placeholders) {
@@ -49,10 +47,7 @@ export function checkParams({ params }: Statement, placeholders: number): void {
   }
 }
 
-/**
- * Whether a value can be sent as a parameter of a statement. Others have to be refused: libsql would abort the process
- * on a boolean, cut a text at NUL, and replace a lone surrogate.
- */
+/** libsql would abort the process on a boolean, cut a text at NUL, and replace a lone surrogate. */
 function binds(param: unknown): boolean {
   switch (typeof param) {
     case "bigint":

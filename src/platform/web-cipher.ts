@@ -3,8 +3,8 @@ import { aesKey, open, seal } from "../encoding/secret-keys.js";
 import type { Cipher } from "./platform.js";
 
 /**
- * Makes a cipher with Web Crypto, which every runtime has. The imported key is not cached: on a Worker the request that
- * is importing it may be cancelled, and other requests that wait for the same import would wait forever.
+ * A cipher with Web Crypto, which every runtime has. The imported key is not cached: on a Worker the request that is
+ * importing it may be cancelled, and other requests that wait for the same import would wait forever.
  */
 export function webCipher(key: Uint8Array<ArrayBuffer>): Cipher {
   return {

@@ -1,9 +1,8 @@
 import { DeadlineError, type LongWork } from "../platform/database.js";
 
 /**
- * Settles as `work` does, or rejects with DeadlineError once `long.withinMs` milliseconds have passed. Without `long`
- * there is no deadline. The work itself goes on after the deadline: neither D1 nor a libSQL server takes a statement
- * back.
+ * Settles as `work` does, or rejects with DeadlineError after `long.withinMs` milliseconds. The work itself goes on:
+ * neither D1 nor a libSQL server takes a statement back.
  */
 export async function beforeDeadline<T>(work: Promise<T>, long: LongWork | undefined): Promise<T> {
   if (long === undefined) return work;
@@ -12,8 +11,7 @@ export async function beforeDeadline<T>(work: Promise<T>, long: LongWork | undef
     const end = () => reject(new DeadlineError("the database did not answer before the deadline"));
     timer = setTimeout(end, long.withinMs);
   });
-  // A failure of the database's work after the deadline is ignored; otherwise the runtime would report an unhandled
-  // rejection.
+  // Otherwise the runtime would report a failure after the deadline as an unhandled rejection.
   work.catch(() => {});
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -1,17 +1,17 @@
 import type { MailTransport } from "../platform/platform.js";
 
-/** The URL and the token of the mail service to which mails are posted, and how to send requests to it. */
+/** The mail service to which mails are posted. */
 export interface HttpMailOptions {
   readonly url: string;
-  /** The service's token, sent in the header `Authorization: Bearer`. */
+  /** Sent in the header `Authorization: Bearer`. */
   readonly token: string;
   readonly fetch: typeof globalThis.fetch;
-  /** Time limit for the delivery of one mail, in milliseconds; 30,000 by default. */
+  /** For the delivery of one mail; 30,000 by default. */
   readonly deadlineMs?: number;
 }
 
 /**
- * The mail transport for `mail.transport = "http"`: it POSTs `{from, to, subject, text, html}` as JSON. Any 2xx means
+ * The transport for `mail.transport = "http"`: it POSTs `{from, to, subject, text, html}` as JSON. Any 2xx means
  * accepted. A redirect is a failure, because the token must not be sent to another address.
  */
 export function httpMail({ url, token, fetch: send, deadlineMs = 30_000 }: HttpMailOptions): MailTransport {

@@ -19,17 +19,17 @@ import { beforeDeadline } from "./before-deadline.js";
 
 /** The libSQL server to use, and the limits of its calls. */
 export interface RemoteLibsqlOptions {
-  /** A URL with the scheme libsql:, https: or http:. */
+  /** With the scheme libsql:, https: or http:. */
   readonly url: string;
   readonly authToken: string | null;
   readonly fetch: typeof globalThis.fetch;
-  /** Time limit for one round trip to the server, in milliseconds; 10,000 by default. */
+  /** For one round trip to the server; 10,000 by default. */
   readonly deadlineMs?: number;
 }
 
 /**
- * Opens a libSQL server over HTTP (protocol Hrana) as a `Database`. Each call is one round trip; `migrate` takes two,
- * and a `query` that cannot reach the server is sent once more.
+ * Opens a libSQL server over HTTP (protocol Hrana). Each call is one round trip; `migrate` takes two, and a `query`
+ * that cannot reach the server is sent once more.
  */
 export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
   const { url, authToken, fetch: send, deadlineMs = 10_000 } = options;
@@ -37,16 +37,15 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
     url: url.replace(/^libsql:/, "https:"),
     ...(authToken !== null && { authToken }),
     intMode: "bigint",
-    // The client's own limit of concurrent calls is off, so that it keeps no queue: a queued call could wait longer
-    // than its deadline, and on a Worker a request that is cancelled would never leave the queue.
+    // The client keeps no queue: a queued call could wait longer than its deadline, and on a Worker a cancelled request
+    // would never leave the queue.
     concurrency: Number.POSITIVE_INFINITY,
     fetch: async (request: Request) => {
-      // The libSQL client sets no deadline for its requests, so they get one: otherwise a server that stops responding
-      // would keep the caller waiting. A redirect is a failure, because the token must not be sent to another address.
+      // The libSQL client sets no deadline of its own, so a server that stops responding would keep the caller waiting.
+      // A redirect is a failure, because the token must not be sent to another address.
       const response = await send(request, { redirect: "manual", signal: AbortSignal.timeout(deadlineMs) });
       if (response.status < 500) return response;
-      // A response with status 500 or more becomes an error: it may be a gateway's, and the client would take its text
-      // for a message of the database.
+      // Such a response may be a gateway's, and the client would take its text for a message of the database.
       await response.body?.cancel();
       throw new Error(`the database server answered ${response.status}`);
     },
@@ -59,8 +58,7 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
     try {
       return await read(natives);
     } catch (error) {
-      // A read is safe to repeat. So a first failure which means that the server cannot be reached is ignored, and the
-      // read is sent once more.
+      // A read is safe to repeat, so it is sent once more if the server cannot be reached.
       const known = translated(error);
       if (!(known instanceof UnavailableError) || known instanceof NotSetUpError) throw known;
     }
@@ -111,9 +109,8 @@ function native(statement: Statement): Native {
 const totalChanges: Native = { sql: "SELECT total_changes()", args: [] };
 
 /**
- * Adds `SELECT total_changes()` before and after each statement, so that the difference is the number of rows that it
- * has written. The count that Hrana itself gives leaves out rows written by triggers and foreign key actions, and by
- * statements with RETURNING.
+ * The difference of `total_changes()` is the number of rows that a statement has written. Hrana's own count leaves out
+ * rows written by triggers and foreign key actions, and by statements with RETURNING.
  */
 function withCounts(statements: readonly Statement[]): Native[] {
   return [totalChanges, ...statements.flatMap((statement) => [native(statement), totalChanges])];
@@ -149,7 +146,7 @@ function rethrow(error: unknown): never {
 
 /**
  * Turns an error of the libSQL client into one of platform/database.ts. An error that does not come from the server is
- * one of the network, whatever the runtime calls it, and becomes UnavailableError.
+ * one of the network, whatever the runtime calls it.
  */
 function translated(error: unknown): Error {
   if (!(error instanceof LibsqlError)) return unavailable(error);
@@ -181,17 +178,15 @@ function unavailable(error: unknown): UnavailableError {
 }
 
 /**
- * The codes of network errors which mean that no connection was made, so that the server has not received the
- * statements.
+ * The codes of network errors of connections that were not made, so that the server has not received the statements.
  */
 const neverSent = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"];
 /**
- * The codes of the libSQL client's errors for an answer that it does not understand. They do not tell whether the
- * server has carried out the statements.
+ * The client's codes for an answer that it does not understand. The server may have carried out the statements or not.
  */
 const notUnderstood = ["HRANA_PROTO_ERROR", "HRANA_CLOSED_ERROR", "INTERNAL_ERROR"];
 
-/** Whether the server may have carried out a write although its call has failed with this error. */
+/** Whether the server may have carried out a write although its call has failed. */
 function mayBeDone(error: unknown): boolean {
   if (error instanceof LibsqlError) return notUnderstood.includes(error.code);
   const { code } = ((error as Error).cause ?? error) as { readonly code?: string };

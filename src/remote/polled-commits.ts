@@ -1,8 +1,8 @@
 import type { Commits } from "../platform/commits.js";
 
 /**
- * `Commits` for a database that does not tell of commits, such as D1 or a libSQL server: whoever waits for a commit
- * looks into the database every `everyMs` milliseconds. Only tests set less than the two seconds.
+ * `Commits` for a database that does not report commits, such as D1 or a libSQL server: a waiting caller looks into the
+ * database every `everyMs` milliseconds. Only tests set less than the two seconds.
  */
 export function polledCommits(everyMs = 2_000): Commits {
   return {

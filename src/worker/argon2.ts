@@ -7,12 +7,11 @@ import { keepArgon2 } from "./keep-argon2.js";
 import { modules } from "./wasm/modules.js";
 
 /**
- * Makes the hasher of passwords for a Worker: Argon2id, and bcrypt for imported users, computed by hash-wasm on the
- * isolate's only thread, one hash at a time. A computation waits for nothing outside of it, so a request that is
- * cancelled meanwhile cannot leave it half done and block those behind it.
- *
- * The turns by which callers share a hasher (`HashTurn`) have no effect: while the thread computes, no other request
- * can even begin to wait, and the runtime decides which request runs next.
+ * Hashes passwords with hash-wasm on the isolate's only thread: Argon2id, and bcrypt for imported users, one hash at a
+ * time. A computation waits for nothing outside of it, so a request that is cancelled meanwhile cannot leave it half
+ * done and block those behind it.
+ * A `HashTurn` has no effect: while the thread computes, no other request can even begin to wait, and the runtime
+ * decides which request runs next.
  */
 export function createArgon2(random: Random): PasswordHasher {
   givePrecompiledModules();
@@ -20,16 +19,12 @@ export function createArgon2(random: Random): PasswordHasher {
   return createPasswordHasher((job) => next(() => computeHash(job)), random);
 }
 
-/**
- * Runs hashes one after the other. All requests of the isolate share one Argon2 instance, which can compute only one
- * hash at a time.
- */
+/** All requests of the isolate share one Argon2 instance, which can compute only one hash at a time. */
 const next = inTurn();
 
 /**
- * Makes hash-wasm use the WebAssembly modules that the build has compiled. In the build's copy of hash-wasm, each
- * binary is replaced by its SHA-256. So `WebAssembly.compile` is replaced by a function that looks that digest up in
- * `modules`.
+ * Makes hash-wasm use the WebAssembly modules that the build has compiled. The build's copy of hash-wasm has the
+ * SHA-256 of each binary in its place, which `WebAssembly.compile` looks up in `modules`.
  */
 function givePrecompiledModules(): void {
   const compile: typeof WebAssembly.compile = async (digest) => modules.get(toHex(new Uint8Array(digest)))!;

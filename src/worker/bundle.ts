@@ -1,6 +1,6 @@
-// A step of `npm run build:worker`: `node bundle.js ENTRY DIRECTORY` bundles a Worker into one module, and copies the
-// WebAssembly binaries that it imports beside it. wrangler uploads these files as they are, because wrangler's own
-// bundler would make the module a tenth larger.
+// A step of `npm run build:worker`: `node bundle.js ENTRY DIRECTORY` bundles a Worker into one module, next to the
+// WebAssembly binaries that it imports. wrangler uploads these files as they are, because its own bundler would make
+// the module a tenth larger.
 import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
@@ -24,11 +24,10 @@ const binaries: Plugin = {
 const bundle = await rolldown({
   input: { index: entry },
   platform: "browser",
-  // The module `cloudflare:workers` is not put into the bundle: workerd, the runtime of Workers, provides it.
+  // workerd provides this module.
   external: ["cloudflare:workers"],
   resolve: {
-    // hash-wasm is replaced by the copy that wasm/extract.ts makes, because workerd does not compile WebAssembly at run
-    // time.
+    // wasm/extract.ts makes this copy, because workerd does not compile WebAssembly at run time.
     alias: { "hash-wasm": join(import.meta.dirname, "wasm/hash-wasm.js") },
     extensionAlias: { ".js": [".ts", ".js"] },
   },

@@ -34,9 +34,8 @@ interface D1Result {
 }
 
 /**
- * Opens a D1 database of Cloudflare's as a `Database`. Each call is one `batch` of D1, which is one transaction;
- * `migrate` takes two. D1 returns rows as objects, so the columns of a statement need distinct names that do not read
- * as numbers.
+ * Opens a D1 database. Each call is one `batch` of D1, which is one transaction; `migrate` takes two. D1 returns rows
+ * as objects, so the columns of a statement need distinct names that do not read as numbers.
  */
 export function openD1(binding: D1Binding): Database {
   const send = async (statements: readonly Statement[]): Promise<readonly Result[]> => {
@@ -52,8 +51,7 @@ export function openD1(binding: D1Binding): Database {
     try {
       return await send(statements);
     } catch (error) {
-      // A read that has failed because D1 is in trouble is tried once more: reads can be repeated without harm, and
-      // such trouble is usually over in a moment.
+      // A read can be repeated without harm, and trouble of D1 is usually over in a moment.
       if (!(error instanceof UnavailableError) || error instanceof NotSetUpError) throw error;
       return send(statements);
     }
@@ -83,8 +81,8 @@ export function openD1(binding: D1Binding): Database {
 const answerLost = "the answer of D1 was lost: look whether it was carried out";
 
 /**
- * Whether D1 may have committed the batch that has failed with this error. That is so for trouble of D1's own, but not
- * if D1 says that it is overloaded: it says so before it begins.
+ * Whether D1 may have committed the batch that has failed. That is so for trouble of D1's own, but not if D1 says that
+ * it is overloaded: it says so before it begins.
  */
 function isLost(error: unknown): boolean {
   return (
@@ -95,27 +93,27 @@ function isLost(error: unknown): boolean {
 }
 
 /**
- * How many bytes of stored values an answer of D1 may hold. D1 limits a string to 2 MB, and JSON escaping can make
- * stored text up to six times as long.
+ * How many bytes of stored values an answer may hold. D1 limits a string to 2 MB, and JSON escaping can make stored
+ * text up to six times as long.
  */
 const answerBytesMax = 300_000;
 
 /**
- * How many bytes the image of a row (its JSON in the log of changes) may have. D1 allows 2 MB for a string, and a
- * statement that reads the image needs a part of that itself.
+ * How many bytes a row may have as JSON in the log of changes. D1 allows 2 MB for a string, and a statement that reads
+ * that JSON needs a part of that itself.
  */
 const imageBytesMax = 1_900_000;
 
 /**
- * How many statements one batch may have. D1 allows a Worker 1,000 queries for each request
- * (https://developers.cloudflare.com/d1/platform/limits/), and a request sends a few more before and after its batch.
+ * D1 allows a Worker 1,000 queries for each request (https://developers.cloudflare.com/d1/platform/limits/), and a
+ * request sends a few more before and after its batch.
  */
 const statementsMax = 980;
 
-/** Postpones the check of foreign keys to the end of the batch. The pragma has effect only until then. */
+/** In effect until the end of the batch. */
 const deferForeignKeys: Statement = { sql: "PRAGMA defer_foreign_keys=on", params: [] };
 
-/** How many parameters D1 allows in one statement. */
+/** In one statement. */
 const paramsMax = 100;
 
 function prepare(binding: D1Binding, statement: Statement): D1Prepared {
@@ -126,8 +124,8 @@ function prepare(binding: D1Binding, statement: Statement): D1Prepared {
 
 /**
  * Prepares a statement with 100 parameters at most. D1 binds every JavaScript number as REAL, so integers are sent as
- * texts and cast back in the SQL. The unary plus takes away the affinity that the CAST gives, by which SQLite would
- * convert the value that the parameter is compared with.
+ * texts and cast back in the SQL. The unary plus takes away the affinity of the CAST, by which SQLite would convert the
+ * value that the parameter is compared with.
  */
 function bound(binding: D1Binding, { sql, params }: Statement): D1Prepared {
   const text = replacePlaceholders(sql, (index) =>
@@ -140,10 +138,7 @@ function bound(binding: D1Binding, { sql, params }: Statement): D1Prepared {
   return binding.prepare(text).bind(...values);
 }
 
-/**
- * Prepares a statement with more parameters than D1 allows: they are sent as one parameter, a JSON array, from which
- * the SQL extracts each value.
- */
+/** Sends more parameters than D1 allows as one, a JSON array, from which the SQL extracts each value. */
 function boundTogether(binding: D1Binding, { sql, params }: Statement): D1Prepared {
   const text = replacePlaceholders(sql, (index) => {
     const value = `json_extract(?1, '$[${index}]')`;
@@ -164,7 +159,7 @@ function fromD1({ results, meta }: D1Result): Result {
   return { rows: results.map((row) => Object.values(row).map(valueFromD1)), rowsWritten: meta.changes };
 }
 
-/** Turns a value of a row from D1 into the form of `Result`. D1 returns BLOBs as arrays of numbers. */
+/** D1 returns BLOBs as arrays of numbers. */
 function valueFromD1(value: unknown): ResultValue {
   if (Array.isArray(value)) return new Uint8Array(value as number[]);
   return value instanceof ArrayBuffer ? new Uint8Array(value) : (value as ResultValue);
@@ -181,16 +176,14 @@ const constraintKinds: Readonly<Record<string, ConstraintKind>> = {
   TRIGGER: "trigger",
 };
 
-/**
- * The form of D1's error messages, such as `D1_ERROR: UNIQUE constraint failed: t.c: SQLITE_CONSTRAINT (extended: …)`.
- */
+/** D1's error messages, such as `D1_ERROR: UNIQUE constraint failed: t.c: SQLITE_CONSTRAINT (extended: …)`. */
 const reported =
   /^(?:D1_ERROR: )?(?<message>[\s\S]*?)(?:: (?<code>SQLITE_[A-Z]+)(?: \(extended: SQLITE_(?:CONSTRAINT_(?<constraint>[A-Z]+)|[A-Z_]+)\))?)?$/;
 
 /**
- * The codes of SQLite for errors that are the statement's own fault, so that sending it again would not help.
- * SQLITE_NOMEM is one of them: SQLite gives it for a statement that compiles into more instructions than D1 allows
- * (https://sqlite.org/limits.html, SQLITE_LIMIT_VDBE_OP).
+ * SQLite's codes for errors that are the statement's own fault, so that sending it again would not help. SQLite gives
+ * SQLITE_NOMEM for a statement that compiles into more instructions than D1 allows (https://sqlite.org/limits.html,
+ * SQLITE_LIMIT_VDBE_OP).
  */
 const mistaken: ReadonlySet<string> = new Set([
   "SQLITE_ERROR",
@@ -200,8 +193,8 @@ const mistaken: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Turns an error that D1 has thrown into one of the errors of platform/database.ts. Where the message does not show
- * that the statements are the cause, D1 itself is taken to be in trouble (`UnavailableError`).
+ * Turns an error of D1 into one of platform/database.ts. If the message does not show that the statements are the
+ * cause, D1 itself is taken to be in trouble (`UnavailableError`).
  */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
@@ -220,8 +213,8 @@ function translated(error: unknown): unknown {
 }
 
 /**
- * Tells from SQLite's message which kind of constraint was violated: `trigger` where the message is none of SQLite's
- * own, as a trigger gives its own to `RAISE`. The extended code would tell it too, but D1 may leave it out.
+ * Tells the kind from SQLite's message: `trigger` if the message is none of SQLite's own, as a trigger gives its own to
+ * `RAISE`. The extended code would tell it too, but D1 may leave it out.
  */
 function kindOf(message: string): ConstraintKind {
   if (/^NOT NULL constraint failed/.test(message)) return "not_null";

@@ -45,8 +45,8 @@ async function main(): Promise<number> {
   const ended = new Promise<number>((resolve) => wrangler.once("exit", (code) => resolve(code ?? 0)));
   let stopping = false;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    // wrangler, which is used here as a library, has installed listeners for signals that would end this process at
-    // once. They are removed, so that the server is stopped in order.
+    // wrangler as a library has installed listeners that would end this process at once, without stopping the server in
+    // order.
     process.removeAllListeners(signal);
     process.once(signal, () => {
       stopping = true;
@@ -61,7 +61,7 @@ async function main(): Promise<number> {
   console.log(`listening on ${url}`);
   if (config.console.enabled)
     for (const line of consoleLines(`${url}/console`, setupLink)) console.error(line);
-  // Starts the Worker's background work every minute. In a deployment the cron trigger of wrangler.toml does that.
+  // In a deployment the cron trigger of wrangler.toml starts the background work.
   const upkeep = setInterval(() => {
     fetch(`${url}/cdn-cgi/handler/scheduled`).catch(() => {});
   }, upkeepMs);
@@ -85,10 +85,7 @@ function portOption(): string | undefined {
   }
 }
 
-/**
- * Makes sure that .dev.vars, wrangler's file of secrets, holds a secret called `name`: appends a random one where it is
- * missing.
- */
+/** Appends a random secret `name` to .dev.vars, wrangler's file of secrets, if it is missing. */
 function writeSecret(name: string): void {
   const file = ".dev.vars";
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
@@ -98,13 +95,12 @@ function writeSecret(name: string): void {
 }
 
 /**
- * Applies the project's schema to the local D1 database that wrangler serves, if all steps are safe; else it applies
- * nothing and prints a warning. Throws ProblemsError for an invalid schema. Returns the end of the link by which the
- * first administrator is set up: what follows the console's URL. Null where there is an administrator already.
+ * Applies the project's schema to the local D1 database if all steps are safe; else it applies nothing and prints a
+ * warning. Throws ProblemsError for an invalid schema. Returns what follows the console's URL in the link for the first
+ * administrator. Null if there is an administrator already.
  */
 async function prepareDatabase(schemaText: string): Promise<string | null> {
-  // wrangler is to log only warnings: this process writes nothing to standard output but the line that says where the
-  // server listens.
+  // Standard output is only for the line that says where the server listens.
   process.env.WRANGLER_LOG = "warn";
   const { env, dispose } = await getPlatformProxy<{ DB: D1Binding }>();
   try {
@@ -127,8 +123,8 @@ async function applySchema(database: Database, schemaText: string): Promise<void
 }
 
 /**
- * Waits until the Worker answers with success. Returns false if it answers that it is not configured: its log says what
- * is wrong.
+ * Waits until the Worker answers with success. False if it answers that it is not configured: its log says what is
+ * wrong.
  */
 async function answers(url: string): Promise<boolean> {
   for (;;) {
@@ -139,10 +135,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/**
- * The port to listen on: the wanted one, or if 0 is wanted, a free one. Rejects with UsageError where nothing can
- * listen on the wanted port.
- */
+/** The wanted port, or if 0 is wanted, a free one. Rejects with UsageError if nothing can listen on it. */
 function freePort(wanted: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

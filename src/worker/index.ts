@@ -1,7 +1,7 @@
 import { type D1Binding, openD1 } from "./d1.js";
 import { createWorker, problem } from "./worker.js";
 
-/** The entry module of a Worker whose database is D1, which wrangler.toml has to bind as `DB`. */
+/** The entry module for a D1 database, which wrangler.toml has to bind as `DB`. */
 export default createWorker(({ database }, { DB }) => {
   if (!database.url.startsWith("file:"))
     throw problem(

@@ -1,6 +1,6 @@
 /**
- * What hash-wasm's Argon2 module exports. The blocks of memory that a computation fills begin at the address that
- * `Hash_GetBuffer` returns, and go on to the end of `memory`.
+ * What hash-wasm's Argon2 module exports. The memory blocks that a computation fills begin at `Hash_GetBuffer()`, and
+ * go on to the end of `memory`.
  */
 interface Argon2Exports {
   readonly memory: WebAssembly.Memory;
@@ -10,8 +10,8 @@ interface Argon2Exports {
 let isKept = false;
 
 /**
- * Makes hash-wasm use one Argon2 instance for all hashes of the isolate. hash-wasm itself would make one for each hash,
- * and each leaves 19 MiB to the garbage collector. From then on, callers may compute only one hash at a time.
+ * Makes hash-wasm use one Argon2 instance for all hashes of the isolate: it would make one for each hash, and each
+ * leaves 19 MiB to the garbage collector. From then on, callers may compute only one hash at a time.
  */
 export function keepArgon2(): void {
   if (isKept) return;
@@ -29,8 +29,8 @@ export function keepArgon2(): void {
 }
 
 /**
- * Fills the memory blocks of Argon2 with zeros, as they are in a new instance. With the blocks of the hash before, the
- * next hash would come out wrong.
+ * Clears the memory blocks, as in a new instance. With the blocks of the hash before, the next hash would come out
+ * wrong.
  */
 function wipe({ memory, Hash_GetBuffer }: Argon2Exports): void {
   new Uint8Array(memory.buffer, Hash_GetBuffer()).fill(0);

@@ -1,14 +1,12 @@
-/**
- * Declares what the Worker imports from `cloudflare:workers`, a module that workerd, the runtime of Workers, provides.
- */
+/** What the Worker imports from workerd. */
 declare module "cloudflare:workers" {
   /** Keeps the current event (such as a request) alive until `work` has settled, even after the response was sent. */
   export function waitUntil(work: Promise<unknown>): void;
 }
 
 /**
- * Declares the part of the WebAssembly JavaScript Interface (W3C) that the Worker uses: TypeScript's own declarations
- * of it come only together with those of browsers.
+ * The part of the WebAssembly JavaScript Interface (W3C) that the Worker uses: TypeScript's own declarations come only
+ * together with those of browsers.
  */
 declare namespace WebAssembly {
   type Module = object;

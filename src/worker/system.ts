@@ -13,8 +13,8 @@ export const systemRandom: Random = { bytes: (length) => crypto.getRandomValues(
 export const systemFetch: Platform["fetch"] = (input, init) => fetch(input, init);
 
 /**
- * Makes the log of a Worker: it prints to the console what the section `[log]` of svc.toml asks for
- * (docs/reference/log.md). Each line of the request log is printed by itself, as viewers of a Worker's log expect.
+ * Prints to the console what `[log]` of svc.toml asks for (docs/reference/log.md). Each line of the request log is
+ * printed by itself, as viewers of a Worker's log expect.
  */
 export function consoleLogOf(settings: LogSettings): Log {
   const write = (message: Message, print: (line: string) => void) => {
@@ -29,9 +29,9 @@ export function consoleLogOf(settings: LogSettings): Log {
 }
 
 /**
- * Makes `Platform.defer` for a Worker: the work that is passed begins at the next full second of the clock
- * (`msToTick`). The runtime keeps the current event (such as a request) alive for the work, but ends it about half a
- * minute after the response. `log` is told of work that fails.
+ * `Platform.defer` for a Worker: the work begins at the next full second of the clock (`msToTick`). The runtime keeps
+ * the current event (such as a request) alive for it, but ends it about half a minute after the response. Failures are
+ * logged.
  */
 export function deferToEvent(log: Log): Platform["defer"] {
   return (work) => {
@@ -41,8 +41,8 @@ export function deferToEvent(log: Log): Platform["defer"] {
 }
 
 /**
- * Prints mails to a Worker's log instead of sending them, for `mail.transport = "log"` in svc.toml, to try things out.
- * Anyone who can read the log can follow the links in the mails.
+ * Prints mails to a Worker's log, for `mail.transport = "log"`, to try things out. Anyone who can read the log can
+ * follow the links in the mails.
  */
 export const consoleMail: MailTransport = {
   send: async ({ to, subject, text }) => console.log(`mail to ${to}: ${subject}\n\n${text}`),

@@ -25,14 +25,14 @@ import { config, schemaText } from "./project.js";
 import { consoleLogOf, consoleMail, deferToEvent, systemClock, systemFetch, systemRandom } from "./system.js";
 
 /**
- * What the runtime passes to a Worker. Variables of wrangler.toml, and secrets that were set by `wrangler secret put`,
- * are texts. Resources such as databases are objects.
+ * What the runtime passes to a Worker. Variables of wrangler.toml, and secrets of `wrangler secret put`, are texts;
+ * resources such as databases are objects.
  */
 export type Bindings = Readonly<Record<string, unknown>>;
 
 /**
- * A function by which an entry module (index.ts for D1, libsql.ts for libSQL) opens its kind of database. Throws
- * ProblemsError where svc.toml or the bindings name a database of another kind, or none.
+ * How an entry module opens its kind of database. Throws ProblemsError if svc.toml or the bindings name a database of
+ * another kind, or none.
  */
 export type OpenDatabase = (config: Config, bindings: Bindings) => Database;
 
@@ -40,13 +40,10 @@ type App = Awaited<ReturnType<typeof createApp>>;
 
 const log = consoleLogOf(config.log);
 
-/**
- * Makes the handlers of the Worker that serves one project, the one in project.js, which `svc worker build` has written
- * beside this file. `openDatabase` opens its database.
- */
+/** Makes the handlers for the project in project.js, which `svc worker build` has written next to this file. */
 export function createWorker(openDatabase: OpenDatabase) {
-  // The app is made by the first request and kept for the whole isolate. Its promise is not kept: the request that
-  // began to make the app may be cancelled, and the promise would then never settle for the others.
+  // The first request makes the app for the whole isolate. The promise is not kept: that request may be cancelled, and
+  // the promise would then never settle for the others.
   let made: App | ProblemsError | undefined;
   const appOf = async (bindings: Bindings): Promise<App | ProblemsError> => {
     const app = made ?? (await makeApp(bindings, openDatabase));
@@ -60,7 +57,7 @@ export function createWorker(openDatabase: OpenDatabase) {
       return new Refusal("unavailable", "the server is not configured: see its log").toResponse();
     },
 
-    /** Does the background work, such as sending mails that are due. The cron trigger of wrangler.toml calls it. */
+    /** Does the background work. The cron trigger of wrangler.toml calls it. */
     async scheduled(_event: unknown, bindings: Bindings): Promise<void> {
       const app = await appOf(bindings);
       if (app instanceof ProblemsError) return;
@@ -103,8 +100,7 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
       publicBaseUrl,
       surroundings: { runtime: "worker", isSet: (variable) => Boolean(environment[variable]) },
       addHeader,
-      // The app serves no files of the console (the web page for administrators): Cloudflare serves them, as
-      // wrangler.toml says.
+      // Cloudflare serves the console's files, as wrangler.toml says.
       consoleFiles: null,
       consoleUrl: null,
     });
@@ -116,8 +112,8 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
 }
 
 /**
- * Reads the secrets and other settings of the Worker, and opens its database. Throws one ProblemsError that names
- * everything that is missing or wrong.
+ * Reads the settings of the Worker, and opens its database. Throws one ProblemsError that names everything that is
+ * missing or wrong.
  */
 function readSurroundings(bindings: Bindings, environment: Environment, openDatabase: OpenDatabase) {
   const collector = new ProblemCollector();
@@ -133,7 +129,7 @@ function readSurroundings(bindings: Bindings, environment: Environment, openData
   return found;
 }
 
-/** The bindings of the Worker that are texts: its variables and secrets. */
+/** The bindings that are texts: variables and secrets. */
 export function environmentOf(bindings: Bindings): Environment {
   const texts = Object.entries(bindings).filter(([, value]) => typeof value === "string");
   return Object.fromEntries(texts as [string, string][]);
@@ -160,7 +156,7 @@ function mailTransport(environment: Environment): MailTransport {
   }
 }
 
-/** Makes the error for a wrong setting in svc.toml. `path` is the setting's key, such as `database.url`. */
+/** The error for a wrong setting in svc.toml. `path` is its key, such as `database.url`. */
 export function problem(path: string, message: string): ProblemsError {
   return new ProblemsError([{ file: configFile, path, message }]);
 }

@@ -156,8 +156,8 @@ async function changeRemotely(server: RemoteServer, email: string, change: Chang
 }
 
 /**
- * Asks the running server for the user with an email address, and returns that user's path under `/admin/api`. Throws
- * RefusedError where there is no such user.
+ * The path under `/admin/api` of the running server's user with an email address. Throws RefusedError if there is no
+ * such user.
  */
 async function remotePathOf(server: RemoteServer, email: string): Promise<string> {
   const found = await server.call("GET", `/admin/api/users?where[email]=${encodeURIComponent(email)}`);
@@ -192,8 +192,8 @@ const revokeSessions: Command = {
 };
 
 /**
- * Ends the sessions of the user with this email address in the local database, or everybody's sessions where `email` is
- * null. Returns how many sessions that ended. Throws RefusedError where there is no such user.
+ * Ends the sessions of the user with this email address in the local database, or everybody's if it is null. Returns
+ * how many it ended. Throws RefusedError if there is no such user.
  */
 function revokeHere(invocation: Invocation, email: string | null): Promise<number> {
   return locally(invocation, async (database) => {
@@ -333,8 +333,8 @@ async function revokeLocally(invocation: Invocation, id: string): Promise<void> 
 }
 
 /**
- * Signs in with an API key to the running server that `--url` names; returns null without `--url`. An administrator's
- * password is no way to sign in for these commands, because their `--email` names the user whom the command is about.
+ * Signs in with an API key to the server that `--url` names; null without `--url`. An administrator cannot sign in with
+ * a password here, because `--email` names the user whom the command is about.
  */
 async function remoteByKey(invocation: Invocation): Promise<RemoteServer | null> {
   if (invocation.text("url") !== undefined && !invocation.flag("key-stdin"))
@@ -381,7 +381,7 @@ function print<T>(invocation: Invocation, items: readonly T[], line: (item: T) =
   else for (const item of items) console.log(line(item));
 }
 
-/** The commands of `svc admin`. */
+/** `svc admin` */
 export const commands: readonly Command[] = [
   createUser,
   listUsers,

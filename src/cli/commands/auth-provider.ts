@@ -19,8 +19,8 @@ import { type Command, type Invocation, RefusedError, UsageError } from "../comm
 import { projectIdOf } from "../local-database.js";
 
 /**
- * `svc auth provider set`: stores the credentials of a sign-in provider in the project's directory, sealed (encrypted)
- * under a key that only the environment holds (`docs/guides/sign-in-providers.md`).
+ * Stores the credentials of a sign-in provider in the project's directory, sealed under a key that only the environment
+ * holds (`docs/guides/sign-in-providers.md`).
  */
 const setAuthProvider: Command = {
   name: "auth provider set",
@@ -127,8 +127,8 @@ function requiredKey({ environment }: Invocation): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Reads and checks the file with a sign-in provider's credentials, and returns its text. Throws ProblemsError with
- * everything that is wrong in the file, and UsageError where the file cannot be read.
+ * Reads and checks the file of credentials, and returns its text. Throws ProblemsError with everything that is wrong in
+ * the file, and UsageError if it cannot be read.
  */
 async function readCredentials(invocation: Invocation, provider: OAuthProvider): Promise<string> {
   const file = invocation.text("credentials");
@@ -149,15 +149,12 @@ async function keyProblems(provider: OAuthProvider, text: string, file: string):
   return [{ file, path: "private_key_p8", message: "not a private key for ES256 (P-256)" }];
 }
 
-/**
- * The sign-in providers that svc.schema.yaml declares. That file may be newer than the schema in force, which is the
- * one last applied.
- */
+/** The sign-in providers of svc.schema.yaml, which may be newer than the schema in force. */
 function declaredIn({ schemaText }: ProjectDirectory): readonly OAuthProvider[] {
   return parseSchema(schemaText).schema?.auth.providers ?? [];
 }
 
-/** The commands of `svc auth provider`. */
+/** `svc auth provider` */
 export const commands: readonly Command[] = [
   setAuthProvider,
   listAuthProviders,

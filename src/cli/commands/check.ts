@@ -32,7 +32,7 @@ import { type ListedBy, waysOfRules } from "../../tables/plan/ways-of-rules.js";
 import type { Command } from "../command.js";
 import { uncompiledTriggers } from "../uncompiled-triggers.js";
 
-/** `svc check`: finds all problems and warnings of svc.toml, svc.schema.yaml and all rules in one run. */
+/** Finds all problems and warnings of svc.toml, svc.schema.yaml and all rules in one run. */
 const check: Command = {
   name: "check",
   usage: "",
@@ -55,8 +55,7 @@ const check: Command = {
       if (problems.length === 0) console.log("no problems");
       if (lists.length > 0)
         console.log(`lists find the rows that a user may read:\n${lists.map(listLine).join("\n")}`);
-      // Which tables clients can keep copies of is printed only if some table keeps history (a log of its changes),
-      // without which a table cannot be synced.
+      // Only a table that keeps history can be synced.
       if (syncs.some(({ keepsHistory }) => keepsHistory))
         console.log(`clients can keep copies of rows:\n${syncs.map(syncLine).join("\n")}`);
     }
@@ -64,7 +63,7 @@ const check: Command = {
   },
 };
 
-/** The only command of this module: `svc check`. */
+/** `svc check` */
 export const commands: readonly Command[] = [check];
 
 interface Found {
@@ -74,10 +73,7 @@ interface Found {
   readonly syncs: readonly Synced[];
 }
 
-/**
- * Whether clients can keep synced copies of a table's rows (docs/sync.md#which-tables). `problem` says why not; it is
- * null where they can.
- */
+/** Whether clients can keep synced copies of a table's rows (docs/sync.md#which-tables); `problem` says why not. */
 interface Synced {
   readonly table: string;
   readonly keepsHistory: boolean;
@@ -101,8 +97,8 @@ function listLine(listed: ListedBy): string {
 }
 
 /**
- * Finds what is wrong with the project. If there are problems, only these are returned: where a file cannot be parsed,
- * neither warnings nor the rest can be found.
+ * If there are problems, only these are returned: if a file cannot be parsed, neither warnings nor the rest can be
+ * found.
  */
 async function found(directory: string, environment: NodeJS.ProcessEnv): Promise<Found> {
   try {
@@ -156,8 +152,8 @@ async function findingsOf(
 }
 
 /**
- * Whether the project is probably served by a Cloudflare Worker from D1: a configuration of wrangler beside it declares
- * a D1 database, and svc.toml names no libSQL server.
+ * Whether a Cloudflare Worker probably serves the project from D1: a configuration of wrangler next to it declares a D1
+ * database, and svc.toml names no libSQL server.
  */
 function isForD1({ directory, config }: ProjectDirectory): boolean {
   if (databaseFile(config, directory) === null) return false;
@@ -177,8 +173,8 @@ function surroundingWarnings(project: ProjectDirectory, environment: NodeJS.Proc
 }
 
 /**
- * Warns where the database's directory is missing, because it may be a volume that is not mounted. A directory inside
- * the project is normally missing before the first start, so it gets no warning.
+ * Warns if the database's directory is missing, because it may be a volume that is not mounted. A directory inside the
+ * project is normally missing before the first start.
  */
 function databaseWarnings({ directory, config }: ProjectDirectory): Problem[] {
   const file = databaseFile(config, directory);
@@ -187,18 +183,17 @@ function databaseWarnings({ directory, config }: ProjectDirectory): Problem[] {
   return [{ file: configFile, path: "database.url", message }];
 }
 
-/** What `svc check` learns from a database about a project. */
+/** What `svc check` learns from a database. */
 interface Measured {
   /** What the database knows about the tables, such as their indexes. */
   readonly catalog: Catalog;
-  /** The reasons why operations of the project (SQL that svc.schema.yaml declares) would not run on the database. */
+  /** Why operations of the project would not run on the database. */
   readonly problems: readonly Problem[];
 }
 
 /**
- * What a database says about the project. The embedded database is asked if this schema is in force there, because only
- * it knows the collations of tables that were adopted (taken over as they were). Otherwise a new, empty database is
- * asked.
+ * Asks the embedded database if this schema is in force there, because only it knows the collations of adopted tables.
+ * Otherwise asks a new, empty database.
  */
 async function measuredOf(
   project: ProjectDirectory,
@@ -229,15 +224,14 @@ async function measuredInForce(
       await database.close();
     }
   } catch {
-    // A database that cannot be read is not reported by `svc check`: the server's start reports it.
+    // The server's start reports a database that cannot be read.
     return null;
   }
 }
 
 /**
- * What a new, empty database with the schema's tables says about the project. Virtual tables are left out, because the
- * schema file does not say how to make them. So are operations that name a virtual table, and all triggers, because
- * they may name one.
+ * Asks a new, empty database with the schema's tables. Virtual tables are left out, because the schema file does not
+ * say how to make them. So are operations that name a virtual table, and all triggers, because they may name one.
  */
 async function measuredOfNew(schema: Schema): Promise<Measured> {
   const ordinary = [...schema.tables].filter(([, { virtual }]) => !virtual);

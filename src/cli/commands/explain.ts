@@ -15,7 +15,7 @@ import { type Command, type Invocation, RefusedError, UsageError, unlessRefused 
 import { withDatabase } from "../local-database.js";
 import { remoteServer } from "../remote-server.js";
 
-/** `svc explain`: says why a caller may, or may not, do something. */
+/** Says why a caller may, or may not, do something. */
 const explainCommand: Command = {
   name: "explain",
   usage:
@@ -58,7 +58,7 @@ const explainCommand: Command = {
   },
 };
 
-/** The only command of this module: `svc explain`. */
+/** `svc explain` */
 export const commands: readonly Command[] = [explainCommand];
 
 type Body = Readonly<Record<string, unknown>>;
@@ -100,7 +100,7 @@ async function explainedLocally(project: ProjectDirectory, body: Body): Promise<
   if (isRefusal(question)) throw new UsageError(question.message);
   const { config, directory } = project;
   const file = databaseFile(config, directory);
-  // A missing database file is refused, because opening it would create an empty database.
+  // Opening a missing database file would create an empty database.
   if (file !== null && !existsSync(file)) throw new RefusedError(`there is no database at ${file} yet`);
   return withDatabase(project, async (database) => {
     const log = new StderrLog(config.log, systemClock);
@@ -108,7 +108,7 @@ async function explainedLocally(project: ProjectDirectory, body: Body): Promise<
     const version = found!.rows[0]![0] as number | null;
     const live = unlessRefused(await createProjectSource(config, database, log).current(version));
     const platform = { clock: systemClock, random: systemRandom, log };
-    // A statement of `svc explain` that takes long is stopped only after an hour.
+    // A statement of `svc explain` is stopped only after an hour.
     const longWork = () => ({ principal: "cli", isKey: false, withinMs: 3_600_000 });
     return unlessRefused(await explain(question, { database, platform, config, project: live, longWork }));
   });

@@ -10,10 +10,7 @@ import { type Command, RefusedError, UsageError } from "../command.js";
 import { withProgress } from "../progress.js";
 import { leavingNothing, nearestName, place } from "../unfinished.js";
 
-/**
- * `svc export`: archives the project (its files and database) as of one moment. The archive is complete or does not
- * exist.
- */
+/** Archives the project as of one moment. The archive is complete or does not exist. */
 const exportProject: Command = {
   name: "export",
   usage: "--out FILE.tar.gz [--force]",
@@ -33,15 +30,13 @@ const exportProject: Command = {
     if (!given) throw new UsageError("expected --out FILE.tar.gz");
     const out = resolve(given);
     const force = invocation.flag("force");
-    // The project's own files are read first, so that errors name them and not the copies that are made of them
-    // afterwards.
+    // Before they are copied, so that errors name the project's own files.
     const { directory } = readProject(invocation.directory);
-    // The copies are made in the archive's directory, where room is needed anyway: the system's temporary directory may
-    // be in memory.
+    // In the archive's directory, where room is needed anyway: the system's temporary directory may be in memory.
     const contents = await leavingNothing(dirname(out), async (stage, undo, held) => {
       for (const name of textEntries) copyFileSync(join(directory, name), join(stage, name));
-      // The copies, not the project's files, are checked and archived, so somebody who saves those files meanwhile does
-      // not change the result.
+      // The copies are checked and archived, so somebody who saves the project's files meanwhile does not change the
+      // result.
       const database = databaseFile(readProject(stage, directory).config, directory);
       if (database === null)
         throw new RefusedError("database.url names a libSQL server: see turso db export, or its GET /dump");
@@ -68,23 +63,22 @@ const exportProject: Command = {
 };
 
 /**
- * Why the database at `path` may be missing by mistake, as a message: something else is at the path, or a volume may
- * not be mounted. An archive that was made then would look complete without the database. Null where the database is
- * there, or has simply not been made yet.
+ * Why the database at `path` may be missing by mistake: something else is at the path, or a volume may not be mounted.
+ * An archive that was made then would look complete without the database. Null if the database is there, or has simply
+ * not been made yet.
  */
 function unseenProblem(path: string, directory: string): string | null {
   if (existsSync(path)) return statSync(path).isFile() ? null : `${path} is not a file, so it is no database`;
   const above = nearestName(path);
   if (!existsSync(above)) return `${above} is a link to nowhere: is its volume mounted?`;
-  // A missing directory inside the project is normal, because the first start of a server makes it.
+  // The first start of a server makes a missing directory inside the project.
   if (above === dirname(path) || isWithin(directory, path)) return null;
   return `there is no directory ${dirname(path)}, which database.url leads to: is its volume mounted?`;
 }
 
-/** Why the archive must not be written to `out`, as a message; null where it may. */
+/** Why the archive must not be written to `out`. */
 function outProblem(out: string, force: boolean, directory: string, database: string): string | null {
-  // The database's real path is looked at too, because SQLite keeps the files of a database beside the target of a
-  // symbolic link.
+  // SQLite keeps the files of a database next to the target of a symbolic link.
   const real = existsSync(database) ? realpathSync(database) : database;
   const texts = textEntries.map((name) => join(directory, name));
   const own = [...texts, ...filesOfDatabase(database), ...filesOfDatabase(real), lockOfDatabase(real)];
@@ -98,13 +92,13 @@ function outProblem(out: string, force: boolean, directory: string, database: st
 }
 
 /**
- * A text that is the same for all paths to one file: the device and inode of the file. Where no file exists yet, it is
- * made of the device and inode of the directory, and the file's name.
+ * The same for all paths to one file: its device and inode. If no file exists yet, those of the directory, and the
+ * file's name.
  */
 function identity(path: string): string {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? join(identity(dirname(path)), basename(path)) : `${found.dev}:${found.ino}`;
 }
 
-/** The only command of this module: `svc export`. */
+/** `svc export` */
 export const commands: readonly Command[] = [exportProject];

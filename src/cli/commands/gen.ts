@@ -67,5 +67,5 @@ function write(invocation: Invocation, text: string): void {
   else writeFileSync(resolve(file), text);
 }
 
-/** The commands of this module: `svc gen types` and `svc gen openapi`. */
+/** `svc gen types` and `svc gen openapi` */
 export const commands: readonly Command[] = [genTypes, genOpenApi];

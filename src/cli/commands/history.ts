@@ -50,8 +50,8 @@ const elsewhere =
   "Copies of the database, such as backups, still hold it, and so may space in the file that was free before: VACUUM rewrites the file.";
 
 /**
- * The note that `svc history erase` prints about where the erased values may still be read. `free`: the database's file
- * is overwritten already; `log`: another program has the database open; `server`: the database is on a libSQL server.
+ * What `svc history erase` prints about where the erased values may still be read. `free`: the database's file is
+ * overwritten already; `log`: another program has the database open; `server`: the database is on a libSQL server.
  */
 const remnants = {
   free: `it is overwritten in the database's file. ${elsewhere}`,
@@ -60,5 +60,5 @@ const remnants = {
     "the libSQL server does not list it any more; whether its disks, replicas and backups still hold it is up to that server.",
 } as const;
 
-/** The only command of this module: `svc history erase`. */
+/** `svc history erase` */
 export const commands: readonly Command[] = [erase];

@@ -9,10 +9,7 @@ import { databaseEntry, readArchive, textEntries } from "../archive.js";
 import { type Command, RefusedError } from "../command.js";
 import { leavingNothing, makeDirectory, nearestName, place } from "../unfinished.js";
 
-/**
- * `svc import`: unpacks the archive of a project into a directory that holds no project yet. It imports all of the
- * archive or nothing.
- */
+/** Unpacks an archive into a directory that holds no project yet. It imports all of the archive or nothing. */
 const importProject: Command = {
   name: "import",
   usage: "FILE.tar.gz [--outside]",
@@ -35,8 +32,8 @@ const importProject: Command = {
       const database = databaseFile(project.config, directory);
       const unpacked = join(stage, databaseEntry);
       makeDirectory(directory, undo);
-      // No files that SQLite keeps beside a database may be there already: SQLite would take the WAL or journal of an
-      // earlier database for one of the new file, and write its contents into that file.
+      // SQLite would take the WAL or journal of an earlier database for one of the new file, and write its contents
+      // into that file.
       if (database !== null) refusePresent(filesOfDatabase(database));
       else if (existsSync(unpacked))
         throw new RefusedError("database.url names a server: data.db has no place there");
@@ -54,7 +51,7 @@ const importProject: Command = {
 };
 
 /**
- * Throws RefusedError where the archive's svc.toml names places outside of the project's directory: an archive must not
+ * Throws RefusedError if the archive's svc.toml names places outside of the project's directory: an archive must not
  * make the server write or read there.
  */
 function refuseOutside({ config }: ProjectDirectory, directory: string): void {
@@ -66,7 +63,7 @@ function refuseOutside({ config }: ProjectDirectory, directory: string): void {
     "server.tls_key": config.server.tls_key,
   };
   const problems = Object.entries(places).flatMap(([key, value]) => {
-    // An empty value means that no place is set. It resolves to the project's directory itself, and so is not refused.
+    // An empty value means that no place is set. It resolves to the project's directory, and so is not refused.
     const path = resolve(directory, value);
     return isWithin(directory, path) ? [] : [`${key} leads out of ${directory}, to ${path}: see --outside`];
   });
@@ -78,7 +75,7 @@ function refusePresent(paths: readonly string[]): void {
   if (present) throw new RefusedError(`${present} exists, and nothing is overwritten: see --dir`);
 }
 
-/** The steps that have to be done by hand after an import, because archives do not contain what they set up. */
+/** What has to be done by hand after an import, because archives do not contain what it sets up. */
 function remaining({ config: { auth, mail, server }, schemaText }: ProjectDirectory, directory: string) {
   const providers = parseSchema(schemaText).schema?.auth.providers ?? [];
   return [
@@ -92,5 +89,5 @@ function remaining({ config: { auth, mail, server }, schemaText }: ProjectDirect
   ].filter((line) => line !== false);
 }
 
-/** The only command of this module: `svc import`. */
+/** `svc import` */
 export const commands: readonly Command[] = [importProject];

@@ -41,13 +41,10 @@ const init: Command = {
   },
 };
 
-/** The only command of this module: `svc init`. */
+/** `svc init` */
 export const commands: readonly Command[] = [init];
 
-/**
- * The name of the project's `.gitignore`, which `svc init` writes only where there is none. An existing one belongs to
- * the owner.
- */
+/** Written only if there is none. An existing one belongs to the owner. */
 const ignored = ".gitignore";
 
 function projectFiles(secret: string): Record<string, string> {

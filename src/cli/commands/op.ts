@@ -18,7 +18,7 @@ import { callerValues } from "../../tables/routes/api-request.js";
 import { type Command, RefusedError, UsageError, unlessRefused } from "../command.js";
 import { withSystemTables } from "../local-database.js";
 
-/** `svc op`: runs an operation of the project on its database. */
+/** Runs an operation of the project on its database. */
 const op: Command = {
   name: "op",
   usage: "NAME [--json '{…}'] [--as EMAIL]",
@@ -42,7 +42,7 @@ const op: Command = {
   },
 };
 
-/** The only command of this module: `svc op`. */
+/** `svc op` */
 export const commands: readonly Command[] = [op];
 
 function bodyOf(text: string): Readonly<Record<string, unknown>> {
@@ -58,15 +58,15 @@ interface Asked {
   readonly name: string;
   readonly body: Readonly<Record<string, unknown>>;
   /**
-   * The email address of the user as whom the operation is called, or `anonymous`. Undefined: it is called as by an API
-   * key with the scope of the operation.
+   * The email address of the user as whom the operation is called, or `anonymous`. Undefined: as by an API key with the
+   * scope of the operation.
    */
   readonly as: string | undefined;
 }
 
 /**
- * Runs an operation and returns the JSON text that it answers with. Throws RefusedError where there is no such
- * operation or user, or where the call is refused.
+ * Returns the JSON text that the operation answers with. Throws RefusedError if there is no such operation or user, or
+ * the call is refused.
  */
 async function answerOf(database: Database, config: Config, { name, body, as }: Asked): Promise<string> {
   const log = new StderrLog(config.log, systemClock);

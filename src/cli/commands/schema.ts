@@ -14,10 +14,7 @@ import { type Command, type ExitCode, RefusedError, UsageError } from "../comman
 import { withDatabase } from "../local-database.js";
 import { type RemoteServer, remoteServer, signInHelp, signInOptions } from "../remote-server.js";
 
-/**
- * `svc schema plan`: shows the steps from the schema in force (the one last applied) to svc.schema.yaml
- * (`docs/reference/schema.md#changing-the-schema`).
- */
+/** Shows the steps from the schema in force to svc.schema.yaml (`docs/reference/schema.md#changing-the-schema`). */
 const schemaPlan: Command = {
   name: "schema plan",
   usage: "[--json] [--url URL --key-stdin]",
@@ -40,10 +37,7 @@ const schemaPlan: Command = {
   },
 };
 
-/**
- * `svc schema apply`: carries out the steps from the schema in force (the one last applied) to svc.schema.yaml, in one
- * transaction.
- */
+/** Carries out the steps from the schema in force to svc.schema.yaml, in one transaction. */
 const schemaApply: Command = {
   name: "schema apply",
   usage: "[--allow-destructive] [--base HASH] [--url URL --key-stdin]",
@@ -98,8 +92,7 @@ function printOutcome(outcome: ApplyOutcome): ExitCode {
   if (outcome.outcome === "applied") {
     for (const { description } of outcome.steps) console.log(description);
     console.log(`version ${outcome.version} is in force: ${outcome.hash}`);
-    // The note that running servers do not know the rules of new tables is left out for the first version of a schema:
-    // before that version, no server has rules of tables in force.
+    // Before the first version, no server has rules of tables in force.
     if (outcome.version > 1 && outcome.steps.some(({ kind }) => kind === "create_table"))
       console.error("note: a server that runs reads the rules of new tables when it starts again");
     return 0;
@@ -124,7 +117,7 @@ function refusalText(outcome: Extract<ApplyOutcome, { outcome: "refused" }>): st
   }
 }
 
-/** `svc schema pull`: writes the schema file for an existing SQLite file (`docs/guides/existing-database.md`). */
+/** Writes the schema file for an existing SQLite file (`docs/guides/existing-database.md`). */
 const schemaPull: Command = {
   name: "schema pull",
   usage: "--from FILE.db [--force]",
@@ -162,5 +155,5 @@ function planJson({ base, hash, steps }: Plan) {
   return { base, hash, steps };
 }
 
-/** The commands of `svc schema`. */
+/** `svc schema` */
 export const commands: readonly Command[] = [schemaPlan, schemaApply, schemaPull];

@@ -4,7 +4,7 @@ import { serve } from "../../node/serve.js";
 import { builtDirectory } from "../built-directory.js";
 import { type Command, UsageError } from "../command.js";
 
-/** `svc serve`: runs the server until a signal ends it (`docs/reference/command-line.md#svc-serve`). */
+/** Runs the server until a signal ends it (`docs/reference/command-line.md#svc-serve`). */
 const serveCommand: Command = {
   name: "serve",
   usage: "[--host H] [--port N]",
@@ -17,7 +17,7 @@ const serveCommand: Command = {
   ],
   positionals: [],
   run: async ({ directory, text, environment }) => {
-    // The listeners for signals are set up first, so that no signal during the start is missed.
+    // First, so that no signal during the start is missed.
     const stopping = stopSignal();
     const project = readProject(directory);
     const { server } = project.config;
@@ -42,14 +42,14 @@ function portOf(text: string | undefined): number | undefined {
 }
 
 /**
- * For how many milliseconds after the first signal to stop a further one counts as the same. Ctrl-C reaches the server
- * twice where npm has started it: from the terminal, and from npm, which passes it on.
+ * For how long after the first signal to stop a further one counts as the same. If npm has started the server, Ctrl-C
+ * reaches it twice: from the terminal, and from npm, which passes it on.
  */
 const sameSignalMs = 1_000;
 
 /**
- * Resolves at the first signal to stop, or when the terminal closes. A second signal then ends the process at once,
- * unless it follows within a second (`sameSignalMs`).
+ * Resolves at the first signal to stop, or when the terminal closes. A second signal ends the process at once, unless
+ * it counts as the same (`sameSignalMs`).
  */
 function stopSignal(): Promise<void> {
   const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
@@ -67,5 +67,5 @@ function stopSignal(): Promise<void> {
   });
 }
 
-/** The only command of this module: `svc serve`. */
+/** `svc serve` */
 export const commands: readonly Command[] = [serveCommand];

@@ -11,16 +11,10 @@ import { type Receipt, type ReceiptValues, receiptOf, receiptValues, sumOf } fro
 import { type Command, type Invocation, UsageError } from "../command.js";
 import { withSystemTables } from "../local-database.js";
 
-/**
- * How many stored entries are read by one query. An entry holds one receipt (the record of what a request cost) where a
- * Worker stored it, else some hundred.
- */
+/** How many entries are read by one query. An entry holds one receipt if a Worker stored it, else some hundred. */
 const pageSize = 250;
 
-/**
- * `svc usage export`: prints all receipts, the records of what requests have cost
- * (`docs/reference/metering.md#receipts`).
- */
+/** Prints all receipts (`docs/reference/metering.md#receipts`). */
 const usageExport: Command = {
   name: "usage export",
   usage: "[--since ISO] [--format ndjson|csv]",
@@ -37,8 +31,8 @@ const usageExport: Command = {
     const fromMs = since(invocation);
     const print = printer(invocation);
     const project = readProject(invocation.directory);
-    // The journal is read before the database, so that a receipt (the record of what a request cost) which a server
-    // moves from the one to the other meanwhile is found in at least one of them.
+    // The journal first, so that a receipt which a server moves to the database meanwhile is found in at least one of
+    // them.
     const journal = await readJournals(journalDirectory(project));
     const waiting = new Map(
       journal.receipts
@@ -97,10 +91,7 @@ function since(invocation: Invocation): number {
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/**
- * The names of the fields of an exported receipt (the record of what a request cost), in the order in which `shown`
- * lists their values.
- */
+/** The fields of an exported receipt, in the order in which `shown` lists their values. */
 const columns = [
   "attempt_id",
   "at",
@@ -125,7 +116,7 @@ function printer(invocation: Invocation): (receipt: Shown) => void {
   return (receipt) => console.log(columns.map((column) => csvField(receipt[column])).join(","));
 }
 
-/** Returns a value as a field of CSV: null as an empty field, any other value quoted where necessary (RFC 4180). */
+/** Null is an empty field, any other value is quoted if necessary (RFC 4180). */
 function csvField(value: unknown): string {
   const text = value === null ? "" : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
@@ -155,5 +146,5 @@ function instant(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** The commands of `svc usage`. */
+/** `svc usage` */
 export const commands: readonly Command[] = [usageExport, usageRecover];

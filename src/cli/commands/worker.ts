@@ -39,8 +39,8 @@ const workerBuild: Command = {
 };
 
 /**
- * The directory that `[assets]` of wrangler.toml names: the files of the console which Cloudflare serves itself. It is
- * outside of the directory of the Worker's main file, where wrangler would take HTML for a module.
+ * What `[assets]` of wrangler.toml names: the files of the console which Cloudflare serves itself. It is outside of the
+ * directory of the Worker's main file, where wrangler would take HTML for a module.
  */
 const workerAssets = join(builtDirectory, "worker/assets");
 
@@ -102,7 +102,7 @@ const workerBootstrap: Command = {
   },
 };
 
-/** Wraps a database so that all statements that are written through it are also added to `statements`. */
+/** Also adds all statements that are written through a database to `statements`. */
 function recording(scratch: Database): { readonly database: Database; readonly statements: Statement[] } {
   const statements: Statement[] = [];
   const database: Database = {
@@ -132,5 +132,5 @@ function sourceOf(value: unknown): string {
   return `{${Object.entries(value).map(([key, of]) => `${JSON.stringify(key)}:${sourceOf(of)}`)}}`;
 }
 
-/** The commands of this module: `svc worker build` and `svc worker bootstrap`. */
+/** `svc worker build` and `svc worker bootstrap` */
 export const commands: readonly Command[] = [workerBuild, workerBootstrap];

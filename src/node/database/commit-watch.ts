@@ -1,39 +1,33 @@
 import type { Commits, CommitWait } from "../../platform/commits.js";
 
-/**
- * How often, in milliseconds, the database is asked whether another process has committed. It is asked only while
- * somebody waits for a commit.
- */
+/** How often the database is asked whether another process has committed, while a caller waits for a commit. */
 const othersEveryMs = 1_000;
 
 /**
- * Counts the commits to the database and wakes whoever waits for one: at once after a commit of this process, and
- * within a second after one of another process. Several commits of other processes within that second may count as one.
+ * Counts commits and wakes those who wait for one: at once after a commit of this process, and within a second after
+ * one of another process. Several commits of other processes within that second may count as one.
  */
 export class CommitWatch implements Commits {
   #count = 0;
   /**
-   * Callbacks to wake those who wait, each with the number of commits that its caller knew of. Those who have waited
-   * longest come first.
+   * What wakes each waiting caller, with the number of commits that it knew of. Those who have waited longest come
+   * first.
    */
   readonly #waiting = new Map<() => void, number>();
   #isWaking = false;
   #polling: NodeJS.Timeout | undefined;
   #version: number | undefined;
 
-  /** `version` returns SQLite's `PRAGMA data_version`, a number that changes when another connection commits. */
+  /** `version` returns `PRAGMA data_version`, which changes when another connection commits. */
   constructor(private readonly version: () => number) {}
 
-  /** To be called when a write of this process has been committed. */
+  /** To be called after each committed write of this process. */
   committed(): void {
     this.#count++;
     if (!this.#isWaking) this.#wakeNext();
   }
 
-  /**
-   * Wakes the one who has waited longest, and the next one in the next turn of the event loop, and so on. They are not
-   * woken all together, because each may query the database as soon as it is woken.
-   */
+  /** Wakes one caller in each turn of the event loop, because each may query the database as soon as it is woken. */
   #wakeNext(): void {
     const [first] = this.#waiting;
     this.#isWaking = first !== undefined && first[1] !== this.#count;
@@ -83,8 +77,7 @@ export class CommitWatch implements Commits {
     try {
       version = this.version();
     } catch {
-      // The version cannot be read while the database is locked, or after it was closed. The next turn of the timer
-      // tries again.
+      // The database is locked or closed. The next turn of the timer tries again.
       return;
     }
     const isNew = version !== this.#version;

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 
 /**
- * The path of the embedded database of a project in `directory`; null where `database.url` names a server.
- * `parseConfig` has checked that a `file:` URL can be decoded to a path.
+ * The path of the embedded database; null if `database.url` names a server. `parseConfig` has checked that a `file:`
+ * URL can be decoded to a path.
  */
 export function databaseFile(
   { database: { url } }: { readonly database: { readonly url: string } },
@@ -11,12 +11,12 @@ export function databaseFile(
   return url.startsWith("file:") ? resolve(directory, decodeURIComponent(url.slice("file:".length))) : null;
 }
 
-/** The paths of the database file and of the files that SQLite keeps beside it, whether or not they exist. */
+/** The database file and the files that SQLite keeps next to it, whether or not they exist. */
 export function filesOfDatabase(path: string): readonly string[] {
   return ["", "-wal", "-shm", "-journal"].map((suffix) => path + suffix);
 }
 
-/** The path of the file that a server keeps locked while it has the database open (see `file-lock.ts`). */
+/** The file that a server keeps locked while it has the database open (see `file-lock.ts`). */
 export function lockOfDatabase(path: string): string {
   return `${path}-lock`;
 }

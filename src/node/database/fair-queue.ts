@@ -1,41 +1,34 @@
-/** Says who asked for a piece of work that waits in a queue. */
+/** Work that waits in a queue. */
 export interface Waiting {
-  /**
-   * Who asked for the work: a user, an API key, or everybody who is not signed in. Work of one principal is done in the
-   * order in which it came.
-   */
+  /** A user, an API key, or all who are not signed in. Work of one principal is done in the order in which it came. */
   readonly principal: string;
-  /** Whether the principal who asked for the work is an API key. */
   readonly isKey: boolean;
 }
 
-/** How many pieces of work a fair queue lets run and wait. */
+/** Limits for all principals together. */
 export interface FairQueueLimits {
-  /** How many pieces of work run at once, of all principals together. */
+  /** How many pieces of work run at once. */
   readonly places: number;
-  /** How many pieces of work may wait, of all principals together. */
+  /** How many pieces of work may wait. */
   readonly waitingMax: number;
 }
 
 /**
- * How many pieces of work of one principal run at once, where the principal is a user or all who are not signed in. API
- * keys have a limit in common instead, which is half of all places.
+ * How many pieces of work of a principal other than an API key run at once. API keys share a limit instead, which is
+ * half of all places.
  */
 const runningMax = 2;
 
 /**
- * Decides which work runs next. Principals (users, API keys, and all who are not signed in as one) take turns. All API
- * keys together have up to half of the places, every other principal has up to two. The last free place is only for
- * principals who have nothing running, so that no principal can take all places. Where too much work waits, one piece
- * of the principal with the most work waiting is refused (`docs/reference/limits.md#long-work`).
+ * Decides which work runs next. Principals take turns; all who are not signed in are one. All API keys together have up
+ * to half of the places, every other principal has up to two. The last free place is only for principals who have
+ * nothing running, so that no principal can take all places. If too much work waits, one piece of the principal with
+ * the most work waiting is refused (`docs/reference/limits.md#long-work`).
  */
 export class FairQueue<W extends Waiting> {
   readonly #places: number;
   readonly #waitingMax: number;
-  /**
-   * The work that waits, by principal; the oldest work of each principal comes first. The map's order is the order in
-   * which principals get their turns.
-   */
+  /** By principal, the oldest work first. The map's order is the order of turns. */
   readonly #waiting = new Map<string, W[]>();
   #waitingCount = 0;
   readonly #running = new Map<string, number>();
@@ -48,8 +41,8 @@ export class FairQueue<W extends Waiting> {
   }
 
   /**
-   * Puts work into the queue, even if it is full. After that, the caller has to start what `next` returns, and to
-   * refuse what `removeExcess` returns.
+   * Adds work even to a full queue. Then the caller has to start what `next` returns, and to refuse what `removeExcess`
+   * returns.
    */
   add(work: W): void {
     const line = this.#waiting.get(work.principal) ?? [];
@@ -59,9 +52,8 @@ export class FairQueue<W extends Waiting> {
   }
 
   /**
-   * Where more work waits than `waitingMax`, takes one piece out of the queue and returns it, so that the caller can
-   * refuse it. That is the newest piece of the principal with the most work waiting; of several principals with equally
-   * much, of the one whose turn comes last. Undefined where no more work waits than may.
+   * If more work waits than `waitingMax`, takes out one piece for the caller to refuse: the newest of the principal
+   * with the most work waiting, and of several such principals, of the one whose turn comes last.
    */
   removeExcess(): W | undefined {
     if (this.#waitingCount <= this.#waitingMax) return undefined;
@@ -72,10 +64,7 @@ export class FairQueue<W extends Waiting> {
     return work;
   }
 
-  /**
-   * Takes a piece of work out of the queue, because it is not wanted any more. Returns false where the work does not
-   * wait, because it runs or has ended.
-   */
+  /** Takes out work that is not wanted any more. False if it does not wait, because it runs or has ended. */
   remove(work: W): boolean {
     const line = this.#waiting.get(work.principal) ?? [];
     const index = line.indexOf(work);
@@ -86,21 +75,18 @@ export class FairQueue<W extends Waiting> {
     return true;
   }
 
-  /** Whether no work is running: all that `next` has returned has ended. */
+  /** Whether all that `next` has returned has ended. */
   get isIdle(): boolean {
     return this.#runningCount === 0;
   }
 
-  /**
-   * Takes the next piece of work out of the queue, which counts as running until `done` is called with it. Undefined
-   * where none waits or none may run.
-   */
+  /** Takes out the next work, which counts as running until `done`. Undefined if none waits or none may run. */
   next(): W | undefined {
     for (const [principal, line] of this.#waiting) {
       const work = line[0]!;
       if (!this.#mayRun(work)) continue;
       this.remove(work);
-      // A principal who had a turn goes behind all others in the order of turns.
+      // A principal who had a turn goes behind all others.
       if (this.#waiting.delete(principal)) this.#waiting.set(principal, line);
       this.#count(work, 1);
       return work;
@@ -108,7 +94,7 @@ export class FairQueue<W extends Waiting> {
     return undefined;
   }
 
-  /** To be called when work that `next` returned has ended, so that its place is free. */
+  /** To be called when work that `next` returned has ended. */
   done(work: W): void {
     this.#count(work, -1);
   }

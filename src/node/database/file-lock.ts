@@ -2,16 +2,16 @@ import { makePrivateFile } from "../private-files.js";
 import { isBusy } from "./libsql-errors.js";
 import { openNative } from "./open-native.js";
 
-/** A lock that this process holds: the path of its file, and how to release it. */
+/** A lock that this process holds. */
 export interface FileLock {
   readonly path: string;
   release(): void;
 }
 
 /**
- * Locks a file for this process, and makes the file where it is missing; null where another process holds the lock. The
- * lock is SQLite's exclusive one, because the operating system releases it however the process ends. The file must be
- * used for nothing else. Throws where the file cannot be made or opened.
+ * Locks a file for this process, and makes it if it is missing; null if another process holds the lock. The lock is
+ * SQLite's exclusive one, because the operating system releases it however the process ends. The file must be used for
+ * nothing else. Throws if it cannot be made or opened.
  */
 export function lockFile(path: string): FileLock | null {
   makePrivateFile(path);

@@ -13,34 +13,29 @@ import { countPrepared, preparedBytes } from "./prepared-bytes.js";
 /** How an embedded database is opened. */
 export interface LibsqlOptions {
   /**
-   * The path of the database file, which is created together with its folder where missing; `:memory:` for a database
-   * in memory.
+   * The database file, which is created together with its folder if it is missing; `:memory:` for a database in memory.
    */
   readonly path: string;
   /** What committed writes survive: with `full` a power failure, with `normal` a crash of the process. */
   readonly synchronous: "full" | "normal";
   /**
-   * Whether it is a command that opens the database, while a server may be running on it. A command waits for locks
-   * inside SQLite, and leaves the journal mode as it is.
+   * Whether a command opens the database. A server may be running on it, so a command waits for locks inside SQLite,
+   * and leaves the journal mode as it is.
    */
   readonly commandLine?: boolean;
   /**
-   * Whether this connection checkpoints (moves the log of writes, the WAL, into the database file). Only one connection
-   * may: the one for writing of the process that holds the database's lock
-   * (`docs/reference/backends.md#the-database-file`). By default false for a command and for a connection that only
-   * reads, else true.
+   * Whether this connection checkpoints. Only one may: the one for writing of the process that holds the database's
+   * lock (`docs/reference/backends.md#the-database-file`). By default false for a command and for a connection that
+   * only reads.
    */
   readonly checkpoints?: boolean;
-  /** Whether this is a server's second connection, which only reads, beside the one that writes. */
+  /** Whether this is a server's second connection, next to the one that writes. */
   readonly readsOnly?: boolean;
-  /**
-   * Whether what this connection deletes is overwritten with zeros
-   * (https://sqlite.org/pragma.html#pragma_secure_delete).
-   */
+  /** Whether deleted content is overwritten with zeros (https://sqlite.org/pragma.html#pragma_secure_delete). */
   readonly overwritesDeleted?: boolean;
 }
 
-/** Opens a connection to an embedded database. Throws UnavailableError where that fails. */
+/** Throws UnavailableError if the database cannot be opened. */
 export function openConnection(options: LibsqlOptions): Connection {
   try {
     return new Connection(openFile(options.path), options);
@@ -49,15 +44,15 @@ export function openConnection(options: LibsqlOptions): Connection {
   }
 }
 
-/** Makes the error for a database that cannot be opened; its message has the path and the cause. */
+/** The error for a database that cannot be opened. */
 export function cannotBeOpened(path: string, error: unknown): UnavailableError {
   const why = error instanceof Error ? error.message : String(error);
   return new UnavailableError(`the database ${path} cannot be opened: ${why}`, { cause: error });
 }
 
 /**
- * Opens the database file at `path`. The path is made absolute, because SQLite and libsql take `file:` or `libsql:` at
- * the beginning of a path for a URL scheme.
+ * The path is made absolute, because SQLite and libsql take `file:` or `libsql:` at the beginning of a path for a URL
+ * scheme.
  */
 function openFile(path: string): Libsql.Database {
   if (path === ":memory:") return openNative(path);
@@ -67,8 +62,8 @@ function openFile(path: string): Libsql.Database {
 }
 
 /**
- * How long SQLite itself waits for a lock, in milliseconds. Such waiting blocks the event loop, so it is used only in
- * commands and while a connection is opened.
+ * How long SQLite itself waits for a lock. That blocks the event loop, so only commands, and connections that are being
+ * opened, wait so.
  */
 const blockingLockWaitMs = 5000;
 const statementsBytesMax = 16_777_216;
@@ -84,21 +79,18 @@ interface PreparedStatement {
   readonly placeholders: number;
 }
 
-/**
- * A synchronous connection to an embedded database, with its pragmas and its cache of prepared statements. Throws
- * libsql's own errors.
- */
+/** A synchronous connection to an embedded database. Throws libsql's own errors. */
 export class Connection {
   readonly #native: Libsql.Database;
   readonly #totalChangesStatement: Libsql.Statement;
   readonly #schemaStatement: Libsql.Statement;
-  /** The prepared statements, by their SQL text. */
+  /** By SQL text. */
   #statements = newCache();
   readonly #explainer: Explainer;
   /**
-   * SQLite's count of rows changed on this connection, `total_changes()`, after the last statement. The next statement
-   * has written as many rows as this count grows. Null where the count has to be asked for again. Asking takes as long
-   * as binding some parameters, so it is done only when a statement's rows are to be counted.
+   * `total_changes()` after the last statement. The next statement has written as many rows as this count grows. Null
+   * if it has to be asked for again, which takes as long as binding some parameters, so it is done only when a
+   * statement's rows are to be counted.
    */
   #changes: number | null = null;
 
@@ -109,8 +101,7 @@ export class Connection {
     native.exec(`PRAGMA busy_timeout=${blockingLockWaitMs}`);
     native.exec(`PRAGMA synchronous=${synchronous}`);
     native.exec("PRAGMA foreign_keys=ON");
-    // Only the connection of the server that holds the database's lock checkpoints: SQLite before 3.51.3 can corrupt a
-    // WAL where one connection checkpoints while another one writes to it.
+    // SQLite before 3.51.3 can corrupt a WAL if one connection checkpoints while another one writes to it.
     if (!checkpoints) native.exec("PRAGMA wal_autocheckpoint=0");
     if (!commandLine) {
       // The journal mode is stored in the file, so commands do not set it: they may be reading a file of another
@@ -155,13 +146,13 @@ export class Connection {
     try {
       this.#native.exec("ROLLBACK");
     } catch {
-      // A failed rollback is ignored, because SQLite ends the transaction all the same.
+      // SQLite ends the transaction all the same.
     }
   }
 
   /**
-   * Undoes the work since the savepoint named `job`. Where the savepoint does not exist any more, or SQLite fails to go
-   * back to it, rolls the whole transaction back.
+   * Undoes the work since the savepoint `job`. If that is gone, or SQLite fails to go back to it, rolls the whole
+   * transaction back.
    */
   rollbackToSavepoint(): void {
     if (!this.inTransaction) return;
@@ -185,8 +176,8 @@ export class Connection {
       const before = results.at(-1);
       const statement = before === undefined || each.quicker === undefined ? each : each.quicker(before);
       const isRead = statement === null || statement.sql.startsWith("SELECT ");
-      // Full-text indexes are not made to write before a SELECT, because the SELECT may ask with `changes()` how many
-      // rows the write before it has changed, and that number would be another one afterwards.
+      // Full-text indexes do not flush before a SELECT, because it may ask with `changes()` how many rows the write
+      // before it has changed, and a flush changes that number.
       if (mayBuffer && !isRead) this.#flushVirtualTables();
       const result = statement === null ? nothingDone : this.#written(statement, isRead);
       mayBuffer = result.rowsWritten > 1 || (mayBuffer && isRead);
@@ -210,9 +201,9 @@ export class Connection {
   }
 
   /**
-   * Makes and releases a savepoint, by which full-text indexes write the rows that they have buffered. Otherwise they
-   * would write them when the next writing statement begins, and SQLite would count them for that statement. Afterwards
-   * `changes()` gives another number than before.
+   * A savepoint makes full-text indexes write the rows that they have buffered. Otherwise they would write them when
+   * the next writing statement begins, and SQLite would count them for that statement. Afterwards `changes()` gives
+   * another number than before.
    */
   #flushVirtualTables(): void {
     this.#native.exec("SAVEPOINT flushed; RELEASE flushed");
@@ -223,18 +214,14 @@ export class Connection {
     this.#statements = newCache();
   }
 
-  /**
-   * Makes this connection checkpoint (move the WAL into the database file) after its commits from now on: whenever the
-   * WAL has 1,000 pages, which is SQLite's default.
-   */
+  /** From now on, checkpoints after a commit if the WAL has 1,000 pages, which is SQLite's default. */
   startCheckpoints(): void {
     this.#native.exec("PRAGMA wal_autocheckpoint=1000");
   }
 
   /**
-   * Moves the WAL into the database file (a checkpoint); a failure is ignored. That is safe directly after a commit by
-   * which the same connection has written to the WAL. To have made such a commit, it first sets the database's
-   * `user_version` to the value that this has already.
+   * Checkpoints, and ignores a failure. That is safe directly after a commit by which the same connection has written
+   * to the WAL, so it first sets the database's `user_version` to the value that it already has.
    */
   tryCheckpoint(): void {
     try {
@@ -242,13 +229,13 @@ export class Connection {
       this.#native.exec(`PRAGMA user_version=${version}`);
       this.#native.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
-      // A failure to checkpoint is ignored: the WAL is complete, and the next connection moves it into the database.
+      // The WAL is complete, and the next connection moves it into the database.
     }
   }
 
   /**
-   * Moves the WAL into the database file in the way of `tryCheckpoint`, but in one of libsql's threads, and rejects
-   * where that fails. Until the promise settles this connection must not be used: see `commitBeside`.
+   * Like `tryCheckpoint`, but in one of libsql's threads, and rejects if it fails. Until the promise settles this
+   * connection must not be used: see `commitBeside`.
    */
   async checkpointBeside(): Promise<void> {
     const [[version]] = this.#rows({ sql: "PRAGMA user_version", params: [] }) as [[number]];
@@ -257,8 +244,8 @@ export class Connection {
   }
 
   /**
-   * Closes the connection. Its file handle is released only when the prepared statements are garbage-collected, because
-   * libsql lets them outlive their database.
+   * The file handle is released only when the prepared statements are garbage-collected, because libsql lets them
+   * outlive their database.
    */
   close(): void {
     this.forgetStatements();
@@ -266,7 +253,7 @@ export class Connection {
     this.#native.close();
   }
 
-  // `total_changes()` is read with `get`, because `all` would take three times as long.
+  // `all` would take three times as long as `get`.
   #totalChanges(): number {
     const [total] = this.#totalChangesStatement.get([]) as [number];
     return total;
@@ -274,16 +261,15 @@ export class Connection {
 
   #rows(statement: Statement, mayWrite = true): Result["rows"] {
     const { sql, params } = statement;
-    // An EXPLAIN (without QUERY PLAN) among writes tests whether a statement compiles after the writes before it. So it
-    // is only prepared and not run: libsql would leave it open, with its locks.
+    // An EXPLAIN (without QUERY PLAN) among writes tests whether a statement compiles after the writes before it. It is
+    // not run: libsql would leave it open, with its locks.
     if (mayWrite && /^EXPLAIN (?!QUERY PLAN )/.test(sql)) {
       this.#native.prepare(sql);
       return [];
     }
     if (sql.startsWith("EXPLAIN ")) return fromNative(this.#explainer.rows(sql, params) as NativeRow[]);
     const prepared = this.#prepare(sql);
-    // Checks that there are as many parameters as placeholders, because libsql binds NULL for a missing one and ignores
-    // one too many.
+    // libsql binds NULL for a missing parameter and ignores one too many.
     checkParams(statement, prepared.placeholders);
     if (prepared.returnsRows) return fromNative(prepared.native.all(params) as NativeRow[]);
     if (!mayWrite) throw new Error("only a statement that reads can be queried");
@@ -293,8 +279,8 @@ export class Connection {
 
   #prepare(sql: string): PreparedStatement {
     return this.#statements.get(sql, () => {
-      // This query makes SQLite read the schema anew if another process has changed it. Preparing the statement may
-      // fail without making SQLite do that.
+      // Makes SQLite read the schema anew if another process has changed it. Preparing the statement may fail without
+      // doing that.
       this.#schemaStatement.all([]);
       countPrepared(sql);
       return prepare(this.#native, sql);
@@ -302,13 +288,10 @@ export class Connection {
   }
 }
 
-/** The result that stands for a statement where `Statement.quicker` has said that nothing needs to be run. */
+/** For a statement that `Statement.quicker` has found unnecessary. */
 const nothingDone: Result = { rows: [], rowsWritten: 0 };
 
-/**
- * Prepares a statement with safe integers (all as bigint), because without them reading a stored integer beyond 2^53
- * would throw.
- */
+/** With safe integers (all as bigint): without them reading a stored integer beyond 2^53 would throw. */
 function prepare(database: Libsql.Database, sql: string): PreparedStatement {
   const native = database.prepare<[readonly SqlValue[]]>(sql).safeIntegers(true);
   const returnsRows = native.reader;
@@ -322,10 +305,7 @@ function prepare(database: Libsql.Database, sql: string): PreparedStatement {
   return { native, returnsRows, placeholders: countPlaceholders(sql) };
 }
 
-/**
- * Refuses results whose column names D1 (Cloudflare's database) would lose or reorder, so that tests on SQLite find
- * them.
- */
+/** Refuses column names that D1 would lose or reorder, so that tests on SQLite find them. */
 function refuseUnportableNames(names: readonly string[], sql: string): void {
   const unportable = names.find((name, index) => /^\d+$/.test(name) || names.indexOf(name) < index);
   if (names.length > 1 && unportable !== undefined)

@@ -9,7 +9,7 @@ import {
 import { danglingKeyError } from "../../platform/foreign-key-check.js";
 import { notSetUpError } from "../../platform/not-set-up.js";
 
-/** The kinds of constraints, by SQLite's extended result code of the error. */
+/** By SQLite's extended result code. */
 const constraintKinds = new Map<number, ConstraintKind>([
   [19, "trigger"], // SQLITE_CONSTRAINT: of a virtual table that a trigger writes
   [20, "datatype"], // SQLITE_MISMATCH: a value that is not an integer for an INTEGER PRIMARY KEY
@@ -25,10 +25,7 @@ const constraintKinds = new Map<number, ConstraintKind>([
 
 const primaryBusy = 5;
 
-/**
- * SQLite's primary result codes for trouble with the storage or its locks, after which the same statement may succeed
- * later.
- */
+/** SQLite's primary result codes for trouble with the storage or its locks. The same statement may succeed later. */
 const unavailable = new Set([
   primaryBusy,
   6, // SQLITE_LOCKED
@@ -62,7 +59,7 @@ export function translated(error: unknown): unknown {
     : new StatementError(message, { cause: error });
 }
 
-/** Whether a statement failed because another connection holds the database's lock. */
+/** Whether another connection holds the database's lock. */
 export function isBusy(error: unknown): boolean {
   const code = sqliteCode(error);
   return code !== undefined && (code & 0xff) === primaryBusy;

@@ -3,10 +3,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import Libsql from "libsql";
 
-/**
- * Runs the statement. An error is returned as its message, because errors lose their class on the way to another
- * thread.
- */
+/** An error is returned as its message, because errors lose their class on the way to another thread. */
 function answer() {
   const { path, settings, statement } = workerData;
   try {

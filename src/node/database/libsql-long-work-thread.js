@@ -1,6 +1,6 @@
 // @ts-check
-// The thread of libsql-long-work.ts. Plain JavaScript, so that a worker thread can load this file from the sources and from
-// the build alike.
+// The thread of libsql-long-work.ts. Plain JavaScript, so that a worker thread can load it from the sources and the
+// build alike.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { parentPort, workerData } from "node:worker_threads";
@@ -13,7 +13,7 @@ import PromiseDatabase from "libsql/promise";
 /** @type {import("./libsql-long-work.js").ThreadOptions} */
 const { path, synchronous } = workerData;
 
-/** After how many statements a connection is replaced, or after how many characters of them: until then it keeps each. */
+/** A connection keeps its statements, so it is replaced after so many of them, or so many characters. */
 const statementsMax = 64;
 const statementCharactersMax = 524_288;
 /** An interrupt before a statement's first step has no effect, so it is repeated. */
@@ -22,7 +22,7 @@ const interruptEveryMs = 5;
 const readLockWaitMs = 250;
 
 /**
- * A connection, which runs one task at a time. Only while a statement runs may it be interrupted: at other times that
+ * A connection, which runs one task at a time. It may be interrupted only while a statement runs: at other times that
  * would have no effect, or block the thread.
  */
 class Lane {
@@ -110,8 +110,8 @@ setFlagsFromString("--expose-gc");
 /** Frees the statements of closed connections, which keep the database's files open. */
 const collectGarbage = runInNewContext("gc");
 
-// Only the server's own writing connection checkpoints, and sorts go to a file: sorting in memory cannot be
-// interrupted, and takes as much memory as there is to sort.
+// Only the server's own writing connection checkpoints. Sorting in memory cannot be interrupted, and takes as much
+// memory as there is to sort.
 const always = "PRAGMA wal_autocheckpoint=0; PRAGMA temp_store=FILE;";
 /** @type {Lane[]} */
 const readLanes = [];
@@ -210,14 +210,14 @@ async function write(own, kind, statements) {
     let mayBuffer = false;
     for (const { sql, params } of statements) {
       goOn(own);
-      // Run, it would stay open, and COMMIT would wait for it. That it compiles is all that is asked.
+      // Run, it would stay open, and COMMIT would wait for it. It only has to compile.
       if (sql.startsWith("EXPLAIN ")) {
         await lane.compile(sql);
         results.push({ rows: [], rowsWritten: 0 });
         continue;
       }
       const isRead = sql.startsWith("SELECT ");
-      // As Connection.write does it, and for the same reasons.
+      // For the reasons that Connection.write gives.
       if (mayBuffer && !isRead) {
         await lane.exec("SAVEPOINT flushed; RELEASE flushed");
         before = await totalChanges(lane);

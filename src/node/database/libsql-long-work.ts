@@ -15,39 +15,32 @@ import { Turns } from "./turns.js";
 
 /** Which database the thread for long work opens, and how. */
 export interface ThreadOptions {
-  /** The absolute path of the database. */
+  /** Absolute. */
   readonly path: string;
   readonly synchronous: "full" | "normal";
 }
 
 /**
- * The database's log of writes (the WAL), as the thread for long work sees it. SQLite cannot start writing the log from
- * its beginning again while a read still needs a part of it. So if one long read always followed another, the log would
- * grow without end.
+ * The WAL, as the thread for long work sees it. SQLite cannot start writing it from its beginning again while a read
+ * still needs a part of it. So if one long read always followed another, the WAL would grow without end.
  */
 export interface LogOfDatabase {
-  /**
-   * How many bytes the log has. It is 0 where another server is the one that moves the log into the database file, as
-   * this one then has nothing to do.
-   */
+  /** 0 if another server is the one that checkpoints, as this one then has nothing to do. */
   bytes(): number;
-  /** Moves the database's log into the database file (a checkpoint). */
+  /** Checkpoints. */
   shorten(): Promise<void>;
 }
 
-/**
- * A task for the thread for long work: statements that are sent to it. Several tasks that read may run at once, but
- * only one that writes.
- */
+/** Statements for the thread for long work. Several tasks that read may run at once, but only one that writes. */
 export interface Task {
   readonly id: number;
   /**
-   * How the thread runs the statements, by the method of `Database` that was called: `read` for `query`; `batch` in a
-   * transaction that writes; `migration` in one in which foreign keys are not enforced.
+   * `read` for `query`; `batch` in a transaction that writes; `migration` in one in which foreign keys are not
+   * enforced.
    */
   readonly kind: "read" | "batch" | "migration";
   readonly statements: readonly Statement[];
-  /** After how many milliseconds the thread interrupts the task's statements. */
+  /** After how many milliseconds the statements are interrupted. */
   readonly withinMs: number;
 }
 
@@ -58,13 +51,13 @@ export type TaskAnswer =
       readonly outcome: "done";
       readonly results: readonly { readonly rows: NativeRow[]; readonly rowsWritten: number }[];
     }
-  /** The task's statements were interrupted, at their deadline or because the thread is being stopped. */
+  /** The statements were interrupted, at their deadline or because the thread is being stopped. */
   | { readonly id: number; readonly outcome: "ended" }
   | {
       readonly id: number;
       readonly outcome: "failed";
       readonly message: string;
-      /** SQLite's name of the error with which the task failed; undefined where the error is not one of SQLite's. */
+      /** SQLite's name of the error; undefined if it is not one of SQLite's. */
       readonly code: string | undefined;
       readonly rawCode: number | undefined;
     };
@@ -75,22 +68,19 @@ export type TaskAnswer =
  */
 export const readsAtOnce = Math.max(3, availableParallelism());
 const waitingMax = 64;
-/** Once the database's log (the WAL) has more bytes than this, it is moved into the database file. */
+/** The WAL is moved into the database file once it has more bytes than this. */
 const logBytesMax = 67_108_864;
 /**
- * Once the database's log has more bytes than this, new long reads wait, however long, until the running ones have
- * ended and moving the log into the database file has been tried.
+ * Once the WAL has more bytes than this, new long reads wait, however long, until the running ones have ended and a
+ * checkpoint has been tried.
  */
 const logBytesHardMax = 268_435_456;
 /**
- * While the log is to be moved into the database file, new long reads wait for the running ones to end, but only for
- * this many milliseconds. After that they begin all the same, unless the log is over `logBytesHardMax`, and moving it
- * is tried again later.
+ * For how long new long reads wait at most for a checkpoint, unless the WAL is over `logBytesHardMax`. After that they
+ * begin all the same, and the checkpoint is tried again later.
  */
 const pauseMsMax = 2_000;
-/**
- * How many milliseconds pass between an attempt to move the database's log into the database file and the next attempt.
- */
+/** The time between two attempts to checkpoint. */
 const shortenEveryMs = 10_000;
 
 interface Sent {
@@ -99,7 +89,7 @@ interface Sent {
   readonly reject: (reason: unknown) => void;
 }
 
-/** A running thread for long work, and the tasks that it was sent and has not answered yet, by their ids. */
+/** A running thread, and the tasks that it has not answered yet, by their ids. */
 interface Running {
   readonly worker: Worker;
   readonly sent: Map<number, Sent>;
@@ -109,7 +99,7 @@ interface Running {
 /**
  * Runs statements that may take long in a thread with connections of its own, so that the event loop goes on meanwhile.
  * libsql computes the first step of a statement in a thread pool of its own and can interrupt that, but it computes
- * later steps in the thread that asks (`docs/long-work.md`). The thread is started with the first piece of work.
+ * later steps in the thread that asks (`docs/long-work.md`). The thread starts with the first piece of work.
  */
 export class LongWorkThread {
   readonly #options: ThreadOptions;
@@ -119,12 +109,9 @@ export class LongWorkThread {
   #isWriting = false;
   readonly #log: LogOfDatabase;
   #isShortening = false;
-  /**
-   * Since when new long reads have been waiting because the database's log is long, as `performance.now()`; null where
-   * they begin at once.
-   */
+  /** Since when new long reads wait because the WAL is long, as `performance.now()`. */
   #pausedSinceMs: number | null = null;
-  /** When it was last tried to move the database's log into the database, as `performance.now()`. */
+  /** When a checkpoint was last tried, as `performance.now()`. */
   #triedAtMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
@@ -134,9 +121,8 @@ export class LongWorkThread {
   }
 
   /**
-   * Runs statements that only read, when it is their principal's turn (a user's, an API key's, or that of all who are
-   * not signed in). Throws DeadlineError, QueueFullError, UnavailableError where the database is closed or the thread
-   * ends, or libsql's own errors.
+   * Runs statements that only read, when it is their principal's turn. Throws DeadlineError, QueueFullError,
+   * UnavailableError if the database is closed or the thread ends, or libsql's own errors.
    */
   async read(statements: readonly Statement[], { principal, isKey, withinMs }: LongWork) {
     const endsAtMs = performance.now() + withinMs;
@@ -149,14 +135,14 @@ export class LongWorkThread {
   }
 
   /**
-   * Whether long reads may begin. When the database's log is over `logBytesMax`, new reads wait until the running ones
-   * have ended and moving the log into the database file has been tried. They wait for `pauseMsMax` at most, or, where
-   * the log is over `logBytesHardMax`, for as long as that takes. After that they begin freely for `shortenEveryMs`,
-   * whatever the log's length. While a long write runs, the log can be moved only after it, and new reads would have to
-   * wait for that write; so the log is then left alone up to `logBytesHardMax`.
+   * Whether long reads may begin. When the WAL is over `logBytesMax`, new reads wait until the running ones have ended
+   * and a checkpoint has been tried, for `pauseMsMax` at most, or, if the WAL is over `logBytesHardMax`, for as long as
+   * that takes. After that they begin freely for `shortenEveryMs`, whatever the WAL's length. While a long write runs,
+   * a checkpoint, and with it new reads, would have to wait for that write; so the WAL is then left alone up to
+   * `logBytesHardMax`.
    */
   #mayBegin(): boolean {
-    // After closing, waiting reads may begin, so that they fail at once because the database is closed.
+    // After closing, waiting reads begin and fail at once.
     if (this.#isClosed) return true;
     if (this.#isShortening) return false;
     const nowMs = performance.now();
@@ -182,8 +168,7 @@ export class LongWorkThread {
 
   async #shortenLog(): Promise<void> {
     this.#isShortening = true;
-    // A failure to move the log is ignored: the log then stays long, as it does while another program reads, and reads
-    // go on all the same.
+    // After a failure the WAL stays long, as it does while another program reads, and reads go on all the same.
     await this.#log.shorten().catch(() => {});
     this.#isShortening = false;
     this.#endPause();
@@ -191,9 +176,9 @@ export class LongWorkThread {
   }
 
   /**
-   * Runs statements in a transaction of their own. Only one write may run at a time, and no other connection of this
-   * process may write meanwhile: the caller sees to that. Throws DeadlineError, UnavailableError where the database is
-   * closed, OutcomeUnknownError where the thread ends, or libsql's own errors.
+   * Runs statements in a transaction of their own. The caller sees to it that only one write runs at a time, and that
+   * no other connection of this process writes meanwhile. Throws DeadlineError, UnavailableError if the database is
+   * closed, OutcomeUnknownError if the thread ends, or libsql's own errors.
    */
   async write(kind: "batch" | "migration", statements: readonly Statement[], withinMs: number) {
     this.#isWriting = true;
@@ -204,7 +189,7 @@ export class LongWorkThread {
     }
   }
 
-  /** Interrupts all long reads and writes, and resolves when the thread has closed its connections. */
+  /** Interrupts all long work, and resolves when the thread has closed its connections. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const running = this.#running;
@@ -224,8 +209,7 @@ export class LongWorkThread {
     return new Promise<readonly Result[]>((resolve, reject) => {
       sent.set(id, { kind, resolve, reject });
       worker.ref();
-      // Only the text and the parameters of a statement are sent: its other members may be functions, which cannot be
-      // sent to a thread.
+      // A statement's other members may be functions, which cannot be sent to a thread.
       const alone = statements.map(({ sql, params }) => ({ sql, params }));
       worker.postMessage({ id, kind, statements: alone, withinMs } satisfies Task);
     });
@@ -238,8 +222,7 @@ export class LongWorkThread {
     const sent: Running["sent"] = new Map();
     worker.on("message", (answer: TaskAnswer) => {
       this.#answered(sent, answer);
-      // A thread without work must not keep the process from ending, unless the thread is being closed, because `close`
-      // waits for its end.
+      // A thread without work must not keep the process from ending, but `close` waits for the end of the thread.
       if (sent.size === 0 && !this.#isClosed) worker.unref();
     });
     const stopped = new Promise<void>((resolve) => {
@@ -254,8 +237,7 @@ export class LongWorkThread {
 
   #answered(sent: Running["sent"], answer: TaskAnswer): void {
     const asked = sent.get(answer.id);
-    // The answer to a task that is not waited for any more is ignored. The task has failed already, because its thread
-    // was taken for dead before it answered.
+    // The task has failed already, because its thread was taken for dead before it answered.
     if (asked === undefined) return;
     sent.delete(answer.id);
     switch (answer.outcome) {
@@ -277,8 +259,8 @@ export class LongWorkThread {
   }
 
   /**
-   * Fails all tasks of a thread that has ended; the next task starts another thread. A read fails with
-   * UnavailableError, a write with OutcomeUnknownError, because it may have been committed or not.
+   * Fails all tasks of a thread that has ended; the next task starts another thread. A write fails with
+   * OutcomeUnknownError, because it may have been committed or not.
    */
   #died(worker: Worker, sent: Running["sent"], cause: Error): void {
     if (this.#running?.worker === worker) this.#running = null;
@@ -290,7 +272,7 @@ export class LongWorkThread {
   }
 }
 
-/** Makes an error as libsql throws it from its parts, because errors lose their class on the way between threads. */
+/** Makes libsql's error from its parts, because errors lose their class on the way between threads. */
 function nativeError({ message, code, rawCode }: TaskAnswer & { outcome: "failed" }): Error {
   return code === undefined ? new Error(message) : new Libsql.SqliteError(message, code, rawCode ?? 0);
 }

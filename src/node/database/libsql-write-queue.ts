@@ -7,76 +7,68 @@ import { isBusy, translated } from "./libsql-errors.js";
 
 const groupJobsMax = 64;
 /**
- * After how many milliseconds a group of writes commits, even if some of the group's jobs have not run yet. Reads wait
- * while a group runs, so it must be short.
+ * After how many milliseconds a group of writes commits, even if some of its jobs have not run yet. Reads wait while a
+ * group runs, so it must be short.
  */
 const groupMsMax = 20;
-/**
- * How many groups of writes give each of their jobs a savepoint after a job has failed, because another failure is then
- * likely.
- */
+/** How many groups give each job a savepoint after a job has failed, because another failure is then likely. */
 const carefulGroups = 100;
-/**
- * How many milliseconds a COMMIT may take in the event loop before it counts as slow. After a slow one, the next
- * `slowCommits` run beside the event loop, in a thread.
- */
+/** How many milliseconds a COMMIT may take in the event loop before it counts as slow. */
 const slowCommitMs = 0.5;
-/**
- * How many COMMITs after a slow one run in a thread beside the event loop, because they are expected to be slow too.
- */
+/** How many COMMITs after a slow one run in a thread, because they are expected to be slow too. */
 const slowCommits = 200;
 
-/** The method of `Database` by which a write was asked for: `batch`, or `migrate` for a `migration`. */
+/** The method of `Database` that was called: `batch`, or `migrate` for a `migration`. */
 export type WriteKind = "batch" | "migration";
 
-/** What the queue of writes needs beside its connection. */
+/** What the queue of writes needs besides its connection. */
 export interface WriteSurroundings {
   /** How long a write waits for another process that has locked the database, in milliseconds. */
   readonly lockWaitMs: number;
   /**
-   * Whether nobody but the queue uses its connection, so that the queue can go on in the event loop while that
-   * connection commits in a thread.
+   * Whether only the queue uses its connection, so that it can go on in the event loop while the connection commits in
+   * a thread.
    */
   readonly readsElsewhere: boolean;
-  /** Runs statements in a thread beside the event loop, in a transaction of their own. Throws libsql's own errors. */
+  /** Runs statements in a thread, in a transaction of their own. Throws libsql's own errors. */
   runBeside(kind: WriteKind, statements: readonly Statement[], endsAtMs: number): Promise<readonly Result[]>;
-  /** Is called after each migration, because statements that were prepared before may not fit the schema any more. */
+  /** Called after each migration, because prepared statements may not fit the schema any more. */
   schemaChanged(): void;
 }
 
 interface Job {
   readonly kind: WriteKind;
   readonly statements: readonly Statement[];
-  /** When the job (a write that waits) was added to the queue, as `performance.now()`. */
+  /** As `performance.now()`. */
   readonly addedAtMs: number;
-  /** For a long write, the time by which it is interrupted, as `performance.now()`; null for a short one. */
+  /** When a long write is interrupted, as `performance.now()`; null for a short one. */
   readonly endsAtMs: number | null;
   readonly resolve: (results: readonly Result[]) => void;
   readonly reject: (reason: unknown) => void;
-  /** Whether the job has to run in a transaction of its own, not in one with others. */
+  /** Whether the job needs a transaction of its own. */
   readonly alone: boolean;
 }
 
 type Outcome = { readonly results: readonly Result[] } | { readonly error: unknown };
 
 /**
- * The writes of a server, which wait for the database's lock in this queue and not inside SQLite, where waiting would
- * block the event loop. Queued writes share one COMMIT, and so one fsync.
+ * The writes of a server, which wait for the database's lock here and not inside SQLite, where waiting would block the
+ * event loop. Queued writes share one COMMIT, and so one fsync.
  */
 export class WriteQueue {
   readonly #writer: Connection;
   readonly #surroundings: WriteSurroundings;
   readonly #queue: Job[] = [];
-  /** Other work on the connection for writing, such as a checkpoint. It is done before the waiting writes. */
+  /** Other work on the connection, such as a checkpoint. It is done before the waiting writes. */
   readonly #tasks: (() => Promise<void>)[] = [];
   #draining: Promise<void> | undefined;
-  /** How many of the next groups of writes give each of their jobs a savepoint. */
+  /** How many of the next groups give each job a savepoint. */
   #careful = 0;
-  /** How many of the next COMMITs run in a thread beside the event loop. */
+  /** How many of the next COMMITs run in a thread. */
   #slowCommits = 0;
   /**
-   * Since when the database has been locked by another process at each attempt to write, as `performance.now()`; null
-   * where the last attempt found it free.
+   * Since when each attempt to write has found the database locked by another process, as `performance.now()`; null if
+   * the last one found it free.
    */
   #busySinceMs: number | null = null;
 
@@ -86,8 +78,8 @@ export class WriteQueue {
   }
 
   /**
-   * Adds a write to the queue: runs statements as `Database.batch` or `migrate` do. With `endsAtMs`, a time of
-   * `performance.now()`, they run in a thread beside the event loop, and end by then.
+   * Runs statements as `Database.batch` or `migrate` do. With `endsAtMs`, a time of `performance.now()`, they run in a
+   * thread, and end by then.
    */
   add(
     kind: WriteKind,
@@ -102,7 +94,7 @@ export class WriteQueue {
     });
   }
 
-  /** Runs `task` with the writing connection as soon as nothing else uses it. Throws what `task` throws. */
+  /** Runs `task` as soon as nothing else uses the writing connection. Throws what `task` throws. */
   doNext(task: () => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#tasks.push(() => task().then(resolve, reject));
@@ -110,15 +102,15 @@ export class WriteQueue {
     });
   }
 
-  /** A promise that resolves when the queue is empty and nothing of it runs; undefined where that is already so. */
+  /** Resolves when the queue is empty and nothing of it runs; undefined if that is already so. */
   get busy(): Promise<void> | undefined {
     return this.#draining;
   }
 
   /**
-   * Runs the queued jobs in groups that share a COMMIT. Before each group it lets the event loop turn twice, so that
-   * writes that arrive from the network together get into the same group, and also writes that arrive while receipts of
-   * the answers before are being recorded. Where COMMITs run in a thread, one turn is enough.
+   * Runs the queued jobs in groups that share a COMMIT. Before each group the event loop turns twice, so that writes
+   * that arrive from the network together get into the same group, and also writes that arrive while receipts of the
+   * answers before are being recorded. If COMMITs run in a thread, one turn is enough.
    */
   async #drain(): Promise<void> {
     let attempt = 0;
@@ -148,8 +140,8 @@ export class WriteQueue {
   }
 
   /**
-   * Runs a group of jobs, and settles each of them or puts it into the queue again. Throws only where another process
-   * holds the database's lock.
+   * Settles each job of a group or puts it into the queue again. Throws only if another process holds the database's
+   * lock.
    */
   async #run(group: readonly Job[]): Promise<void> {
     const first = group[0]!;
@@ -166,8 +158,8 @@ export class WriteQueue {
   }
 
   /**
-   * Rejects the jobs at the head of the queue that have waited for `lockWaitMs` while another process held the
-   * database's lock. The time in which this server's own long writes run does not count.
+   * Rejects the jobs at the head of the queue that have waited for `lockWaitMs` while another process held the lock.
+   * The time in which this server's own long writes run does not count.
    */
   #rejectOverdue(error: unknown, busySinceMs: number): void {
     const overdueMs = performance.now() - this.#surroundings.lockWaitMs;
@@ -175,7 +167,7 @@ export class WriteQueue {
       this.#queue.shift()?.reject(translated(error));
   }
 
-  /** Runs a migration, with foreign keys switched off meanwhile, which SQLite allows only outside of a transaction. */
+  /** Foreign keys are off meanwhile, which SQLite allows only outside of a transaction. */
   async #runMigration(job: Job): Promise<void> {
     this.#writer.exec("PRAGMA foreign_keys=OFF");
     try {
@@ -200,9 +192,8 @@ export class WriteQueue {
   }
 
   /**
-   * Commits the writer's transaction. Where the disk is quick, a COMMIT in the event loop takes less time than sending
-   * it to a thread. After a slow COMMIT the next `slowCommits` run in a thread; then one runs in the event loop again,
-   * to see how long it takes now.
+   * If the disk is quick, a COMMIT in the event loop takes less time than sending it to a thread. After a slow COMMIT
+   * the next `slowCommits` run in a thread; then one runs in the event loop again, to see how long it takes now.
    */
   async #commit(): Promise<void> {
     if (this.#commitsBeside) {
@@ -216,16 +207,15 @@ export class WriteQueue {
   }
 
   /**
-   * Whether COMMITs run in a thread beside the event loop. They do not where reads use the same connection, because a
-   * connection cannot read while it commits.
+   * If reads use the same connection, COMMITs run in the event loop, because a connection cannot read while it commits.
    */
   get #commitsBeside(): boolean {
     return this.#surroundings.readsElsewhere && this.#slowCommits > 0;
   }
 
   /**
-   * Runs a group's jobs in one transaction. As long as no job fails they have no savepoints, which saves time; after a
-   * failure the group starts again with a savepoint for each.
+   * Runs a group in one transaction, without savepoints, which saves time. After a failure the group starts again with
+   * a savepoint for each job.
    */
   async #runTogether(group: readonly Job[]): Promise<void> {
     const endsAtMs = performance.now() + groupMsMax;
@@ -235,8 +225,8 @@ export class WriteQueue {
   }
 
   /**
-   * Runs jobs of a group in one transaction until `endsAtMs`, each by `run`, and commits. Returns false without a
-   * commit where `run` returned null, which says that the transaction has been rolled back.
+   * Runs jobs in one transaction until `endsAtMs`, and commits. Returns false without a commit if `run` returned null,
+   * because the transaction has been rolled back.
    */
   async #runEach(
     group: readonly Job[],
@@ -255,7 +245,7 @@ export class WriteQueue {
     return true;
   }
 
-  /** Runs a job without a savepoint. Null where the job failed, and the whole group has been rolled back with it. */
+  /** Null if the job failed, and the whole group has been rolled back with it. */
   #runPlainly(job: Job): Outcome | null {
     try {
       return { results: this.#writer.write(job.statements) };
@@ -266,15 +256,15 @@ export class WriteQueue {
     }
   }
 
-  /** Commits the jobs of a group that have run, and puts the others back to the head of the queue. */
+  /** Commits the jobs that have run, and puts the others back to the head of the queue. */
   async #commitFirst(group: readonly Job[], outcomes: readonly Outcome[]): Promise<void> {
     this.#queue.unshift(...group.slice(outcomes.length));
     await this.#commitTogether(group.slice(0, outcomes.length), outcomes);
   }
 
   /**
-   * Runs a job of a group in a savepoint. Null where the job made SQLite roll back the whole transaction; every job of
-   * the group has then been settled or put into the queue again.
+   * Null if the job made SQLite roll back the whole transaction; every job of the group has then been settled or put
+   * into the queue again.
    */
   #runInSavepoint(job: Job, group: readonly Job[]): Outcome | null {
     const outcome = this.#tryInSavepoint(job);
@@ -296,9 +286,8 @@ export class WriteQueue {
   }
 
   /**
-   * Settles a job that made SQLite roll back the whole transaction, as a full disk or a `RAISE(ROLLBACK)` does, and so
-   * undid the work of the group's other jobs. The other jobs run again, each in a transaction of its own, so that a job
-   * that does the same harms no other.
+   * Settles a job that made SQLite roll back the whole transaction, as a full disk or a `RAISE(ROLLBACK)` does. The
+   * group's other jobs run again, each in a transaction of its own, so that a job that does the same harms no other.
    */
   #repeatWithout(failed: Job, group: readonly Job[], outcome: Outcome): void {
     settle(failed, outcome);
@@ -310,17 +299,15 @@ export class WriteQueue {
   }
 
   /**
-   * Commits, and settles the jobs only after that. Jobs that have failed wait for the commit, too: a job may have
-   * failed because of a conflict with another job of the group, and where that job's work is not committed, there was
-   * no conflict.
+   * Commits, and settles the jobs only after that. Failed jobs wait for the commit, too: a job may have failed because
+   * of a conflict with another job of the group, and if that job's work is not committed, there was no conflict.
    */
   async #commitTogether(jobs: readonly Job[], outcomes: readonly Outcome[]): Promise<void> {
     try {
       await this.#commit();
     } catch (error) {
       this.#writer.rollback();
-      // A deferred foreign key fails only at the COMMIT, and the error does not tell which job violated it, so each job
-      // runs again alone.
+      // A deferred foreign key fails only at the COMMIT, and the error does not tell which job violated it.
       if (translated(error) instanceof ConstraintError) this.#repeatAlone(jobs);
       else rejectAll(jobs, error);
       return;
@@ -331,10 +318,7 @@ export class WriteQueue {
   }
 }
 
-/**
- * Whether a statement is a pragma. One such as `defer_foreign_keys` is in effect until the COMMIT, so a job with it
- * must not share its transaction with others.
- */
+/** A pragma such as `defer_foreign_keys` is in effect until the COMMIT, so its job must not share a transaction. */
 function isPragma(statement: Statement): boolean {
   return statement.sql.startsWith("PRAGMA ");
 }

@@ -18,50 +18,41 @@ import { LongWorkThread } from "./libsql-long-work.js";
 import { type WriteKind, WriteQueue } from "./libsql-write-queue.js";
 import { LongWrites } from "./long-writes.js";
 
-/** Opens an embedded SQLite database. Throws UnavailableError when the file is locked or is not a database. */
+/** Throws UnavailableError if the file is locked or is not a database. */
 export function openLibsql(options: LibsqlOptions): EmbeddedDatabase {
   return new LibsqlDatabase(options);
 }
 
 /**
- * An embedded SQLite database. Where another server holds the lock on the database's file (see file-lock.ts), a server
- * opens the database without the lock and may get the lock later.
+ * An embedded SQLite database. If another server holds the lock on its file (see file-lock.ts), a server opens it
+ * without the lock and may get the lock later.
  */
 export interface EmbeddedDatabase extends Database {
-  /**
-   * Makes the connection for writing checkpoint (move the log of writes, the WAL, into the database file) from now on.
-   * To be called when this server has the database's lock: no other connection may checkpoint.
-   */
+  /** To be called when this server has the database's lock: no other connection may checkpoint. */
   startCheckpoints(): void;
-  /** Interrupts the long reads and writes and takes no more of them. Short ones go on. */
+  /** Interrupts the long work and takes no more of it. Short reads and writes go on. */
   endLongWork(): Promise<void>;
   readonly commits: Commits;
 }
 
-/**
- * How long a server's write, or its read of a locked database, waits for another process to release the lock, in
- * milliseconds.
- */
+/** How long a server's write, or its read of a locked database, waits for another process to release the lock. */
 const lockWaitMs = 4000;
 
 /**
- * An embedded SQLite database through libsql. For a database file, a server has two more things than its connection for
- * writing: a second connection for reads, because a connection cannot be used while it commits, and a thread for what
- * may take long. A command, and a database in memory, have one connection for everything. There a transaction begins
- * and ends within one turn of the event loop, so reads on the same connection see only committed states.
+ * An embedded SQLite database through libsql. For a database file, a server also has a second connection for reads,
+ * because a connection cannot be used while it commits, and a thread for what may take long. A command, and a database
+ * in memory, have one connection for everything. There a transaction begins and ends within one turn of the event loop,
+ * so reads on the same connection see only committed states.
  */
 class LibsqlDatabase implements EmbeddedDatabase {
   readonly foreignKeysStayOn = false;
-  /**
-   * How many bytes of stored values an answer may hold: far below the maximum length of a JavaScript string, with room
-   * for JSON escaping.
-   */
+  /** Far below the maximum length of a JavaScript string, with room for JSON escaping. */
   readonly answerBytesMax = 33_554_432;
   readonly imageBytesMax = null;
   readonly statementsMax = null;
   readonly runsBeside: boolean;
   readonly #writer: Connection;
-  /** The connection for reads; the same as `#writer` (the one for writes) where there is no second one. */
+  /** The same as `#writer` if there is no second connection. */
   readonly #reader: Connection;
   readonly #thread: LongWorkThread | null;
   readonly #lockWaitMs: number;
@@ -91,8 +82,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
   }
 
   #startThread(path: string, synchronous: LibsqlOptions["synchronous"]): LongWorkThread {
-    // The path is resolved because SQLite keeps the log (the WAL) beside the file itself, not beside a symbolic link to
-    // it.
+    // SQLite keeps the WAL next to the file itself, not next to a symbolic link to it.
     const file = realpathSync(path);
     const bytes = () => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     return new LongWorkThread(
@@ -107,8 +97,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
   startCheckpoints(): void {
     this.#assertOpen();
     this.#checkpoints = true;
-    // Switching checkpoints on goes through the queue of writes, because the connection for writing may be committing
-    // now.
+    // The connection for writing may be committing now.
     void this.#writes.doNext(async () => this.#writer.startCheckpoints());
   }
 
@@ -124,7 +113,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
     );
   }
 
-  /** Does `work`, and repeats it while another process has locked the database, for `lockWaitMs` at most. */
+  /** Repeats `work` while another process has locked the database, for `lockWaitMs` at most. */
   async #whenFree<T>(work: () => T | Promise<T>): Promise<T> {
     let giveUpAtMs: number | undefined;
     for (let attempt = 0; ; attempt++) {
@@ -140,9 +129,8 @@ class LibsqlDatabase implements EmbeddedDatabase {
   }
 
   /**
-   * Returns the results of all the statements. `run` gets only those that are no EXPLAIN statements. The EXPLAIN
-   * statements are run on the connection for reads, because libsql would leave them open in the thread. They are run
-   * first, because nothing may fail once `run` has committed.
+   * `run` gets the statements that are no EXPLAIN. libsql would leave an EXPLAIN open in the thread, so these run on
+   * the connection for reads, and first, because nothing may fail once `run` has committed.
    */
   async #besidePlans(
     statements: readonly Statement[],
@@ -208,8 +196,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
     this.#writer.close();
   }
 
-  // Throws UnavailableError where the database is closed, because libsql aborts the whole process when a closed
-  // database is used.
+  // libsql aborts the whole process when a closed database is used.
   #assertOpen(): void {
     if (this.#closing) throw new UnavailableError("the database is closed");
   }

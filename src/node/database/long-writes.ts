@@ -4,35 +4,29 @@ import { Turns } from "./turns.js";
 /** How many long writes may wait for their turn. */
 const waitingMax = 256;
 /**
- * After a long write was interrupted at its deadline, further long writes of the same principal (a user, an API key, or
- * all who are not signed in) are refused for this many times as long as the interrupted one ran.
+ * After a long write was interrupted at its deadline, further ones of its principal are refused for this many times as
+ * long as it ran.
  */
 const interruptedRest = 10;
-/** For how many milliseconds at most the further long writes of a principal are refused after one was interrupted. */
+/** For how long they are refused at most. */
 const interruptedRestMsMax = 60_000;
 
 /**
  * Runs long writes one at a time, with pauses in which short writes get their turn. The order is such that no principal
- * (a user, an API key, or all who are not signed in) has the database for itself (`docs/long-work.md#writes`).
+ * has the database for itself (`docs/long-work.md#writes`).
  */
 export class LongWrites {
-  /**
-   * Whether the last long write has ended so recently that the next must not begin yet. The next waits for as long as
-   * the last one took, so that short writes get their turn.
-   */
+  /** The next long write waits for as long as the last one took, so that short writes get their turn. */
   #isResting = false;
-  /**
-   * By principal, until when (as `performance.now()`) its long writes are refused because the last one was interrupted
-   * at its deadline.
-   */
+  /** Until when (as `performance.now()`) a principal's long writes are refused. */
   readonly #refusedUntilMs = new Map<string, number>();
   #isClosed = false;
   readonly #turns = new Turns({ places: 1, waitingMax }, () => this.#isClosed || !this.#isResting);
 
   /**
    * Runs a long write when it is its turn. `write` gets the time, as `performance.now()`, by which it has to end.
-   * Throws what `write` throws, DeadlineError where its turn comes too late, and QueueFullError where too many wait or
-   * the principal's last long write was interrupted not long ago.
+   * Throws what `write` throws, DeadlineError if its turn comes too late, and QueueFullError if too many wait or the
+   * principal's last long write was interrupted not long ago.
    */
   async run<T>(
     { principal, isKey, withinMs }: LongWork,
@@ -55,7 +49,7 @@ export class LongWrites {
     }
   }
 
-  /** Lets all waiting long writes begin, because the database is being closed and refuses each of them at once. */
+  /** Lets all waiting long writes begin, because a database that is being closed refuses each of them at once. */
   close(): void {
     this.#isClosed = true;
     this.#turns.beginNext();

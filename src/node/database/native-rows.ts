@@ -4,8 +4,8 @@ import type { ResultValue } from "../../platform/database.js";
 export type NativeRow = (null | bigint | number | string | Buffer)[];
 
 /**
- * Converts the values of libsql's rows to those of `Database`: a bigint becomes a number, and a Buffer a Uint8Array.
- * The rows are changed in place, because copying them would take a third of the time that reading the list takes.
+ * Turns bigint into number, and Buffer into Uint8Array. The rows are changed in place, because copying them would take
+ * a third of the time that reading the list takes.
  */
 export function fromNative(rows: NativeRow[]): readonly (readonly ResultValue[])[] {
   for (const row of rows) {

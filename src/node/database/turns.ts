@@ -1,19 +1,13 @@
 import { DeadlineError, QueueFullError } from "../../platform/database.js";
 import { FairQueue, type FairQueueLimits, type Waiting } from "./fair-queue.js";
 
-/**
- * A piece of work that waits for its turn, or runs: `begin` is called when its turn comes, `refuse` where too much work
- * waits.
- */
+/** Work that waits or runs: `begin` is called when its turn comes, `refuse` if too much work waits. */
 export interface Turn extends Waiting {
   readonly begin: () => void;
   readonly refuse: () => void;
 }
 
-/**
- * Lets pieces of work begin in the order that `FairQueue` decides, as long as `mayBegin` says that any may begin at
- * all.
- */
+/** Lets work begin in the order that `FairQueue` decides, as long as `mayBegin` says that any may begin. */
 export class Turns {
   readonly #queue: FairQueue<Turn>;
   readonly #mayBegin: () => boolean;
@@ -24,8 +18,8 @@ export class Turns {
   }
 
   /**
-   * Resolves when a piece of work may begin; the caller has to pass the turn to `end` when the work has ended. Throws
-   * DeadlineError where waiting takes longer than `withinMs`, and QueueFullError where too much waits.
+   * Resolves when the work may begin; the caller passes the turn to `end` when it has ended. Throws DeadlineError if
+   * waiting takes longer than `withinMs`, and QueueFullError if too much waits.
    */
   take(waiting: Waiting, withinMs: number): Promise<Turn> {
     return new Promise((resolve, reject) => {
@@ -54,12 +48,11 @@ export class Turns {
     this.beginNext();
   }
 
-  /** Whether no work runs at the moment. */
   get isIdle(): boolean {
     return this.#queue.isIdle;
   }
 
-  /** Begins all waiting work that may begin now. To be called when the answer of `mayBegin` may have changed. */
+  /** To be called when the answer of `mayBegin` may have changed. */
   beginNext(): void {
     if (!this.#mayBegin()) return;
     for (let next = this.#queue.next(); next !== undefined; next = this.#queue.next()) next.begin();

@@ -5,8 +5,8 @@ import { isLockFile } from "../database/directory-lock.js";
 
 /**
  * The names of the journals of receipts in a directory. A journal is a subdirectory whose name has 16 hexadecimal
- * digits and that holds nothing but segments and lock files; other subdirectories are not the server's and are left
- * alone. Empty where the directory is missing.
+ * digits and that holds nothing but segments and lock files; others are not the server's and are left alone. Empty if
+ * the directory is missing.
  */
 export async function journalsIn(directory: string): Promise<readonly string[]> {
   const found: string[] = [];
@@ -19,7 +19,7 @@ export async function journalsIn(directory: string): Promise<readonly string[]> 
   return found;
 }
 
-/** The file names of a journal's segments (the files that hold its receipts), oldest first. */
+/** The files that hold a journal's receipts, oldest first. */
 export async function segmentsIn(directory: string): Promise<readonly string[]> {
   const entries = await entriesIn(directory);
   return entries.flatMap((entry) => (entry.isFile() && isSegment(entry.name) ? [entry.name] : [])).sort();
@@ -34,8 +34,8 @@ function entriesIn(directory: string): Promise<readonly Dirent[]> {
 }
 
 /**
- * Removes the directory of a journal whose segments have been stored in the database and deleted. A directory that
- * holds anything else stays.
+ * Removes the directory of a journal whose segments have been stored and deleted. A directory that holds anything else
+ * stays.
  */
 export async function removeJournal(path: string): Promise<void> {
   for (const { name } of await entriesIn(path))
@@ -43,8 +43,8 @@ export async function removeJournal(path: string): Promise<void> {
   try {
     await rmdir(path);
   } catch (error) {
-    // It is no error that the directory is not empty, or is gone already. Another process may be looking for receipts
-    // to recover: it has made a lock file in the directory, and removes the directory itself.
+    // The directory may be gone, or not empty: another process that looks for receipts to recover has made a lock file
+    // in it, and removes the directory itself.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOTEMPTY" && code !== "ENOENT") throw error;
   }

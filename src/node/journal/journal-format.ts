@@ -27,15 +27,14 @@ type Line =
   | { readonly seq: number; readonly receipts: readonly ReceiptValues[]; readonly gaps: readonly Gap[] }
   | { readonly end: number };
 
-/** Makes the journal line that reserves the sequence numbers from `from` to `to - 1`. */
+/** Reserves the sequence numbers from `from` to `to - 1`. */
 export const reservedLine = (from: number, to: number): string => line({ reserved: [from, to] });
-/** Makes the last line of a journal's segment, which says that no sequence number from `next` on was used. */
+/** The last line of a segment: no sequence number from `next` on was used. */
 export const endLine = (next: number): string => line({ end: next });
 
 /**
- * Makes the journal line of an entry (receipts that were appended together) whose first receipt has the sequence number
- * `seq`. The whole entry is one line, so that a write that was cut short leaves none of its receipts: whoever appended
- * the entry was told that it failed.
+ * The line of an entry whose first receipt has the sequence number `seq`. The whole entry is one line, so that a write
+ * that was cut short, which the caller saw fail, leaves none of its receipts.
  */
 export function entryLine(seq: number, { receipts, gaps }: JournalEntry): string {
   return line({ seq, receipts: receipts.map(receiptValues), gaps });
@@ -50,23 +49,20 @@ function checksum(text: string): string {
   return crc32(text).toString(16).padStart(8, "0");
 }
 
-/** The content of a journal's segment, as far as it could be read. */
+/** The content of a segment, as far as it could be read. */
 export interface ReadSegment extends JournalEntry {
-  /** For how many reserved sequence numbers no receipt was found, which is how many receipts are missing at most. */
+  /** How many reserved sequence numbers have no receipt: at most so many receipts are missing. */
   readonly missing: number;
 }
 
-/**
- * Parses the text of a journal's segment, or of some whole lines of it. Lines that are incomplete or damaged are
- * skipped.
- */
+/** Parses a segment, or some whole lines of it. Incomplete or damaged lines are skipped. */
 export function readSegment(text: string): ReadSegment {
   const receipts = new Map<number, Receipt>();
   let requests = 0;
   const gaps: Gap[] = [];
   let from: number | null = null;
   let to = 0;
-  // What follows the last line break is left out: it is empty, or a line that was not written completely.
+  // After the last line break comes nothing, or a line that was not written completely.
   for (const content of text.split("\n").slice(0, -1).map(parseLine)) {
     if (content === null) continue;
     if ("reserved" in content) {
@@ -94,8 +90,8 @@ function parseLine(text: string): Line | null {
 }
 
 /**
- * Reads a piece of a segment, with its receipts as they are stored in the database: sums that are alike in table,
- * minute, method, action and status become one.
+ * Reads a piece of a segment as the database stores it: sums that are alike in table, minute, method, action and status
+ * become one.
  */
 export function readPiece(text: string): ReadSegment {
   const read = readSegment(text);
@@ -103,16 +99,15 @@ export function readPiece(text: string): ReadSegment {
 }
 
 /**
- * About how many characters a piece of a segment has. This must not change between releases: pieces that were stored
- * before a crash would be cut differently afterwards, and so not be recognised as stored already.
+ * About how many characters a piece has. This must not change between releases: pieces that were stored before a crash
+ * would be cut differently afterwards, and so not be recognised as stored already.
  */
 const pieceCharacters = 32_768;
 
 /**
- * Cuts a segment's text into pieces of whole lines, which are stored in the database one after the other. The pieces
- * are small, because objects that live only during one short write are cheap to garbage-collect. The same text always
- * gives the same pieces, because the database recognises what it has stored already by the first receipt that a piece
- * has of each day.
+ * Cuts a segment into pieces of whole lines, which are stored one after the other. The pieces are small, because
+ * objects that live only during one short write are cheap to garbage-collect. The same text always gives the same
+ * pieces, because the database recognises what it has stored already by the first receipt that a piece has of each day.
  */
 export function* piecesOf(text: string): Generator<string> {
   for (let from = 0; from < text.length; ) {

@@ -9,20 +9,15 @@ import type { FileJournalOptions } from "./options.js";
 import { recoverJournals, storeSegment } from "./recover.js";
 import { blockSize, SegmentWriter } from "./segment-writer.js";
 
-/**
- * A sum of receipts is written to the journal at the latest this many milliseconds after its first receipt was added.
- */
+/** A sum is written at the latest this long after its first receipt was added. */
 const sumEveryMs = 1_000;
 /**
- * The journal asks the database how many bytes receipts take there only once in this many collections (moves of
- * segments into the database). In between, it adds up the bytes of what it has stored.
+ * The journal asks the database how many bytes receipts take there only once in this many collections. In between, it
+ * adds up the bytes of what it has stored.
  */
 const collectionsPerLook = 20;
 
-/**
- * Journal entries that are written to the file in one write. `written` resolves for all of them after that write, or
- * rejects where it fails.
- */
+/** Entries that are written to the file in one write. `written` settles for all of them after that write. */
 interface Group {
   readonly entries: JournalEntry[];
   readonly written: Promise<void>;
@@ -31,11 +26,10 @@ interface Group {
 }
 
 /**
- * The journal of receipts (records of what requests used) of one process: a directory with append-only segments, and a
- * lock that is released when the process ends. An appended receipt is in the file before its answer is sent, so it
- * survives the process, and is on the disk within a second. A power failure can lose the receipts of that second; the
- * reserved sequence numbers, which are on the disk, then tell how many are missing at most
- * (`docs/reference/metering.md#receipts`).
+ * The journal of receipts of one process: a directory with append-only segments, and a lock that is released when the
+ * process ends. An appended receipt is in the file before its answer is sent, so it survives the process, and is on the
+ * disk within a second. A power failure can lose the receipts of that second; the reserved sequence numbers, which are
+ * on the disk, then tell how many are missing at most (`docs/reference/metering.md#receipts`).
  */
 export class FileJournal implements Journal {
   readonly #options: FileJournalOptions;
@@ -43,7 +37,7 @@ export class FileJournal implements Journal {
   #pending: Group | null = null;
   readonly #sums = new ReceiptSums();
   #sumsDue = false;
-  /** How many bytes the segments in this journal's directory have. */
+  /** How many bytes the segments of this journal have. */
   #fileBytes = 0;
   #storedBytes = 0;
   #collections = 0;
@@ -55,8 +49,8 @@ export class FileJournal implements Journal {
   }
 
   /**
-   * Makes the journal's directory, and a segment to write to, unless the journal has them already. Throws where that
-   * fails; a later `append` tries again.
+   * Makes the directory and a segment, unless the journal has them already. Throws if that fails; a later `append`
+   * tries again.
    */
   open(): void {
     this.#writer.open();
@@ -100,13 +94,13 @@ export class FileJournal implements Journal {
       await this.collect();
       if (this.#writer.directory !== null) await removeJournal(this.#writer.directory);
     } catch {
-      // A failure is ignored, because nothing is lost: the next start finds the receipts that could not be stored now.
+      // Nothing is lost: the next start finds the receipts that could not be stored now.
     } finally {
       this.#writer.release();
     }
   }
 
-  /** Writes all entries that came since the last flush, and all sums, to the journal in one write. */
+  /** Writes all entries that came since the last flush, and all sums, in one write. */
   #flush(): void {
     const group = this.#pending;
     this.#pending = null;

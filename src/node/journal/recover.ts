@@ -6,15 +6,15 @@ import { journalsIn, removeJournal, segmentsIn } from "./journal-directory.js";
 import { piecesOf, readPiece, readSegment } from "./journal-format.js";
 import type { FileJournalOptions } from "./options.js";
 
-/** What `recoverJournals` has found and stored: the receipts of processes that have ended. */
+/** The receipts of ended processes that `recoverJournals` has stored. */
 export interface Recovered {
   readonly receipts: number;
   readonly gaps: readonly Gap[];
 }
 
 /**
- * Stores the receipts that ended processes have left in the journal's directory, and a gap for each segment where
- * receipts may be missing. Journals of running processes are left alone.
+ * Stores the receipts that ended processes have left, and a gap for each segment that may lack receipts. Journals of
+ * running processes are left alone.
  */
 export async function recoverJournals(options: FileJournalOptions): Promise<Recovered> {
   const recovered: Recovered[] = [];
@@ -24,8 +24,7 @@ export async function recoverJournals(options: FileJournalOptions): Promise<Reco
     if (held === null) continue;
     try {
       for (const name of await segmentsIn(path)) recovered.push(await recoverSegment(options, left, name));
-      // The journal is removed while its lock is held: another process could otherwise lock the directory just before
-      // it disappears.
+      // Without the lock, another process could lock the directory just before it disappears.
       await removeJournal(path);
     } finally {
       held.release();
@@ -55,15 +54,15 @@ async function recoverSegment(
   return { receipts: receipts.length, gaps: found };
 }
 
-/** Reads the receipts of all journals in the directory, including those of running processes, and changes nothing. */
+/** Reads the receipts of all journals, including those of running processes, and changes nothing. */
 export async function readJournals(directory: string): Promise<JournalEntry> {
   const entries: JournalEntry[] = [];
   for (const left of await journalsIn(directory))
     for (const name of await segmentsIn(join(directory, left))) {
-      // A segment that is missing counts as empty: a running server may have stored and deleted it in the meantime.
+      // A running server may have stored and deleted the segment in the meantime.
       const text = await readFile(join(directory, left, name), "utf8").catch(() => "");
-      // The text is cut into the same pieces as for storing, so that a receipt that a server stores in the meantime is
-      // recognised as the same.
+      // The same pieces as for storing, so that a receipt that a server stores in the meantime is recognised as the
+      // same.
       for (const piece of piecesOf(text)) entries.push(readPiece(piece));
     }
   return {
@@ -72,9 +71,7 @@ export async function readJournals(directory: string): Promise<JournalEntry> {
   };
 }
 
-/**
- * Stores the receipts and gaps of a segment's text in the database, and returns about how many bytes they take there.
- */
+/** Stores a segment's text, and returns about how many bytes it takes in the database. */
 export async function storeSegment(store: FileJournalOptions["store"], text: string): Promise<number> {
   let bytes = 0;
   for (const piece of piecesOf(text)) {
@@ -85,7 +82,6 @@ export async function storeSegment(store: FileJournalOptions["store"], text: str
   return bytes;
 }
 
-/** Stores a journal entry unless it is empty. */
 async function storeSome(store: FileJournalOptions["store"], entry: JournalEntry): Promise<void> {
   if (entry.receipts.length > 0 || entry.gaps.length > 0) await store(entry);
 }

@@ -9,25 +9,25 @@ import { endLine, entryLine, reservedLine } from "./journal-format.js";
 import type { FileJournalOptions } from "./options.js";
 import { syncToDisk } from "./sync-to-disk.js";
 
-/** How many sequence numbers for receipts are reserved at once. A crash leaves a gap of at most two such blocks. */
+/** How many sequence numbers are reserved at once. A crash leaves a gap of at most two such blocks. */
 export const blockSize = 1_000;
 /**
- * Once a segment (a file of the journal) has more bytes than this, the next one is begun. Segments are kept small
- * because each is read back as a whole before it is stored.
+ * Once a segment has more bytes than this, the next one is begun. Segments are small because each is read back as a
+ * whole before it is stored.
  */
 const segmentBytesMax = 196_608;
-/** A receipt that was written to a segment is on the disk after this many milliseconds at the latest. */
+/** A written receipt is on the disk after this time at the latest. */
 const syncEveryMs = 1_000;
-/** After a failure the writer waits this many milliseconds before it tries to open a new segment. */
+/** How long the writer waits after a failure before it tries to open a new segment. */
 const reopenAfterMs = 250;
 
 interface Segment {
   readonly file: number;
   readonly name: string;
   bytes: number;
-  /** Whether anything was written to this segment beside its first line, which reserves sequence numbers. */
+  /** Whether anything besides the first reservation was written. */
   written: boolean;
-  /** Sequence numbers below this one are reserved, and the line that reserves them is on the disk. */
+  /** Sequence numbers below this one are reserved on the disk. */
   reserved: number;
 }
 
@@ -50,17 +50,17 @@ export class SegmentWriter {
     this.#options = options;
   }
 
-  /** The directory of the segments; null as long as this writer holds none. */
+  /** The locked directory of the segments. */
   get directory(): string | null {
     return this.#held?.directory ?? null;
   }
 
-  /** The segment that is being written; null where there is none. */
+  /** The segment that is being written. */
   get segment(): Readonly<Pick<Segment, "name" | "bytes">> | null {
     return this.#segment;
   }
 
-  /** Makes the directory, and a segment to write to, unless they exist already. Throws where that fails. */
+  /** Makes the directory and a segment, unless they exist already. Throws if that fails. */
   open(): void {
     if (this.#closed) throw new Error("the journal is closed");
     if (this.#segment !== null) return;
@@ -74,17 +74,14 @@ export class SegmentWriter {
     }
   }
 
-  /**
-   * Returns how many more receipts can be written without waiting for the disk. Throws where there is no segment and
-   * none can be opened.
-   */
+  /** How many more receipts can be written without waiting for the disk. Throws if no segment can be opened. */
   reservedLeft(): number {
     return this.#opened().reserved - this.#next;
   }
 
   /**
-   * Writes an entry whose receipts take `count` sequence numbers, in one write, and returns how many bytes it has.
-   * Throws where the entry is not written.
+   * Writes an entry whose receipts take `count` sequence numbers in one write, and returns its bytes. Throws if it is
+   * not written.
    */
   write(entry: JournalEntry, count: number): number {
     let bytes: number;
@@ -97,8 +94,7 @@ export class SegmentWriter {
     try {
       this.#prepareNext(this.#segment!);
     } catch {
-      // A failure to prepare the next write is not passed on: the entry is written already, and would otherwise be
-      // written a second time.
+      // The entry is written already; if this failure was passed on, it would be written a second time.
       this.#abandon();
     }
     return bytes;
@@ -141,10 +137,7 @@ export class SegmentWriter {
     return { file, name, bytes: text.length, written: false, reserved };
   }
 
-  /**
-   * Returns the segment that entries are written to, and opens one where there is none. Throws where no segment can be
-   * opened, or where the last one failed less than `reopenAfterMs` ago.
-   */
+  /** Throws if no segment can be opened, or the last one failed less than `reopenAfterMs` ago. */
   #opened(): Segment {
     if (this.#segment === null && this.#options.clock.elapsed() - this.#failedAtMs < reopenAfterMs)
       throw new Error("the journal is not open");
@@ -154,7 +147,7 @@ export class SegmentWriter {
 
   #write(entry: JournalEntry, count: number): number {
     const segment = this.#opened();
-    // A segment whose file somebody has deleted is refused: what is written to it would be lost when the process ends.
+    // Somebody has deleted the file: what is written to it would be lost when the process ends.
     if (fstatSync(segment.file).nlink === 0) throw new Error("the journal's segment has been removed");
     if (this.#next + count > segment.reserved) this.#reserveNow(segment, count);
     const line = entryLine(this.#next, entry);
@@ -172,9 +165,7 @@ export class SegmentWriter {
     else if (segment.reserved - this.#next < blockSize / 2) this.#reserveSoon(segment);
   }
 
-  /**
-   * Reserves sequence numbers for `count` receipts and one more block, and blocks until the reservation is on the disk.
-   */
+  /** Reserves sequence numbers for `count` receipts and one more block, and blocks until they are on the disk. */
   #reserveNow(segment: Segment, count: number): void {
     const to = this.#next + count + blockSize;
     writeAll(segment.file, reservedLine(segment.reserved, to));
@@ -183,8 +174,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Reserves the next block of sequence numbers in the background, before the last ones are used up, so that hardly
-   * any answer has to wait for the disk.
+   * Reserves the next block in the background, before the last one is used up, so that hardly any answer waits for the
+   * disk.
    */
   #reserveSoon(segment: Segment): void {
     if (this.#reserving) return;
@@ -206,7 +197,7 @@ export class SegmentWriter {
     });
   }
 
-  /** Stops writing to the current segment after a failure. The receipts in it are collected into the database later. */
+  /** Stops writing to the segment after a failure. Its receipts are collected into the database later. */
   #abandon(): void {
     if (this.#segment === null) return;
     this.#failedAtMs = this.#options.clock.elapsed();
@@ -227,7 +218,6 @@ export class SegmentWriter {
   }
 }
 
-/** Makes a new directory for the segments of a journal, and locks it. */
 function holdDirectory({ directory: parent, random }: FileJournalOptions) {
   const directory = join(parent, toHex(random.bytes(8)));
   makePrivateDirectory(directory);
@@ -236,7 +226,7 @@ function holdDirectory({ directory: parent, random }: FileJournalOptions) {
   return { directory, lock };
 }
 
-/** Writes all of the text to an open file, and returns its length in bytes. */
+/** Returns the number of bytes. */
 function writeAll(file: number, text: string): number {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
@@ -247,6 +237,6 @@ function closeQuietly(file: number): void {
   try {
     closeSync(file);
   } catch {
-    // A failure to close the file is ignored: what was written is in it, and the file is not used again.
+    // What was written is in the file, which is not used again.
   }
 }

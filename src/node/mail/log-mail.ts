@@ -5,7 +5,7 @@ import type { Clock, MailTransport } from "../../platform/platform.js";
 import { makePrivateDirectory, privateFile } from "../private-files.js";
 import { mimeMessage } from "./mime-message.js";
 
-/** What the mail transport for development needs: where it writes messages, and how it prints. */
+/** What the mail transport for development needs. */
 export interface LogMailOptions {
   readonly directory: string;
   readonly clock: Clock;
@@ -14,14 +14,13 @@ export interface LogMailOptions {
 }
 
 /**
- * The mail transport of `mail.transport = "log"`, for development: writes each message to an .eml file, and prints its
- * recipient, its subject and the link that it holds, if any. Anyone who can read the file or the printed lines can
- * follow the link.
+ * The transport of `mail.transport = "log"`, for development: writes each message to an .eml file, and prints its
+ * recipient, its subject and its link, if any. Anyone who can read the file or the printed lines can follow the link.
  */
 export function logMail({ directory, clock, print }: LogMailOptions): MailTransport {
   return {
     send: async (message) => {
-      // The mail library is loaded with the first mail, to keep the server's start short.
+      // Loaded with the first mail, to keep the server's start short.
       const { createTransport } = await import("nodemailer");
       const composer = createTransport({ streamTransport: true, buffer: true });
       const { message: source } = await composer.sendMail(mimeMessage(message, { eightBit: true }));

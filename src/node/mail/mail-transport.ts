@@ -8,9 +8,9 @@ import { httpMail } from "../../remote/http-mail.js";
 import { logMail } from "./log-mail.js";
 import { smtpMail } from "./smtp.js";
 
-/** What mail transports (ways to send mail, such as SMTP) need from the runtime. */
+/** What mail transports need from the runtime. */
 export interface MailSurroundings {
-  /** The project's directory, to which paths in svc.toml are relative. */
+  /** Paths in svc.toml are relative to this directory. */
   readonly directory: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly clock: Clock;
@@ -20,9 +20,8 @@ export interface MailSurroundings {
 }
 
 /**
- * Makes the transport that `mail.transport` of svc.toml names (`docs/reference/configuration.md#mail`). Throws
- * ProblemsError where an environment variable that the transport needs is missing, or should hold the URL of an SMTP
- * server and does not.
+ * Makes the transport that `mail.transport` names (`docs/reference/configuration.md#mail`). Throws ProblemsError if an
+ * environment variable that it needs is missing, or should hold the URL of an SMTP server and does not.
  */
 export function mailTransport({ mail }: Config, surroundings: MailSurroundings): MailTransport {
   const { directory, environment, clock, fetch, print } = surroundings;
@@ -54,8 +53,8 @@ export function mailTransport({ mail }: Config, surroundings: MailSurroundings):
 const held = { smtp_url_env: "the SMTP server's URL", http_token_env: "the mail service's token" } as const;
 
 /**
- * Whether a delivery must fail where the mail server offers no TLS. It must where a password is sent to another host:
- * otherwise somebody in between could hide that the server offers TLS, and read the password.
+ * If a password is sent to another host, a delivery without TLS must fail: otherwise somebody in between could hide
+ * that the server offers TLS, and read the password.
  */
 function mustEncrypt(url: string): boolean {
   const { username, hostname } = new URL(url);

@@ -1,6 +1,6 @@
 import type { MailMessage } from "../../platform/platform.js";
 
-/** What the mail server that takes a message can handle. */
+/** What the mail server can handle. */
 export interface MimeOptions {
   /** Whether parts with non-ASCII text may be sent unencoded; a mail server need not accept that (RFC 6152). */
   readonly eightBit: boolean;
@@ -8,20 +8,20 @@ export interface MimeOptions {
 
 /**
  * Turns a mail into nodemailer's format. A part whose lines are short enough is sent unencoded, so that a link stays
- * whole on its line: nodemailer itself would break lines of more than 76 characters. A part with non-ASCII text is left
- * to nodemailer nevertheless where `eightBit` is false.
+ * whole on its line: nodemailer itself would break lines of more than 76 characters. Without `eightBit`, a part with
+ * non-ASCII text is left to nodemailer nevertheless.
  */
 export function mimeMessage({ from, to, subject, text, html }: MailMessage, options: MimeOptions) {
   return {
     from,
-    // The recipient is given as an object, because nodemailer would parse a string as a list of addresses.
+    // nodemailer would parse a string as a list of addresses.
     to: { name: "", address: to },
     subject,
     alternatives: [part("text/plain", text, options), part("text/html", html, options)],
   };
 }
 
-/** The maximum length of a line of a mail, in bytes without the line break (RFC 5322, section 2.1.1). */
+/** The maximum length of a line, in bytes without the line break (RFC 5322, section 2.1.1). */
 const lineBytesMax = 998;
 
 function part(type: "text/plain" | "text/html", content: string, { eightBit }: MimeOptions) {

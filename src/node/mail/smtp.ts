@@ -1,19 +1,19 @@
 import type { MailTransport } from "../../platform/platform.js";
 import { mimeMessage } from "./mime-message.js";
 
-/** Which mail server mails are sent through, and under what conditions a delivery fails. */
+/** The mail server, and when a delivery fails. */
 export interface SmtpOptions {
-  /** The mail server's URL: `smtp://user:password@host:port`, or `smtps://…`. */
+  /** `smtp://user:password@host:port`, or `smtps://…`. */
   readonly url: string;
-  /** Whether a delivery fails where the mail server does not offer STARTTLS (RFC 3207); false by default. */
+  /** Whether a delivery fails if the mail server does not offer STARTTLS (RFC 3207); false by default. */
   readonly requireTLS?: boolean;
-  /** Time limit for a whole delivery of a mail, in milliseconds; 30,000 by default. */
+  /** For a whole delivery of a mail, in milliseconds; 30,000 by default. */
   readonly deadlineMs?: number;
 }
 
 /**
- * Makes the mail transport of `mail.transport = "smtp"`. Opens a connection per message. A message counts as accepted
- * when the server has replied so to its data (RFC 5321, section 4.1.1.4).
+ * The transport of `mail.transport = "smtp"`, with a connection per message. A message counts as accepted when the
+ * server has replied so to its data (RFC 5321, section 4.1.1.4).
  */
 export function smtpMail({ url, requireTLS = false, deadlineMs = 30_000 }: SmtpOptions): MailTransport {
   const timeouts = {
@@ -24,7 +24,7 @@ export function smtpMail({ url, requireTLS = false, deadlineMs = 30_000 }: SmtpO
   };
   return {
     send: async (message) => {
-      // The mail library is loaded with the first mail, to keep the server's start short.
+      // Loaded with the first mail, to keep the server's start short.
       const { createTransport } = await import("nodemailer");
       const transport = createTransport({ url, ...timeouts, requireTLS });
       let timer: NodeJS.Timeout | undefined;
@@ -46,8 +46,8 @@ export function smtpMail({ url, requireTLS = false, deadlineMs = 30_000 }: SmtpO
 }
 
 /**
- * Returns the error of a delivery as it may be logged. An error that is a reply of the mail server is replaced by one
- * with only the reply's status, not its text, which often repeats the recipient's address and can hold line breaks.
+ * The error as it may be logged: of a reply of the mail server only the status, not the text, which often repeats the
+ * recipient's address and can hold line breaks.
  */
 function withoutReply(error: unknown): unknown {
   const { code, responseCode, command } = error as { code?: string; responseCode?: number; command?: string };

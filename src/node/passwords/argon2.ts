@@ -11,10 +11,10 @@ interface WaitingHash extends HashTurn {
 }
 
 /**
- * Makes the hasher of passwords. It uses native libraries in libuv's thread pool: Argon2id, and bcrypt for imported
- * users. Only one hash is computed at a time, so that logins neither block the event loop nor take 19 MiB each at once.
- * At most `queueMax` (64 by default) more passwords wait, and `HashQueue` decides which ones; for the others
- * HasherBusyError is thrown. `close` refuses the waiting passwords and waits for the hash that is being computed.
+ * Hashes with native libraries in libuv's thread pool: Argon2id, and bcrypt for imported users. Only one hash is
+ * computed at a time, so that logins neither block the event loop nor take 19 MiB each at once. At most `queueMax` (64
+ * by default) more passwords wait, and `HashQueue` decides which ones; the others get HasherBusyError. `close` refuses
+ * the waiting passwords and waits for the hash that is being computed.
  */
 export function createArgon2({ queueMax = 64 }: { queueMax?: number } = {}): PasswordHasher & {
   close(): Promise<void>;
@@ -49,21 +49,17 @@ export function createArgon2({ queueMax = 64 }: { queueMax?: number } = {}): Pas
 
 const closedError = () => new Error("the password hasher is closed");
 
-/**
- * Computes the hash of a password. The library for it is loaded with the first password, to keep the server's start
- * short.
- */
+/** Each library is loaded with the first password, to keep the server's start short. */
 async function computeHash(job: HashJob): Promise<Uint8Array> {
   if (job.kind === "bcrypt") {
     const { hash } = await import("@node-rs/bcrypt");
     return parseBcrypt(await hash(job.password, job.costFactor, job.salt))!.hash;
   }
   const { password, salt, memoryKib, passes, lanes, hashBytes } = job;
-  // An empty password is refused on Node too, because the library that hashes on Workers, hash-wasm, refuses it.
+  // hash-wasm, which hashes on Workers, refuses an empty password, too.
   if (password.length === 0) throw new Error("the password cannot be hashed");
   const { hashRaw } = await import("@node-rs/argon2");
-  // The call names neither algorithm nor version, because the library's defaults are the wanted ones: Argon2id and
-  // version 19.
+  // The library's defaults are the wanted algorithm and version: Argon2id, version 19.
   return hashRaw(password, {
     salt,
     memoryCost: memoryKib,

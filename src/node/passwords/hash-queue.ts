@@ -1,18 +1,15 @@
 import type { HashTurn } from "../../platform/platform.js";
 
-/**
- * Where all places in the queue are taken, a client address with fewer passwords waiting than this takes a place from
- * an address with more waiting than this.
- */
+/** In a full queue, an address with fewer passwords waiting than this takes a place from an address with more. */
 const ownPlaces = 8;
 
 /**
- * Decides which of the waiting passwords is hashed next, and which is refused where all places are taken. Sign-ins come
- * before registrations. Within each of these two kinds, client addresses take turns. Where all places are taken, a new
- * sign-in takes the place of a registration. If no registration waits, or the new password is itself for a
- * registration, an address with fewer than `ownPlaces` passwords of that kind waiting takes a place from an address
- * with more than `ownPlaces`, and an address with none waiting takes a place from the address with the most, if that
- * has more than one. Otherwise the new password is refused (`docs/reference/limits.md#users-keys-and-mails`).
+ * Decides which of the waiting passwords is hashed next, and which is refused if all places are taken. Sign-ins come
+ * before registrations. Within each of these two kinds, client addresses take turns. In a full queue, a new sign-in
+ * takes the place of a registration. If no registration waits, or the new password is itself for a registration, an
+ * address with fewer than `ownPlaces` passwords of that kind waiting takes a place from an address with more than
+ * `ownPlaces`, and an address with none waiting takes a place from the address with the most, if that has more than
+ * one. Otherwise the new password is refused (`docs/reference/limits.md#users-keys-and-mails`).
  */
 export class HashQueue<W extends HashTurn> {
   readonly #placesMax: number;
@@ -23,7 +20,7 @@ export class HashQueue<W extends HashTurn> {
     this.#placesMax = placesMax;
   }
 
-  /** Whether `add` would keep this password in the queue, rather than refuse it. */
+  /** Whether `add` would keep this password in the queue. */
   hasRoomFor({ address, isFor }: HashTurn): boolean {
     if (this.#count < this.#placesMax) return true;
     if (isFor === "sign_in" && this.#registrations.count > 0) return true;
@@ -34,8 +31,8 @@ export class HashQueue<W extends HashTurn> {
   }
 
   /**
-   * Puts a password into the queue. Returns the password that has to be refused for it, which may be the added one
-   * itself; null where there is room for all.
+   * Returns the password that has to be refused for the added one, which may be that one itself; null if there is room
+   * for all.
    */
   add(work: W): W | null {
     if (!this.hasRoomFor(work)) return work;
@@ -45,7 +42,7 @@ export class HashQueue<W extends HashTurn> {
     return line.removeLast(line.longest());
   }
 
-  /** Takes the password whose turn it is out of the queue, to be hashed now. Undefined where none waits. */
+  /** Takes the next password out of the queue, to be hashed now. */
   next(): W | undefined {
     return this.#signIns.next() ?? this.#registrations.next();
   }
@@ -60,13 +57,13 @@ export class HashQueue<W extends HashTurn> {
 }
 
 /**
- * Passwords that wait to be hashed, of several client addresses that take turns. Those of one address are hashed in the
- * order in which they came.
+ * Waiting passwords of several client addresses that take turns. Those of one address are hashed in the order in which
+ * they came.
  */
 class AddressLines<W extends HashTurn> {
   /**
-   * The waiting passwords by client address, oldest first. The map's order is the order of the addresses' turns, and it
-   * holds only addresses with waiting passwords.
+   * By client address, oldest first. The map's order is that of the turns, and it holds only addresses with waiting
+   * passwords.
    */
   readonly #waiting = new Map<string, W[]>();
   #count = 0;
@@ -99,8 +96,8 @@ class AddressLines<W extends HashTurn> {
   }
 
   /**
-   * The address with the most waiting passwords. Of several with equally many it is the one whose turn comes first; it
-   * is an empty text where no password waits.
+   * The address with the most waiting passwords; of several, the one whose turn comes first. An empty text if no
+   * password waits.
    */
   longest(): string {
     let longest = "";
@@ -108,7 +105,7 @@ class AddressLines<W extends HashTurn> {
     return longest;
   }
 
-  /** Takes the newest password of an address out of the line. The address must have one waiting. */
+  /** Takes out the newest password of an address, which must have one. */
   removeLast(address: string): W {
     const line = this.#waiting.get(address)!;
     const work = line.pop()!;

@@ -4,9 +4,9 @@ import { createRequire } from "node:module";
 import { computeHash } from "../compute-hash.js";
 
 // A step of the build. workerd does not compile WebAssembly at run time, so the binaries that hash-wasm contains as
-// texts are extracted and imported as modules. This step writes three things beside this file: each binary that is
-// used; modules.js, which maps the SHA-256 of each binary to its module; and hash-wasm.js, a copy of hash-wasm in which
-// the SHA-256 of each binary stands in its place.
+// texts become modules. This step writes next to this file: each binary that is used; modules.js, which maps the
+// SHA-256 of each binary to its module; and hash-wasm.js, a copy of hash-wasm with the SHA-256 of each binary in its
+// place.
 
 const digestOf = (binary: Uint8Array) => createHash("sha256").update(binary).digest();
 

@@ -1,5 +1,5 @@
 /**
- * The compiled WebAssembly modules of hash-wasm. The key of each is the SHA-256 of its binary in hexadecimal.
- * extract.ts writes this module during the build.
+ * The compiled WebAssembly modules of hash-wasm, by the SHA-256 of their binary in hexadecimal. extract.ts writes this
+ * module during the build.
  */
 export const modules: ReadonlyMap<string, WebAssembly.Module>;
