@@ -22,41 +22,28 @@ import {
 } from "../tables/row/row-write.js";
 import { unknownReference } from "../tables/together/step.js";
 
-/**
- * One of the writes of a request that asks for several: what `askedWrite` has made of the `{op, table, …}` in the
- * request (docs/reference/http.md#batch).
- */
+/** One of several writes of a request, read from `{op, table, …}` (docs/reference/http.md#batch). */
 export interface AskedWrite {
   readonly write: RowWrite;
-  /**
-   * The references in this write, such as `{"$ref": "0.id"}`: columns of rows with which earlier writes of the request
-   * are answered.
-   */
   readonly references: readonly ResultReference[];
 }
 
-/**
- * A reference such as `{"$ref": "0.id"}`: it stands for the value of a column, in the row with which an earlier write
- * of the same request is answered.
- */
+/** A reference such as `{"$ref": "0.id"}`: the value of a column in the row with which an earlier write is answered. */
 export interface ResultReference {
-  /** Which write of the request is referred to, counted from 0. */
+  /** The index of the earlier write, from 0. */
   readonly at: number;
   readonly column: Column;
   readonly isKey: boolean;
 }
 
-/**
- * Returns the name under which the value of a reference is put aside during the transaction, for the writes that refer
- * to it.
- */
+/** The name under which the value of a reference is put aside during the transaction. */
 export function referenceName({ at, column }: ResultReference): string {
   return `ref.${at}.${column.name}`;
 }
 
 /**
- * Finds the table that a write of a request names. Refuses with 404 a table that does not exist, or that the database
- * engine cannot read (`Unsupported`), and with 400 anything but a name. The caller's rights are not looked at.
+ * Finds the table that a write names. Refuses with 404 a table that does not exist or that the database engine cannot
+ * read (`Unsupported`), and with 400 anything but a name. It does not look at the caller's rights.
  */
 export function tableOf(sent: unknown, { schema, catalog }: LiveProject): Table | Refusal {
   const name = isObject(sent) ? sent.table : undefined;
@@ -74,20 +61,17 @@ const members = {
   delete: ["op", "table", "key", "base"],
 } as const satisfies Partial<Record<RuleAction, readonly string[]>>;
 
-/** What is needed to read one write of a request that has several. */
+/** What is needed to read one of several writes of a request. */
 export interface Asking {
   readonly asked: ApiRequest;
   readonly execution: WriteExecution;
-  /** The writes that stand before this one in the request. This one may refer to their answers. */
+  /** The writes before this one in the request: this one may refer to their answers. */
   readonly earlier: readonly AskedWrite[];
-  /** Whether a write may have the member `base`, by which a client says what it believes the stored row to be. */
+  /** Whether a write may have the member `base`: what the client believes the stored row to be. */
   readonly takesBase: boolean;
 }
 
-/**
- * Reads one write of a request that has several. Refuses a write that is malformed, and one that the caller may not do
- * whatever the table holds.
- */
+/** Refuses a write that is malformed, and one that the caller may not do whatever the table holds. */
 export function askedWrite(sent: unknown, asking: Asking): AskedWrite | Refusal {
   const { asked, execution, takesBase } = asking;
   if (!isObject(sent)) return badRequest("expected a JSON object");
@@ -124,10 +108,7 @@ export function askedWrite(sent: unknown, asking: Asking): AskedWrite | Refusal 
   return isRefusal(written) ? written : { write: written, references: resolved.references };
 }
 
-/**
- * Reads the member `base` of a write, which says what the client believes the stored row to be. Refuses columns that
- * the caller may not read.
- */
+/** Reads the member `base` of a write. Refuses columns that the caller may not read. */
 function expectedValues(sent: unknown, access: Access): Expected | Refusal {
   if (!isObject(sent)) return badRequest("base: expected an object of columns");
   const values = new Map<string, SqlValue>();
@@ -141,10 +122,7 @@ function expectedValues(sent: unknown, access: Access): Expected | Refusal {
   return values.size === 0 ? badRequest("base: expected at least one column") : { kind: "values", values };
 }
 
-/**
- * Reads columns of a write in which references such as `{"$ref": "0.id"}` may stand for values, and collects the
- * references.
- */
+/** Reads columns of a write in which references may stand for values, and collects the references. */
 class Resolved {
   readonly references: ResultReference[] = [];
   readonly #names = new Map<string, string>();
@@ -159,9 +137,9 @@ class Resolved {
   }
 
   /**
-   * Returns the columns and values in a member of the write, such as `values`. In the place of each reference stands a
-   * value of the column's type that passes the checks: the true value is known only when the statements run. A JSON
-   * column takes no reference: there `{"$ref": …}` is itself the value.
+   * Returns the columns of a member such as `values`. A value of the column's type that passes the checks stands in for
+   * each reference: its true value is known only when the statements run. A JSON column takes no reference: there
+   * `{"$ref": …}` is itself the value.
    */
   body(sent: unknown, member: string): Readonly<Record<string, unknown>> | Refusal {
     if (!isObject(sent)) return badRequest(`${member}: expected an object of columns`);
@@ -201,7 +179,7 @@ class Resolved {
   }
 }
 
-/** The path in a reference, `0.id` of `{"$ref": "0.id"}`; null for any value that is no reference. */
+/** The path in a reference, `0.id` of `{"$ref": "0.id"}`; null for any other value. */
 function pathOf(value: unknown): string | null {
   if (!isObject(value)) return null;
   const [member, ...others] = Object.keys(value);

@@ -13,10 +13,7 @@ import { keptReferences } from "./references.js";
 /** How many writes one request to `/api/_svc/batch` has at most. */
 const batchWritesMax = 100;
 
-/**
- * `POST /api/_svc/batch`: carries out several writes as one transaction, all of them or none
- * (docs/reference/http.md#batch).
- */
+/** `POST /api/_svc/batch`: several writes as one transaction, all or none (docs/reference/http.md#batch). */
 export async function batch(asked: ApiRequest): Promise<Response | Refusal> {
   const { services, request, attempt, project } = asked;
   const condition = withoutPreconditions(request.headers);
@@ -50,10 +47,7 @@ export async function batch(asked: ApiRequest): Promise<Response | Refusal> {
   return jsonText(body, 200, replayedHeader(once.outcome === "replayed"));
 }
 
-/**
- * The array `operations` in the body of a request, with 1 to `max` members. Refuses a body that has other members, or
- * another array.
- */
+/** Reads `operations`, an array of 1 to `max` members. Refuses a body with other members. */
 function operationsIn(body: unknown, max: number): readonly unknown[] | Refusal {
   if (!isObject(body)) return badRequest("expected a JSON object as the body");
   const { operations, ...others } = body;
@@ -64,10 +58,7 @@ function operationsIn(body: unknown, max: number): readonly unknown[] | Refusal 
     : badRequest(`operations: expected an array of 1 to ${max}`);
 }
 
-/**
- * The names of the tables to which the writes of a request go, sorted and separated by commas. Metering records them as
- * the table of the request.
- */
+/** The tables to which writes go, sorted and separated by commas. Metering records them as the table of the request. */
 export function tablesOf(sent: readonly unknown[], { project }: Pick<ApiRequest, "project">): string {
   const names = sent.flatMap((each) => {
     const table = tableOf(each, project);

@@ -33,22 +33,18 @@ const mutationsMax = 100;
 /** How many operations all mutations of one push have together at most: on Node, and on a Worker. */
 const pushedOperationsMax = { node: 1_000, worker: 200 } as const;
 
-/**
- * A mutation that a client pushes: writes (`operations`) that are carried out together, numbered by the client in its
- * own count.
- */
+/** Writes that are carried out together, numbered by the client in its own count. */
 interface Mutation {
   readonly id: number;
   readonly operations: readonly unknown[];
   readonly hash: string;
 }
 
-/** What the answer to a push says of one of its mutations. */
+/** What the answer to a push says of one mutation. */
 interface Told {
   readonly id: number;
-  /** What became of the mutation, as JSON text. */
   readonly json: string;
-  /** How many rows the JSON of the mutation's result contains. */
+  /** How many rows `json` contains. */
   readonly rows: number;
 }
 
@@ -77,8 +73,8 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
     try {
       let next = known !== null && mutation.id <= known.lastId ? null : await carryOut(mutation, pushing);
       if (next === null && known === null) {
-        // This mutation was not carried out, because it is not the client's next one. If it is the first of the push,
-        // all mutations of the push are compared with what is known of the client. A later one ends the push.
+        // This mutation is not the client's next one. If it is the first of the push, all mutations of the push are
+        // compared with what is known of the client. A later one ends the push.
         if (i > 0) break;
         known = await lookUp(mutations, pushing);
         const refusal = misfit(mutations, known);
@@ -88,8 +84,8 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
       if (next === null) break;
       told.push(next);
     } catch (error) {
-      // The database has become unavailable. The mutations before this one are recorded, and the answer tells of them;
-      // the client will send the others again. Where there are none before it, the error is passed on.
+      // The database has become unavailable. If mutations before this one were recorded, the answer tells of them, and
+      // the client will send the others again.
       if (!(error instanceof UnavailableError) || told.length === 0) throw error;
       break;
     }
@@ -105,7 +101,6 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
 
 const notSignedIn = new Refusal("unauthorized", "sign in to push, as mutations belong to who sends them");
 
-/** What is needed to carry out the mutations of one push. */
 interface Pushing {
   readonly asked: ApiRequest;
   readonly execution: WriteExecution;
@@ -149,8 +144,7 @@ function gap(expected: number): Refusal {
 }
 
 /**
- * Carries out a mutation, or records that it is refused, if it is the client's next one. Null where it is not, so that
- * nothing was done.
+ * Carries out a mutation, or records that it is refused. Null, and nothing done, if it is not the client's next one.
  */
 async function carryOut(mutation: Mutation, pushing: Pushing): Promise<Told | null> {
   const writes = writesOf(mutation, pushing);
@@ -186,10 +180,7 @@ async function carryOut(mutation: Mutation, pushing: Pushing): Promise<Told | nu
   }
 }
 
-/**
- * Reads the writes of a mutation. If one of them is refused even before the database is asked, returns the refusal of
- * the whole mutation.
- */
+/** Returns the refusal of the whole mutation if a write is refused before the database is asked. */
 function writesOf(
   mutation: Mutation,
   { asked, execution }: Pushing,
@@ -203,16 +194,10 @@ function writesOf(
   return writes;
 }
 
-/**
- * A mutation that is refused for good: the server records `result`, and answers with it when the client sends the
- * mutation again.
- */
+/** A mutation that is refused for good: the server answers with `result` when the client sends it again. */
 interface RefusedMutation {
   readonly result: Recorded;
-  /**
-   * The write that was refused because the stored row is not what the client believes it to be (`base`); null where the
-   * mutation is refused for another reason.
-   */
+  /** The write whose `base` differs from the stored row; null if the mutation is refused for another reason. */
   readonly conflicting: RowWrite | null;
 }
 
@@ -233,10 +218,7 @@ function refusedBy(
   };
 }
 
-/**
- * Records that a mutation is refused, and returns what the answer says of it. Null where it is not the client's next
- * one, so that nothing was recorded.
- */
+/** Records that a mutation is refused. Null, and nothing recorded, if it is not the client's next one. */
 async function refuse(
   { id, hash }: Mutation,
   { result, conflicting }: RefusedMutation,
@@ -269,8 +251,7 @@ async function tellRefused(
 }
 
 /**
- * The row to which a refused write was to be done, as it is now, in JSON; null where it does not exist or the caller
- * may not read it.
+ * The row that a refused write is about, as it is now, in JSON; null if there is none or the caller may not read it.
  */
 async function currentOf({ access, key }: RowWrite, { asked, execution }: Pushing): Promise<string | null> {
   const reading = accessTo(asked, access.table, "read", execution.nowMs);
@@ -280,10 +261,7 @@ async function currentOf({ access, key }: RowWrite, { asked, execution }: Pushin
   return isRefusal(row) ? null : row;
 }
 
-/**
- * The row to show for a write in the answer to a push; for a delete, its key. Null where the caller may not read the
- * row.
- */
+/** The row that the answer shows for a write; for a delete, its key. Null if the caller may not read the row. */
 function shownRow(json: string, { kind, access }: RowWrite): string | null {
   if (kind === "delete") return json;
   if (access.writeOnlyKey) return null;
@@ -296,8 +274,8 @@ async function lookUp(mutations: readonly Mutation[], { execution, name }: Pushi
 }
 
 /**
- * Returns the refusal of a push whose mutations cannot follow those that the server knows of the client: one is missing
- * between them, one was sent with other operations before, or the caller has too many clients. Null where they can.
+ * Refuses a push whose mutations cannot follow those that the server knows: one is missing between them, one was sent
+ * before with other operations, or the caller has too many clients. Null if they can.
  */
 function misfit(mutations: readonly Mutation[], { lastId, mutations: known }: Known): Refusal | null {
   const first = mutations[0]!.id;
@@ -318,9 +296,8 @@ const tooManyClients = new Refusal("rate_limited", `a caller has at most ${clien
 });
 
 /**
- * Returns what the answer says of a mutation that an earlier push has carried out, or had refused: that it is a
- * duplicate, without its rows, or once more why it was refused. It is a duplicate, too, where the outcome is no longer
- * recorded.
+ * What the answer says of a mutation that an earlier push carried out or had refused: a duplicate, without its rows, or
+ * again why it was refused. It is a duplicate, too, if the outcome is no longer recorded.
  */
 async function repeated(mutation: Mutation, { mutations }: Known, pushing: Pushing): Promise<Told> {
   const { id } = mutation;

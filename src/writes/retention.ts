@@ -2,16 +2,10 @@ import type { Platform } from "../platform/platform.js";
 import { retirePushes } from "./ledger.js";
 
 const rowsMax = 500;
-/**
- * How many batches of rows one call deletes at most, so that it ends even where new rows come as fast as old ones are
- * deleted.
- */
+/** How many times one call deletes `rowsMax` rows at most, so that it ends even if new rows come as fast. */
 const roundsMax = 200;
 
-/**
- * Deletes what became of pushed mutations, and clients that push, when they are old enough (`retirePushes`). The server
- * calls it every minute or so.
- */
+/** Deletes old results of mutations and old clients (`retirePushes`). The server calls it every minute or so. */
 export async function retireMutations({
   database,
   clock,

@@ -5,10 +5,7 @@ import type { ServiceEndpoints } from "../tables/routes/routes.js";
 import { batch } from "./batch.js";
 import { push } from "./push.js";
 
-/**
- * Returns the endpoints `batch` and `push`, for several writes that belong together: a map from the last segment of
- * their path to their handler.
- */
+/** The endpoints `batch` and `push`, by the last segment of their path. */
 export function writesEndpoints(services: ApiServices): ServiceEndpoints {
   return new Map([
     ["batch", byMethod({ POST: (c: Context) => answered(services, c.req.raw, batch) })],
