@@ -22,16 +22,16 @@ import { type AskedPull, parsePull, pulledBy } from "./pull-request.js";
 import type { SharedPages } from "./shared-pages.js";
 import type { Streams, SyncCounts } from "./streams.js";
 
-/** The services that the sync endpoints use. These endpoints keep clients' copies of rows up to date. */
+/** What the sync endpoints use. */
 export interface SyncServices extends ApiServices {
   readonly streams: Streams;
   readonly sharedPages: SharedPages;
   readonly counts: SyncCounts;
-  /** Gives the IP address that a request comes from, or the part of it that counts as one client. */
+  /** The IP address that a request comes from, or the part of it that counts as one client. */
   readonly clientOf: (c: Context) => string;
 }
 
-/** The endpoints that keep a client's copy of rows up to date (docs/sync.md), by the last segment of their path. */
+/** The endpoints of docs/sync.md, by the last segment of their path. */
 export function syncEndpoints(services: SyncServices): ServiceEndpoints {
   const pulled = (c: Context) => pull(services, c);
   const followed = (c: Context) => live(services, c);
@@ -42,8 +42,8 @@ export function syncEndpoints(services: SyncServices): ServiceEndpoints {
 }
 
 /**
- * `POST /api/_svc/pull` (or QUERY): answers with what has changed. With `wait_ms` and a checkpoint, a request for which
- * nothing has changed waits for a change, and counts as a stream meanwhile.
+ * `POST /api/_svc/pull` (or QUERY): answers with what has changed. With `wait_ms` and a checkpoint, it waits if nothing
+ * has changed, and counts as a stream meanwhile.
  */
 async function pull(services: SyncServices, c: Context): Promise<Response> {
   const request = c.req.raw;
@@ -92,13 +92,13 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
 }
 
 /**
- * The largest body, in bytes, that a request may have which waits for changes or opens a stream. The body stays in
- * memory meanwhile, and a waiting pull reads it again after each commit.
+ * The most bytes in the body of a request that waits or opens a stream. The body stays in memory meanwhile, and a
+ * waiting pull reads it again after each commit.
  */
 const waitingBytesMax = 16_384;
 const bytesMaxOf = ({ api }: Config) => Math.min(waitingBytesMax, api.max_body_bytes);
 
-/** What a request is answered with whose client has gone. */
+/** The answer to a client that has gone. */
 const gone = () => new Response(null, { status: 204 });
 
 async function pulledResponse({ attempt, services }: ApiRequest, page: PulledPage): Promise<Response> {
@@ -109,10 +109,7 @@ async function pulledResponse({ attempt, services }: ApiRequest, page: PulledPag
   return jsonText(`{"data":${data},"meta":{${metered}}}`);
 }
 
-/**
- * `GET /api/_svc/live?q=…` and `POST /api/_svc/live`: answers with a stream of server-sent events that tell what has
- * changed.
- */
+/** `GET /api/_svc/live?q=…` and `POST /api/_svc/live`: server-sent events that tell what has changed. */
 async function live(services: SyncServices, c: Context): Promise<Response> {
   const request = c.req.raw;
   const { platform, streams, config } = services;
@@ -165,8 +162,7 @@ const streamMsMax = 240_000;
 const tooMany = new Refusal("rate_limited", "too many streams are open", { headers: { "Retry-After": "5" } });
 
 /**
- * Returns the JSON object in the query parameter `q`; a refusal where it is missing, not valid, or longer than
- * `bytesMax` bytes.
+ * Reads the JSON object in the query parameter `q`; refuses one that is missing, not valid, or longer than `bytesMax`.
  */
 function queryOf(c: Context, bytesMax: number): Readonly<Record<string, unknown>> | Refusal {
   const [text, ...more] = c.req.queries("q") ?? [];
@@ -181,8 +177,7 @@ function queryOf(c: Context, bytesMax: number): Readonly<Record<string, unknown>
 }
 
 /**
- * Checks the caller of an open stream again, and finds what has changed. No receipt is recorded for metering where no
- * row was looked at.
+ * Checks the caller of an open stream again, and finds what has changed. It leaves no receipt if no row was looked at.
  */
 async function look(
   services: SyncServices,

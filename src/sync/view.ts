@@ -13,10 +13,7 @@ import { loggedTable } from "../tables/sql/logged.js";
 import type { SlotValues } from "../tables/sql-text/fragment.js";
 import { notFollowable } from "./followable.js";
 
-/**
- * The rows of one table that a caller follows (keeps a synced copy of), and the values that the caller's filters
- * compare with.
- */
+/** The rows of one table that a client keeps a copy of. */
 export interface FollowedTable extends Followed {
   readonly name: TableName;
   readonly values: SlotValues;
@@ -25,26 +22,20 @@ export interface FollowedTable extends Followed {
 /** The rows that a client keeps a copy of: some tables, each with the rule and filters that its rows meet. */
 export interface View {
   readonly tables: readonly FollowedTable[];
-  /**
-   * All tables whose entries in the log of changes matter to the client: the followed tables, and those that the rules
-   * of followed tables look into.
-   */
+  /** The followed tables, and those that their rules look into: all whose log entries matter to the client. */
   readonly logs: readonly TableName[];
   /**
-   * Those tables of `logs` that `exists` in the rules look into. One log entry of such a table may change the result
-   * for many rows.
+   * Those tables of `logs` that `exists` in the rules look into. One entry of such a table may change the result for
+   * many rows.
    */
   readonly related: readonly string[];
-  /**
-   * The caller who follows the rows (`principalOf`); null for an anonymous caller, who has no clients that push
-   * mutations.
-   */
+  /** `principalOf` the caller; null for an anonymous one, who has no clients that push mutations. */
   readonly principal: string | null;
-  /** A text that says which rows and columns the client follows. A checkpoint holds its hash (`Checkpoint.view`). */
+  /** Says which rows and columns the client follows. A checkpoint holds its hash (`Checkpoint.view`). */
   readonly text: string;
   /**
-   * A text that says whose rows these are: the caller, and what the rules read of the caller. A checkpoint holds its
-   * hash (`Checkpoint.who`).
+   * Says whose rows these are: the caller, and what the rules read of the caller. A checkpoint holds its hash
+   * (`Checkpoint.who`).
    */
   readonly who: string;
   /**
@@ -55,8 +46,8 @@ export interface View {
 }
 
 /**
- * Makes the view (the rows to follow) that the member `tables` of a request asks for. Returns a refusal where a table
- * is unknown, the caller may not read it, its rule cannot be followed by the log, or a filter is not valid.
+ * The view that the member `tables` of a request asks for. Refuses a table that is unknown, that the caller may not
+ * read, or whose rule cannot be followed by the log, and a filter that is not valid.
  */
 export function viewOf(
   asked: unknown,
@@ -126,9 +117,7 @@ export function viewOf(
 const tablesMax = 20;
 const always: Expression = { kind: "literal", value: true };
 
-/**
- * Returns the fields of the caller that the rules read, such as `role` for `auth.role`: each as a pair with its value.
- */
+/** The fields of the caller that the rules read, such as `role` for `auth.role`, each with its value. */
 function whatRulesRead(rules: readonly Expression[], caller: Actor): readonly unknown[] {
   const values = authValues(caller);
   const fields = rules
@@ -138,10 +127,7 @@ function whatRulesRead(rules: readonly Expression[], caller: Actor): readonly un
   return [...new Set(fields)].sort().map((field) => [field, values[field]]);
 }
 
-/**
- * Returns the values that the filters in a rule compare with: each as a pair of the name that stands for it in the rule
- * and the value.
- */
+/** The values that the filters in a rule compare with, each with the name that stands for it in the rule. */
 function valuesIn(rule: Expression, values: SlotValues): readonly unknown[] {
   const names = leavesOf(rule)
     .flatMap(operandsOf)
@@ -158,10 +144,7 @@ interface AskedTable {
   readonly output: Followed["output"];
 }
 
-/**
- * Reads what a request asks for of one table: `{ where?, filter?, select? }`, with the same meaning as in a list
- * request in JSON. Returns a refusal where that is not valid.
- */
+/** Reads what a request asks for of one table: `{ where?, filter?, select? }`, as in a list request in JSON. */
 function requestFor(name: string, terms: unknown, access: Access): AskedTable | Refusal {
   if (typeof terms !== "object" || terms === null || Array.isArray(terms))
     return badRequest(`tables.${name}: expected an object`);
