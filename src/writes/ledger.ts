@@ -99,6 +99,7 @@ export function askKnown(client: ClientName, from: number, to: number): readonly
   ];
 }
 
+/** Reads the results of `askKnown`. */
 export function knownOf([client, results]: readonly Result[]): Known {
   return {
     lastId: (client!.rows[0]?.[0] ?? 0) as number,
