@@ -12,11 +12,11 @@ import { quoteName, quoteText } from "../sqlite/sql-tokens.js";
 export interface LoggedColumn {
   readonly name: ColumnName;
   readonly holds: "plain" | "real" | "blob" | "any";
-  /** The column's collation, null for BINARY. */
+  /** Null for BINARY. */
   readonly collation: string | null;
 }
 
-/** A table as the log of changes knows it. `key` holds the columns of the table's primary key. */
+/** A table as the log of changes knows it. `key`: the columns of its primary key. */
 export interface LoggedTable {
   readonly table: TableName;
   readonly columns: readonly LoggedColumn[];
@@ -27,10 +27,10 @@ export interface LoggedTable {
 const pairsMax = 15;
 
 /**
- * SQL that makes the image of a row, which is a JSON object of its columns, for the log of changes. A BLOB becomes
- * `{"$b": "00ff"}`, because JSON functions take some BLOBs for JSON in SQLite's own format
- * (https://sqlite.org/json1.html#jsonb). A real is written with 17 digits, because SQLite itself would write 15; one of
- * an extreme size becomes `[number, exponent]` (`platform/real-scale.ts`).
+ * SQL that makes the image of a row: a JSON object of its columns. A BLOB becomes `{"$b": "00ff"}`, because JSON
+ * functions take some BLOBs for JSON in SQLite's own format (https://sqlite.org/json1.html#jsonb). A real is written
+ * with 17 digits, because SQLite itself would write 15; one of an extreme size becomes `[number, exponent]`
+ * (`platform/real-scale.ts`).
  */
 export function imageSql(columns: readonly LoggedColumn[], of: string): string {
   const chunks = Array.from({ length: Math.ceil(columns.length / pairsMax) }, (_, i) =>
@@ -44,16 +44,16 @@ export function imageSql(columns: readonly LoggedColumn[], of: string): string {
 }
 
 /**
- * SQL that makes a text of a row's primary key: a JSON array of the values, each written as in an image (the JSON of a
- * row in the log of changes). Equal texts mean the same key.
+ * SQL that makes a text of a row's primary key: a JSON array of the values, each written as in an image. Equal texts
+ * mean the same key.
  */
 export function keySql(key: readonly LoggedColumn[], of: string): string {
   return `json_array(${key.map((column) => written(column, of)).join(", ")})`;
 }
 
 /**
- * Estimates how many bytes values take in an image (the JSON of a row in the log of changes), without the names of
- * their columns. A BLOB takes two bytes for each of its own, and a text counts with its quotes and escapes.
+ * Estimates how many bytes values take in an image, without the names of their columns. A BLOB takes two bytes for each
+ * of its own, and a text counts with its quotes and escapes.
  */
 export function imageBytes(values: Iterable<SqlValue>): number {
   let bytes = 0;
@@ -66,9 +66,7 @@ export function imageBytes(values: Iterable<SqlValue>): number {
 }
 
 const blobFrameBytes = '{"$b":""}'.length;
-/**
- * How many bytes a number takes at most in JSON: those of a real with 17 digits, its sign, its point and its exponent.
- */
+/** The most bytes that a number takes in JSON: a real with 17 digits, its sign, its point and its exponent. */
 const numberBytesMax = 24;
 
 function utf8Bytes(text: string): number {
@@ -97,17 +95,14 @@ function realOf(ref: string): string {
 }
 
 /**
- * SQL for the value of a column, read from the image of a row in the log of changes. The expression has no type
- * affinity, so the value has the type that it had in the table.
+ * SQL for the value of a column, read from an image. The expression has no type affinity, so the value has the type
+ * that it had in the table.
  */
 export function fromImage({ name, holds }: Omit<LoggedColumn, "collation">, image: string): string {
   return read(holds, image, pathOf(name).slice(1, -1));
 }
 
-/**
- * SQL for the value of one column of a primary key, read from the key's text as `keySql` writes it. `at` is the
- * column's place in the key, from 0.
- */
+/** SQL for one column of a primary key, read from the key's text (`keySql`). `at` is its place in the key, from 0. */
 export function fromKey({ holds }: Pick<LoggedColumn, "holds">, key: string, at: number): string {
   return read(holds, key, `$[${at}]`);
 }
@@ -130,16 +125,16 @@ function read(holds: LoggedColumn["holds"], json: string, path: string): string 
 }
 
 /**
- * The JSON path of a column in an image (the JSON of a row in the log of changes), as a quoted text of SQL. The
- * column's name needs no escapes in it, because names of columns contain no double quote.
+ * The JSON path of a column in an image, as a quoted text of SQL. Names of columns contain no double quote, so no
+ * escapes are needed.
  */
 export function pathOf(column: string): string {
   return quoteText(`$."${column}"`);
 }
 
 /**
- * Which kinds of values the log of changes has to expect in a column of this type. `isAny`: whether the database lets
- * the column hold values of any type.
+ * Which values the log has to expect in a column. `isAny`: whether the database lets the column hold values of any
+ * type.
  */
 export function holdsOf(type: ColumnType, isAny: boolean): LoggedColumn["holds"] {
   if (isAny) return "any";

@@ -3,15 +3,14 @@ import { imageSql, keySql, type LoggedColumn, type LoggedTable } from "./image.j
 
 const triggerPrefix = "_svc_log_";
 
-/** Whether a trigger is one of those that write the log of changes. Their names have a prefix of their own. */
+/** Whether a trigger writes the log of changes, by the prefix of its name. */
 export function isLogTrigger({ name }: { readonly name: string }): boolean {
   return name.toLowerCase().startsWith(triggerPrefix);
 }
 
 /**
- * SQL for the id of the transaction of the log that a change belongs to: the newest one, if it is still open. NULL
- * where a program other than the server makes the change; the log's entry then has a time of its own
- * (docs/change-log.md).
+ * SQL for the id of the log's transaction that a change belongs to: the newest one, if it is still open. NULL if a
+ * program other than the server makes the change; the entry then has a time of its own (docs/change-log.md).
  */
 const openTransaction = "(SELECT iif(seq IS NULL, id, NULL) FROM _transactions ORDER BY id DESC LIMIT 1)";
 const atOthers = `iif(${openTransaction} IS NULL, CAST(unixepoch('subsec') * 1000 AS INTEGER), NULL)`;

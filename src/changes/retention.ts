@@ -1,22 +1,21 @@
 import { type Database, type Result, type Statement, statement } from "../platform/database.js";
 import { entryBefore } from "./transactions.js";
 
-/** A table, and for how many days the log of its changes is kept. */
+/** For how many days the log of a table's changes is kept. */
 export interface Kept {
   readonly table: string;
   readonly days: number;
 }
 
-/** How many entries of the log are deleted in one transaction, so that no transaction holds up other writes. */
+/** How many entries one transaction deletes, so that it does not hold up other writes. */
 const entriesAtOnce = 500;
-/** How many transactions one call of `retireChanges` spends on a table at most. */
+/** How many transactions one call of `retireChanges` spends on a table at most; the next call does the rest. */
 const roundsMax = 200;
 const dayMs = 86_400_000;
 
 /**
  * Deletes entries of the log of changes that are older than their table keeps them. The newest entry of all stays, so
- * that a client's checkpoint at it can still be told from one of another database. What is left of a table after
- * `roundsMax` transactions is left to the next call.
+ * that a client's checkpoint at it can still be told from one of another database.
  */
 export async function retireChanges(database: Database, kept: readonly Kept[], nowMs: number): Promise<void> {
   for (const { table, days } of kept) {
@@ -35,11 +34,10 @@ export async function retireChanges(database: Database, kept: readonly Kept[], n
 const atOf = "ifnull((SELECT t.at FROM _transactions AS t WHERE t.id = _l.tx), _l.at)";
 
 /**
- * Statements that delete old entries of a table from the log of changes. They raise the table's floor: the number of an
- * entry up to which entries may be missing, while after it the log is complete. If the floor still is `floor`, it
- * becomes the number of the last of the next 500 entries that is older than `beforeMs`, and the first statement returns
- * it, otherwise no row. Both happen in one transaction. So a reader that reads entries, and then finds the floor no
- * higher than the entry after which it began, has missed none.
+ * Deletes old entries of a table and raises the table's floor, up to which entries may be missing, in one transaction.
+ * If the floor still is `floor`, it becomes the number of the last of the next 500 entries that is older than
+ * `beforeMs`, and the first statement returns it; otherwise no row. So a reader that reads entries, and then finds the
+ * floor no higher than the entry after which it began, has missed none.
  */
 function retirement(table: string, floor: number, beforeMs: number): readonly Statement[] {
   const next = `SELECT _l.seq AS seq, ${atOf} AS at FROM v CROSS JOIN _changes AS _l NOT INDEXED
@@ -63,19 +61,15 @@ function retirement(table: string, floor: number, beforeMs: number): readonly St
 }
 
 /**
- * Deletes transactions of the log that have no entry left, except the newest transaction. It is called after entries
- * were deleted, with the result of a statement that returned the `tx` of each of them; other transactions are not
- * looked at.
+ * Deletes transactions of the log that have no entry left, except the newest. It takes the result of a statement that
+ * deleted entries and returned the `tx` of each; it looks at no other transactions.
  */
 export async function deleteUnused(database: Pick<Database, "batch">, { rows }: Result): Promise<void> {
   const transactions = [...new Set(rows.map(([tx]) => tx))].filter((tx) => tx !== null);
   if (transactions.length > 0) await database.batch([unused(JSON.stringify(transactions))]);
 }
 
-/**
- * The statement that deletes those of the given transactions that have no entry in the log of changes any more, except
- * the newest transaction. `transactions` is a JSON array of their ids.
- */
+/** `transactions` is a JSON array of ids. */
 function unused(transactions: string): Statement {
   return statement(
     `DELETE FROM _transactions WHERE id IN (SELECT value FROM json_each(?)) AND id < (SELECT max(id) FROM _transactions)

@@ -6,25 +6,24 @@ export interface TransactionBy {
   readonly at: number;
   readonly principalKind: "anonymous" | "user" | "key";
   readonly principalId: string | null;
-  /** The id of the metered request (attempt) that makes the changes, null for none. */
+  /** The attempt that makes the changes, null for none. */
   readonly attemptId: string | null;
-  /** The name of the client that has pushed the changes, if one has; `mutation` is then the id of its mutation. */
+  /** The client that pushed the changes, if one did; `mutation` is the id of its mutation. */
   readonly client?: string;
   readonly mutation?: number;
 }
 
 /**
- * By how many milliseconds the time of a transaction is moved forward at most, so that it does not lie before the time
- * of the previous transaction. It is more than a request lasts. If the previous time is further ahead, the clock was
- * wrong and has been corrected, and the transaction gets its true time.
+ * By how many milliseconds at most the time of a transaction is moved forward to the time of the previous one. It is
+ * more than a request lasts. If the previous time is further ahead, the clock was wrong and has been corrected, and the
+ * transaction gets its true time.
  */
 const raisedMsMax = 60_000;
 
 /**
- * The statement that begins a transaction of the log of changes. Entries that are written after it in the same
- * transaction of the database belong to it, and `closeTransaction` has to end it there. The time of the transaction is
- * moved forward where the previous transaction has a later one, because its request came later: times do not go back
- * from one transaction to the next.
+ * Begins a transaction of the log of changes. Later entries of the same database transaction belong to it, and
+ * `closeTransaction` has to end it there. If the previous transaction has a later time, because its request came later,
+ * this one gets that time: times do not go back from one transaction to the next.
  */
 export function openTransaction(by: TransactionBy): Statement {
   const { at, principalKind, principalId, attemptId, client = null, mutation } = by;
@@ -42,23 +41,22 @@ export function openTransaction(by: TransactionBy): Statement {
 
 const newest = "(SELECT max(id) FROM _transactions)";
 
-/** SQL for the number of the newest entry of the log of changes, 0 where the log is empty. */
+/** SQL for the number of the newest entry of the log of changes, 0 if the log is empty. */
 export const newestEntry = "ifnull((SELECT max(seq) FROM _changes), 0)";
 
-/** A query for the number of the newest entry of the log of changes, 0 where the log is empty. */
+/** `newestEntry` as a query. */
 export const askNewestEntry: Statement = statement(`SELECT ${newestEntry} AS seq`);
 
 /**
- * SQL for use on a row of `_transactions`: the number that the log's newest entry had when the transaction before this
- * one ended; 0 where no earlier transaction is known. All entries of this transaction have higher numbers.
+ * SQL for use on a row of `_transactions`: the number of the log's newest entry when the transaction before this one
+ * ended; 0 if none is known. All entries of this transaction have higher numbers.
  */
 export const entryBefore =
   "ifnull((SELECT p.seq FROM _transactions AS p WHERE p.id < _transactions.id ORDER BY p.id DESC LIMIT 1), 0)";
 
 /**
- * The statements that end a transaction of the log of changes. A transaction without entries is deleted; any other gets
- * the number of its newest entry. The last statement returns how many entries the transaction has, or no row where it
- * has none.
+ * Ends a transaction of the log of changes. A transaction without entries is deleted; any other gets the number of its
+ * newest entry. The last statement returns how many entries the transaction has, or no row if it has none.
  */
 export const closeTransaction: readonly Statement[] = [
   statement(
@@ -69,18 +67,12 @@ export const closeTransaction: readonly Statement[] = [
   ),
 ];
 
-/**
- * Returns how many entries of the log of changes a transaction has. It takes the result of the last statement of
- * `closeTransaction`.
- */
+/** How many entries a transaction of the log has, by the result of the last statement of `closeTransaction`. */
 export function entriesIn({ rows }: Result): number {
   return rows.length === 0 ? 0 : (rows[0]![0] as number);
 }
 
-/**
- * The statement that removes the id of a user from all transactions of the log of changes, if that user no longer
- * exists.
- */
+/** Removes the id of a user who no longer exists from all transactions of the log of changes. */
 export function forgetUser(id: string): Statement {
   return statement(
     "UPDATE _transactions SET principal_id = NULL WHERE principal_kind = 'user' AND principal_id = ? AND NOT EXISTS (SELECT 1 FROM _users WHERE _users.id = principal_id)",

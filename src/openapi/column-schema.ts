@@ -19,10 +19,7 @@ const typeSchemas: Record<ColumnType, JsonSchema> = {
   },
 };
 
-/**
- * Returns the schema `svc.integer` of integers in JSON: a number within ±(2^53−1), or a string for the other integers
- * of 64 bits.
- */
+/** The schema `svc.integer`: a number within ±(2^53−1), or a string for the other integers of 64 bits. */
 export function integerSchema(): JsonSchema {
   const past = `(${digitsFrom("9007199254740992")}|[1-9][0-9]{16,17}|${digitsTo("9223372036854775807")})`;
   return {
@@ -34,14 +31,12 @@ export function integerSchema(): JsonSchema {
   };
 }
 
-/** Makes a regular expression for all numbers from `least` on that have as many digits as `least`. */
+/** A regular expression for all numbers from `least` on that have as many digits. */
 function digitsFrom(least: string): string {
   return ofSameLength(least, (digit) => (digit < 9 ? `[${digit + 1}-9]` : null));
 }
 
-/**
- * Makes a regular expression for all numbers up to `most` that have as many digits as `most` and do not begin with 0.
- */
+/** A regular expression for all numbers up to `most` that have as many digits and do not begin with 0. */
 function digitsTo(most: string): string {
   return ofSameLength(most, (digit, i) => {
     const first = i === 0 ? 1 : 0;
@@ -50,9 +45,9 @@ function digitsTo(most: string): string {
 }
 
 /**
- * Makes a regular expression for `number`, and for other numbers with as many digits. It has one alternative for each
- * place at which another number can differ first: the digits of `number` before that place, then a digit that `others`
- * allows there (null: none), then any digits.
+ * A regular expression for `number`, and for others with as many digits. It has one alternative for each place at which
+ * another number can differ first: the digits of `number` before that place, then a digit that `others` allows there
+ * (null: none), then any digits.
  */
 function ofSameLength(number: string, others: (digit: number, i: number) => string | null): string {
   const differing = [...number].flatMap((digit, i) => {
@@ -63,9 +58,9 @@ function ofSameLength(number: string, others: (digit: number, i: number) => stri
 }
 
 /**
- * Makes the schema of the values that the body of a request may have for a column. `isGiven`: whether the database
- * itself numbers the column's values; a value is then only a JSON number, an integer within ±(2^53−1), and not also a
- * string for larger integers. Null is allowed unless the column is NOT NULL or a new row needs a value for it.
+ * The values that a body may have for a column. `isGiven`: whether the database itself numbers the column's values; a
+ * value is then a JSON number within ±(2^53−1), and no string. Null is allowed unless the column is NOT NULL or a new
+ * row needs a value for it.
  */
 export function acceptedSchema(column: Column, table: Table, isGiven: boolean): JsonSchema {
   const schema = isGiven ? numberedSchema : typeSchemas[column.type];
@@ -79,16 +74,13 @@ const numberedSchema: JsonSchema = {
   description: "set by the server; by keys of the API, and by users whom a write rule of the column lets",
 };
 
-/**
- * Makes the schema of the values that an answer may have for a column. `isLoose`: the table is not STRICT, so a stored
- * value can be of any type.
- */
+/** The values that an answer may have for a column. `isLoose`: the table is not STRICT, so they can be of any type. */
 export function storedSchema(column: Column, isLoose: boolean): JsonSchema {
   const schema = columnSchema(column, isLoose);
   return column.managed === null ? schema : { ...schema, readOnly: true };
 }
 
-/** Makes the schema of a value of this column type, without NULL, for parameters and results of operations. */
+/** The values of a type, without NULL, for parameters and results of operations. */
 export function valueSchema(type: ColumnType): JsonSchema {
   return typeSchemas[type];
 }
@@ -102,10 +94,7 @@ function columnSchema(column: Column, isLoose: boolean): JsonSchema {
   };
 }
 
-/**
- * Makes the schema of a column's value in a query string or a path. It describes the JSON value that the text there
- * stands for.
- */
+/** A column's value in a query string or a path: the JSON value that the text there stands for. */
 export function textSchema({ type }: Column): JsonSchema {
   return typeSchemas[type];
 }
@@ -116,10 +105,7 @@ function nullable(schema: JsonSchema): JsonSchema {
   return type === undefined ? schema : { ...schema, type: [type, "null"].flat() };
 }
 
-/**
- * Returns the schemas `svc.filter.<type>` by name: the filter operators for columns of each type in a query string
- * (`docs/reference/http.md#filters`).
- */
+/** The schemas `svc.filter.<type>`: filter operators in a query string (`docs/reference/http.md#filters`). */
 export function filterSchemas(): JsonSchema {
   const entries = Object.entries(typeSchemas).map(([type, schema]) => {
     const isJson = type === "json";
@@ -135,10 +121,7 @@ export function filterSchemas(): JsonSchema {
   return Object.fromEntries(entries);
 }
 
-/**
- * Returns the schemas `svc.condition.<type>` by name: the filter operators for columns of each type in a JSON body
- * (`docs/reference/http.md#lists-as-json`).
- */
+/** The schemas `svc.condition.<type>`: filter operators in a JSON body (`docs/reference/http.md#lists-as-json`). */
 export function conditionSchemas(): JsonSchema {
   const listed = (type: string, values: JsonSchema) => {
     const items = { type: "array", items: values, minItems: 1, maxItems: 1000 };

@@ -44,14 +44,9 @@ function by(
 }
 
 /**
-<<<<<<< HEAD
- * Makes the OpenAPI paths of `/admin/api/data` and of operations that administrators run
- * (`docs/reference/http.md#access-without-rules`). They take and answer the same as the paths under `/api` and `/ops`.
-=======
- * Returns the endpoints of `/admin/api/data`, and those by which administrators run operations
+ * The endpoints of `/admin/api/data`, and those by which administrators run operations
  * (`docs/reference/http.md#access-without-rules`). They take and answer the same as those under `/api` and `/ops`, and
  * have the same handlers.
->>>>>>> main
  */
 export function dataEndpoints(metered: boolean): readonly Endpoint[] {
   const metering = metered ? meteringMembers : {};
@@ -91,8 +86,8 @@ export function dataEndpoints(metered: boolean): readonly Endpoint[] {
   const ofTable = "/admin/api/data/{table}";
   const ofOperation = "/admin/api/operations/{name}";
   return [
-    // The paths under `_svc` come before the paths of rows, whose patterns (such as `{table}/{id}`) match them, too. So
-    // a tool that takes the first path that matches takes the right one.
+    // The paths under `_svc` come first, because the patterns of rows' paths (such as `{table}/{id}`) match them, too.
+    // So a tool that takes the first path that matches takes the right one.
     same("POST", "_svc/pull", {
       ...body,
       ...stream,
@@ -133,7 +128,7 @@ export function dataEndpoints(metered: boolean): readonly Endpoint[] {
   ];
 }
 
-/** The schema of what stands in an answer in place of a long value, where the request has the header `Svc-Preview`. */
+/** What stands in an answer in place of a long value, if the request has the header `Svc-Preview`. */
 export const previewSchema: JsonSchema = {
   ...object({ $preview: text, bytes: count }),
   description: "the beginning of a value, and how many bytes it has; of a blob in base64",

@@ -2,10 +2,7 @@ import type { Config } from "../project/config.js";
 import { type LiveProject, operationRulesOf } from "../schema/live-project.js";
 import { openApiDocument } from "./document.js";
 
-/**
- * Makes a function that returns the text of a project's OpenAPI document. The text is made once for each version of the
- * schema.
- */
+/** The text of a project's OpenAPI document, made once for each version of the schema. */
 export function createDocumentText(config: Config, baseUrl: string): (project: LiveProject) => string {
   const texts = new WeakMap<LiveProject, string>();
   return (project) => {

@@ -26,16 +26,16 @@ import { writesPaths } from "./writes-paths.js";
 /** The parts of a project that its OpenAPI document is made of. */
 export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" | "version"> {
   readonly operationRules: ReadonlyMap<string, OperationRules>;
-  /** What the database tells of the tables; null where the document is made from the project's files alone. */
+  /** Null if the document is made from the project's files alone. */
   readonly catalog: Catalog | null;
   readonly config: Config;
-  /** The URL of the server, without a slash at the end. */
+  /** Without a slash at the end. */
   readonly baseUrl: string;
 }
 
 /**
- * Makes the OpenAPI 3.1 document of all endpoints (`docs/reference/http.md#openapi`). A schema that is the same for
- * every project has a name that begins with `svc.`; no schema of a table can have such a name.
+ * The OpenAPI 3.1 document of all endpoints (`docs/reference/http.md#openapi`). The names of schemas that are the same
+ * for every project begin with `svc.`, as no schema of a table can.
  */
 export function openApiDocument(project: DocumentedProject): JsonSchema {
   const { schema, rules, operationRules, version, catalog, config, baseUrl } = project;
@@ -77,9 +77,8 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
 }
 
 /**
- * Returns the tables that the document describes: those whose rows can be read, or all tables without a catalog. A
- * table whose rows can be read but not written is marked as virtual, because the document describes no writes for
- * virtual tables.
+ * The tables whose rows can be read, or all without a catalog. One whose rows can be read but not written is marked as
+ * virtual, because the document describes no writes for virtual tables.
  */
 function servedTables({ schema, catalog }: DocumentedProject): readonly Table[] {
   const tables = [...schema.tables.values()];

@@ -4,14 +4,14 @@ import { count, flag, type JsonSchema, list, nullOr, object, ref } from "../wire
 /** A path of `expand` that follows one reference. */
 interface DirectPath {
   readonly path: string;
-  /** The table whose rows the path leads to. */
+  /** The table that the path leads to. */
   readonly table: Table;
   readonly isBackward: boolean;
 }
 
 /**
- * Returns the paths of `expand` that follow one reference from a table: a reference of one of its own columns to
- * another table, or a reference of another table to it. Longer paths are made of such paths.
+ * The paths of `expand` that follow one reference: from a column of the table, or from another table to it. Longer
+ * paths are made of these.
  */
 function directPaths({ name, columns }: Table, tables: readonly Table[]): readonly DirectPath[] {
   const forward = [...columns.values()].flatMap(({ name: path, references }) => {
@@ -29,8 +29,7 @@ function directPaths({ name, columns }: Table, tables: readonly Table[]): readon
 const rowOf = ({ name }: Table): JsonSchema => ({ anyOf: [ref(name), ref(`${name}.part`)] });
 
 /**
- * Makes the schema of a list's row to which rows of other tables were added by `expand`
- * (`docs/reference/http.md#expand`). `properties` are those of the row itself.
+ * A list's row with rows added by `expand` (`docs/reference/http.md#expand`). `properties` are those of the row itself.
  */
 export function expandedRowSchema(
   table: Table,
@@ -50,17 +49,12 @@ export function expandedRowSchema(
   return object({ ...properties, _expand, _count }, ...Object.keys(properties), "_count");
 }
 
-/**
- * The schema of what a path of `expand` leads to that follows more than one reference: a row, null, or a list of rows.
- */
+/** What a path of `expand` with several references leads to: a row, null, or a list of rows. */
 export const expandedSchema: JsonSchema = {
   anyOf: [{ type: ["object", "null"] }, list({ type: "object" })],
 };
 
-/**
- * Makes the parameters that a list takes for `expand`: the paths to follow, and for each path that follows one
- * reference its options.
- */
+/** The parameters of a list for `expand`: the paths, and options for each path that follows one reference. */
 export function expandParameters(table: Table, tables: readonly Table[]): readonly JsonSchema[] {
   const paths = directPaths(table, tables);
   const names = paths.map(({ path }) => path).join(", ");
@@ -83,7 +77,7 @@ export function expandParameters(table: Table, tables: readonly Table[]): readon
   ];
 }
 
-/** Makes the schema of the member `expand` in the JSON body of a list. */
+/** The member `expand` in the JSON body of a list. */
 export function expandMember(table: Table, tables: readonly Table[]): JsonSchema {
   const each = directPaths(table, tables).map((path) => [
     path.path,

@@ -3,28 +3,19 @@ import { meteringMembers } from "../wire/metering.js";
 import { count, type JsonSchema, list, nullOr, object, openObject, ref, text } from "../wire/schema.js";
 import { storedSchema } from "./column-schema.js";
 
-/**
- * Returns the schema `svc.past` by name: that of `meta` in answers about the history of tables. `metered`: whether
- * metering adds members to it.
- */
+/** The schema `svc.past`: `meta` in answers about history. */
 export function pastMeta(metered: boolean): JsonSchema {
   const members = { limit: count, seq: moment, floor: moment, next_cursor: text };
   return { "svc.past": object({ ...members, ...(metered && meteringMembers) }, "seq", "next_cursor") };
 }
 
-/**
- * The schema of the number of an entry in the log of changes. API keys and administrators get the number itself, others
- * a sealed (encrypted) text.
- */
+/** API keys and administrators get the number itself, others a sealed text. */
 const moment: JsonSchema = {
   anyOf: [{ type: "integer", minimum: 0 }, text],
   description: "the number of an entry in the log of changes, sealed for users",
 };
 
-/**
- * Makes the schema `<table>.past` of a row as it was at some time in the past. A column that was added to the table
- * later is null.
- */
+/** The schema `<table>.past` of a row as it was. A column that was added to the table later is null. */
 export function pastSchemas(table: Table, isLoose: (column: string) => boolean): JsonSchema {
   const columns = [...table.columns.values()];
   const properties = columns.map((column): [string, JsonSchema] => [
@@ -34,14 +25,11 @@ export function pastSchemas(table: Table, isLoose: (column: string) => boolean):
   return { [`${table.name}.past`]: object(Object.fromEntries(properties), ...table.columns.keys()) };
 }
 
-/**
- * Makes the schema of an answer of `GET /api/:table/_svc/state`, which lists rows as they were at some time in the
- * past.
- */
+/** The answer of `GET /api/:table/_svc/state`: rows as they were. */
 export const pastRows = (table: string): JsonSchema =>
   object({ data: list(ref(`${table}.past`)), meta: ref("svc.past") });
 
-/** Makes the schema of an answer of `GET /api/:table/_svc/history`, which lists versions of rows. */
+/** The answer of `GET /api/:table/_svc/history`: versions of rows. */
 export function versionsOf(table: string): JsonSchema {
   const version = object({
     seq: moment,
@@ -55,7 +43,7 @@ export function versionsOf(table: string): JsonSchema {
   return object({ data: list(version), meta: ref("svc.past") });
 }
 
-/** The query parameter `at`: a moment in the past, as a time or as the number of an entry in the log of changes. */
+/** A moment in the past. */
 export const atParameter: JsonSchema = {
   name: "at",
   in: "query",

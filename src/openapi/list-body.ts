@@ -4,7 +4,7 @@ import { textSchema } from "./column-schema.js";
 import { expandMember } from "./expand.js";
 
 /**
- * Makes the schemas of a list request as JSON (`docs/reference/http.md#lists-as-json`): `<table>.query` for the body,
+ * The schemas of a list request as JSON (`docs/reference/http.md#lists-as-json`): `<table>.query` for the body,
  * `<table>.filter` for a group of filters in it.
  */
 export function listBodySchemas(table: Table, tables: readonly Table[]): JsonSchema {

@@ -6,7 +6,7 @@ import { data, type JsonSchema, list, nullOr, object } from "../wire/schema.js";
 import { valueSchema } from "./column-schema.js";
 import { idempotencyKey, jsonContent, operation } from "./operation.js";
 
-/** Makes the OpenAPI paths of the project's operations (docs/reference/operations.md#calling). */
+/** The paths of the project's operations (docs/reference/operations.md#calling). */
 export function namedOperationPaths(
   operations: Iterable<NamedOperation>,
   rules: ReadonlyMap<string, OperationRules>,
@@ -22,8 +22,8 @@ export function namedOperationPaths(
         "apiKey",
         ...(admitsAnonymous(allow) ? ["anybody" as const] : []),
       ] as const;
-      // `data` may also be null: the result of RETURNING can be lost before it could be kept, and then a repetition of
-      // the request is answered with null.
+      // `data` may also be null: the result of RETURNING can be lost before it is kept, and then a repetition of the
+      // request is answered with null.
       const rows = nullOr(answerSchema(named));
       const source = {
         tag: "operations",
@@ -68,7 +68,7 @@ function paramSchema({ type, nullable }: OperationParam): JsonSchema {
   return nullable ? nullOr(valueSchema(type)) : valueSchema(type);
 }
 
-/** Makes the schema of what an operation answers with: a row, a list of rows, or null where no step returns rows. */
+/** Null if no step returns rows. */
 function answerSchema({ steps }: NamedOperation): JsonSchema {
   const returning = steps.find(({ returns }) => returns !== null);
   if (returning === undefined) return { type: "null" };

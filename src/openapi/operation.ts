@@ -10,14 +10,11 @@ export interface OperationSource
   > {
   readonly id: string;
   readonly tag: string;
-  /** The credentials by which the operation can be called. One of them is enough. */
+  /** One of these credentials is enough. */
   readonly callers: readonly Credential[];
 }
 
-/**
- * Makes an OpenAPI operation object. `cookies`: whether cookie mode is on. If it is off, no operation can be called by
- * a cookie.
- */
+/** An OpenAPI operation object. `cookies`: whether cookie mode is on; if not, no operation takes a cookie. */
 export function operation(source: OperationSource, cookies: boolean): JsonSchema {
   const {
     id,
@@ -68,12 +65,9 @@ function contentOf(answer: Answered): JsonSchema {
 type Answered = OperationSource["answers"][number];
 const isTypes = (answer: Answered): answer is readonly string[] => Array.isArray(answer);
 
-/** Makes the `OperationSource.body` of an operation that takes a JSON body with this schema. */
+/** An `OperationSource.body` that is JSON. */
 export const jsonContent = (schema: JsonSchema) => ({ "application/json": schema });
-/**
- * The header `Idempotency-Key`: a request that is sent a second time with the same key is not carried out a second
- * time.
- */
+/** A request with a key that was used before is not carried out again. */
 export const idempotencyKey: JsonSchema = {
   name: "Idempotency-Key",
   in: "header",
@@ -81,10 +75,7 @@ export const idempotencyKey: JsonSchema = {
   description: "a request that comes again with its key is done once",
 };
 
-/**
- * Returns the responses `svc.<status>` by name: errors with the codes that each status can have
- * (`docs/reference/errors.md#codes`).
- */
+/** The responses `svc.<status>`: errors with the codes of each status (`docs/reference/errors.md#codes`). */
 export function errorResponses(): JsonSchema {
   return Object.fromEntries(
     [...new Set(Object.values(statuses))].map((status) => {
@@ -111,10 +102,7 @@ function codesOf(status: ErrorStatus): readonly string[] {
   return status === 403 ? [...codes, "invalid_credentials"] : codes;
 }
 
-/**
- * The credentials that the server accepts, as security schemes of OpenAPI
- * (`docs/reference/http.md#requests-and-responses`).
- */
+/** The credentials that the server accepts (`docs/reference/http.md#requests-and-responses`). */
 export const securitySchemes = {
   accessToken: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "a user's" },
   apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "svc_sk_…, or as Bearer" },
@@ -127,5 +115,5 @@ export const securitySchemes = {
   },
 } as const;
 
-/** The schema of an error inside an answer about several writes, of which others may have succeeded. */
+/** An error inside an answer about several writes, of which others may have succeeded. */
 export const errorObject: JsonSchema = errorOf(Object.keys(statuses));

@@ -7,8 +7,8 @@ import { jsonContent, operation } from "./operation.js";
 const anybody: readonly Credential[] = ["anybody"];
 
 /**
- * Makes the OpenAPI `paths` of endpoints that every project has. The settings say which credentials there are, who may
- * read the document, and how long a new password has to be.
+ * The OpenAPI `paths` of endpoints that every project has. The settings say which credentials there are, who may read
+ * the document, and how long a new password has to be.
  */
 export function documentedPaths(
   tag: string,

@@ -3,10 +3,7 @@ import { meteringMembers } from "../wire/metering.js";
 import { flag, type JsonSchema, list, nullOr, object, openObject, ref, text } from "../wire/schema.js";
 import { jsonContent, type OperationSource, operation } from "./operation.js";
 
-/**
- * Makes the OpenAPI paths that keep a client's copy of rows up to date (docs/sync.md). None where no table keeps
- * history.
- */
+/** The OpenAPI paths of docs/sync.md. None if no table keeps history. */
 export function syncPaths(
   tables: readonly Table[],
   { metered, cookies }: { readonly metered: boolean; readonly cookies: boolean },

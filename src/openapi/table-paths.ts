@@ -11,9 +11,7 @@ import { atParameter, pastRows, pastSchemas, versionsOf } from "./history-paths.
 import { listBodySchemas } from "./list-body.js";
 import { idempotencyKey, jsonContent, type OperationSource, operation } from "./operation.js";
 
-/**
- * Makes the OpenAPI paths of one table (`docs/reference/http.md#endpoints`). `tables` are all tables that can be read.
- */
+/** The OpenAPI paths of one table (`docs/reference/http.md#endpoints`). `tables`: all that can be read. */
 export function tablePaths(
   table: Table,
   rules: TableRules,
@@ -166,17 +164,17 @@ export function tablePaths(
   };
 }
 
-/** Makes the schemas of the primary key's columns as parts of a query string, by column name. */
+/** The primary key's columns as parts of a query string, by name. */
 function keyOfText({ primaryKey, columns }: Table): Record<string, JsonSchema> {
   return Object.fromEntries(primaryKey.map((name) => [name, textSchema(columns.get(name)!)]));
 }
 
-/** Returns the columns that a request can give a value: all but those that the server sets. */
+/** All columns but those that the server sets. */
 function givable({ columns }: Table): readonly Column[] {
   return [...columns.values()].filter(({ managed }) => managed === null);
 }
 
-/** Returns the columns that an update can change: those of a new row but for the primary key. */
+/** All columns that a request can give, but for the primary key. */
 function changeable(table: Table): readonly Column[] {
   return givable(table).filter(({ name }) => !table.primaryKey.includes(name));
 }
@@ -190,10 +188,10 @@ function callersOf(rules: TableRules, action: RuleAction): OperationSource["call
 }
 
 /**
- * Makes the schemas of one table: `<table>` for a row that is read, `<table>.part` for a row without some of its
- * columns (by `select`, or after a write), `<table>.expanded` for a row of a list with `expand`, `<table>.past` for a
- * row as it was, `<table>.new`, `<table>.given` (a row in which every column may be left out) and `<table>.changes` for
- * bodies, `<table>.key` for the primary key, and `<table>.query` and `<table>.filter` for lists as JSON.
+ * The schemas of one table: `<table>` for a row that is read, `<table>.part` for a row without some of its columns (by
+ * `select`, or after a write), `<table>.expanded` for a row of a list with `expand`, `<table>.past` for a row as it
+ * was, `<table>.new`, `<table>.given` (a row in which every column may be left out) and `<table>.changes` for bodies,
+ * `<table>.key` for the primary key, and `<table>.query` and `<table>.filter` for lists as JSON.
  */
 export function tableSchemas(
   table: Table,
@@ -267,7 +265,6 @@ function whereParameter({ columns }: Table): readonly JsonSchema[] {
   return [query("where", object(equal, ...Object.keys(equal)), deepObject)];
 }
 
-/** Makes the parameters of these names, as a list of the table has them. */
 function parametersOf(
   names: readonly ListParameter[],
   table: Table,
@@ -310,14 +307,11 @@ const ifMatch = header(
   "the ETag of the row as the caller knows it; 412 where it is another by now",
 );
 
-/** Makes a query parameter of several values with commas between them, each of them once. */
+/** A query parameter of several values with commas between them, each of them once. */
 const separated = (name: string, items: JsonSchema, more: JsonSchema = {}) =>
   query(name, { ...list(items), minItems: 1, uniqueItems: true, ...more }, { style: "form", explode: false });
 
-/**
- * Returns the names of the columns whose values can be compared with each other, and so sorted and grouped: all but
- * JSON columns.
- */
+/** The columns whose values can be compared, and so sorted and grouped: all but JSON columns. */
 function comparable({ columns }: Table): readonly string[] {
   return [...columns.values()].filter(({ type }) => type !== "json").map(({ name }) => name);
 }

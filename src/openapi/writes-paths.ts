@@ -4,8 +4,8 @@ import { count, type JsonSchema, list, nullOr, object, openObject, ref, text } f
 import { errorObject, idempotencyKey, jsonContent, operation } from "./operation.js";
 
 /**
- * Makes the OpenAPI paths for several writes in one transaction (docs/reference/http.md#batch). None where no table can
- * be written.
+ * The OpenAPI paths for several writes in one transaction (docs/reference/http.md#batch). None if no table can be
+ * written.
  */
 export function writesPaths(
   tables: readonly Table[],

@@ -5,7 +5,7 @@ import { neverTrue, TRUE } from "../rules/fold.js";
 import { admitsAnonymous, specialise, withParams } from "../rules/specialise.js";
 import type { LiveOperation } from "../schema/live-project.js";
 
-/** Returns the refusal of a caller who may not run the operation whatever the parameters are; null for others. */
+/** Refuses a caller who may not run the operation whatever the parameters are; null for others. */
 export function callerRefusal(caller: Actor, { operation, rules }: LiveOperation): Refusal | null {
   if (caller.kind === "key") {
     const scope = `operation:${operation.name}`;
@@ -22,9 +22,8 @@ export function callerRefusal(caller: Actor, { operation, rules }: LiveOperation
 }
 
 /**
- * Works out as much of the operation's rule as the caller and the parameters decide. Returns the condition that is left
- * for the database to decide, which names no row, or the literal `TRUE` where nothing is left. Returns a refusal where
- * the rule is certain not to be TRUE.
+ * The part of the operation's rule that the database has to decide, which names no row, or the literal `TRUE` if
+ * nothing is left. A refusal if the rule is certain not to be TRUE.
  */
 export function openRule(
   caller: Actor,
@@ -37,7 +36,7 @@ export function openRule(
   return neverTrue(open) ? denied(operation) : open;
 }
 
-/** Returns the 403 for an operation's rule that is not TRUE. */
+/** The 403 for an operation's rule that is not TRUE. */
 export function denied(operation: LiveOperation["operation"]): Refusal {
   return new Refusal("forbidden", "the rule of this operation does not allow it", byRule(operation));
 }

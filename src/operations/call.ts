@@ -18,8 +18,8 @@ export interface OperationCall {
 }
 
 /**
- * Returns the refusal of a caller who may not call the operation whatever the parameters are, or of everybody where the
- * operation does not fit the schema in force; else null.
+ * Refuses a caller who may not call the operation whatever the parameters are, and everybody if the operation does not
+ * fit the schema in force.
  */
 export function callRefusal({ live, caller }: Pick<OperationCall, "live" | "caller">): Refusal | null {
   return callerRefusal(caller, live) ?? (live.proof.problems.length > 0 ? notProved : null);
@@ -28,9 +28,9 @@ export function callRefusal({ live, caller }: Pick<OperationCall, "live" | "call
 const notProved = new Refusal("unavailable", "the operation does not fit the schema in force");
 
 /**
- * Carries out a call of an operation that `callRefusal` has not refused: checks the parameters, checks the operation's
- * rule, and runs the operation's steps. `begin` is called right before anything is sent to the database. `kept` is set
- * for a request with an `Idempotency-Key`, which is carried out only once.
+ * Carries out a call that `callRefusal` has not refused: checks the parameters and the operation's rule, and runs its
+ * steps. `begin` is called right before anything is sent to the database. `kept` is set for a request with an
+ * `Idempotency-Key`, which is carried out only once.
  */
 export async function callOperation(
   { live, caller, project, nowMs }: OperationCall,

@@ -8,12 +8,12 @@ import { alwaysTrue } from "../rules/fold.js";
 import { specialise, withParams } from "../rules/specialise.js";
 import { fromJson, fromText, type ParsedValue } from "../tables/access/values.js";
 
-/** The values of an operation's parameters, by name, as the database takes them. */
+/** The values of an operation's parameters, by name. */
 export type ParamValues = ReadonlyMap<string, SqlValue>;
 
 /**
- * Reads an operation's parameters from the JSON object that a request sends. Values have the same form as in the bodies
- * of requests that write rows; unknown parameters are refused.
+ * Reads parameters from a JSON body. Values have the same form as in requests that write rows; unknown parameters are
+ * refused.
  */
 export function paramsFromBody(
   operation: NamedOperation,
@@ -24,8 +24,8 @@ export function paramsFromBody(
 }
 
 /**
- * Reads an operation's parameters from a query string. Values have the same form as in the filters of lists, and no
- * text stands for null. Unknown parameters are refused.
+ * Reads parameters from a query string. Values have the same form as in the filters of lists, and no text stands for
+ * null. Unknown parameters are refused.
  */
 export function paramsFromQuery(
   operation: NamedOperation,
@@ -66,8 +66,8 @@ function defaultOf({ name, type, default: value }: OperationParam): SqlValue | R
 }
 
 /**
- * Returns the parameters' values as literals, so that rules can compare them. A JSON value or a blob becomes `true`,
- * because rules only test these for NULL.
+ * The parameters' values, so that rules can compare them. A JSON value or a blob becomes `true`, because rules only
+ * test these for NULL.
  */
 export function asLiterals(
   { params }: NamedOperation,

@@ -12,7 +12,7 @@ import { refusalOf, stepErrorRefusal } from "./step-refusal.js";
 
 /** What a call of an operation is answered with. */
 export interface RanOperation {
-  /** The answer as JSON text: a row, an array of rows, or `null` where no step returns anything. */
+  /** JSON text: a row, an array of rows, or `null` if no step returns anything. */
   readonly json: string;
   /** How many rows are in the answer. */
   readonly rowsReturned: number;
@@ -21,9 +21,9 @@ export interface RanOperation {
 }
 
 /**
- * Runs an operation in one transaction. That takes one round trip, and another one where an earlier answer is repeated,
- * or an answer is stored for a repetition only after the transaction. Where it returns a refusal, nothing was done.
- * `isShort`: no step of the operation walks over rows, so it is quick even in large tables.
+ * Runs an operation in one transaction. That takes one round trip, and another one if an earlier answer is repeated, or
+ * if the answer is stored for a repetition after the transaction. If it returns a refusal, nothing was done. `isShort`:
+ * no step walks over rows, so the operation is quick even in large tables.
  */
 export async function runOperation(
   run: RunOf,
@@ -45,7 +45,6 @@ export async function runOperation(
   }
 }
 
-/** The answer of an operation as it comes from the database. */
 interface Answer {
   /** JSON text in which reals and blobs do not have their final form yet (`finishRows`). */
   readonly json: string;
@@ -61,9 +60,9 @@ function finished({ json, isReplayed }: Answer, { steps }: NamedOperation): RanO
 
 const nothing = "null";
 /**
- * The answer of some operations cannot be kept for a repetition of the request in their own transaction, and is stored
- * after it. A repetition that does not find it within this many milliseconds of the first request is refused. After
- * that the answer is taken for lost, and a repetition is answered with null.
+ * The answer of some operations cannot be kept for a repetition in their own transaction, and is stored after it. A
+ * repetition that does not find it within this many milliseconds of the first request is refused. After that the answer
+ * is taken for lost, and a repetition is answered with null.
  */
 const answeredMs = 10_000;
 const notAnswered = new Refusal("unavailable", "the first request with this key has not been answered yet", {
@@ -73,7 +72,7 @@ const notAnswered = new Refusal("unavailable", "the first request with this key 
 async function readOnce(run: RunOf, isShort: boolean, execution: WriteExecution): Promise<Answer | Refusal> {
   const { statement, isShort: isRuleShort, read: answerOf } = readingRun(run);
   const [result] = await read(execution, [statement], isShort && isRuleShort ? "short" : "long");
-  // The number of rows that the SQL of the project's owner reads is not known, so the count becomes unknown.
+  // How many rows the owner's SQL reads is not known.
   execution.tally.add(null);
   const answer = answerOf(result!);
   return "json" in answer
@@ -81,7 +80,6 @@ async function readOnce(run: RunOf, isShort: boolean, execution: WriteExecution)
     : refusalOf(run.operation, answer.reason);
 }
 
-/** Sends the batch of an operation that writes, and reads its answer. */
 async function writeOnce(
   run: RunOf,
   isShort: boolean,
@@ -92,8 +90,7 @@ async function writeOnce(
   const nonce = toHex(execution.random.bytes(nonceBytes));
   const batch = writingRun(run, execution, nonce, kept);
   const long = longWorkOf(execution, isShort && batch.isShort ? "short" : "long");
-  // Returns the error of a guard of this run as a result, and throws other errors on. Only a guard of this run knows
-  // the nonce: no text of the owner's or of a caller's can hold it.
+  // Only a guard of this run knows the nonce: no text of the owner's or of a caller's can hold it.
   const stopped = (error: unknown): AbortError => {
     if (error instanceof AbortError && error.nonce === nonce) return error;
     throw error;

@@ -33,28 +33,25 @@ export interface RunOf {
   readonly values: readonly SlotValues[];
 }
 
-/** Whether all steps of an operation only read, so that the operation can also be called by GET. */
+/** Whether all steps only read, so that the operation can also be called by GET. */
 export function onlyReads({ steps }: NamedOperation): boolean {
   return steps.every(({ statement }) => statement.kind === "select");
 }
 
-/** The statement of an operation that only reads, and a function that reads the answer out of its result. */
+/** The statement of an operation that only reads, and how its result is read. */
 export interface ReadingRun {
   readonly statement: Statement;
   /** Whether the operation's rule is decided quickly, by looking up single rows by indexes. */
   readonly isShort: boolean;
-  /**
-   * Takes the answer out of the statement's result: JSON text in which reals and blobs do not have their final form yet
-   * (`finishRows`), or the reason why the operation is refused.
-   */
+  /** The answer, as JSON text that `finishRows` completes, or the reason why the operation is refused. */
   readonly read: (result: Result) => { readonly json: string } | { readonly reason: string };
 }
 
 const refusedMark = "!";
 
 /**
- * Makes the statement of an operation that only reads. It is a single statement, so that all steps see the same state
- * of the database. Its result is one text: the answer as JSON, or `!` and the reason why the operation is refused.
+ * The statement of an operation that only reads. It is a single one, so that all steps see the same state of the
+ * database. Its result is one text: the answer as JSON, or `!` and the reason why the operation is refused.
  */
 export function readingRun({ operation, allow, project, values }: RunOf): ReadingRun {
   const { catalog } = project;
@@ -84,23 +81,20 @@ export function readingRun({ operation, allow, project, values }: RunOf): Readin
   };
 }
 
-/** The statements of an operation that writes, and a function that reads the answer out of their results. */
+/** The statements of an operation that writes, and how their results are read. */
 export interface WritingRun {
   readonly statements: readonly Statement[];
   /**
-   * Whether the statements take little time, except for the steps themselves: the operation's rule is decided quickly,
+   * Whether the statements, except for the steps themselves, take little time: the operation's rule is decided quickly,
    * and triggers and foreign keys do not lead to any number of other rows.
    */
   readonly isShort: boolean;
   /**
-   * Whether the batch itself keeps the answer for a repetition of the request, because the answer comes from a SELECT.
-   * If not, and rows are returned, the batch keeps an empty answer, and the true one is stored after the transaction.
+   * Whether the batch itself keeps the answer for a repetition of the request, because it comes from a SELECT. If not,
+   * and rows are returned, the batch keeps an empty answer, and the true one is stored after the transaction.
    */
   readonly isKept: boolean;
-  /**
-   * Takes out of the results the JSON text that the operation answers with, in which reals and blobs do not have their
-   * final form yet (`finishRows`), and how many rows the operation has written; null where that is not known.
-   */
+  /** The answer as JSON text that `finishRows` completes, and how many rows were written; null if that is not known. */
   readonly read: (results: readonly Result[]) => {
     readonly json: string;
     readonly rowsWritten: number | null;
@@ -108,10 +102,10 @@ export interface WritingRun {
 }
 
 /**
- * Makes the batch of an operation that writes. Each step that expects a number of rows is followed by a guard: a
- * statement that undoes the whole batch (by `abortText`, with the nonce and a reason) where the number is another one.
- * `kept` is set for a request with an `Idempotency-Key`: the batch is undone for the reason `kept` where the request
- * was done before, and otherwise keeps the answer for a repetition.
+ * The batch of an operation that writes. After each step that expects a number of rows, a guard undoes the whole batch
+ * (by `abortText`, with the nonce and a reason) if the number is another one. `kept` is set for a request with an
+ * `Idempotency-Key`: the batch is undone for the reason `kept` if the request was done before, and otherwise keeps the
+ * answer for a repetition.
  */
 export function writingRun(
   { operation, allow, project, values }: RunOf,
@@ -167,8 +161,8 @@ export function writingRun(
     }
   });
   if (isLogged) statements.push(...closeTransaction);
-  // What RETURNING has given cannot be read by a later statement of the batch. So an empty answer is kept in the batch,
-  // and replaced by the true one when that is known.
+  // A later statement of the batch cannot read what RETURNING has given. So the batch keeps an empty answer, which is
+  // replaced by the true one when that is known.
   const isKept = operation.steps.some((step, i) => step.returns !== null && consequences[i] == null);
   const returns = operation.steps.some((step) => step.returns !== null);
   if (kept !== null && !isKept) statements.push(keepValue(kept, returns ? sql`''` : sql`'null'`, values));
@@ -188,7 +182,7 @@ export function writingRun(
   };
 }
 
-/** Joins the rows that a RETURNING has given, each a JSON text, into one JSON text: a single row, or an array. */
+/** Joins the rows of a RETURNING, each a JSON text: a single row, or an array. */
 function joined({ rows }: Result, returns: "one" | "many"): string {
   const texts = rows.map(([text]) => text as string);
   return returns === "one" ? texts[0]! : `[${texts.join(",")}]`;

@@ -5,18 +5,18 @@ import { noRow, returnedRowsMax, tooManyRows } from "../tables/sql/operation.js"
 import { isTooLargeImage } from "../tables/sql/row.js";
 import { denied } from "./allowed.js";
 
-/** The reason that a guard in an operation's batch gives where the operation's rule does not allow it. */
+/** The reason of a guard for undoing an operation's batch: the operation's rule does not allow it. */
 export const notAllowed = "allow";
 
 /**
- * Returns the reason that a guard in an operation's batch gives for undoing the batch because of a step. By default the
- * step has changed or found another number of rows than expected; else `of` says what is wrong with its rows.
+ * The reason of a guard for undoing an operation's batch because of a step. By default the step has changed or found
+ * another number of rows than expected; else `of` says what is wrong with its rows.
  */
 export function stepReason(index: number, of = "expect"): string {
   return `${index}:${of}`;
 }
 
-/** Returns the refusal of an operation for a reason that `notAllowed` or `stepReason` has given. */
+/** The refusal for a reason that `notAllowed` or `stepReason` has given. */
 export function refusalOf(operation: NamedOperation, reason: string): Refusal {
   if (reason === notAllowed) return denied(operation);
   const [index, of] = reason.split(":");
@@ -41,9 +41,9 @@ const words = {
 } as const;
 
 /**
- * Returns the refusal for an error with which the database did not carry an operation out: a broken constraint, a row
- * that is too large, or SQL that cannot be evaluated with these values. Its message names no column, because an
- * operation may write tables that its caller cannot read. Null where the error is no fault of the request.
+ * The refusal for an error of the database: a broken constraint, a row that is too large, or SQL that cannot be
+ * evaluated with these values. Its message names no column, because an operation may write tables that its caller
+ * cannot read. Null if the error is no fault of the request.
  */
 export function stepErrorRefusal(error: unknown): Refusal | null {
   if (error instanceof ConstraintError) return constraintRefusal(error);

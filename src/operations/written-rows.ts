@@ -10,7 +10,7 @@ export interface Consequences {
   readonly isVersioned: boolean;
 }
 
-/** What follows from the write of an operation's step; null for a step that is a SELECT. */
+/** Null for a SELECT. */
 export function consequencesOf(
   { statement }: OperationStep,
   { schema, catalog }: Pick<LiveProject, "schema" | "catalog">,
@@ -31,10 +31,10 @@ export function consequencesOf(
 }
 
 /**
- * Returns how many rows a step has written, for `rows_written` of the receipt. `changed` is how many rows the step has
- * changed itself. `counted` is SQLite's count, which includes what triggers and foreign keys have done. `entries` is
- * how many of the counted rows are entries of the log of changes. Null where the number is not known, because SQLite
- * has also counted rows of the server's own or of virtual tables.
+ * How many rows a step has written, for `rows_written` of the receipt. `changed`: how many the step has changed itself.
+ * `counted`: SQLite's count, which includes what triggers and foreign keys have done. `entries`: how many of the
+ * counted rows are entries of the log of changes. Null if SQLite has also counted rows of the server's own or of
+ * virtual tables.
  */
 export function writtenBy(
   { triggers, isVersioned }: Consequences,

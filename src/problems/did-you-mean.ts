@@ -1,20 +1,17 @@
 import { shown } from "./problem.js";
 
-/**
- * The longest text, in characters, for which a similar name is looked for. No name is as long, so a longer text cannot
- * be a misspelt name.
- */
+/** The longest text, in characters, for which a similar name is looked for: no name is longer. */
 const writtenMax = 100;
 
 /**
- * The most names that a misspelt name is compared with. Where there are more, none is suggested: checking a file with
- * thousands of names, each of them unknown somewhere, would otherwise take minutes.
+ * The most names that a misspelt name is compared with. With more, none is suggested: checking a file with thousands of
+ * names, each of them unknown somewhere, would otherwise take minutes.
  */
 const comparedMax = 500;
 
 /**
- * The end of a message about an unknown name: `; did you mean X?`, with the name that is most like `written`. Empty
- * where none is similar enough, or there are too many names to compare.
+ * The end of a message about an unknown name: `; did you mean X?`. Empty if no name is similar enough, or if there are
+ * too many to compare.
  */
 export function didYouMean(written: string, names: readonly string[]): string {
   if (written.length > writtenMax || names.length > comparedMax) return "";
@@ -33,8 +30,8 @@ export function didYouMean(written: string, names: readonly string[]): string {
 const listedMax = 12;
 
 /**
- * The end of a message about an unknown name: the suggestion of `didYouMean`, or else a list of the names to choose
- * from, `listedMax` at most. Empty where there are no names. Names of the first list come first.
+ * The end of a message about an unknown name: the suggestion of `didYouMean`, or else a list of at most `listedMax`
+ * names, those of the first list first. Empty if there are no names.
  */
 export function meantOrKnown(written: string, ...lists: readonly Iterable<string>[]): string {
   const all = firstOf(lists, comparedMax + 1);
@@ -45,7 +42,7 @@ export function meantOrKnown(written: string, ...lists: readonly Iterable<string
   return `; there ${all.length === 1 ? "is only" : "are"} ${listed.join(", ")}${more}`;
 }
 
-/** The first `count` items of the lists taken together, without reading further items. */
+/** The first `count` items of all lists, without reading further items. */
 function firstOf<T>(lists: readonly Iterable<T>[], count: number): T[] {
   const first: T[] = [];
   for (const list of lists)
@@ -57,8 +54,8 @@ function firstOf<T>(lists: readonly Iterable<T>[], count: number): T[] {
 }
 
 /**
- * Both texts without their common beginning. Leaving that out does not change their edit distance, and shorter texts
- * are compared faster. It is worthwhile because names of one project often begin alike.
+ * Both texts without their common beginning. That does not change their edit distance, and names of one project often
+ * begin alike.
  */
 function withoutPrefix(from: string, to: string): [string, string] {
   let at = 0;
@@ -67,8 +64,8 @@ function withoutPrefix(from: string, to: string): [string, string] {
 }
 
 /**
- * The edit distance of two texts: how many characters have to be inserted, dropped, replaced or swapped with their
- * neighbour to make one of the other (optimal string alignment).
+ * The edit distance of two texts by optimal string alignment: insertions, deletions, replacements, and swaps of
+ * neighbours.
  */
 function distance(from: string, to: string): number {
   let twoAbove: number[] = [];

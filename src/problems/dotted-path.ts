@@ -1,12 +1,12 @@
 /**
- * Joins the steps of a path, the keys that lead to a place in a file, with dots. A step that is empty or contains a
- * dot, a quote or a control character is quoted as in TOML: `rules."a.b".read`.
+ * Joins the keys that lead to a place in a file with dots. A key that is empty or contains a dot, a quote or a control
+ * character is quoted as in TOML: `rules."a.b".read`.
  */
 export function dottedPath(steps: readonly string[]): string {
   return steps.map((step) => (/^$|[."\p{Cc}]/u.test(step) ? JSON.stringify(step) : step)).join(".");
 }
 
-/** Splits a path that `dottedPath` made into its steps again. */
+/** Splits a path that `dottedPath` made into its steps. */
 export function stepsOf(path: string): readonly string[] {
   const steps: string[] = [];
   for (let at = 0; at < path.length; ) {

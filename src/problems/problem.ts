@@ -2,19 +2,14 @@
 export interface Problem {
   /** The file's name, such as `svc.toml`; `environment` for an environment variable. */
   readonly file: string;
-  /**
-   * The line in the file, from 1. Absent before `withLines` has looked it up, and where the file has no such place.
-   */
+  /** The line in the file, from 1. Absent before `withLines` has looked it up, and if the file has no such place. */
   readonly line?: number;
   /** The place in the file, as `dottedPath` writes it; empty for the file as a whole. */
   readonly path: string;
   readonly message: string;
 }
 
-/**
- * The error that carries all problems that were found in the files of a project. The command line prints them and exits
- * with 2.
- */
+/** Carries all problems of a project's files. The command line prints them and exits with 2. */
 export class ProblemsError extends Error {
   override readonly name = "ProblemsError";
   constructor(readonly problems: readonly Problem[]) {
@@ -28,22 +23,19 @@ export function formatProblem({ file, line, path, message }: Problem): string {
   return visible([place, shown(path, pathMax), message].filter((part) => part !== "").join(": "));
 }
 
-/**
- * How many characters of a path a message shows: enough for two names of 63 characters and the steps between them.
- */
+/** How many characters of a path a message shows: two names of 63 characters and the steps between them fit. */
 const pathMax = 200;
 
 /**
- * A text that the project's owner wrote, as a message quotes it: cut after `max` characters, with control characters
- * escaped.
+ * A text of the project's owner, as a message quotes it: cut after `max` characters, with control characters escaped.
  */
 export function shown(text: string, max = 100): string {
   return (text.length > max ? `${text.slice(0, max)}…` : text).replace(/\p{Cc}/gu, escaped);
 }
 
 /**
- * Escapes control characters, so that a file cannot send commands to the terminal. Line breaks and tabs stay, because
- * `pointAt` uses them.
+ * Escapes control characters, so that a file cannot send commands to the terminal. Line breaks and tabs stay for
+ * `pointAt`.
  */
 export function visible(text: string): string {
   return text.replace(/[^\P{Cc}\n\t]/gu, escaped);
@@ -54,13 +46,13 @@ function escaped(character: string): string {
 }
 
 /**
- * Collects the problems of several functions that each read a part of the project's files, so that a problem which one
- * of them throws does not hide those of the others.
+ * Collects the problems of several functions that each read a part of the project's files, so that those of one do not
+ * hide those of the others.
  */
 export class ProblemCollector {
   readonly #problems: Problem[] = [];
 
-  /** Returns what the function `read` returns; null where it threw ProblemsError, whose problems are then collected. */
+  /** Returns null if `read` throws ProblemsError, and collects its problems. */
   read<T>(read: () => T): T | null {
     try {
       return read();
@@ -71,7 +63,7 @@ export class ProblemCollector {
     }
   }
 
-  /** Throws ProblemsError with all collected problems, if there are any. */
+  /** Throws ProblemsError if problems were collected. */
   end(): void {
     if (this.#problems.length > 0) throw new ProblemsError(this.#problems);
   }

@@ -7,8 +7,8 @@ import type { TableName } from "../sqlite/names.js";
 import { everyRuleProblems } from "./rule-problems.js";
 
 /**
- * Warnings of comparisons in rules that are valid, but hardly what was meant: comparisons with NULL, which are never
- * TRUE, and comparisons of a role (`auth.role`, or `role` of a row of `$users`) with a text that is no role.
+ * Warnings of comparisons that are valid, but hardly what was meant: with NULL, which are never TRUE, and of a role
+ * (`auth.role`, or `role` of `$users`) with a text that is no role.
  */
 export function comparisonWarnings(rules: ReadonlyMap<TableName, TableRules>): Problem[] {
   return everyRuleProblems(rules, warningsOf);
@@ -66,7 +66,7 @@ function unknownRole({ role, value }: ComparedRole): string[] {
 }
 
 interface ComparedRole {
-  /** How the rule writes the role, such as `auth.role`. */
+  /** As the rule writes it, such as `auth.role`. */
   readonly role: string;
   readonly value: string;
 }

@@ -1,8 +1,8 @@
 import type { Config } from "./config.js";
 
 /**
- * A contradiction between keys of svc.toml. It is reported at `path`, unless that key or one of `others` has another
- * problem. Paths are dotted, such as `server.tls_cert`.
+ * A contradiction between keys of svc.toml, reported at `path` unless that key or one of `others` has another problem.
+ * Paths are dotted, such as `server.tls_cert`.
  */
 export interface Inconsistency {
   readonly path: string;
@@ -11,7 +11,7 @@ export interface Inconsistency {
 }
 
 /**
- * The problems of settings of svc.toml that are each valid by itself and contradict each other
+ * Settings that are each valid by itself and contradict each other
  * (docs/reference/configuration.md#keys-that-depend-on-each-other).
  */
 export function inconsistenciesOf(config: Config): readonly Inconsistency[] {

@@ -18,8 +18,8 @@ export function databaseUrlProblem(url: string): string | null {
 }
 
 /**
- * Why a database's URL that begins with `http:` is refused; null where its host is a loopback address. On a network,
- * others could read the token and all rows, because nothing is encrypted.
+ * Why a URL that begins with `http:` is refused; null for a loopback address. On a network, others could read the token
+ * and all rows, because nothing is encrypted.
  */
 function plainHttpProblem(url: string): string | null {
   return URL.canParse(url) && isLoopbackHost(new URL(url).hostname)

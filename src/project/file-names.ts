@@ -1,8 +1,7 @@
-// The names of the project's two files are in a module of their own, because a Worker needs the names and not the
-// parser of svc.toml.
+// These names are in a module of their own, because a Worker needs them and not the parser of svc.toml.
 
-/** The name of the file of settings and rules, as messages about problems give it. */
+/** The file of settings and rules. */
 export const configFile = "svc.toml";
 
-/** The name of the file of tables and columns, as messages about problems give it. */
+/** The file of tables and columns. */
 export const schemaFile = "svc.schema.yaml";

@@ -6,8 +6,8 @@ import type { Column, Schema, Table } from "./model.js";
 import { columnNames } from "./unread.js";
 
 /**
- * The problems of all SQL expressions that the owner wrote in a schema (see `fragmentProblem`), and of literal defaults
- * that cannot be stored: texts with NUL or half a surrogate pair.
+ * The problems of all SQL expressions of the owner in a schema (`fragmentProblem`), and of literal defaults that cannot
+ * be stored: texts with NUL or half a surrogate pair.
  */
 export function fragmentProblems(schema: Schema): Problem[] {
   return [
@@ -25,7 +25,7 @@ interface Fragment {
   readonly path: string;
   readonly sql: string;
   readonly columns: readonly string[];
-  /** The names of the columns that the expression may name, in lower case. */
+  /** `columns` in lower case. */
   readonly known: ReadonlySet<string>;
 }
 
@@ -58,9 +58,9 @@ function columnFragments(
 }
 
 /**
- * For each SQL expression of the schema, a query to try it with: the query returns no rows, and fails where the
- * database cannot evaluate the expression. Otherwise SQLite would accept, for instance, a default that calls a function
- * with the wrong arguments, and every insert would fail from then on.
+ * For each SQL expression of the schema, a query that returns no rows and fails if the database cannot evaluate the
+ * expression. Otherwise SQLite would accept, for instance, a default that calls a function with the wrong arguments,
+ * and every insert would fail from then on.
  */
 export function fragmentProbes(schema: Schema): { path: string; sql: string }[] {
   return fragmentsOf(schema).map(({ path, sql, columns }) => {

@@ -4,8 +4,8 @@ import type { Schema } from "./model.js";
 
 /**
  * Warnings of blob columns of tables that keep history, for a project that is served from D1. D1 bounds the image of a
- * row, the JSON that the log of changes holds of it (`Database.imageBytesMax`). A blob takes twice its bytes in that
- * JSON, so it reaches the bound more easily than other values.
+ * row in the log of changes (`Database.imageBytesMax`). A blob takes twice its bytes there, so it reaches the bound
+ * more easily than other values.
  */
 export function imageWarnings({ tables }: Schema): Problem[] {
   return [...tables.values()]

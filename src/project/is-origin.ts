@@ -1,4 +1,6 @@
-/** Whether the text is an http(s) origin as browsers write it: `https://app.example.com`, without a path and its slash. */
+/**
+ * Whether the text is an http(s) origin as browsers write it: `https://app.example.com`, without a path and its slash.
+ */
 export function isOrigin(text: string): boolean {
   return isWebUrl(text) && new URL(text).origin === text;
 }

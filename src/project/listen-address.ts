@@ -4,7 +4,7 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** Reads `host:port`, where an IPv6 address stands in brackets; null for any other text. */
+/** Reads `host:port`, with an IPv6 address in brackets; null for any other text. */
 export function parseListenAddress(text: string): ListenAddress | null {
   const [, bracketed, plain, digits] = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})$/.exec(text) ?? [];
   const host = bracketed ?? plain;

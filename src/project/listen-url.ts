@@ -1,4 +1,4 @@
-/** The URL of a server that listens on the host and port, without a slash at the end. */
+/** Without a slash at the end. */
 export function listenUrl(host: string, port: number, isTls: boolean): string {
   return `${isTls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -3,23 +3,21 @@ import type { Column, ColumnDefault, Managed, Schema, Table } from "./model.js";
 import { isWhollyRead } from "./unread.js";
 
 /**
- * SQL for the first version of a new row: 40 random bits. If a row is deleted and made again with the same key, it gets
- * another version, so that a client which remembers the old one does not take the new row for the row that it knew.
+ * SQL for the first version of a new row: 40 random bits. So a row that is deleted and made again with the same key
+ * gets another version, and a client that remembers the old one does not take the new row for it.
  */
 export const firstVersion = "random() & 1099511627775";
 
 /**
- * The default that a managed column (one whose values the server sets by itself) has in the database. A row that a
- * request inserts through the server's tables gets its value from the server instead. The default is for all other new
- * rows, such as those that a trigger inserts, and for rows that exist when the column is added. Null where the column
- * has no default, so that it is NULL in such rows.
+ * The default of a managed column in the database. A row that a request inserts gets its value from the server instead.
+ * The default is for all other new rows, such as those that a trigger inserts, and for rows that exist when the column
+ * is added; with null, the column is NULL in these.
  */
 export function managedDefault(managed: Managed, type: ColumnType): ColumnDefault | null {
   switch (managed) {
     case "created_at":
     case "updated_at":
-      // The text has the form in which JavaScript's toISOString() writes a time, so that the values of the column sort
-      // by time.
+      // The form of JavaScript's toISOString(), so that the values sort by time.
       return { kind: "sql", sql: type === "text" ? "strftime('%Y-%m-%dT%H:%M:%fZ')" : "unixepoch()" };
     case "version":
       return { kind: "sql", sql: firstVersion };
@@ -29,7 +27,7 @@ export function managedDefault(managed: Managed, type: ColumnType): ColumnDefaul
   }
 }
 
-/** The managed column that holds the version of each row; undefined where the table has none. */
+/** Undefined if the table has none. */
 export function versionColumn({ columns }: Pick<Table, "columns">): Column | undefined {
   return [...columns.values()].find(({ managed }) => managed === "version");
 }
@@ -65,7 +63,7 @@ function columnProblems({ name, managed, type, notNull }: Column, table: Table):
 const time = { types: ["integer", "text"], holds: "a time" } as const;
 const person = { types: ["text"], holds: "the id of a user" } as const;
 
-/** What each kind of managed column holds, and of which types such a column may be. */
+/** What each kind of managed column holds, and the types that such a column may have. */
 const kinds: Record<Managed, { readonly types: readonly ColumnType[]; readonly holds: string }> = {
   created_at: time,
   updated_at: time,

@@ -2,20 +2,17 @@ import type { ColumnType } from "../sqlite/column-type.js";
 import type { ColumnName, TableName } from "../sqlite/names.js";
 import type { ProvedSql } from "../sqlite/proof.js";
 
-/** What svc.schema.yaml says, as immutable values (docs/reference/schema.md). */
+/** What svc.schema.yaml says (docs/reference/schema.md). */
 export interface Schema {
   readonly tables: ReadonlyMap<string, Table>;
   readonly auth: AuthSettings;
-  /**
-   * `$origins` of the file: origins to which `redirect_to` of an invitation may lead, beside that of
-   * `$auth.invitation_url`.
-   */
+  /** Origins to which `redirect_to` of an invitation may lead, besides that of `$auth.invitation_url`. */
   readonly origins: readonly string[];
-  /** The operations that the file declares under `$operations`, by name. */
+  /** The operations under `$operations`, by name. */
   readonly operations: ReadonlyMap<string, NamedOperation>;
   /**
-   * Only in a schema whose file has problems: which parts of the file could not be read. Checks must not conclude
-   * anything from the absence of those parts, such as that a table does not exist.
+   * Only in a schema whose file has problems: what could not be read. Checks must not conclude anything from its
+   * absence, such as that a table does not exist.
    */
   readonly unread?: Unread;
 }
@@ -29,38 +26,32 @@ export type Unread = ReadonlyMap<string, UnreadTable> | "everything";
 /** A table of a schema file with problems that could not be read, or not as a whole. */
 export interface UnreadTable {
   /**
-   * The names of the columns that could not be read, perhaps none; `all` where nothing of the table could be read. Even
-   * if there are none, the table's keys, uniqueness and other properties are in doubt.
+   * The columns that could not be read, perhaps none; `all` if nothing of the table could be read. Even if there are
+   * none, the table's keys, uniqueness and other properties are in doubt.
    */
   readonly columns: ReadonlySet<string> | "all";
 }
 
-/** A table that svc.schema.yaml declares. Names are spelled as in the file. */
+/** Names are spelled as in the file. */
 export interface Table {
   readonly name: TableName;
   readonly columns: ReadonlyMap<string, Column>;
-  /** The columns of the primary key. Empty for a table without one, which only a schema pulled from a database has. */
+  /** Empty for a table without a primary key, which only a schema pulled from a database has. */
   readonly primaryKey: readonly ColumnName[];
-  /** The `unique` constraints, each as the list of its columns, whether a column or the table declares it. */
+  /** The `unique` constraints, whether a column or the table declares them. */
   readonly unique: readonly (readonly ColumnName[])[];
   readonly indexes: readonly Index[];
   /**
-   * The columns that the table's full-text index covers; empty without an index. Their order matters in a search
-   * without `sort`: rows with all words in the first column come first, then those with all words in the second, and so
-   * on; last come rows whose words are spread over several columns.
+   * The columns of the table's full-text index; empty without one. Their order matters in a search without `sort`: rows
+   * with all words in the first column come first, then those with all words in the second, and so on; last come rows
+   * whose words are spread over several columns.
    */
   readonly search: readonly ColumnName[];
-  /**
-   * The triggers that the file declares for the table, by name. A value is the SQL that follows `CREATE TRIGGER` and
-   * the name.
-   */
+  /** By name, the SQL that follows `CREATE TRIGGER` and the name. */
   readonly triggers: ReadonlyMap<string, string>;
-  /** For how many days the log of changes keeps changes of the table: Infinity for ever, null where it keeps none. */
+  /** For how many days the log of changes keeps changes of the table: Infinity for ever, null for no log. */
   readonly historyDays: number | null;
-  /**
-   * Whether the table is STRICT, in SQLite's sense. `svc schema pull` writes `strict: false` into the file for tables
-   * of an existing database that are not STRICT.
-   */
+  /** In SQLite's sense. `svc schema pull` writes `strict: false` for tables that are not STRICT. */
   readonly strict: boolean;
   /**
    * Whether the table is a virtual one of SQLite, which another program has made and `svc schema pull` has found. It
@@ -75,26 +66,20 @@ export interface Column {
   readonly name: ColumnName;
   readonly type: ColumnType;
   readonly notNull: boolean;
-  /**
-   * The value that the column gets in new rows that give none; null where there is no default. For a managed column it
-   * is the default that `managedDefault` returns.
-   */
+  /** The value in new rows that give none. For a managed column it is what `managedDefault` returns. */
   readonly default: ColumnDefault | null;
-  /** The condition of the column's CHECK, an SQL expression that the project's owner wrote; null for none. */
+  /** The SQL expression of the column's CHECK. */
   readonly check: string | null;
   readonly references: Reference | null;
-  /** What the server sets the column to by itself (docs/reference/schema.md#managed-columns); null where it does not. */
+  /** What the server sets the column to by itself (docs/reference/schema.md#managed-columns). */
   readonly managed: Managed | null;
   readonly renamedFrom: string | null;
 }
 
-/**
- * A kind of value that the server sets a column to by itself: the time or the user of a row's creation or last change,
- * or the row's version.
- */
+/** A kind of managed column: the time or the user of a row's creation or last change, or the row's version. */
 export type Managed = (typeof managedKinds)[number];
 
-/** The values that `managed:` of a column may have in svc.schema.yaml. */
+/** The values of `managed:` in svc.schema.yaml. */
 export const managedKinds = ["created_at", "updated_at", "created_by", "updated_by", "version"] as const;
 
 /** The value that a column gets in new rows that do not give one: a literal, or an SQL expression. */
@@ -104,9 +89,8 @@ export type ColumnDefault =
 
 /** A foreign key of one column, as `references:` declares it. */
 export interface Reference {
-  /** The table that is referred to: one of the project, or `$users`. */
   readonly table: TableName | "$users";
-  /** The column that is referred to; for `$users` always `id`. */
+  /** For `$users` always `id`. */
   readonly column: ColumnName;
   readonly onDelete: OnDelete;
 }
@@ -118,21 +102,18 @@ export type OnDelete = "no_action" | "restrict" | "cascade" | "set_null" | "set_
 export interface Index {
   readonly columns: readonly IndexColumn[];
   readonly unique: boolean;
-  /** The SQL condition of a partial index; null for an index over all rows. */
+  /** The SQL condition of a partial index. */
   readonly where: string | null;
 }
 
-/** A column of an index, in its direction. */
+/** A column of an index. */
 export interface IndexColumn {
   readonly name: ColumnName;
-  /** Whether the order is descending, written `-name` in the file. */
+  /** Written `-name` in the file. */
   readonly descending: boolean;
 }
 
-/**
- * What `$auth` of svc.schema.yaml says: who may register, how people sign in, and the pages that links in mails lead
- * to.
- */
+/** `$auth` of svc.schema.yaml: who may register, how people sign in, and the pages that links in mails lead to. */
 export interface AuthSettings {
   readonly registration: "public" | "invite" | "closed";
   readonly emailVerification: { readonly required: boolean; readonly url: string };
@@ -148,13 +129,12 @@ export interface NamedOperation {
   readonly name: string;
   readonly params: ReadonlyMap<string, OperationParam>;
   /**
-   * The text of the rule that says which users and anonymous callers may run the operation under /ops. Null where the
-   * file has none: then none of them may. API keys with the scope for it may whatever the rule says, and administrators
-   * under /admin/api/operations.
+   * The text of the rule that says which users and anonymous callers may run the operation under /ops; null: none of
+   * them. API keys with the scope for it may whatever the rule says, and administrators under /admin/api/operations.
    */
   readonly allow: string | null;
   readonly steps: readonly OperationStep[];
-  /** Only in a schema that has problems: the names of the operation's parameters that could not be read. */
+  /** Only in a schema that has problems: the parameters that could not be read. */
   readonly unreadParams?: ReadonlySet<string>;
 }
 
@@ -163,11 +143,11 @@ export interface OperationParam {
   readonly name: ColumnName;
   readonly type: ColumnType;
   /**
-   * The text of a condition that the parameter has to meet, in the language of rules, which may name the other
-   * parameters too; null for none.
+   * The text of a condition that the parameter has to meet, in the language of rules. It may name the other parameters
+   * too.
    */
   readonly check: string | null;
-  /** The parameter's value where a caller gives none; undefined where a caller has to give one. */
+  /** Undefined if a caller has to give a value. */
   readonly default: string | number | bigint | boolean | null | undefined;
   readonly nullable: boolean;
 }
@@ -176,40 +156,33 @@ export interface OperationParam {
 export interface OperationStep {
   readonly statement: ProvedSql;
   /**
-   * How many rows the step has to find (a SELECT) or change. With any other number the whole operation is refused. Null
-   * where every number is right.
+   * How many rows the step has to find (a SELECT) or change; with any other number the whole operation is refused. Null
+   * if every number is right.
    */
   readonly expect: number | null;
-  /**
-   * The code with which the operation is refused where the step does not find or change as many rows as `expect` says.
-   */
+  /** The code of the refusal by `expect`. */
   readonly otherwise: StepRefusal;
-  /**
-   * Whether the operation answers with the rows of this step: `one` row, or `many`, all of them. Null where the rows
-   * are not part of the answer.
-   */
+  /** Whether the operation answers with `one` row of this step, or with all (`many`). Null for none. */
   readonly returns: "one" | "many" | null;
-  /**
-   * The columns of this step's rows that the operation answers with; empty where the rows are not part of the answer.
-   */
+  /** The columns in the answer; empty for a step whose rows are not part of it. */
   readonly columns: readonly ReturnedColumn[];
 }
 
 /** A code with which an operation is refused because a step has not found or changed as many rows as it should. */
 export type StepRefusal = (typeof stepRefusals)[number];
 
-/** The values that `else:` of an operation's step may have in svc.schema.yaml: codes of refusals. */
+/** The values of `else:` of an operation's step. */
 export const stepRefusals = ["conflict", "not_found", "forbidden", "bad_request"] as const;
 
 /** A column of the rows that an operation answers with. */
 export interface ReturnedColumn {
   readonly name: ColumnName;
   readonly type: ColumnType;
-  /** Whether the column is never NULL: the schema says so of the table's column, and no outer join can make it NULL. */
+  /** Whether the schema says that the column is NOT NULL, and no outer join can make it NULL. */
   readonly notNull: boolean;
   /**
-   * Where the column's expression stands among the tokens of the step's statement: from the index `from` up to the
-   * index `to`, which is not included.
+   * Where the column's expression stands among the tokens of the statement: from the index `from` to the one before
+   * `to`.
    */
   readonly from: number;
   readonly to: number;

@@ -1,7 +1,7 @@
 import type { Column, Table } from "./model.js";
 
 /**
- * Whether a request for a new row has to give a value for the column: it has no default, is not set by the database
+ * Whether a request for a new row has to give a value: the column has no default, is not set by the database
  * (`isGiven`), and is NOT NULL or part of the primary key. Key columns that may be NULL, as older tables have them,
  * need a value too, because no request could reach a row with NULL in its key.
  */
@@ -15,8 +15,8 @@ export function needsValue(
 }
 
 /**
- * Whether SQLite numbers the column by itself, judged by the schema: an integer that is the whole primary key. For a
- * table that was pulled from an existing database, the schema does not tell; there `CatalogTable.rowid` does.
+ * Whether SQLite numbers the column by itself, judged by the schema: an integer that is the whole primary key. The
+ * schema of a table that was pulled from an existing database does not show it; there `CatalogTable.rowid` does.
  */
 export function isNumbered(column: Column, { primaryKey }: Table): boolean {
   return column.type === "integer" && primaryKey.length === 1 && primaryKey[0] === column.name;

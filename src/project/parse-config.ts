@@ -11,21 +11,18 @@ import { rulePlaces } from "./rule-places.js";
 import { soundPart } from "./sound-part.js";
 import { isPlainObject, problemsOf } from "./valibot-problems.js";
 
-/** What `parseConfig` returns: the settings and rules of svc.toml, and the problems of the file. */
+/** The settings and rules of svc.toml, and the problems of the file. */
 export interface ParsedConfig {
-  /** The parsed settings; null where svc.toml has problems. */
+  /** Null if svc.toml has problems. */
   readonly config: Config | null;
-  /**
-   * The texts of the rules and named conditions that could be read, also where the file has problems. Null where the file
-   * is not TOML.
-   */
+  /** The rules and named conditions that could be read, even if the file has problems. Null if it is not TOML. */
   readonly rules: RulesSource | null;
   readonly problems: readonly Problem[];
 }
 
 /**
- * Parses svc.toml. The result has either the settings or all problems of the file. `more` finds further
- * inconsistencies, such as paths in the settings that collide with files of the project.
+ * Parses svc.toml. `more` finds further inconsistencies, such as paths in the settings that collide with files of the
+ * project.
  */
 export function parseConfig(
   text: string,
@@ -51,8 +48,8 @@ export function parseConfig(
 }
 
 /**
- * The named conditions by their keys, with null for those that could not be read. These are included so that a rule
- * which uses one of them is not reported as using a condition that does not exist.
+ * The named conditions, with null for those that could not be read, so that a rule which uses one of them is not
+ * reported as using a condition that does not exist.
  */
 function withUnread(read: Config["conditions"], raw: unknown): RulesSource["conditions"] {
   if (!isPlainObject(raw)) return read;
@@ -70,7 +67,7 @@ const quotesNeeded = ": text is written in quotes, and true and false in lower c
 const keyNeeded = ': expected key = value, or a header such as [auth] with its "]"';
 const bracketNeeded = ": look for a missing comma or bracket before this";
 
-/** Advice that is appended to an error message of the TOML parser smol-toml, by the first line of that message. */
+/** Advice that is appended to an error message of the parser smol-toml, by the first line of that message. */
 export const remedies = new Map([
   ["invalid value", quotesNeeded],
   ["illegal character in numeric literal", quotesNeeded],
@@ -91,10 +88,7 @@ export const remedies = new Map([
   ["trying to redefine an already defined value", ": it is there twice, make one of both"],
 ]);
 
-/**
- * Improves the message about an unknown key that belongs in another section of svc.toml: it then names that section.
- * Other problems are returned as they are.
- */
+/** Names the section in the message about an unknown key that belongs in another section of svc.toml. */
 function withItsSection(problem: Problem): Problem {
   const key = problem.path.split(".").at(-1)!;
   const at = problem.path.startsWith("rules.") ? [] : sectionsWith(key, configSchema);
@@ -106,10 +100,7 @@ function withItsSection(problem: Problem): Problem {
       };
 }
 
-/**
- * The dotted paths of the sections within `schema`, the schema of svc.toml, that have the given key, such as
- * `auth.throttle`.
- */
+/** The dotted paths of the sections within `schema` that have the given key, such as `auth.throttle`. */
 function sectionsWith(key: string, schema: unknown): string[] {
   return Object.entries(entriesOf(schema)).flatMap(([name, entry]) => {
     const inner = (entry as { wrapped?: unknown }).wrapped;
@@ -124,8 +115,8 @@ function entriesOf(schema: unknown): object {
 
 /**
  * Makes a function that tells whether the value of a key is in doubt, so that nothing should be concluded from it. It
- * is in doubt if the key, a part of it or a section around it has a problem. It also is if the key or a section around
- * it is absent while there is an unknown key in the same section, which may be a misspelling of the absent one.
+ * is in doubt if the key, a part of it or a section around it has a problem, and if the key or a section around it is
+ * absent while there is an unknown key in the same section, which may be a misspelling of it.
  */
 function doubts(raw: unknown, problems: readonly Problem[]): (path: string) => boolean {
   const wrong = problems.map(({ path, message }) => ({

@@ -9,24 +9,15 @@ import { operationPath } from "./parse-operations.js";
 import type { PlacedText } from "./placed-problems.js";
 import { rowShapes } from "./rule-scope.js";
 
-/**
- * The rules of one operation: the rule that says who may run it, and the conditions of its parameters. In both, the
- * parameters are columns of the alias `params`.
- */
+/** The rules of one operation. In them, the parameters are columns of the alias `params`. */
 export interface OperationRules {
-  /** The rule that says who may run the operation; `deny` where the operation has none. */
+  /** The rule that says who may run the operation; `deny` if it has none. */
   readonly allow: Expression;
-  /**
-   * The conditions of the operation's parameters, by the parameters' names; a parameter without a condition is absent.
-   * They can be decided without the database.
-   */
+  /** The conditions of parameters, by the parameters' names. They can be decided without the database. */
   readonly checks: ReadonlyMap<string, Expression>;
 }
 
-/**
- * Parses the rules of every operation of the schema. Calls `report` with each problem and the place of the rule in
- * svc.schema.yaml.
- */
+/** Parses the rules of every operation. `report` gets each problem and the place of the rule in svc.schema.yaml. */
 export function parseOperationRules(
   schema: Schema,
   conditions: Conditions,

@@ -14,10 +14,7 @@ import { parsePart } from "./parse-part.js";
 import { operationSchema, type ParamSource, type StepSource, stepSchema } from "./schema.js";
 import { isPlainObject } from "./valibot-problems.js";
 
-/**
- * The values that every step of an operation may use beside the operation's parameters, written `:auth_id` and so on,
- * with their types.
- */
+/** The values that every step may use besides the operation's parameters, written `:auth_id` and so on. */
 export const givenParameters: ReadonlyMap<string, ColumnType> = new Map([
   ["auth_id", "text"],
   ["auth_email", "text"],
@@ -28,22 +25,22 @@ export const givenParameters: ReadonlyMap<string, ColumnType> = new Map([
 /** How many steps an operation may have. */
 const stepsMax = 20;
 
-/** What the steps of an operation are checked against: the tables that their SQL may name. */
+/** The tables that the SQL of steps may name. */
 export interface OperationSurroundings {
-  /** The names of the tables in svc.schema.yaml, also of those that could not be read. */
+  /** The names of all tables, also of those that could not be read. */
   readonly names: Iterable<string>;
-  /** The tables of svc.schema.yaml that could be read, by name. */
+  /** The tables that could be read. */
   readonly tables: ReadonlyMap<string, Table>;
   /**
-   * Whether all tables of the file could be read as a whole. If not, a column that is not found may be one that could
-   * not be read, so that is no problem of the operation.
+   * Whether all tables could be read as a whole. If not, a column that is not found may be one that could not be read,
+   * so that is no problem of the operation.
    */
   readonly areWhole: boolean;
 }
 
 /**
- * Parses the value of `$operations` in svc.schema.yaml, as far as it can be read, and adds its problems to `problems`.
- * The rules of the operations stay texts: `parseRules` parses them.
+ * Parses `$operations` as far as it can be read, and adds its problems to `problems`. The rules of the operations stay
+ * texts: `parseRules` parses them.
  */
 export function parseOperations(
   value: unknown,
@@ -63,7 +60,7 @@ export function parseOperations(
   );
 }
 
-/** Returns the operation as it is written, but with each parameter in its long form, as `{ type: text }` for `text`. */
+/** The operation with each parameter in its long form, as `{ type: text }` for `text`. */
 function inLongForm(written: unknown): unknown {
   if (!isPlainObject(written) || !isPlainObject(written.params)) return written;
   const params = Object.entries(written.params).map(([name, param]) => [
@@ -73,7 +70,7 @@ function inLongForm(written: unknown): unknown {
   return { ...written, params: Object.fromEntries(params) };
 }
 
-/** Parses one operation of svc.schema.yaml as far as it can be read; null where nothing can be. */
+/** Null if nothing of the operation can be read. */
 function operationFrom(
   name: string,
   written: unknown,
@@ -119,16 +116,10 @@ function operationFrom(
   return { name, params, allow: source.allow ?? null, steps, ...(unreadParams.size > 0 && { unreadParams }) };
 }
 
-/**
- * A function that reports a problem of an operation's step. `key` is the end of the problem's path in the file, such as
- * `.sql`.
- */
+/** `key` is the end of the problem's path in the file, such as `.sql`. */
 type ReportStep = (key: string, message: string) => void;
 
-/**
- * Makes of a step as it is written the step in the form in which it can be run, and reports the step's problems.
- * Returns a list: it holds that one step, or is empty where `proveSql` refuses the step's SQL.
- */
+/** The step in the form in which it can be run, in a list that is empty if `proveSql` refuses the step's SQL. */
 function stepFrom(
   step: StepSource,
   scope: ProofScope,
@@ -146,8 +137,7 @@ function stepFrom(
 }
 
 /**
- * The path of an operation in svc.schema.yaml, such as `$operations.pay`. `steps` are further keys, which lead to a
- * part of the operation.
+ * The path of an operation in svc.schema.yaml, such as `$operations.pay`, or of a part of it, to which `steps` lead.
  */
 export function operationPath(name: string, ...steps: readonly string[]): string {
   return dottedPath(["$operations", name, ...steps]);
@@ -186,8 +176,8 @@ function isOfType(type: ColumnType, value: string | number | bigint | boolean): 
 }
 
 /**
- * Finds what is wrong with an operation's step as a whole: keys of the step that do not fit together, or do not fit its
- * SQL. `key` is the end of the problem's path in the file, such as `.returns`.
+ * Keys of a step that do not fit together, or do not fit its SQL. `key` is the end of the problem's path, such as
+ * `.returns`.
  */
 function stepProblems(
   { expect, returns, as, ...step }: StepSource,
@@ -210,9 +200,9 @@ function stepProblems(
 }
 
 /**
- * Returns the columns that an operation's step returns, with their types, and reports mistakes, such as a name that
- * comes twice or a type that is not known. A column of a table has the type that the schema declares, unless `as:` of
- * the step gives another one; the type of any other expression has to stand under `as:`.
+ * The columns that a step returns, with their types; reports mistakes, such as a name that comes twice or a type that
+ * is not known. A column of a table has the type that the schema declares, unless `as:` of the step gives another one;
+ * the type of any other expression has to stand under `as:`.
  */
 function columnsOf(
   proved: ProvedSql,
@@ -226,8 +216,8 @@ function columnsOf(
     problem(".sql", withPlace(sql, found.problem));
     return [];
   }
-  // With an outer join, even a column that is declared NOT NULL can be NULL in the result: where the joined table has
-  // no row.
+  // With an outer join, even a column that is declared NOT NULL can be NULL in the result: if the joined table has no
+  // row.
   const isJoinedOutside = proved.tokens.some((token) =>
     ["left", "right", "full"].some((word) => isKeyword(token, word)),
   );
@@ -271,10 +261,7 @@ function declaredColumn(
     : { type: found.type, notNull: found.notNull || table!.primaryKey.includes(found.name) };
 }
 
-/**
- * The message about a problem of an SQL statement: the line and column, what is wrong, and below it the line of SQL
- * with a caret under the place.
- */
+/** The line and column, what is wrong, and below it the line of SQL with a caret under the place. */
 function withPlace(sql: string, { at, message }: SqlProblem): string {
   const before = sql.slice(0, at).split("\n");
   const place = { line: before.length, column: before.at(-1)!.length + 1 };

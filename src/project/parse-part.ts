@@ -4,10 +4,7 @@ import { schemaFile } from "./file-names.js";
 import { soundPart } from "./sound-part.js";
 import { problemsOf } from "./valibot-problems.js";
 
-/**
- * Parses the value at the path `at` of svc.schema.yaml, as far as it is valid, and adds its problems to `problems`.
- * Null where nothing of it is valid.
- */
+/** The valid part of the value at `at` in svc.schema.yaml, null for none; adds the value's problems to `problems`. */
 export function parsePart<const S extends v.GenericSchema>(
   schema: S,
   value: unknown,

@@ -18,14 +18,14 @@ import { rowShapes, ruleScope } from "./rule-scope.js";
 import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable, unreadTable } from "./unread.js";
 
 /**
- * Parses every rule and every named condition of svc.toml, and the rules of the schema's operations, against the schema
- * (docs/reference/rules.md). The result has rules for every table of the schema, in which each named condition is
- * replaced by its text. A rule that has problems becomes `deny`, and so does an absent rule for an action. Without a
- * rule of its own, the reading or writing of a column is not restricted beyond the rules of its table.
+ * Parses the rules and named conditions of svc.toml, and the rules of operations, against the schema
+ * (docs/reference/rules.md). The result has rules for every table, with their named conditions written out. A rule that
+ * has problems becomes `deny`, and so does an absent rule for an action. Without a rule of its own, the reading or
+ * writing of a column is not restricted beyond the rules of its table.
  */
 export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
-  // The problems by path and message, so that each is reported once. A rule that uses a named condition twice would
-  // otherwise report the problems of that condition's text twice.
+  // By path and message, so that each is reported once. A rule that uses a named condition twice would otherwise report
+  // the problems of that condition's text twice.
   const problems = new Map<string, Problem>();
   const report: Report = (path, message, file = configFile) => {
     problems.set(`${path}: ${message}`, { file, path, message });
@@ -43,8 +43,8 @@ export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
   const shared = { schema, conditions, report, reportIn };
   for (const name of source.rules.keys()) {
     if (schema.tables.has(name)) continue;
-    // This table has rules, and svc.schema.yaml may declare it in a part that could not be read. Mistakes in its rules
-    // that do not depend on its columns are reported all the same.
+    // svc.schema.yaml may declare this table in a part that could not be read. Mistakes in its rules that do not depend
+    // on its columns are reported all the same.
     if (mayHaveTable(schema, name))
       tableRules(source.rules.get(name)!, { ...shared, table: unreadTable(name) });
     else
@@ -64,18 +64,15 @@ export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
   return { rules, operations, problems: [...problems.values()] };
 }
 
-/** The rules and named conditions of svc.toml as they are written there: texts that are not parsed yet. */
+/** The rules and named conditions of svc.toml as they are written: texts that are not parsed yet. */
 export interface RulesSource {
-  /** The rules of the section `[rules]`, by table. */
+  /** By table. */
   readonly rules: ReadonlyMap<string, TableRulesSource>;
-  /**
-   * The texts of the section `[conditions]` by their keys, such as `member(room)`. Null for a text that could not be
-   * read.
-   */
+  /** By key, such as `member(room)`. Null for a text that could not be read. */
   readonly conditions: ReadonlyMap<string, string | null>;
 }
 
-/** The rules of one table as svc.toml has them: texts, not parsed yet. */
+/** The rules of one table: texts, not parsed yet. */
 export interface TableRulesSource {
   readonly read?: string | undefined;
   readonly create?: string | undefined;
@@ -85,16 +82,16 @@ export interface TableRulesSource {
   readonly columns?: ReadonlyMap<string, ColumnRulesSource> | undefined;
 }
 
-/** The rules of one column as svc.toml has them: texts, not parsed yet. */
+/** The rules of one column: texts, not parsed yet. */
 export interface ColumnRulesSource {
   readonly read?: string | undefined;
   readonly write?: string | undefined;
 }
 
-/** The rules after parsing, and what is wrong with them. A rule that could not be parsed is `deny`. */
+/** The rules after parsing. One that could not be parsed is `deny`. */
 export interface ParsedRules {
   readonly rules: ReadonlyMap<TableName, TableRules>;
-  /** The rules of the operations that svc.schema.yaml declares, by the operation's name. */
+  /** By the operation's name. */
   readonly operations: ReadonlyMap<string, OperationRules>;
   readonly problems: readonly Problem[];
 }
@@ -130,8 +127,8 @@ function actionRule(action: RuleAction, text: string | undefined, context: Conte
 }
 
 /**
- * Why a rule for this action makes no sense, because the table does not allow the action to anybody; null where it does
- * allow it. It is mostly tables of existing databases that have such limits (docs/guides/existing-database.md).
+ * Why a rule for this action makes no sense, because the table does not allow the action to anybody. It is mostly
+ * tables of existing databases that have such limits (docs/guides/existing-database.md).
  */
 function limitOf(action: RuleAction, { name, virtual, primaryKey, historyDays }: Table): string | null {
   if (action === "history" && historyDays === null)

@@ -12,20 +12,16 @@ import { type AuthSource, settingsSchema, type TableSource, tableSchema } from "
 import { schemaProblems } from "./schema-problems.js";
 import { daysOf, markedKey, tableFromSource, withoutDirection } from "./table-from-source.js";
 
-/** What `parseSchema` returns: the schema, or the problems of svc.schema.yaml. */
+/** The schema, or the problems of svc.schema.yaml. */
 export interface ParsedSchema {
-  /** The parsed schema; null where svc.schema.yaml has problems. */
+  /** Null if svc.schema.yaml has problems. */
   readonly schema: Schema | null;
   readonly problems: readonly Problem[];
-  /**
-   * Only where the file has problems: the schema as far as it could be read, so that rules can be checked against it.
-   */
+  /** Only if the file has problems: the schema as far as it could be read, so that rules can be checked against it. */
   readonly draft?: Schema;
 }
 
-/**
- * Parses svc.schema.yaml (docs/reference/schema.md). The result has either the schema or all problems of the file.
- */
+/** Parses svc.schema.yaml (docs/reference/schema.md). */
 export function parseSchema(text: string): ParsedSchema {
   const source = readSchemaYaml(text);
   if (source.outcome === "invalid") return { schema: null, problems: source.problems, draft: unreadSchema };
@@ -57,8 +53,8 @@ export function parseSchema(text: string): ParsedSchema {
 }
 
 /**
- * The names of the columns that are written under a table in svc.schema.yaml and are missing in `table`, because they
- * could not be read; `all` where nothing of the table could be read.
+ * The columns that are written under a table and are missing in `table`, because they could not be read; `all` if
+ * nothing of the table could be read.
  */
 function missingIn(table: Table | null, value: unknown): UnreadTable["columns"] {
   if (table === null) return "all";
@@ -77,10 +73,7 @@ export const emptySchema: Schema = {
 /** The schema that stands for a file of which nothing at all can be read. */
 export const unreadSchema: Schema = { ...emptySchema, unread: "everything" };
 
-/**
- * Parses one table of svc.schema.yaml as far as it can be read; null where its name is not valid or nothing can be
- * read.
- */
+/** Null if the table's name is not valid or nothing can be read. */
 function parseTable(name: string, value: unknown, problems: Problem[]): Table | null {
   const problem = (path: string, message: string) => problems.push({ file: schemaFile, path, message });
   const at = dottedPath([name]);
@@ -138,8 +131,8 @@ function withKnownColumns(source: TableSource): TableSource {
 const nameRule = "expected letters, digits and _, a letter first, at most 63, not beginning with sqlite_";
 
 /**
- * Where `references:` of a column names no column, fills in the primary key of the table that is referred to, if that
- * is a single column. If it is not, `schemaProblems` reports it.
+ * If `references:` names no column, fills in the primary key of the table that is referred to, if that is a single
+ * column. If it is not, `schemaProblems` reports it.
  */
 function withResolvedReferences(tables: ReadonlyMap<string, Table>): ReadonlyMap<string, Table> {
   const resolved = (column: Column): Column => {
@@ -157,8 +150,8 @@ function withResolvedReferences(tables: ReadonlyMap<string, Table>): ReadonlyMap
 }
 
 /**
- * Sets the number of days from `$history` for each table that has no `history:` of its own and can keep history: it has
- * a primary key and is not virtual.
+ * Sets the days of `$history` for each table without `history:` that can keep it: it has a primary key and is not
+ * virtual.
  */
 function withHistory(
   tables: ReadonlyMap<string, Table>,

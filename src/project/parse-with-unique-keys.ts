@@ -14,15 +14,9 @@ export function parseWithUniqueKeys(
   text: string,
   options: Omit<NonNullable<Parameters<typeof parseDocument>[1]>, "uniqueKeys">,
 ): Document.Parsed {
-  /**
-   * The keys that have been read so far, of each map of the document. The parser tells which map it is at by the node
-   * of the map's first key, which is in no other map.
-   */
+  /** The keys so far of each map, by the node of the map's first key, which is in no other map. */
   const keysOf = new Map<ParsedNode, Set<unknown>>();
-  /**
-   * An answer for each error about a key that the parser reports, in the order of these errors: whether the key really
-   * is a duplicate.
-   */
+  /** For each error about a key that the parser reports, in order, whether the key really is a duplicate. */
   const answers: boolean[] = [];
   const uniqueKeys = (first: ParsedNode, key: ParsedNode) => {
     const keys = keysOf.get(first) ?? new Set([comparedBy(first)]);
@@ -38,7 +32,7 @@ export function parseWithUniqueKeys(
 }
 
 /**
- * What a key of a YAML map is compared by: its value, or the node itself where no other key equals it (an alias, a
+ * What a key of a YAML map is compared by: its value, or the node itself if no other key equals it (an alias, a
  * collection or NaN).
  */
 function comparedBy(key: ParsedNode): unknown {

@@ -1,7 +1,7 @@
 import { formatRuleProblem, placeIn, type RuleProblem } from "../rules/position.js";
 import { conditionPath } from "../rules/write-out.js";
 
-/** A message and the path in svc.toml or svc.schema.yaml that it is about. */
+/** A message and the path that it is about, in svc.toml or svc.schema.yaml. */
 export interface PlacedProblem {
   readonly path: string;
   readonly message: string;
@@ -15,9 +15,9 @@ export interface PlacedText {
 }
 
 /**
- * The messages for one problem of a rule or named condition. One is about the text itself. If the problem is in a named
- * condition that the text uses, a second one is about that condition, and says who uses it. `conditions` holds the
- * texts of the named conditions by their keys.
+ * The messages for one problem of a rule or named condition. If the problem is in a named condition that the text uses,
+ * a second message is about that condition, and says who uses it. `conditions` holds the named conditions by their
+ * keys.
  */
 export function placedProblems(
   { path, kind, text }: PlacedText,

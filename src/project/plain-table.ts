@@ -1,7 +1,7 @@
 import type { ColumnName, TableName } from "../sqlite/names.js";
 import type { Column, Table } from "./model.js";
 
-/** Makes the model of a STRICT table that has columns and a primary key, and nothing else. */
+/** A STRICT table that has columns and a primary key, and nothing else. */
 export function plainTable(
   name: TableName,
   columns: ReadonlyMap<string, Column>,

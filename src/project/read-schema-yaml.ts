@@ -6,8 +6,8 @@ import { parseWithUniqueKeys } from "./parse-with-unique-keys.js";
 import { isPlainObject } from "./valibot-problems.js";
 
 /**
- * What `readSchemaYaml` returns: the entries of svc.schema.yaml that begin with `$`, and the tables, with values that
- * are not checked yet; or the problems of the text.
+ * The entries of svc.schema.yaml that begin with `$`, and the tables, with unchecked values; or the problems of the
+ * text.
  */
 export type SchemaDocument =
   | {
@@ -17,18 +17,14 @@ export type SchemaDocument =
     }
   | { readonly outcome: "invalid"; readonly problems: readonly Problem[] };
 
-/**
- * Parses the text of svc.schema.yaml as YAML. The problems that it finds are mistakes of syntax, too many aliases, and
- * a text that is no map; it does not check what the map holds.
- */
+/** Parses svc.schema.yaml as YAML. It reports mistakes of syntax, too many aliases, and a text that is no map. */
 export function readSchemaYaml(text: string): SchemaDocument {
   const lineCounter = new LineCounter();
   const document = parseWithUniqueKeys(text, {
     lineCounter,
     intAsBigInt: true,
     prettyErrors: false,
-    // "silent" would not do as the log level: of a file with several documents, the parser would then use the first one
-    // and report nothing.
+    // With "silent", of a file with several documents the parser would use the first one and report nothing.
     logLevel: "error",
   });
   if (document.errors.length > 0)
@@ -58,7 +54,7 @@ export function readSchemaYaml(text: string): SchemaDocument {
   };
 }
 
-/** The YAML parser's errors without repetitions: the parser reports some of them twice. */
+/** The parser reports some errors twice. */
 function distinct(errors: readonly YAMLError[]): readonly YAMLError[] {
   const seen = new Set<string>();
   return errors.filter(({ pos, code }) => {
@@ -78,7 +74,7 @@ function syntaxProblem(text: string, { code, message, pos }: YAMLError, lines: L
   return { file: schemaFile, line, path: "", message: `${said}\n${place}` };
 }
 
-/** How many characters are shown of a message by the YAML parser. Some messages quote a name, which may be long. */
+/** How many characters are shown of a message by the YAML parser. Some quote a name, which may be long. */
 const messageMax = 200;
 const secondDocument =
   "a second document begins here, and the file has to be one: remove this ---, or the ... before it";

@@ -6,8 +6,7 @@ import type { RulesSource } from "./parse-rules.js";
 import type { RulePlaces, TextRun } from "./place-in-file.js";
 
 /**
- * Makes the map from the path of each rule and named condition, such as `rules.messages.update`, to where in svc.toml
- * its text is written. `text` is the file's text, and `source` is what was parsed from it.
+ * Finds where the text of each rule and named condition is written. `source` is what was parsed from `text`, svc.toml.
  */
 export function rulePlaces(text: string, source: RulesSource): RulePlaces {
   if (source.rules.size + source.conditions.size === 0) return new Map();
@@ -35,8 +34,8 @@ function* pathsOf({ rules, conditions }: RulesSource): Iterable<readonly [readon
 }
 
 /**
- * Matches what a string of TOML has in place of the characters that it stands for: escapes, in a `basic` string, and
- * ends of lines. A backslash at the end of a line stands for nothing, together with the white space behind it.
+ * What a string of TOML has in place of the characters that it stands for: escapes, in a `basic` string, and ends of
+ * lines. A backslash at the end of a line stands for nothing, together with the white space behind it.
  */
 const breaks = { basic: /\\[ \t]*\r?\n[ \t\r\n]*|\\U.{8}|\\u.{4}|\\x.{2}|\\.|\n/g, literal: /\n/g };
 
@@ -66,7 +65,7 @@ function runsOf(
   return runs;
 }
 
-/** How many characters (UTF-16 code units) of the string's value an escape or the end of a line stands for: 0 to 2. */
+/** How many UTF-16 code units of the string's value an escape or the end of a line stands for: 0 to 2. */
 function lengthOf(written: string): number {
   if (written === "\n") return 1;
   if (/^\\[ \t]*\r?\n/.test(written)) return 0;

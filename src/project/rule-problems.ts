@@ -4,10 +4,7 @@ import type { Expression, RuleAction, TableRules } from "../rules/ast.js";
 import type { TableName } from "../sqlite/names.js";
 import { configFile } from "./file-names.js";
 
-/**
- * Calls `messagesOf` for each table's rules of actions (read, create and so on), and makes each message that it returns
- * a problem of svc.toml.
- */
+/** The messages about each table's rules of actions, as problems of svc.toml. */
 export function ruleProblems(
   rules: ReadonlyMap<TableName, TableRules>,
   messagesOf: (rule: Expression, table: TableName, action: RuleAction) => readonly string[],
@@ -19,10 +16,7 @@ export function ruleProblems(
   );
 }
 
-/**
- * Calls `messagesOf` for every rule of each table, those of actions (read, create and so on) and those of columns, and
- * makes each message that it returns a problem of svc.toml.
- */
+/** The messages about every rule of each table, those of columns too, as problems of svc.toml. */
 export function everyRuleProblems(
   rules: ReadonlyMap<TableName, TableRules>,
   messagesOf: (rule: Expression) => readonly string[],
@@ -36,7 +30,6 @@ export function everyRuleProblems(
   ]);
 }
 
-/** Makes each of the messages a problem of svc.toml at the place `path`. */
 function problemsAt(path: readonly string[], messages: readonly string[]): Problem[] {
   return messages.map((message) => ({ file: configFile, path: dottedPath(path), message }));
 }

@@ -16,9 +16,7 @@ export function ruleScope(
   return scopeOfRule(shapeOf(schema, table), rowShapes(schema), kind, conditions);
 }
 
-/**
- * The tables of the schema that an `exists` in a rule may name, in the form in which rules are checked against them.
- */
+/** The tables of the schema that an `exists` in a rule may name. */
 export function rowShapes(schema: Schema): RowShapes {
   return {
     names: () => schema.tables.keys(),

@@ -71,10 +71,7 @@ function tableProblems(table: Table, schema: Schema): Problem[] {
   ];
 }
 
-/**
- * The most columns that a table's full-text index may have. It is small because a search looks for its words in each
- * column separately, to rank the rows.
- */
+/** Small, because a search looks for its words in each column of the index separately, to rank the rows. */
 const searchColumnsMax = 16;
 
 function searchProblems(table: Table, schema: Schema): string[] {
@@ -125,10 +122,7 @@ function defaultProblem({ type, default: value }: Column): string | null {
   return null;
 }
 
-/**
- * The end of the message about a default whose type is not that of its column: how to write it instead. Empty where
- * there is no advice.
- */
+/** How to write a default whose type is not that of its column; empty for no advice. */
 function rewritten(type: ColumnType, given: string): string {
   if (type === "text") return "; write it in quotes";
   if (type === "boolean") return "; write true or false";
@@ -157,9 +151,8 @@ function referenceProblem({ references, type }: Column, schema: Schema): string 
   if (!isKnown) return null;
   if (!isUnique(parent, references.column))
     return `references: ${references.table}.${references.column} is neither the primary key nor unique: make it unique: true`;
-  // The types of the two columns are compared only where the table that is referred to is STRICT. SQLite allows
-  // references between different types, and an existing database may have such references to tables that are not
-  // STRICT.
+  // The types are compared only if the table that is referred to is STRICT. SQLite allows references between different
+  // types, and an existing database may have such references to tables that are not STRICT.
   if (parent.strict && target.type !== type)
     return `references: ${references.table}.${references.column} is ${target.type}, not ${type}: give both one type`;
   return null;
@@ -203,8 +196,8 @@ function settingsProblems({ auth, origins }: Schema): Problem[] {
 }
 
 /**
- * Why the text is no redirect URL; null where it is one (docs/guides/sign-in-providers.md): https, http on loopback
- * addresses or a scheme of an application's own, without wildcard, query or fragment.
+ * Why the text is no redirect URL (docs/guides/sign-in-providers.md): https, http on loopback addresses or a scheme of
+ * an application's own, without wildcard, query or fragment.
  */
 function redirectUrlProblem(text: string): string | null {
   if (!URL.canParse(text)) return "expected an absolute URL such as https://app.example.com/callback";

@@ -13,7 +13,7 @@ const history = v.optional(
   ),
 );
 
-/** The schema, for valibot, of the keys of svc.schema.yaml that begin with `$`. */
+/** The keys of svc.schema.yaml that begin with `$`, for valibot. */
 export const settingsSchema = mapWith({
   $auth: v.optional(
     mapWith({
@@ -57,7 +57,7 @@ const columnSchema = mapWith({
   renamed_from: v.optional(v.string()),
 });
 
-/** The schema, for valibot, of one table in svc.schema.yaml. */
+/** One table in svc.schema.yaml, for valibot. */
 export const tableSchema = mapWith({
   columns: mapOf(columnSchema),
   primary_key: v.optional(names),
@@ -71,17 +71,16 @@ export const tableSchema = mapWith({
   virtual: flag,
 });
 
-/** A column as it is written in svc.schema.yaml, with the defaults of `columnSchema` for what is left out there. */
+/** A column of svc.schema.yaml, with the defaults for what is left out. */
 export type ColumnSource = v.InferOutput<typeof columnSchema>;
-/** A table as it is written in svc.schema.yaml, with the defaults of `tableSchema` for what is left out there. */
+/** A table of svc.schema.yaml, with the defaults for what is left out. */
 export type TableSource = v.InferOutput<typeof tableSchema>;
 
-/** The value of `$auth` as it is written in svc.schema.yaml, with the defaults for what is left out there. */
+/** `$auth` of svc.schema.yaml, with the defaults for what is left out. */
 export type AuthSource = v.InferOutput<typeof settingsSchema>["$auth"];
 
 /**
- * The schema, for valibot, of one operation in svc.schema.yaml, with every parameter in its long form
- * (`{ type: text }`, not `text`). Its steps are not checked yet.
+ * One operation, for valibot, with every parameter in its long form (`{ type: text }`, not `text`) and unchecked steps.
  */
 export const operationSchema = mapWith({
   params: v.optional(
@@ -101,7 +100,7 @@ export const operationSchema = mapWith({
 
 const rows = "expected a number of rows, 0 to 1000000";
 
-/** The schema, for valibot, of one step of an operation in svc.schema.yaml. */
+/** One step of an operation, for valibot. */
 export const stepSchema = mapWith({
   sql: v.string(),
   expect: v.optional(v.pipe(v.bigint(rows), v.minValue(0n, rows), v.maxValue(1_000_000n, rows))),
@@ -110,12 +109,9 @@ export const stepSchema = mapWith({
   as: v.optional(mapOf(type), {}),
 });
 
-/**
- * A parameter of an operation as it is written in svc.schema.yaml, in its long form (`{ type: text }`, not `text`),
- * with the defaults for what is left out there.
- */
+/** A parameter of an operation in its long form, with the defaults for what is left out. */
 export type ParamSource =
   v.InferOutput<typeof operationSchema>["params"] extends ReadonlyMap<string, infer P> ? P : never;
 
-/** A step of an operation as it is written in svc.schema.yaml, with the defaults for what is left out there. */
+/** A step of an operation, with the defaults for what is left out. */
 export type StepSource = v.InferOutput<typeof stepSchema>;

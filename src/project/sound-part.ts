@@ -4,9 +4,9 @@ import { isPlainObject, pathsOf } from "./valibot-problems.js";
 type Path = readonly string[];
 
 /**
- * Parses a value by a schema of valibot, after removing the parts of the value that have problems, so that the rest can
- * still be checked. Null where nothing is left. A map without a required key is removed as a whole. So is a list with a
- * problem in any item, because its other items would get other indexes.
+ * Parses a value without its parts that have problems, so that the rest can still be checked. Null if nothing is left.
+ * A map without a required key is removed as a whole. So is a list with a problem in any item, because its other items
+ * would get other indexes.
  */
 export function soundPart<const S extends v.GenericSchema>(
   schema: S,
@@ -24,8 +24,8 @@ export function soundPart<const S extends v.GenericSchema>(
 const nothing: unique symbol = Symbol();
 
 /**
- * The value without the parts at the given paths. Returns `nothing` where a path leads to the value itself, or begins
- * with something that is no key of a map (a missing key, or an index of a list).
+ * The value without the parts at the given paths. `nothing` if a path leads to the value itself, or begins with
+ * something that is no key of a map (a missing key, or an index of a list).
  */
 function without(value: unknown, paths: readonly Path[]): unknown {
   if (!isPlainObject(value) || paths.some(([key]) => key === undefined || !Object.hasOwn(value, key)))

@@ -3,10 +3,7 @@ import { managedDefault } from "./managed.js";
 import type { Column, ColumnDefault, Index, Reference, Table } from "./model.js";
 import type { ColumnSource, TableSource } from "./schema.js";
 
-/**
- * Makes the model of a table from what svc.schema.yaml says of it. All names have to be valid, and lists may name only
- * columns that the table has.
- */
+/** All names have to be valid, and lists may name only columns that the table has. */
 export function tableFromSource(name: string, source: TableSource): Table {
   const primaryKey = (source.primary_key ?? markedKey(source)).map(columnName);
   const columns = [...source.columns].map(
@@ -39,8 +36,8 @@ function columnOf(
   return {
     name,
     type: source.type,
-    // Columns of a primary key are NOT NULL, though SQLite allows NULL there for historical reasons. A pulled table
-    // that is not STRICT keeps what it declares.
+    // SQLite allows NULL in primary keys for historical reasons. A pulled table that is not STRICT keeps what it
+    // declares.
     notNull: source.not_null || (strict && key.includes(name)),
     default:
       source.managed === undefined
@@ -80,24 +77,18 @@ function indexOf(source: TableSource["indexes"][number]): Index {
   };
 }
 
-/**
- * For how many days the `history:` of a table says that changes are kept. Infinity for `forever`; null for `none`, and
- * where there is no `history:`.
- */
+/** For how many days changes are kept: Infinity for `forever`, null for `none` and without `history:`. */
 export function daysOf(history: TableSource["history"]): number | null {
   if (history === undefined || history === "none") return null;
   return history === "forever" ? Number.POSITIVE_INFINITY : Number.parseInt(history, 10);
 }
 
-/** The names of the table's columns that are marked `primary_key: true`. */
+/** The columns that are marked `primary_key: true`. */
 export function markedKey(source: TableSource): string[] {
   return [...source.columns].filter(([, column]) => column.primary_key).map(([name]) => name);
 }
 
-/**
- * The column's name in an entry of an index's list of columns: an entry `-name` means the column `name` in descending
- * order.
- */
+/** The column of an entry of an index: `-name` means the column `name` in descending order. */
 export function withoutDirection(column: string): string {
   return column.replace(/^-/, "");
 }

@@ -7,9 +7,8 @@ import type { Schema, Table } from "./model.js";
 import { columnNames, mayHaveColumn } from "./unread.js";
 
 /**
- * The problems of all triggers that svc.schema.yaml declares. `others` are the names, in lower case, of tables and
- * views that are in the database and not in the schema; triggers may not name them. Where no database is at hand,
- * `others` is empty.
+ * The problems of all triggers of svc.schema.yaml. `others` are the tables and views, in lower case, that are in the
+ * database and not in the schema; triggers may not name them. Without a database at hand, it is empty.
  */
 export function triggerProblems(schema: Schema, others: ReadonlySet<string> = new Set()): Problem[] {
   const tables = new Set([...schema.tables.keys()].map((name) => name.toLowerCase()));
@@ -27,10 +26,7 @@ function problem({ name: table }: Table, trigger: string, message: string): Prob
   return { file: schemaFile, path: dottedPath([table, "triggers", trigger]), message };
 }
 
-/**
- * The problems of triggers that have the same name as an earlier one, in any case of letters: a database cannot have
- * two triggers of one name, even on different tables.
- */
+/** A database cannot have two triggers of one name, in any case of letters, even on different tables. */
 function duplicates({ tables }: Schema): Problem[] {
   const first = new Map<string, string>();
   return [...tables.values()].flatMap((table) =>

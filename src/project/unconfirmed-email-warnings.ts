@@ -7,8 +7,9 @@ import type { Schema } from "./model.js";
 import { everyRuleProblems } from "./rule-problems.js";
 
 /**
- * Warnings of rules that trust `auth.email` where anybody may register with an address that is not theirs: registration
- * is public, and addresses need not be confirmed. A rule that also asks for `auth.email_verified` gets no warning.
+ * Warnings of rules that trust `auth.email` although anybody may register with an address that is not theirs:
+ * registration is public, and addresses need not be confirmed. A rule that also asks for `auth.email_verified` gets no
+ * warning.
  */
 export function unconfirmedEmailWarnings(
   rules: ReadonlyMap<TableName, TableRules>,

@@ -8,9 +8,9 @@ import { ruleProblems } from "./rule-problems.js";
 
 /**
  * Warnings of update rules that hardly mean what they say (docs/reference/rules.md#update-rules). An update rule has to
- * be TRUE twice: with the row before the change in the place of `row`, and with the row after it. So
- * `row.deleted_at is null` forbids setting `deleted_at`. An `exists` over the table itself finds the rows as they were
- * before the change, both times.
+ * be TRUE twice: with the row before the change as `row`, and with the row after it. So `row.deleted_at is null`
+ * forbids setting `deleted_at`. An `exists` over the table itself finds the rows as they were before the change, both
+ * times.
  */
 export function updateWarnings(rules: ReadonlyMap<TableName, TableRules>, schema: Schema): Problem[] {
   return ruleProblems(rules, (rule, name, action) => {
@@ -24,16 +24,15 @@ function cannotLeave({ column, test }: State): string {
   return `row.${column} ${test} has to hold after the change too, so that no update leaves that state: say old.${column} ${test} if it should`;
 }
 
-/** A column of the row for which a rule asks for a certain value, and how the rule writes that, such as `= 'draft'`. */
+/** A column for which a rule asks for a certain value, and the test as the rule writes it, such as `= 'draft'`. */
 interface State {
   readonly column: string;
   readonly test: string;
 }
 
 /**
- * Finds the conditions of an update rule that compare a column of the row to be changed with a fixed value or with
- * NULL, such as `row.status = 'draft'` or `row.deleted_at is null`. Returns each such column, and how the rule writes
- * the test. Columns of the primary key are left out, because no request can change them.
+ * Finds comparisons of a column of the row with a fixed value or with NULL, such as `row.status = 'draft'` or
+ * `row.deleted_at is null`. Columns of the primary key are left out, because no request can change them.
  */
 function statesKept(rule: Expression, table: Table): readonly State[] {
   switch (rule.kind) {
@@ -52,8 +51,8 @@ function statesKept(rule: Expression, table: Table): readonly State[] {
       return statesKept(rule.where, table);
     default:
       // A comparison under `not` causes no warning: it mostly asks that a column does not have a certain value, and a
-      // row can be changed in many ways without getting that one. Double negation (`not (row.x != 'a')`) and `in` are
-      // not warned of either.
+      // row can be changed in many ways without getting that one. Nor do double negation (`not (row.x != 'a')`) and
+      // `in`.
       return [];
   }
 }

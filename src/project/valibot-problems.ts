@@ -10,15 +10,14 @@ export function problemsOf(file: string, issues: readonly v.BaseIssue<unknown>[]
   });
 }
 
-/** The paths of valibot's issues: those of the keys that are wrong, unknown or missing. */
+/** The paths of the keys that are wrong, unknown or missing. */
 export function pathsOf(issues: readonly v.BaseIssue<unknown>[]): string[][] {
   return issues.flatMap(explained).map(({ path }) => path.map(({ key }) => String(key)));
 }
 
 /**
- * The schema, for valibot, of a map with known keys. The message about an unknown key suggests a known one, and the
- * message about a missing key says what it has to be. To make these messages possible, valibot's issues carry
- * `entries`, the known keys, in `requirement`.
+ * A map with known keys, for valibot. The message about an unknown key suggests a known one, and the message about a
+ * missing key says what it has to be. For that, valibot's issues carry `entries`, the known keys, in `requirement`.
  */
 export function mapWith<const E extends v.ObjectEntries>(entries: E) {
   const known = Object.assign(v.strictObject(entries), { requirement: entries });
@@ -28,8 +27,8 @@ export function mapWith<const E extends v.ObjectEntries>(entries: E) {
 }
 
 /**
- * The schema, for valibot, of a map with names that the owner chooses. Unlike `v.record` it keeps keys such as
- * `constructor`, which are valid names of tables and columns.
+ * A map with names that the owner chooses, for valibot. Unlike `v.record` it keeps keys such as `constructor`, which
+ * are valid names of tables and columns.
  */
 export function mapOf<const S extends v.GenericSchema>(item: S) {
   return v.pipe(
@@ -68,7 +67,7 @@ interface Explained {
   readonly message: string;
 }
 
-/** An issue of valibot whose `expected` has this value has a complete message already, as issues of `mapOf` have. */
+/** Issues with this `expected`, such as those of `mapOf`, have a complete message already. */
 const inWords = "in words";
 
 function explained(issue: v.BaseIssue<unknown>): Explained[] {
@@ -105,9 +104,7 @@ function messageOf(issue: v.BaseIssue<unknown>): string {
     : `${message}, got ${found(issue)}`;
 }
 
-/**
- * Names that other databases have for types, and the type of svc.schema.yaml that a message suggests in place of each.
- */
+/** Names of types in other databases, with the type of svc.schema.yaml that a message suggests. */
 const synonyms: Readonly<Record<string, string>> = {
   int: "integer",
   bigint: "integer",
@@ -123,7 +120,7 @@ const synonyms: Readonly<Record<string, string>> = {
   jsonb: "json",
 };
 
-/** The wrong value as a message quotes it, with advice where only its spelling is wrong. */
+/** The wrong value as a message quotes it, with advice if only its spelling is wrong. */
 function found({ expected, received, input }: v.BaseIssue<unknown>): string {
   if (isPlainObject(input)) return "a map";
   if (!received.startsWith('"')) return shown(expectation(received));
@@ -141,7 +138,7 @@ function found({ expected, received, input }: v.BaseIssue<unknown>): string {
     : quoted + didYouMean(given, options);
 }
 
-/** What valibot expects, in words for a person: `("a" | "b")` becomes `"a" or "b"`, and `Object` becomes `a map`. */
+/** In words for a person: `("a" | "b")` becomes `"a" or "b"`, and `Object` becomes `a map`. */
 function expectation(expected: string | null): string {
   return (expected ?? "something else")
     .replace(/^\((.*)\)$/, "$1")

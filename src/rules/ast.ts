@@ -1,8 +1,8 @@
 import type { ColumnName, TableName } from "../sqlite/names.js";
 
 /**
- * A condition on a row: a rule after parsing and type checking, or a caller's filter. Immutable. Its value is TRUE,
- * FALSE or NULL, as in SQL (`docs/reference/rules.md#three-valued-truth`).
+ * A condition on a row: a rule after parsing and type checking, or a caller's filter. Its value is TRUE, FALSE or NULL,
+ * as in SQL (`docs/reference/rules.md#three-valued-truth`).
  */
 export type Expression =
   | Literal
@@ -25,13 +25,12 @@ export type Expression =
   | { readonly kind: "not"; readonly term: Expression }
   | Exists;
 
-/** A part of a condition that is a value and not itself a condition, such as a column or a constant. */
+/** A part of a condition that is a value, such as a column or a constant. */
 export type Operand = Literal | ColumnReference | AuthReference | { readonly kind: "now" } | Given;
 
 /**
  * A value that becomes known only when the statement is sent, and is never NULL: `auth.id`, `auth.email`,
- * `auth.email_verified`, `now()`, or a value that a caller's filter compares with. Until then `name` stands for it,
- * which is a name that no column can have.
+ * `auth.email_verified`, `now()`, or a value that a caller's filter compares with. No column can have its `name`.
  */
 export interface Given {
   readonly kind: "given";
@@ -39,24 +38,24 @@ export interface Given {
 }
 
 /**
- * A condition which is TRUE where a value is in a list that becomes known only when the statement is sent. Occurs in
- * callers' filters, not in rules.
+ * TRUE if a value is in a list that becomes known only when the statement is sent. Occurs in callers' filters, not in
+ * rules.
  */
 export interface InGiven {
   readonly kind: "in_given";
   readonly value: Operand;
-  /** The list, given as the text of a JSON array. */
+  /** The text of a JSON array. */
   readonly list: Given;
   /**
-   * Whether the JSON array has each item of the list as it is. False where some are reals of an extreme size, which the
-   * array has as pairs of numbers (see `platform/real-scale.ts`).
+   * Whether the array has each item as it is. False if some are reals of an extreme size, which it has as pairs of
+   * numbers (`platform/real-scale.ts`).
    */
   readonly arePlain: boolean;
 }
 
 /**
- * A condition which is TRUE where a text contains another one, or starts with it, byte for byte; `icontains` ignores
- * the case of ASCII letters. Occurs in callers' filters, not in rules.
+ * TRUE if a text contains another one, or starts with it, byte for byte; `icontains` ignores the case of ASCII letters.
+ * Occurs in callers' filters, not in rules.
  */
 export interface TextMatch {
   readonly kind: "contains" | "icontains" | "starts_with";
@@ -71,36 +70,32 @@ export interface Literal {
 }
 
 /**
- * The names by which a rule speaks of the row that it is about. Rules of read, delete and history have `row`, the
- * stored row; a create rule has `new`, the row as it would be. An update rule has all three and is judged twice: `row`
- * is the row before the change the first time and the row after it the second time, while `old` and `new` are the row
- * before and after it both times (`docs/reference/rules.md#update-rules`).
+ * The names of the row that a rule is about. Rules of read, delete and history have `row`, the stored row; a create
+ * rule has `new`, the row as it would be. An update rule has all three and is judged twice: `row` is the row before the
+ * change the first time and the row after it the second time, while `old` and `new` are the row before and after it
+ * both times (`docs/reference/rules.md#update-rules`).
  */
 export type RowName = "row" | "old" | "new";
 
-/** A column of the rule's row, or of the table that an enclosing `exists` gives an alias. */
+/** A column of the rule's row, or of a row of an enclosing `exists`. */
 export interface ColumnReference {
   readonly kind: "column";
   readonly source: RowName | { readonly alias: string };
   readonly column: ColumnName;
   /**
-   * Whether the column is compared by the text that JSON shows for its value, not by the stored value. It is set for
-   * text columns that may hold numbers, because SQLite would compare a text that looks like a number as a number
-   * (`tables/access/as-shown.ts`).
+   * Whether the column is compared by the text that JSON shows for its value. It is set for text columns that may hold
+   * numbers, because SQLite would compare a text that looks like a number as a number (`tables/access/as-shown.ts`).
    */
   readonly asShown?: boolean;
 }
 
-/** `auth.id`, `auth.email`, `auth.email_verified` or `auth.role`: a value of the caller. */
+/** A value of the caller. */
 export interface AuthReference {
   readonly kind: "auth";
   readonly field: keyof AuthValues;
 }
 
-/**
- * A condition which is TRUE if `table` has a row for which `where` is TRUE, and else FALSE. `alias` names that row
- * inside of `where`.
- */
+/** TRUE if `table` has a row for which `where` is TRUE, and else FALSE. `alias` names that row inside of `where`. */
 export interface Exists {
   readonly kind: "exists";
   readonly table: TableName | "$users";
@@ -112,14 +107,14 @@ export interface Exists {
 export type CompareOperator = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
 /**
- * The actions for which a table has rules. Reading a list and reading a single row are both `read`. `history` is
- * reading earlier states of rows, for which `read` is needed too.
+ * Reading a list and reading a single row are both `read`. `history` is reading earlier states of rows, for which
+ * `read` is needed too.
  */
 export type RuleAction = "read" | "create" | "update" | "delete" | "history";
 
 /**
- * The rules of one table. An action without a rule has `deny`. A column without rules may be read and written by
- * whoever may read and write the row, unless the database numbers it (`docs/reference/rules.md#column-rules`).
+ * The rules of one table. An action without a rule has `deny`. A column without rules may be read and written by anyone
+ * who may read and write the row, unless the database numbers it (`docs/reference/rules.md#column-rules`).
  */
 export interface TableRules {
   readonly read: Expression;
@@ -134,8 +129,8 @@ export interface TableRules {
 export interface ColumnRules {
   readonly read: Expression;
   /**
-   * The rule for writing the column. Null where the project has none: then whoever may write the row may write the
-   * column, unless the database numbers it.
+   * Null if the project has no such rule: then anyone who may write the row may write the column, unless the database
+   * numbers it.
    */
   readonly write: Expression | null;
 }
@@ -144,10 +139,7 @@ export interface ColumnRules {
 export interface AuthValues {
   readonly id: string | null;
   readonly email: string | null;
-  /**
-   * The value of `auth.email_verified` in rules: whether the caller's email address was confirmed. Null for anonymous
-   * callers and for API keys.
-   */
+  /** Whether the caller's email address was confirmed. */
   readonly email_verified: boolean | null;
   readonly role: string | null;
 }

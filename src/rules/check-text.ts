@@ -6,10 +6,10 @@ import type { Syntax } from "./syntax.js";
 import { writeOut } from "./write-out.js";
 
 /**
- * Resolves the names and checks the types of the text of a rule or named condition. Each use of a named condition is
- * first replaced by that condition's text. Of problems inside of such replaced texts, only the first `insideMax` are
- * reported. `values` has an expression for each parameter of the checked text, by name. If there are problems, the
- * returned expression must not be used.
+ * Resolves the names and checks the types of the text of a rule or named condition. Each named condition that it uses
+ * is written out first; of problems inside of those, only the first `insideMax` are reported. `values` has an
+ * expression for each parameter of the checked text, by name. If there are problems, the returned expression must not
+ * be used.
  */
 export function checkText(
   text: ParsedText,
@@ -22,9 +22,8 @@ export function checkText(
 }
 
 /**
- * How many problems inside of named conditions are reported for one text that uses them. One wrong argument can cause a
- * problem at thousands of places of a condition, and does so again in every rule that uses the condition, although the
- * file is short.
+ * How many problems inside of named conditions are reported for one text. One wrong argument can cause a problem at
+ * thousands of places of a condition, and again in every rule that uses it, although the file is short.
  */
 const insideMax = 20;
 

@@ -18,8 +18,7 @@ import type {
 
 /**
  * Resolves the names of a parsed rule and checks its types (`docs/reference/rules.md#types`). A boolean column that
- * stands alone as a condition becomes a comparison with `true`. Reports all problems; if there are any, the
- * expression must not be used.
+ * stands alone as a condition becomes a comparison with `true`. Reports all problems.
  */
 export function check(syntax: Syntax, scope: Scope): Checked {
   const problems: RuleProblem[] = [];
@@ -29,10 +28,7 @@ export function check(syntax: Syntax, scope: Scope): Checked {
   return { expression: condition(syntax, scope, report), problems };
 }
 
-/**
- * What `check` returns: the typed expression, and what is wrong with the rule. With problems, the expression must not
- * be used.
- */
+/** If there are problems, the expression must not be used. */
 export interface Checked {
   readonly expression: Expression;
   readonly problems: readonly RuleProblem[];
@@ -43,7 +39,7 @@ type ReportProblem = (at: Place, message: string) => void;
 interface TypedOperand {
   readonly operand: Operand;
   readonly type: OperandType;
-  /** The operand as the rule writes it, for messages. */
+  /** As the rule writes it, for messages. */
   readonly text: string;
 }
 
@@ -77,8 +73,8 @@ function condition(syntax: Syntax, scope: Scope, report: ReportProblem): Express
 }
 
 /**
- * Checks the use of a named condition, whose `body` is the condition's text with the arguments in the place of its
- * parameters. Where an argument has a problem, only that is reported, and the body is not checked.
+ * Checks the use of a named condition, whose `body` has the arguments in the place of its parameters. If an argument
+ * has a problem, only that is reported.
  */
 function call({ arguments: values, body }: CallSyntax, scope: Scope, report: ReportProblem): Expression {
   const isSound = values.map((value) => operand(value, scope, report)).every((typed) => typed !== null);
@@ -155,8 +151,8 @@ function operand(syntax: Syntax, scope: Scope, report: ReportProblem): TypedOper
     case "now":
       return { operand: { kind: "now" }, type: "integer", text: "now()" };
     case "parameter":
-      // The type of a condition's parameter is known only where a rule uses the condition. While the condition is
-      // checked by itself, the parameter counts as NULL, which fits everywhere.
+      // The type of a condition's parameter is known only at a use. While the condition is checked by itself, the
+      // parameter counts as NULL, which fits everywhere.
       return { operand: { kind: "literal", value: null }, type: "null", text: syntax.name };
     case "reference":
       return syntax.source === "auth" ? authField(syntax, report) : column(syntax, scope, report);
@@ -245,8 +241,8 @@ function exists({ at, table, alias, where }: ExistsSyntax, scope: Scope, report:
       `unknown table ${table.text}${meantOrKnown(table.text, scope.tables.names(), ["$users"])}`,
     );
   else if (aliasIssue !== null) report(alias.at, aliasIssue);
-  // Where the `exists` itself has a mistake, such as an unknown table, the condition inside of it is not checked: every
-  // column of the alias would be reported as a further problem.
+  // If the `exists` itself has a mistake, such as an unknown table, its condition is not checked: every column of the
+  // alias would be reported as a further problem.
   if (scope.kind === "column" || scope.kind === "parameter") return FALSE;
   if (shape === null || shape.table === "params" || aliasIssue !== null) return FALSE;
   const inner = condition(where, withAlias(scope, alias.text, shape), report);

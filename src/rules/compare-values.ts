@@ -15,8 +15,8 @@ export function compareValues(left: Value, right: Value): number {
 type NumericValue = Exclude<Value, string>;
 
 /**
- * Compares two numbers. JavaScript's `<` and `>` compare a bigint with a number exactly, and take a boolean as 0 or 1,
- * which is what the database stores for it.
+ * JavaScript's `<` and `>` compare a bigint with a number exactly, and take a boolean as 0 or 1, which is what the
+ * database stores for it.
  */
 function compareNumbers(left: NumericValue, right: NumericValue): number {
   if (left < right) return -1;
@@ -33,8 +33,8 @@ function compareText(left: string, right: string): number {
 }
 
 /**
- * A rank for UTF-16 code units, which orders texts as the bytes of their UTF-8 are ordered. Surrogates rank highest:
- * they stand for code points above U+FFFF, although the units U+E000 to U+FFFF are higher numbers.
+ * Orders UTF-16 code units as the bytes of their UTF-8. Surrogates rank highest: they stand for code points above
+ * U+FFFF, although the units U+E000 to U+FFFF are higher numbers.
  */
 function utf8Rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;

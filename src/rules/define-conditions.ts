@@ -10,8 +10,8 @@ const conditionsMax = 500;
 
 /**
  * Reads the named conditions of svc.toml. `source` is its section `[conditions]`: the texts by their keys, such as
- * `member(room)`, with null for a text that could not be read. Each condition is checked by itself as far as that is
- * possible without knowing the types of its parameters, whether a rule uses it or not.
+ * `member(room)`, with null for a text that could not be read. Each condition is checked by itself, whether a rule uses
+ * it or not, as far as that is possible without knowing the types of its parameters.
  */
 export function defineConditions(
   source: ReadonlyMap<string, string | null>,
@@ -28,15 +28,14 @@ export function defineConditions(
   if (source.size > conditionsMax)
     problems.push({ key: null, at: null, message: `more than ${conditionsMax} conditions` });
   const isTooMany = source.size > conditionsMax;
-  // The names of all conditions are in the map from the beginning, so that for a misspelt name the right one can be
-  // suggested.
+  // All names are in the map from the beginning, so that for a misspelt name the right one can be suggested.
   const defined = new Map([...heads].map(([name, head]) => [name, conditionOf(head, "broken")]));
   const begun = new Set<string>();
   const define = (head: Head): void => {
     if (begun.has(head.name) || isTooMany) return;
     begun.add(head.name);
-    // Setting the name anew moves it to the end of the map. So the conditions that are under way, which means being
-    // read, stand in the map in the order in which one uses the next.
+    // Setting the name anew moves it to the end of the map. So the conditions that are under way stand in the map in
+    // the order in which one uses the next.
     defined.delete(head.name);
     defined.set(head.name, conditionOf(head, "under way"));
     defined.set(head.name, conditionOf(head, textOf(head)));
@@ -57,15 +56,15 @@ export function defineConditions(
   return { conditions: defined, problems };
 }
 
-/** What `defineConditions` returns. If there are problems, the server must not start. */
+/** If there are problems, the server must not start. */
 export interface DefinedConditions {
   readonly conditions: Conditions;
   readonly problems: readonly ConditionProblem[];
 }
 
 /**
- * A mistake in `[conditions]` of svc.toml: in the text of the condition at `key`; in the key itself where `at` is null;
- * in the section as a whole where `key` is null, too.
+ * A mistake in the text of the condition at `key`; in the key itself if `at` is null; in the whole section
+ * `[conditions]` if `key` is null, too.
  */
 export interface ConditionProblem {
   readonly key: string | null;
@@ -73,10 +72,7 @@ export interface ConditionProblem {
   readonly message: string;
 }
 
-/**
- * A key of `[conditions]` in svc.toml, taken apart, and the text beside it. `problem` is what is wrong with the key;
- * null where nothing is.
- */
+/** A key of `[conditions]`, taken apart, and its text. `problem` is what is wrong with the key. */
 interface Head {
   readonly key: string;
   readonly name: string;
@@ -95,8 +91,8 @@ const namePattern = /^[A-Za-z][A-Za-z0-9_]*$/;
 function headOf(key: string, text: string | null): Head {
   const [, name, list] = keyPattern.exec(key) ?? [];
   if (name === undefined || list === undefined) {
-    // If a key cannot be read, the name at its beginning counts as the condition's name. A rule that uses the condition
-    // is then told where the condition is written, and not that it does not exist.
+    // The name at the beginning of a key that cannot be read counts as the condition's name. The message about a rule
+    // that uses the condition then says where the condition is written, and not that it does not exist.
     const meant = /^\s*([A-Za-z][A-Za-z0-9_]*)/.exec(key)?.[1] ?? key;
     return { key, name: meant, parameters: [], text, problem: unreadable };
   }

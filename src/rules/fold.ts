@@ -2,10 +2,10 @@ import type { CompareOperator, Exists, Expression, Literal, Operand } from "./as
 import { compareValues, type Value } from "./compare-values.js";
 
 /**
- * Simplifies an expression. The result is TRUE for the same rows. Where the expression is FALSE, the result may be
- * NULL, and the reverse: that makes no difference, because only TRUE admits a row
- * (`docs/reference/rules.md#three-valued-truth`). Under a `not` it would make one, because `not` is TRUE where its term
- * is FALSE, but not where its term is NULL. So `whenFalse` first moves every `not` down to the leaves.
+ * Simplifies an expression. The result is TRUE for the same rows. It may be NULL for rows for which the expression is
+ * FALSE, and the reverse: that makes no difference, because only TRUE admits a row
+ * (`docs/reference/rules.md#three-valued-truth`). Under a `not` it would make one, because `not` is TRUE if its term is
+ * FALSE, but not if it is NULL. So `whenFalse` first moves every `not` down to the leaves.
  */
 export function whenTrue(expression: Expression): Expression {
   switch (expression.kind) {
@@ -38,7 +38,7 @@ export function whenTrue(expression: Expression): Expression {
   }
 }
 
-/** Simplifies the negation of an expression: the result is TRUE exactly where the expression is FALSE. */
+/** The result is TRUE exactly where the expression is FALSE. */
 function whenFalse(expression: Expression): Expression {
   switch (expression.kind) {
     case "literal":
@@ -107,17 +107,14 @@ function isNull(operand: Operand): boolean {
   return operand.kind === "literal" && operand.value === null;
 }
 
-/**
- * The value of an operand that is a literal; null for operands that depend on the row, the caller or the time, and for
- * the literal NULL.
- */
+/** Null for operands that depend on the row, the caller or the time, and for the literal NULL. */
 function constantOf(operand: Operand): Value | null {
   return operand.kind === "literal" ? operand.value : null;
 }
 
 /**
- * An expression that is TRUE where `value in list` is TRUE, which means that an item equals the value. Items that
- * cannot equal the value are dropped; NULL is always one of those.
+ * TRUE where `value in list` is TRUE: an item equals the value. Items that cannot equal it are dropped, NULL among
+ * them.
  */
 function membership(value: Operand, list: readonly Operand[]): Expression {
   if (list.some((item) => isTrue(comparison("=", value, item)))) return TRUE;
@@ -126,8 +123,8 @@ function membership(value: Operand, list: readonly Operand[]): Expression {
 }
 
 /**
- * An expression that is TRUE where `value in list` is FALSE, which means that no item equals the value and none is
- * NULL. Items that are certain to differ from the value are dropped.
+ * TRUE where `value in list` is FALSE: no item equals the value and none is NULL. Items that are certain to differ from
+ * it are dropped.
  */
 function absence(value: Operand, list: readonly Operand[]): Expression {
   if (list.some((item) => isFalse(comparison("!=", value, item)))) return FALSE;
@@ -157,8 +154,7 @@ function disjunction(terms: readonly Expression[]): Expression {
 }
 
 /**
- * Simplifies an `exists`. This works for one that stands under a `not`, too: the `exists` still looks for rows for
- * which its condition is TRUE, so its condition is never negated.
+ * An `exists` under a `not`, too, looks for rows for which its condition is TRUE, so its condition is never negated.
  */
 function existence(expression: Exists): Expression {
   const where = whenTrue(expression.where);
@@ -170,17 +166,14 @@ function nonexistence(expression: Exists): Expression {
   return isFalse(term) ? TRUE : { kind: "not", term };
 }
 
-/**
- * Whether an expression is known to be TRUE for no row. False for some that are not recognised, such as
- * `a < 1 and a > 2`.
- */
+/** Whether an expression is known to be TRUE for no row. Some are not recognised, such as `a < 1 and a > 2`. */
 export function neverTrue(expression: Expression): boolean {
   return isFalse(whenTrue(expression));
 }
 
 /**
- * Whether an expression is known to be TRUE for every row. False for some that are not recognised, such as
- * `a is null or a is not null`.
+ * Whether an expression is known to be TRUE for every row. Some are not recognised, such as `a is null or a is not
+ * null`.
  */
 export function alwaysTrue(expression: Expression): boolean {
   return isTrue(whenTrue(expression));
@@ -191,17 +184,16 @@ export const TRUE: Literal = { kind: "literal", value: true };
 /** The condition that admits no row. */
 export const FALSE: Literal = { kind: "literal", value: false };
 
-/** The expression `true` or `false`, as a literal of the language of rules. */
 function truth(value: boolean): Literal {
   return value ? TRUE : FALSE;
 }
 
-/** Whether an expression is the literal `true`. It does not simplify first, as `alwaysTrue` does. */
+/** Whether an expression is the literal `true`, without simplifying it. */
 export function isTrue(expression: Expression): boolean {
   return expression.kind === "literal" && expression.value === true;
 }
 
-/** Whether an expression is the literal `false`. It does not simplify first, as `neverTrue` does. */
+/** Whether an expression is the literal `false`, without simplifying it. */
 function isFalse(expression: Expression): boolean {
   return expression.kind === "literal" && expression.value === false;
 }

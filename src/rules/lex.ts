@@ -25,7 +25,7 @@ export function lex(text: string): readonly RuleToken[] {
   return tokens;
 }
 
-/** A token of a rule. `text` is its text in the rule, empty for `end` and `problem`. `at` is where it begins. */
+/** `text` is empty for `end` and `problem`. `at` is where the token begins. */
 export type RuleToken = { readonly text: string; readonly at: Position } & (
   | { readonly kind: "word"; readonly keyword: Keyword | null }
   | { readonly kind: "literal"; readonly value: string | bigint | number }
@@ -56,14 +56,11 @@ const keywords = [
 
 const spacePattern = /[ \t\r\n]+/y;
 const wordPattern = /\$users\b|[A-Za-z][A-Za-z0-9_]*/y;
-/**
- * Matches a number together with letters and digits that follow it directly, so that `12abc` is one malformed number,
- * not two tokens.
- */
+/** Letters and digits directly after a number belong to it, so that `12abc` is one malformed number, not two tokens. */
 const numberPattern = /-?[0-9](?:[eE][+-]|[A-Za-z0-9_.])*/y;
 /**
- * Matches a text in single quotes, in which `''` is a quote. The look-ahead at the end rejects the unclosed text
- * `'it''s`, which would otherwise match up to the first of its two quotes.
+ * A text in single quotes, in which `''` is a quote. The look-ahead at the end rejects the unclosed text `'it''s`,
+ * which would otherwise match up to the first of its two quotes.
  */
 const textPattern = /'[^']*(?:''[^']*)*'(?!')/y;
 const symbolPattern = /!=|<=|>=|[=<>(),.]/y;
@@ -95,7 +92,7 @@ function match(pattern: RegExp, text: string, offset: number): string | null {
   return pattern.exec(text)?.[0] ?? null;
 }
 
-/** The keyword that a word is, null for a name. Keywords are matched without regard to case, names with regard to it. */
+/** Null for a name. Keywords are matched without regard to case, names with regard to it. */
 export function keywordOf(word: string): Keyword | null {
   const lower = word.toLowerCase();
   return keywords.find((keyword) => keyword === lower) ?? null;

@@ -2,12 +2,11 @@ import type { ColumnType } from "../sqlite/column-type.js";
 import type { CompareOperator, Literal } from "./ast.js";
 
 /**
- * The type of an operand of a rule. `null` is the type of the literal `null`, which compares with operands of every
- * type.
+ * The type of an operand of a rule. `null` is that of the literal `null`, which compares with operands of every type.
  */
 export type OperandType = ColumnType | "null";
 
-/** The type of a literal's value in a rule: a bigint is an integer, a number is a real. */
+/** A bigint is an integer, a number is a real. */
 export function typeOfLiteral(value: Literal["value"]): OperandType {
   switch (typeof value) {
     case "string":
@@ -29,8 +28,8 @@ interface Described {
 }
 
 /**
- * What is wrong with a comparison, as a message; null where its operands may be compared. Texts may be compared with
- * texts, numbers with numbers, booleans with booleans by `=` and `!=` alone, and all of them with the literal `null`.
+ * What is wrong with a comparison, as a message. Texts may be compared with texts, numbers with numbers, booleans with
+ * booleans by `=` and `!=` alone, and all of them with the literal `null`.
  */
 export function comparisonProblem(
   left: Described,

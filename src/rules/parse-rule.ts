@@ -6,8 +6,8 @@ import { type RuleProblem, startOfText } from "./position.js";
 import { paramsSource, type Scope } from "./scope.js";
 
 /**
- * Parses and checks the text of one rule. Each named condition that it uses is replaced by that condition's text. With
- * problems, the expression is the literal `false`, which denies.
+ * Parses and checks the text of one rule, with its named conditions written out. With problems, the expression is the
+ * literal `false`, which denies.
  */
 export function parseRule(text: string, scope: Scope): ParsedRule {
   const parsed = parse(text, { conditions: scope.conditions, parameters: null });
@@ -30,7 +30,7 @@ export function parseParameterCheck(text: string, names: readonly string[], scop
   return checked.problems.length === 0 ? checked : { expression: FALSE, problems: checked.problems };
 }
 
-/** What `parseRule` and `parseParameterCheck` return. `problems` is empty for a valid text. */
+/** `problems` is empty for a valid text. */
 export interface ParsedRule {
   readonly expression: Expression;
   readonly problems: readonly RuleProblem[];

@@ -5,16 +5,13 @@ import { type RuleProblem, startOfText } from "./position.js";
 import type { CallSyntax, ReferenceSyntax, Syntax } from "./syntax.js";
 import { type Names, SyntaxRefusal, TokenReader } from "./token-reader.js";
 
-/** How many characters a rule may have, once each named condition that it uses is replaced by that condition's text. */
+/** How many characters a rule may have, once the named conditions that it uses are written out. */
 export const textLengthMax = 10_000;
 
 /** The message for a rule that is longer than `textLengthMax`. */
 export const tooLong = `longer than ${textLengthMax} characters`;
 
-/**
- * Parses the text of a rule or of a named condition (`docs/reference/rules.md#grammar`) into a tree whose names and
- * types are not checked yet.
- */
+/** Parses the text of a rule or of a named condition (`docs/reference/rules.md#grammar`). */
 export function parse(text: string, names: Names): Parsed {
   if (text.length > textLengthMax) return { problem: { at: startOfText, message: tooLong } };
   const tokens = lex(text);
@@ -29,28 +26,25 @@ export function parse(text: string, names: Names): Parsed {
   }
 }
 
-/**
- * What `parse` returns: the tree, or the first mistake. Further mistakes are not reported, because what follows one may
- * only seem to be wrong.
- */
+/** The tree, or the first mistake: what follows one may only seem to be wrong. */
 export type Parsed =
   | (ParsedText & { readonly problem?: never })
   | { readonly problem: RuleProblem; readonly syntax?: never };
 
-/** The text of a rule or a named condition after parsing, where it has no mistakes of grammar. */
+/** The text of a rule or a named condition without mistakes of grammar. */
 export interface ParsedText {
   readonly syntax: Syntax;
-  /** How many characters the text has. */
+  /** In characters. */
   readonly length: number;
-  /** How deep parentheses, `not` and `exists` are nested in the text. */
+  /** How deep parentheses, `not` and `exists` are nested. */
   readonly depth: number;
-  /** The names of the named conditions that the text uses. */
+  /** The named conditions that the text uses. */
   readonly called: ReadonlySet<string>;
 }
 
 /**
- * The names of the conditions that a text uses. In a text without mistakes of grammar, each word that is no keyword and
- * has a parenthesis behind it is such a use.
+ * In a text without mistakes of grammar, each word that is no keyword and has a parenthesis behind it is the use of a
+ * condition.
  */
 function calledIn(tokens: readonly RuleToken[]): ReadonlySet<string> {
   const called = tokens.filter(
@@ -87,8 +81,8 @@ function comparison(reader: TokenReader): Syntax {
   const compared = comparisonWith(reader, left);
   if (compared !== null && startsComparison(reader.current))
     reader.refuse("comparisons do not chain: expected and, or or the end");
-  // A condition that stands in parentheses by itself has got its extent (where it begins and ends) already, when it was
-  // parsed within them. One that `and`, `or` or `not` joins has none, but its parts have.
+  // A condition that stands in parentheses by itself has got its extent already, when it was parsed within them. One
+  // that `and`, `or` or `not` joins has none, but its parts have.
   if (compared === null && (left.extent !== undefined || isJoined(left))) return left;
   return { ...(compared ?? left), extent: { from, to: reader.end } };
 }
@@ -184,10 +178,7 @@ function reference(reader: TokenReader, source: RuleToken): ReferenceSyntax {
   return { kind: "reference", source: source.text, name: name.text, at: source.at };
 }
 
-/**
- * Refuses a word without a dot behind it: either a misspelt shorthand such as `public`, or a column without its
- * `row.`.
- */
+/** Refuses a word without a dot behind it: a misspelt shorthand such as `public`, or a column without its `row.`. */
 function refuseWord(reader: TokenReader, { text, at }: RuleToken): never {
   const { conditions, parameters } = reader.names;
   if (conditions.has(text))

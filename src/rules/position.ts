@@ -7,14 +7,14 @@ export interface Position {
 }
 
 /**
- * A place in a rule. Where the place is inside of a named condition that the rule uses, line and column are those of
- * the use in the rule's text, and `written` is the place in the condition's own text.
+ * A place in a rule. Inside of a named condition that the rule uses, line and column are those of the use in the rule's
+ * text, and `written` is the place in the condition's own text.
  */
 export interface Place extends Position {
   readonly written?: WrittenIn;
 }
 
-/** A place in the text of a named condition. `key` is the condition's key in `[conditions]`, such as `member(room)`. */
+/** `key` is the condition's key in `[conditions]`, such as `member(room)`. */
 export interface WrittenIn {
   readonly key: string;
   readonly at: Position;
@@ -26,7 +26,7 @@ export interface Extent {
   readonly to: Position;
 }
 
-/** A mistake in the text of a rule or named condition. It does not say whose text it is; `parseRules` adds that. */
+/** It does not say whose text the mistake is in; `parseRules` adds that. */
 export interface RuleProblem {
   readonly at: Place;
   readonly message: string;
@@ -44,15 +44,15 @@ export function advance(from: Position, consumed: string): Position {
     : { line: from.line + lines.length - 1, column: last + 1 };
 }
 
-/** How many characters (UTF-16 code units) of a text come before a position. */
+/** How many UTF-16 code units of a text come before a position. */
 export function offsetIn(text: string, { line, column }: Position): number {
   const before = text.split("\n").slice(0, line - 1);
   return before.reduce((sum, each) => sum + each.length + 1, column - 1);
 }
 
 /**
- * A problem of a rule for a person: the message, the line of the rule, and a caret below the place. Positions count
- * within `text`, which is that of a rule or of a named condition.
+ * A problem for a person: the message, the line of the rule, and a caret below the place. Positions count within
+ * `text`, which is that of a rule or of a named condition.
  */
 export function formatRuleProblem(
   text: string,

@@ -6,48 +6,44 @@ import type { Conditions } from "./named-condition.js";
 /** The names that a rule may use at one place, and what they mean. */
 export interface Scope {
   readonly tables: RowShapes;
-  /** The named conditions that the rule may use. */
   readonly conditions: Conditions;
   /**
-   * What the names are for. A kind of rule: that of an action of a table, or of a column. `condition`: a named
-   * condition that is checked by itself. `operation`: the rule of an operation. `parameter`: the condition of an
-   * operation's parameter.
+   * What the names are for: a rule of an action or a column, a named condition that is checked by itself, the rule of
+   * an operation, or (`parameter`) the condition of an operation's parameter.
    */
   readonly kind: RuleKind | "condition" | "operation" | "parameter";
   /**
-   * The rows whose columns the rule may name, by the names of the rows: `row`, `old` and `new`, where this kind of rule
-   * has them, `params` in rules of operations, and the aliases of all `exists` around the place.
+   * The rows whose columns the rule may name: `row`, `old` and `new`, if this kind of rule has them, `params` in rules
+   * of operations, and the aliases of all `exists` around the place.
    */
   readonly rows: ReadonlyMap<string, RowShape>;
 }
 
-/** The kinds of rules: those of tables, by action, and those of columns. */
+/** Rules of tables, by action, and rules of columns. */
 export type RuleKind = RuleAction | "column";
 
-/** The columns that a rule can name of one row, which it calls `row`, `old`, `new`, `params` or by an alias. */
+/** The columns that a rule can name of one row. */
 export interface RowShape {
-  /** The name of the table; `params` where the columns are the parameters of an operation. */
+  /** `params` if the columns are the parameters of an operation. */
   readonly table: TableName | "$users" | "params";
   readonly columns: ReadonlyMap<string, { readonly name: ColumnName; readonly type: ColumnType }>;
   /**
-   * The names of further columns that the table has in the file and that could not be read, because the file has
-   * problems; `all` where any name could be one. A rule that names such a column is not reported for it.
+   * Further columns in the file that could not be read, because the file has problems; `all` if any name could be one.
+   * A rule that names such a column is not reported for it.
    */
   readonly unread: ReadonlySet<string> | "all";
 }
 
-/**
- * The tables of the schema that an `exists` in a rule can name. `$users` is not among them and is known without them.
- */
+/** The tables that an `exists` in a rule can name. `$users` is not among them and is known without them. */
 export interface RowShapes {
-  /** The columns of the table; null where there is no such table. */
+  /** Null if there is no such table. */
   shapeOf(table: string): RowShape | null;
   names(): Iterable<string>;
 }
 
 /**
- * The scope (the names that may be used) of a rule outside of any `exists`. `row` is in read, update, delete and
- * history rules, `new` in create and update rules, `old` in update rules; column rules have no row.
+ * The scope of a rule outside of any `exists`. `row` is in read, update, delete and history rules, `new` in create and
+ * update rules, `old` in update rules; column rules have no row.
  */
 export function scopeOfRule(
   shape: RowShape,
@@ -58,21 +54,15 @@ export function scopeOfRule(
   return { tables, kind, conditions, rows: new Map(sourcesOf[kind].map((source) => [source, shape])) };
 }
 
-/**
- * The scope (the names that may be used) of a named condition that is checked by itself, without a use. There is no row
- * in it.
- */
+/** The scope of a named condition that is checked by itself, without a use. It has no row. */
 export function scopeOfCondition(tables: RowShapes, conditions: Conditions): Scope {
   return { tables, kind: "condition", conditions, rows: new Map() };
 }
 
-/** The name by which rules of an operation speak of the operation's parameters, as in `params.amount`. */
+/** The name of an operation's parameters in its rules, as in `params.amount`. */
 export const paramsSource = "params";
 
-/**
- * The scope (the names that may be used) of an operation's rule, or of the condition of one of its parameters. Neither
- * has a row; `params` has the operation's parameters.
- */
+/** The scope of an operation's rule, or of the condition of one of its parameters. It has no row but `params`. */
 export function scopeOfOperation(
   { columns, unread }: Pick<RowShape, "columns" | "unread">,
   tables: RowShapes,
@@ -95,19 +85,19 @@ const sourcesOf: Readonly<Record<RuleKind, readonly RowName[]>> = {
 const rowNames: readonly RowName[] = ["row", "old", "new"];
 
 /**
- * Whether a name is reserved in rules: `row`, `old`, `new`, `auth` or `$users`, in upper or lower case. No alias, no
- * named condition and no parameter of one may be called so.
+ * Whether a name is reserved in rules, in upper or lower case. No alias, no named condition and no parameter of one may
+ * be called so.
  */
 export function isRowOrCaller(name: string): boolean {
   return [...rowNames, "auth", "$users"].includes(name.toLowerCase());
 }
 
-/** Whether a name is `row`, `old` or `new`, and not an alias. */
+/** Whether a name is not an alias. */
 export function isRowName(name: string): name is RowName {
   return rowNames.some((known) => known === name);
 }
 
-/** The columns of a table that an `exists` names, `$users` among them; null where there is no such table. */
+/** The columns of a table that an `exists` names; null if there is no such table. */
 export function tableShape({ tables }: Scope, name: string): RowShape | null {
   return name === "$users" ? users : tables.shapeOf(name);
 }
@@ -118,9 +108,8 @@ export function withAlias(scope: Scope, alias: string, shape: RowShape): Scope {
 }
 
 /**
- * What is wrong with an alias, as a message; null where it may be used. Aliases that differ only in case count as the
- * same, because SQL compares names without regard to case: in the SQL, an inner alias `M` would hide an outer alias
- * `m`.
+ * What is wrong with an alias, as a message. Aliases that differ only in case count as the same, because SQL compares
+ * names without regard to case: in the SQL, an inner alias `M` would hide an outer alias `m`.
  */
 export function aliasProblem(scope: Scope, alias: string): string | null {
   const lower = alias.toLowerCase();
@@ -129,10 +118,7 @@ export function aliasProblem(scope: Scope, alias: string): string | null {
   return taken ? `the alias ${alias} is taken by an enclosing exists` : null;
 }
 
-/**
- * The columns of `$users`, the server's table of users, that rules may name: only these two
- * (`docs/reference/rules.md#exists`).
- */
+/** Rules may name only these two columns of the server's table of users (`docs/reference/rules.md#exists`). */
 const users: RowShape = {
   table: "$users",
   columns: new Map(["id", "role"].map((name) => [name, { name: columnName(name), type: "text" as const }])),

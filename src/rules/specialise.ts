@@ -4,17 +4,16 @@ import { paramsSource } from "./scope.js";
 import { type Leaf, leavesOf, mapOperands, substitute } from "./walk.js";
 
 /**
- * The rule for one caller at one moment: `auth` and `now()` are replaced by their values, and the result is simplified.
- * For this caller and moment, the result is TRUE for the same rows as the rule itself. If no row is needed to decide
- * it, the result is the literal `TRUE` or `FALSE`.
+ * The rule for one caller at one moment, simplified. For this caller and moment, it is TRUE for the same rows as the
+ * rule itself. If no row is needed to decide it, the result is the literal `TRUE` or `FALSE`.
  */
 export function specialise(expression: Expression, auth: AuthValues, nowSeconds: number): Expression {
   return whenTrue(withCaller(expression, auth, nowSeconds));
 }
 
 /**
- * The rule with the values of one caller at one moment in the place of `auth` and `now()`. Nothing is simplified, so
- * the result has the rule's own value for every row, be it TRUE, FALSE or NULL.
+ * The rule with the values of `auth` and `now()`. Nothing is simplified, so the result has the rule's own value for
+ * every row, be it TRUE, FALSE or NULL.
  */
 export function withCaller(expression: Expression, auth: AuthValues, nowSeconds: number): Expression {
   const now = { kind: "literal", value: BigInt(Math.floor(nowSeconds)) } as const;
@@ -25,8 +24,8 @@ export function withCaller(expression: Expression, auth: AuthValues, nowSeconds:
  * A form of the rule that all callers of a role share, at any time, so that they can share one SQL statement; the role
  * null stands for anonymous callers. The values in which these callers differ are given only when the statement is
  * sent, by the names `auth.id`, `auth.email`, `auth.email_verified` and `now()`. With `emailVerified`, the form is for
- * those callers of the role whose address is confirmed (true) or is not (false). Null where there is no such form,
- * because one of the given values would decide a part of the rule without a row (`hangsOnGiven`).
+ * those callers of the role whose address is confirmed (true) or is not (false). Null if there is no such form, because
+ * one of the given values would decide a part of the rule without a row (`hangsOnGiven`).
  */
 export function specialiseForRole(
   expression: Expression,
@@ -53,10 +52,7 @@ export function specialiseForRole(
   return hangsOnGiven(special) ? null : special;
 }
 
-/**
- * A rule of an operation, or the condition of a parameter, in which `params.name` is replaced by the value of the
- * parameter `name`.
- */
+/** A rule of an operation, or the condition of a parameter, with the values of `params`. */
 export function withParams(
   expression: Expression,
   values: ReadonlyMap<string, Literal["value"]>,
@@ -68,9 +64,7 @@ export function withParams(
   );
 }
 
-/**
- * Replaces the fields of `auth` by a caller's values. Leaves `now()` as it is, and simplifies nothing.
- */
+/** Leaves `now()` as it is, and simplifies nothing. */
 function bindAuth(expression: Expression, auth: AuthValues): Expression {
   return mapOperands(
     expression,
@@ -88,10 +82,9 @@ export function admitsAnonymous(expression: Expression): boolean {
 }
 
 /**
- * Whether a value that is given only when the statement is sent (`given`) decides a condition without a row: it stands
- * alone as a condition, is tested for NULL, or is compared with anything but a column. A statement that many requests
- * share is made without knowing the value, and so without what it decides. Therefore such a rule needs a statement of
- * its own for each request.
+ * Whether a `given` value decides a condition without a row: it stands alone as a condition, is tested for NULL, or is
+ * compared with anything but a column. A statement that many requests share is made without knowing the value, and so
+ * without what it decides. Therefore such a rule needs a statement of its own for each request.
  */
 export function hangsOnGiven(expression: Expression): boolean {
   return leavesOf(expression).some(leafHangsOnGiven);

@@ -4,7 +4,7 @@ import type { Extent, Place } from "./position.js";
 /**
  * A rule after parsing. Its names are not resolved yet, and the sides of a comparison may still be conditions, which
  * the type check refuses. Parameters occur in the texts of named conditions, and in the conditions of an operation's
- * parameters; `writeOut` puts in their places what they stand for.
+ * parameters; `writeOut` replaces them.
  */
 export type Syntax =
   | LiteralSyntax
@@ -21,8 +21,8 @@ export type Syntax =
   | CallSyntax;
 
 /**
- * What each part of a parsed rule has. `at` is the position that messages give: of a comparison and of a `not in` that
- * of the operator, of any other part that of its beginning.
+ * `at` is the position that messages give: of a comparison and of a `not in` that of the operator, of any other part
+ * that of its beginning.
  */
 export interface Placed {
   readonly at: Place;
@@ -47,7 +47,7 @@ export interface ReferenceSyntax extends Placed {
   readonly name: string;
 }
 
-/** A parameter, in the text of the named condition that has it or in the condition of an operation's parameter. */
+/** A parameter of a named condition or of an operation. */
 export interface ParameterSyntax extends Placed {
   readonly kind: "parameter";
   readonly name: string;
@@ -58,22 +58,22 @@ export interface CallSyntax extends Placed {
   readonly kind: "call";
   readonly name: string;
   readonly arguments: readonly Syntax[];
-  /** How many parentheses, `not` and `exists` there are around the use, within the text that it is written in. */
+  /** How many parentheses, `not` and `exists` there are around the use, within its text. */
   readonly depth: number;
   /**
-   * The condition's parsed text, with the arguments in the place of its parameters. `writeOut` adds it; where it is
-   * absent after that, `writeOut` has reported why.
+   * The condition's text with the arguments in the place of its parameters. `writeOut` adds it, or else reports why
+   * not.
    */
   readonly body?: Syntax;
 }
 
-/** A whole condition in one word, such as `public`, `authenticated` or `deny`. */
+/** A whole condition in one word. */
 export interface ShorthandSyntax extends Placed {
   readonly kind: "shorthand";
   readonly name: "public" | "authenticated" | "deny";
 }
 
-/** A comparison, `left operator right`, such as `row.age >= 18`. */
+/** Such as `row.age >= 18`. */
 export interface CompareSyntax extends Placed {
   readonly kind: "compare";
   readonly operator: CompareOperator;
@@ -88,7 +88,7 @@ export interface InSyntax extends Placed {
   readonly list: readonly Syntax[];
 }
 
-/** `value is null`, or `value is not null` where it is negated. */
+/** `value is null`, or `value is not null` if it is negated. */
 export interface IsNullSyntax extends Placed {
   readonly kind: "is_null";
   readonly value: Syntax;
@@ -103,7 +103,7 @@ export interface ExistsSyntax extends Placed {
   readonly where: Syntax;
 }
 
-/** The name of a table, or an alias, as an `exists` in a rule writes it, with its position for messages. */
+/** A table or an alias in an `exists`. */
 export interface NameSyntax extends Placed {
   readonly text: string;
 }

@@ -14,22 +14,16 @@ export type TermTree =
   | { readonly kind: "term"; readonly expression: Expression; readonly place: TermPlace }
   | { readonly kind: "and" | "or"; readonly parts: readonly TermTree[] }
   | { readonly kind: "not"; readonly part: TermTree }
-  /**
-   * A use of a named condition. `part` is the tree of the condition's text, with the arguments in the place of its
-   * parameters.
-   */
+  /** A use of a named condition, whose text has the arguments in the place of its parameters. */
   | { readonly kind: "condition"; readonly part: TermTree; readonly place: TermPlace };
 
-/** Where a term is written: in the text of the rule, or in the text of a named condition that the rule uses. */
+/** A place in the text of the rule, or of a named condition that the rule uses. */
 export interface TermPlace extends Extent {
-  /**
-   * The key in `[conditions]` of the named condition in whose text the place is, such as `member(room)`; null for a
-   * place in the text of the rule itself.
-   */
+  /** The named condition's key in `[conditions]`, such as `member(room)`; null for the text of the rule itself. */
   readonly key: string | null;
 }
 
-/** Makes a tree of the terms of a rule's text, typed and each with its place. Null where the text has problems. */
+/** Null if the text has problems. */
 export function termTree(text: string, scope: Scope): TermTree | null {
   const parsed = parse(text, { conditions: scope.conditions, parameters: null });
   if (parsed.problem !== undefined) return null;
@@ -40,8 +34,8 @@ export function termTree(text: string, scope: Scope): TermTree | null {
 }
 
 /**
- * Makes the tree of a parsed rule and its typed expression, walking both at once. They have the same shape: `check` has
- * made one node of the expression for each condition of the parsed rule, but none for the use of a named condition.
+ * Walks both at once. They have the same shape: `check` has made one node of the expression for each condition of the
+ * parsed rule, but none for the use of a named condition.
  */
 function treeOf(syntax: Syntax, expression: Expression): TermTree {
   switch (syntax.kind) {
@@ -51,8 +45,7 @@ function treeOf(syntax: Syntax, expression: Expression): TermTree {
       return { kind: syntax.kind, parts: syntax.terms.map((term, i) => treeOf(term, terms[i]!)) };
     }
     case "not": {
-      // A `not in` is parsed as a `not` around an `in`. It is one term: the whole of it has an extent (where it begins
-      // and ends).
+      // A `not in` is parsed as a `not` around an `in`. It is one term: the whole of it has an extent.
       if (syntax.extent !== undefined) return termOf(syntax, expression);
       const { term } = expression as Extract<Expression, { readonly kind: "not" }>;
       return { kind: "not", part: treeOf(syntax.term, term) };

@@ -8,9 +8,8 @@ import { advance, type Position, type RuleProblem, startOfText } from "./positio
 export const nestingMax = 64;
 
 /**
- * The words without a dot that a text may use as names: those of the named conditions, and those in `parameters`. These
- * are the parameters of the named condition, or of the operation, whose text it is; `parameters` is null in the text of
- * a rule.
+ * The words without a dot that a text may use: named conditions, and the parameters of the named condition or the
+ * operation whose text it is. `parameters` is null in the text of a rule.
  */
 export interface Names {
   readonly conditions: { has(name: string): boolean };
@@ -18,9 +17,8 @@ export interface Names {
 }
 
 /**
- * Moves through the tokens of the text of a rule or named condition. Where the current token is not the wanted one, an
- * `expect…` method throws a `SyntaxRefusal`, which `parse` catches, and a `take…` method returns null and stays at the
- * token.
+ * Moves through the tokens of a text. If the current token is not the wanted one, an `expect…` method throws a
+ * `SyntaxRefusal`, and a `take…` method returns null and stays at the token.
  */
 export class TokenReader {
   #next = 0;
@@ -38,12 +36,12 @@ export class TokenReader {
     return this.#nesting;
   }
 
-  /** The largest number of parentheses, `not` and `exists` that there were around any token so far. */
+  /** The largest `nesting` so far. */
   get deepest(): number {
     return this.#deepest;
   }
 
-  /** The position behind the last token that the reader has moved past. */
+  /** The position behind the last token that was taken. */
   get end(): Position {
     return this.#end;
   }
@@ -52,7 +50,7 @@ export class TokenReader {
     return this.tokens[this.#next]!;
   }
 
-  /** Returns the current token and moves to the next one. At the last token (`end` or a problem) it stays there. */
+  /** Takes the current token. At the last token (`end` or a problem) the reader stays there. */
   advance(): RuleToken {
     const token = this.current;
     if (this.#next < this.tokens.length - 1) this.#next += 1;
@@ -82,8 +80,8 @@ export class TokenReader {
   }
 
   /**
-   * Calls `read` to parse a part that is nested one level deeper. Throws a `SyntaxRefusal`, with the position `at`,
-   * where that would be more than `nestingMax` levels.
+   * Parses a part that is nested one level deeper. Throws a `SyntaxRefusal` at `at` if that is more than `nestingMax`
+   * levels.
    */
   nested<T>(at: Position, read: () => T): T {
     if (this.#nesting === nestingMax) throw new SyntaxRefusal({ at, message: tooDeep });
@@ -95,8 +93,8 @@ export class TokenReader {
   }
 
   /**
-   * Throws a `SyntaxRefusal` that says what was expected at the current token. Where that token is a mistake which the
-   * lexer found, the lexer's message is used instead.
+   * Says what was expected at the current token. If that token is a mistake which the lexer found, the lexer's message
+   * is used instead.
    */
   refuse(expectation: string): never {
     const { current } = this;
@@ -110,17 +108,14 @@ export class TokenReader {
   }
 }
 
-/**
- * Thrown at the first mistake, to end parsing. `parse` catches it and returns the problem, so no caller of `parse` sees
- * it.
- */
+/** Ends parsing at the first mistake. `parse` catches it and returns the problem. */
 export class SyntaxRefusal extends Error {
   constructor(readonly problem: RuleProblem) {
     super(problem.message);
   }
 }
 
-/** The message where parentheses, `not` and `exists` are nested deeper than `nestingMax`. */
+/** A message: see `nestingMax`. */
 export const tooDeep = `nested more than ${nestingMax} levels deep`;
 
 function describe({ kind, text }: RuleToken): string {

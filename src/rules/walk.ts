@@ -2,8 +2,8 @@ import type { ColumnName } from "../sqlite/names.js";
 import type { ColumnReference, Exists, Expression, Operand, RowName } from "./ast.js";
 
 /**
- * All conditions of which an expression consists: the expression itself, then its parts, each followed by parts of its
- * own, in the order in which they are written. Conditions inside of `exists` are included.
+ * The expression, then its parts, each followed by parts of its own, in the order in which they are written. Conditions
+ * inside of `exists` are included.
  */
 export function walk(expression: Expression): readonly Expression[] {
   return [expression, ...partsOf(expression).flatMap(walk)];
@@ -26,7 +26,7 @@ function partsOf(expression: Expression): readonly Expression[] {
 /** A condition that has no conditions as parts: not `and`, `or`, `not` or `exists`. */
 export type Leaf = Exclude<Expression, Exists | { readonly kind: "and" | "or" | "not" }>;
 
-/** All conditions in an expression that have no conditions as parts, those inside `exists` included. */
+/** Those inside of `exists` are included. */
 export function leavesOf(expression: Expression): readonly Leaf[] {
   return walk(expression).filter((node): node is Leaf => isLeaf(node));
 }
@@ -46,8 +46,7 @@ export function outermostExists(expression: Expression): readonly Exists[] {
 }
 
 /**
- * For every `exists` of an expression, a list of the `exists` that lead to it: first those that it is inside of, from
- * the outermost on, and last the `exists` itself.
+ * For every `exists` of an expression, those that it is inside of, from the outermost on, and last the `exists` itself.
  */
 export function existsChains(
   expression: Expression,
@@ -59,14 +58,14 @@ export function existsChains(
 }
 
 /**
- * The conditions that all have to be TRUE for an expression to be TRUE: the terms of an `and`, also of an `and` that is
- * itself one of the terms. For any other expression, the expression alone.
+ * The conditions that all have to be TRUE for an expression to be TRUE: the terms of an `and`, and of an `and` within
+ * it, or else the expression alone.
  */
 export function conjuncts(expression: Expression): readonly Expression[] {
   return expression.kind === "and" ? expression.terms.flatMap(conjuncts) : [expression];
 }
 
-/** The values that a leaf (a condition without other conditions in it) names or compares, from left to right. */
+/** The values that a leaf names or compares, from left to right. */
 export function operandsOf(leaf: Leaf): readonly Operand[] {
   switch (leaf.kind) {
     case "compare":
@@ -90,29 +89,27 @@ export function operandsOf(leaf: Leaf): readonly Operand[] {
   }
 }
 
-/**
- * Every column that an expression names, inside of `exists` too. A column that is named twice occurs twice in the list.
- */
+/** Every column that an expression names, inside of `exists` too, as often as it is named. */
 export function columnReferences(expression: Expression): readonly ColumnReference[] {
   return leavesOf(expression)
     .flatMap(operandsOf)
     .filter((operand) => operand.kind === "column");
 }
 
-/** The columns of the row `source` (`row`, `old` or `new`) that an expression names, inside of `exists` too. */
+/** The columns of `source` that an expression names, inside of `exists` too. */
 export function columnsOf(expression: Expression, source: RowName): ReadonlySet<ColumnName> {
   const own = columnReferences(expression).filter((reference) => reference.source === source);
   return new Set(own.map((reference) => reference.column));
 }
 
-/** Whether an expression names any column of the row `source` (`row`, `old` or `new`), inside of `exists` too. */
+/** Whether an expression names any column of `source`, inside of `exists` too. */
 export function mentionsRow(expression: Expression, source: RowName): boolean {
   return columnsOf(expression, source).size > 0;
 }
 
 /**
- * The expression with every operand replaced by what `replace` returns for it, inside `exists` included. The `list`
- * of `in_given` and the `text` of `contains`, `icontains` and `starts_with` stay as they are.
+ * Replaces every operand, inside of `exists` too. The `list` of `in_given` and the `text` of `contains`, `icontains`
+ * and `starts_with` stay as they are.
  */
 export function mapOperands(expression: Expression, replace: (operand: Operand) => Operand): Expression {
   const again = (inner: Expression) => mapOperands(inner, replace);
@@ -144,8 +141,8 @@ export function mapOperands(expression: Expression, replace: (operand: Operand) 
 }
 
 /**
- * The expression with every column replaced by what `replace` returns for it, inside of `exists` too. A column of an
- * alias may be returned only for a place inside of the `exists` that has this alias.
+ * Replaces every column, inside of `exists` too. A column of an alias may be returned only for a place inside of the
+ * `exists` that has this alias.
  */
 export function substitute(
   expression: Expression,
@@ -154,10 +151,7 @@ export function substitute(
   return mapOperands(expression, (operand) => (operand.kind === "column" ? replace(operand) : operand));
 }
 
-/**
- * The expression with other aliases: each alias is replaced by what `rename` returns for it, in its `exists` and
- * wherever a column of it is named.
- */
+/** Replaces each alias, in its `exists` and wherever a column of it is named. */
 export function withAliases(expression: Expression, rename: (alias: string) => string): Expression {
   const named = substitute(expression, (reference) =>
     typeof reference.source === "object"

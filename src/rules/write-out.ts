@@ -10,11 +10,11 @@ import { nestingMax, tooDeep } from "./token-reader.js";
 /**
  * Writes out the named conditions that a text uses: each use gets the condition's text as its `body`, with the
  * arguments in the place of the parameters. If an `exists` in the condition has the same alias as an `exists` around
- * the use, the inner alias is renamed. Otherwise an argument that names the outer alias would mean the inner one. A use
- * that cannot be written out is reported and has no body.
+ * the use, the inner alias is renamed: an argument that names the outer alias would mean the inner one. A use that
+ * cannot be written out is reported and has no body.
  *
- * The text may have at most `textLengthMax` characters after that and be nested at most `nestingMax` deep, as if
- * somebody had written it so. This also bounds the work where conditions use others many times.
+ * The text may have at most `textLengthMax` characters after that and be nested at most `nestingMax` deep. This also
+ * bounds the work if conditions use others many times.
  */
 export function writeOut(
   { syntax, length }: ParsedText,
@@ -29,22 +29,18 @@ export function writeOut(
 
 /** What `writeOut` has to know of the place where a text is used. */
 export interface WhereWritten {
-  /** What stands in the place of the parameters that the given text itself may name, by the parameters' names. */
+  /** What replaces the parameters that the given text itself may name. */
   readonly values: ReadonlyMap<string, Syntax>;
-  /**
-   * The names of rows, such as `row`, that the text can use. Where a condition that is written out has an alias of such
-   * a name, the alias is renamed.
-   */
+  /** The names of rows, such as `row`, that the text can use. An alias of such a name in a condition is renamed. */
   readonly taken: Iterable<string>;
 }
 
-/** What `writeOut` returns: the text with its named conditions written out, and the problems of doing so. */
+/** The text with its named conditions written out, and the problems of doing so. */
 export interface WrittenOut {
   readonly syntax: Syntax;
   readonly problems: readonly RuleProblem[];
 }
 
-/** What one call of `writeOut` keeps track of. */
 interface Run {
   readonly conditions: Conditions;
   readonly problems: RuleProblem[];
@@ -55,29 +51,25 @@ interface Run {
 }
 
 /**
- * What is known while one text is written out: the text that was given to `writeOut`, or the text of a condition that
- * this text uses, directly or through other conditions.
+ * What is known while one text is written out: the given text, or that of a condition that it uses, directly or through
+ * other conditions.
  */
 interface Around {
   /**
-   * Where the text of a named condition is being written out: the condition's key, and the position in the text given
-   * to `writeOut` of the use that led to it, directly or through other conditions. Null while the given text itself is
-   * written out.
+   * The condition's key, and the position in the given text of the use that led to it, directly or through other
+   * conditions. Null while the given text itself is written out.
    */
   readonly use: { readonly at: Position; readonly key: string } | null;
-  /**
-   * What stands in the place of the parameters of the text that is being written out, by the parameters' names. In the
-   * text of a condition, these are the arguments of its use.
-   */
+  /** What replaces the parameters of the text. In the text of a condition, these are the arguments of its use. */
   readonly values: ReadonlyMap<string, Syntax>;
-  /** The new names of aliases of the text that is being written out, by the names that the text has for them. */
+  /** The new names of the text's aliases, by the old ones. */
   readonly aliases: ReadonlyMap<string, string>;
   /**
-   * The names that an alias must not have: those of rows, and the aliases of all `exists` around the place, as renamed.
-   * They are in lower case.
+   * What no alias may be called: names of rows, and aliases of all `exists` around the place, as renamed, in lower
+   * case.
    */
   readonly taken: ReadonlySet<string>;
-  /** How many levels deep the text that is being written out is nested in the text that was given to `writeOut`. */
+  /** How many levels deep the text is nested in the given text. */
   readonly depth: number;
 }
 
@@ -115,10 +107,7 @@ function placeOf(at: Place, { use }: Around): Place {
   return use === null ? at : { ...use.at, written: { key: use.key, at } };
 }
 
-/**
- * What stands in the place of a parameter in a text. A parameter for which there is nothing is returned as it is: that
- * happens where a named condition is checked by itself, without a use.
- */
+/** A parameter without a value stays as it is: a named condition is then being checked by itself, without a use. */
 function argument(parameter: ParameterSyntax, { values }: Around, run: Run): Syntax {
   const value = values.get(parameter.name);
   if (value === undefined) return parameter;
@@ -182,7 +171,7 @@ function call(syntax: CallSyntax, around: Around, run: Run): CallSyntax {
   return { ...syntax, body: writtenOut(text.syntax, inner, run) };
 }
 
-/** Why a use of a named condition cannot be written out, as a message; null where it can. */
+/** Why a use of a named condition cannot be written out, as a message. */
 function callProblem(
   { name, arguments: values }: CallSyntax,
   condition: NamedCondition | undefined,
@@ -200,8 +189,8 @@ function callProblem(
 }
 
 /**
- * The circle of uses that leads from the condition `name` back to itself, as a text such as `a → b → a`. The conditions
- * that are under way, which means being read, are in the map in the order in which one uses the next.
+ * The circle of uses from a condition back to itself, as `a → b → a`. The conditions that are under way are in the map
+ * in the order in which one uses the next.
  */
 function circle(name: string, conditions: Conditions): string {
   const underWay = [...conditions.values()].flatMap((each) => (each.text === "under way" ? [each.name] : []));
@@ -214,8 +203,8 @@ export function conditionPath(key: WrittenIn["key"]): string {
 }
 
 /**
- * Subtracts `characters` from what the text may still grow by, and returns whether there was room for them. The first
- * time that there is not, this is reported as a problem.
+ * Subtracts from what the text may still grow by, and returns whether there was room. The first time that there is not
+ * is reported.
  */
 function spend(characters: number, at: Place, run: Run): boolean {
   const had = run.left;
@@ -228,8 +217,8 @@ function spend(characters: number, at: Place, run: Run): boolean {
 const withConditions = "with its conditions written out";
 
 /**
- * The position of a problem in the text that was given to `writeOut`, without the place inside of a named condition. It
- * is for texts that become too long or too deep, which is not the fault of a single condition.
+ * The position of a problem in the given text, without the place inside of a named condition: for texts that become too
+ * long or too deep, which is not the fault of a single condition.
  */
 function outermost({ line, column }: Place): Position {
   return { line, column };

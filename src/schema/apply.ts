@@ -13,15 +13,14 @@ export interface ApplyOptions extends DiffOptions {
   /** Whether a person has allowed destructive steps (docs/reference/schema.md#steps-and-their-hazards). */
   readonly allowDestructive: boolean;
   /**
-   * The hash of the schema that has to be in force (the one that was applied last), or `none` for a database without
-   * one. If another schema is in force, nothing is applied. If `base` is absent, any schema may be in force.
+   * The hash of the schema that has to be in force, or `none` for a database without one; if another schema is in
+   * force, nothing is applied. If absent, any schema may be in force.
    */
   readonly base?: string;
-  /** The time of the change, in milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly now: number;
   /**
-   * Returns the problems that the rules of svc.toml would have with the proposed schema. If there are any, nothing is
-   * applied.
+   * The problems that the rules of svc.toml would have with the proposed schema. If there are any, nothing is applied.
    */
   readonly fits?: (schema: Schema) => readonly Problem[];
 }
@@ -50,8 +49,8 @@ export type ApplyRefusal =
 
 /**
  * Applies a proposed schema in one transaction, together with the migrations of the server's own tables that are due.
- * Where nothing is to be changed in the schema in force, only those are run, and the outcome is `unchanged`. If the
- * change is not allowed or not possible, the outcome is a refusal and the schema in force stays.
+ * If nothing is to be changed, only those are run, and the outcome is `unchanged`. After a refusal, the schema in force
+ * stays.
  */
 export async function applyChange(
   database: Database,
@@ -74,10 +73,7 @@ export async function applyChange(
   return outcome === "migrated_meanwhile" ? applyChange(database, proposedText, options) : outcome;
 }
 
-/**
- * Applies a proposed schema at start if all steps are safe. If one is not, nothing is applied, and the outcome is a
- * refusal.
- */
+/** Applies a proposed schema at start if all steps are safe, and else nothing. */
 export function applySafe(
   database: Database,
   proposedText: string,
@@ -112,8 +108,8 @@ async function carryOut(
 ): Promise<ApplyOutcome | "migrated_meanwhile"> {
   const version = plan.baseVersion + 1;
   const changes = plan.steps.flatMap(({ statements }) => statements);
-  // The row that records the new version is inserted before the changes are made: if another process has applied a
-  // schema meanwhile, the row's key is taken, and none of the changes is tried.
+  // This row comes before the changes: if another process has applied a schema meanwhile, its key is taken, and none of
+  // the changes is tried.
   const statements = [
     ...migrationStatements(plan.migrations, now),
     newVersion(version, plan, now),
@@ -121,7 +117,7 @@ async function carryOut(
     ...stepExplanations(plan.schema, plan.hash),
   ];
   try {
-    // `Database.migrate` also checks every foreign key of the database, which is not needed where no table changes.
+    // `Database.migrate` also checks every foreign key of the database, which is not needed if no table changes.
     if (changes.length === 0) await database.batch(statements);
     else await database.migrate(statements);
   } catch (error) {

@@ -28,16 +28,12 @@ import { findUnsupported, type Unsupported } from "./physical/unsupported.js";
 /** What the server knows of the database, beyond what the schema says, to plan the SQL of requests. */
 export interface Catalog {
   readonly tables: ReadonlyMap<TableName, CatalogTable>;
-  /**
-   * Whether any table has columns that the schema calls text or json and that may hold numbers
-   * (`CatalogTable.mixedTexts`).
-   */
+  /** Whether any table has `CatalogTable.mixedTexts`. */
   readonly hasMixedTexts: boolean;
   /** How many bytes of stored values one answer of the database may hold. */
   readonly answerBytesMax: number;
   /**
-   * How many bytes the image of a row, the JSON that the log of changes holds of it, may have
-   * (`Database.imageBytesMax`); null for any number.
+   * How many bytes the image of a row in the log of changes may have (`Database.imageBytesMax`); null for any number.
    */
   readonly imageBytesMax: number | null;
   /** How many statements one batch may have (`Database.statementsMax`); null for any number. */
@@ -45,11 +41,11 @@ export interface Catalog {
   readonly unsupported: Unsupported;
 }
 
-/** What the server knows of one table in the database, beyond what the schema says, to plan the SQL of requests. */
+/** What the server knows of one table in the database, beyond what the schema says. */
 export interface CatalogTable {
   /**
    * The name by which SQL reaches the table's rowid: the INTEGER PRIMARY KEY column, or else the first of `_rowid_`,
-   * `rowid` and `oid` that no column is called. Null for a table WITHOUT ROWID, and where columns have all three names.
+   * `rowid` and `oid` that no column is called. Null for a table WITHOUT ROWID, and if columns have all three names.
    */
   readonly rowid: ColumnName | null;
   /**
@@ -59,17 +55,17 @@ export interface CatalogTable {
    */
   readonly exactColumns: ReadonlySet<string>;
   /**
-   * The affinity of columns that may hold values of any type, by name: all columns of a table that is not STRICT, and
-   * ANY columns of one that is.
+   * The affinity of columns that may hold values of any type: all columns of a table that is not STRICT, and ANY
+   * columns of one that is.
    */
   readonly affinities: ReadonlyMap<string, Affinity>;
   /**
-   * The affinity, by name, of the columns that the schema calls text or json and that may hold numbers all the same:
-   * those of `affinities` whose affinity is not TEXT. SQLite either converts texts in them that read as numbers, or
-   * stores texts and numbers as they are given.
+   * The columns of `affinities` that the schema calls text or json and whose affinity is not TEXT, so that they may
+   * hold numbers. SQLite either converts texts in them that read as numbers, or stores texts and numbers as they are
+   * given.
    */
   readonly mixedTexts: ReadonlyMap<string, Affinity>;
-  /** The collations of columns whose collation is not BINARY but, for instance, NOCASE, by the columns' names. */
+  /** The collations, by column, that are not BINARY but, for instance, NOCASE. */
   readonly collations: ReadonlyMap<string, string>;
   /**
    * The indexes that a scan can use: not partial, without expressions, and with each column in the collation that the
@@ -77,30 +73,24 @@ export interface CatalogTable {
    */
   readonly indexes: readonly CatalogIndex[];
   /**
-   * What triggers do when a row of the table is inserted, updated or deleted, including triggers of other tables that
-   * the write reaches by foreign key actions (cascade, set null, set default) or by triggers.
+   * What triggers do when a row of the table is written, including triggers of other tables that the write reaches by
+   * foreign key actions (cascade, set null, set default) or by triggers.
    */
   readonly triggers: WriteTriggers;
   /**
-   * Whether a write of the table may evaluate SQL that the project's owner wrote: a CHECK, a default that is an
-   * expression, a generated column, an index on an expression or with a condition, or a trigger. This table's SQL
-   * counts, and that of all tables that refer to it by foreign keys, directly or through other tables.
+   * Whether a write of the table may evaluate the owner's SQL: a CHECK, a default that is an expression, a generated
+   * column, an index on an expression or with a condition, or a trigger, of this table or of those that refer to it by
+   * foreign keys, directly or through other tables.
    */
   readonly hasOwnersSql: boolean;
   readonly checks: readonly CatalogCheck[];
-  /**
-   * What numbers the rows in the table's full-text index: the INTEGER PRIMARY KEY, or a table of the server's own that
-   * has a number for each primary key. Null for a table without such an index.
-   */
+  /** What numbers the rows in the table's full-text index; null without such an index. */
   readonly searchedBy: SearchedBy | null;
-  /**
-   * The foreign keys of the table, in the order in which the CREATE statement declares them: for each the names of its
-   * columns.
-   */
+  /** The columns of each foreign key, in the order in which the CREATE statement declares the keys. */
   readonly foreignKeys: readonly (readonly string[])[];
 }
 
-/** The catalog's entry for a STRICT table WITHOUT ROWID that has columns and a primary key, and nothing else. */
+/** The entry for a STRICT table WITHOUT ROWID that has columns and a primary key, and nothing else. */
 export function plainCatalogTable({ primaryKey }: Table): CatalogTable {
   const columns = primaryKey.map((name) => ({ name, descending: false }));
   return {
@@ -127,24 +117,21 @@ export interface CatalogCheck {
 
 /** An index by which SQLite can find rows of a table, or read them in an order. */
 export interface CatalogIndex {
-  /** The index's name in the database, which may be any string. */
+  /** In the database, where it may be any string. */
   readonly name: string;
-  /** The indexed columns, without the rowid or primary key that SQLite appends. */
+  /** Without the rowid or primary key that SQLite appends. */
   readonly columns: readonly { readonly name: ColumnName; readonly descending: boolean }[];
   readonly unique: boolean;
   /** Whether the index is the primary key of a table WITHOUT ROWID, and so the table itself. */
   readonly isTable: boolean;
 }
 
-/**
- * Loads the catalog from the tables of the database alone, without a schema. So `mixedTexts`, which also depends on the
- * types that a schema gives to columns, is empty for every table.
- */
+/** Loads the catalog without a schema. So `mixedTexts`, which also depends on the schema's types, is empty. */
 export async function loadCatalog(database: Database): Promise<Catalog> {
   return catalogOf(await loadPhysicalAfter(database, []), null, database);
 }
 
-/** Makes the catalog from the tables that were loaded. `schema` is the schema in force; null where none is. */
+/** `schema` is the schema in force, if there is one. */
 export async function catalogOf(
   loaded: LoadedPhysical,
   schema: Schema | null,
@@ -184,7 +171,7 @@ function catalogTableOf(
     hasOwnersSql: ownersSql.isThere,
     checks: checksOf(table),
     searchedBy: searchedByOf(physical, table.name),
-    // The list is reversed because SQLite's pragma_foreign_key_list returns the last foreign key of a table first.
+    // SQLite's pragma_foreign_key_list returns the last foreign key of a table first.
     foreignKeys: table.foreignKeys.map((key) => key.columns.map(({ from }) => from)).reverse(),
   };
 }
@@ -235,10 +222,7 @@ function affinitiesOf(table: PhysicalTable): CatalogTable["affinities"] {
   );
 }
 
-/**
- * The names of the columns in which equal values are identical. A column that may hold values of any type is left out:
- * it can hold 1 and 1.0, which are equal and yet two values.
- */
+/** A column that may hold values of any type is left out: it can hold 1 and 1.0, which are equal and yet two values. */
 function exactColumnsOf(
   table: PhysicalTable,
   affinities: CatalogTable["affinities"],
@@ -249,8 +233,8 @@ function exactColumnsOf(
 }
 
 /**
- * The indexes of a table that a scan can use. Indexes with a column in another collation than the column's own are left
- * out, because they cannot serve comparisons of the column and are not in its order.
+ * Indexes with a column in another collation than the column's own are left out, because they cannot serve comparisons
+ * of the column and are not in its order.
  */
 function indexesOf(table: PhysicalTable, collations: Collations): CatalogIndex[] {
   return table.indexes

@@ -8,8 +8,8 @@ import type { SchemaInForce } from "./in-force.js";
 import type { Unsupported } from "./physical/unsupported.js";
 
 /**
- * Parses the project's access rules against the schema in force. The problems in the result include rules that need a
- * table or a column which this database engine cannot read or compare.
+ * Parses the project's rules against the schema in force. The problems include rules that need a table or a column
+ * which this database engine cannot read or compare.
  */
 export function fitRules(source: RulesSource, { schema, catalog }: SchemaInForce): ParsedRules {
   const { rules, operations, problems } = parseRules(source, schema);
@@ -25,8 +25,8 @@ export function fitRules(source: RulesSource, { schema, catalog }: SchemaInForce
 }
 
 /**
- * Messages about what a rule needs and this database engine cannot do: read a table that an `exists` of the rule looks
- * into, or compare a column. `table` is the table that the rule protects, null for the rule of an operation.
+ * What a rule needs and this database engine cannot do: read a table that an `exists` looks into, or compare a column.
+ * `table` is the one that the rule protects, null for the rule of an operation.
  */
 function unmetOf(rule: Expression, table: string | null, { reads, columns }: Unsupported): readonly string[] {
   const exists = existsIn(rule);

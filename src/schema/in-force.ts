@@ -15,27 +15,18 @@ export interface AppliedSchema {
   readonly schema: Schema;
 }
 
-/**
- * The schema that was last applied, together with the catalog: what requests need to know of the tables in the
- * database.
- */
+/** What requests need to know of the tables in the database. */
 export interface SchemaInForce extends AppliedSchema {
   readonly catalog: Catalog;
 }
 
-/**
- * Loads the schema that was last applied, with its catalog; null where none was ever applied. Throws ProblemsError
- * where this release cannot parse the schema's text.
- */
+/** Null if no schema was ever applied. Throws ProblemsError if this release cannot parse the schema's text. */
 export async function loadSchemaInForce(database: Database): Promise<SchemaInForce | null> {
   const { inForce, ...loaded } = await loadState(database);
   return inForce && { ...inForce, catalog: await catalogOf(loaded, inForce.schema, database) };
 }
 
-/**
- * What the database holds: the schema that was last applied (`inForce`, null where none ever was), and the tables as
- * the database itself reports them.
- */
+/** The schema that was last applied, null if none ever was, and the tables as the database itself reports them. */
 export interface SchemaState extends LoadedPhysical {
   readonly inForce: AppliedSchema | null;
 }
@@ -46,9 +37,8 @@ const newestVersion: Statement = {
 };
 
 /**
- * Loads the schema that was last applied, and the tables as the database itself reports them. The version of the schema
- * is read first. If another process applies a schema between the two reads, the version read here is lower than the
- * database's, so a later comparison of the two shows that what was loaded is outdated.
+ * The version of the schema is read before the tables. If another process applies a schema in between, the version is
+ * lower than the database's, so a later comparison of the two shows that what was loaded is outdated.
  */
 export async function loadState(database: Database): Promise<SchemaState> {
   const loaded = await loadPhysicalAfter(database, [newestVersion]).catch((error: unknown) => {
@@ -64,9 +54,8 @@ export async function loadState(database: Database): Promise<SchemaState> {
 }
 
 /**
- * Parses the text of a schema file, as `parseSchema` does, and remembers the results for the last two texts. When the
- * server starts, it needs the result for the same text several times: for the project's file, for the schema that was
- * last applied, and for the first request.
+ * `parseSchema`, with the results for the last two texts remembered. When the server starts, it needs the result for
+ * the same text several times: for the project's file, for the schema that was last applied, and for the first request.
  */
 export function parseOnce(text: string): ParsedSchema {
   return parsedTexts.get(text, () => parseSchema(text));
@@ -75,8 +64,7 @@ export function parseOnce(text: string): ParsedSchema {
 const parsedTexts = new Memo<ParsedSchema>(2, { weigh: () => 1, keyLengthMax: Number.POSITIVE_INFINITY });
 
 /**
- * Parses the text of a schema that was applied before. Throws ProblemsError where the text is not valid, which happens
- * only if another release of the server has applied it.
+ * Throws ProblemsError if the text is not valid, which happens only if another release of the server has applied it.
  */
 function parsed(text: string): Schema {
   const { schema, problems } = parseOnce(text);

@@ -10,7 +10,7 @@ export interface LiveProject {
   readonly version: number;
   /** SHA-256 of the schema's text, in hex. */
   readonly hash: string;
-  /** The text of the schema as it was applied. */
+  /** As it was applied. */
   readonly text: string;
   readonly schema: Schema;
   readonly catalog: Catalog;
@@ -18,17 +18,14 @@ export interface LiveProject {
   readonly operations: ReadonlyMap<string, LiveOperation>;
 }
 
-/**
- * An operation (named SQL statements that the project's owner wrote) as requests run it: its steps, its access rules,
- * and what an EXPLAIN of each step by the database has shown.
- */
+/** An operation as requests run it. `proof`: what an EXPLAIN of each step has shown. */
 export interface LiveOperation {
   readonly operation: NamedOperation;
   readonly rules: OperationRules;
   readonly proof: ProvedOperation;
 }
 
-/** The access rules of a project's operations, by the operations' names. */
+/** By the operations' names. */
 export function operationRulesOf({
   operations,
 }: Pick<LiveProject, "operations">): ReadonlyMap<string, OperationRules> {
@@ -36,8 +33,8 @@ export function operationRulesOf({
 }
 
 /**
- * Whether a table can only be read: a virtual table, or one whose writes need something that this database engine
- * does not have (docs/guides/existing-database.md).
+ * Whether a table is virtual, or its writes need something that this database engine does not have
+ * (docs/guides/existing-database.md).
  */
 export function isReadOnly({ catalog }: Pick<LiveProject, "catalog">, { name, virtual }: Table): boolean {
   return virtual || catalog.unsupported.writes.has(name);

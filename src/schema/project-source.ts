@@ -11,14 +11,14 @@ import { limitsOf } from "./physical/unsupported.js";
 import { proveOperations } from "./prove-operations.js";
 
 /**
- * Gives requests the project of the schema in force: tables, rules and operations. It is loaded again when a request
- * finds another version of the schema in the database.
+ * Gives requests the project of the schema in force. It is loaded again when a request finds another version of the
+ * schema in the database.
  */
 export interface ProjectSource {
   /**
-   * The project at this version of the schema, or at a later one that was applied meanwhile. A refusal `unavailable`
-   * where the version is null (no schema was ever applied), or where the schema cannot be served. Returned directly,
-   * without a promise, where the project is loaded already.
+   * The project at this version of the schema, or at a later one that was applied meanwhile. A refusal `unavailable` if
+   * the version is null (no schema was ever applied), or if the schema cannot be served. Returned without a promise if
+   * the project is loaded already.
    */
   current(version: number | null): AtOnce<LiveProject | Refusal>;
 }
@@ -28,13 +28,12 @@ const lagging = new Refusal("unavailable", "the schema in force cannot be read y
 const rulesDoNotFit = new Refusal("unavailable", "the rules do not fit the schema in force");
 
 /**
- * Creates the `ProjectSource` that requests use. When it loads a version of the schema, it logs an error if the rules
- * or operations do not fit the schema, and a warning for everything that this database engine cannot do with the
- * schema's tables (`limitsOf`).
+ * When it loads a version of the schema, it logs an error if the rules or operations do not fit the schema, and a
+ * warning for everything that this database engine cannot do with the schema's tables (`limitsOf`).
  */
 export function createProjectSource(source: RulesSource, database: Database, log: Log): ProjectSource {
-  // This variable holds the loaded project and not a promise of it. On a Worker, the request that began to load the
-  // project may be cancelled, and other requests would wait for its promise forever.
+  // The loaded project and not a promise of it: on a Worker, the request that began to load the project may be
+  // cancelled, and other requests would wait for its promise forever.
   let current: { readonly version: number; readonly project: LiveProject | Refusal } | null = null;
   const provedOperations = async ({ schema, version }: SchemaInForce, { operations: rules }: ParsedRules) => {
     const proofs = await proveOperations(database, schema);
@@ -61,7 +60,7 @@ export function createProjectSource(source: RulesSource, database: Database, log
         parsed.problems.map(formatProblem).join("\n"),
       );
     // The version that is asked for comes from the database itself. The schema may have been read from a replica that
-    // lags behind, and then an older one was found, which is not served.
+    // lags behind; an older one is not served.
     if (inForce.version < asked) return lagging;
     current = { version: inForce.version, project };
     for (const limit of limitsOf(inForce.catalog.unsupported, inForce.schema.tables.values()))

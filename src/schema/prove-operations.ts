@@ -12,22 +12,22 @@ import { givenParameters, operationPath } from "../project/parse-operations.js";
 import { boundSql, proveSql } from "../sqlite/proof.js";
 import { quoteName, tokenize } from "../sqlite/sql-tokens.js";
 
-/** What an EXPLAIN of its steps has shown about one operation of the schema. */
+/** What an EXPLAIN of its steps has shown about one operation. */
 export interface ProvedOperation {
-  /** Why the operation must not run; empty where it may. */
+  /** Why the operation must not run. */
   readonly problems: readonly Problem[];
   /**
-   * Whether no step of the operation itself loops over rows, so that the operation takes no longer in large tables than
-   * in small ones. Loops in triggers that it fires are not looked at.
+   * Whether no step itself loops over rows, so that the operation takes no longer in large tables than in small ones.
+   * Loops in triggers that it fires are not looked at.
    */
   readonly isShort: boolean;
 }
 
 /**
  * Asks the database by EXPLAIN which tables each step of the schema's operations opens. A step may open only tables
- * that it names and, where it writes, the tables that triggers and foreign keys lead to from there. The step's text was
- * checked before without a database (`proveSql`). It is checked again here, because it must not name tables and views
- * of this database that the schema does not declare.
+ * that it names and, if it writes, the tables that triggers and foreign keys lead to from there. The step's text, which
+ * `proveSql` has checked without a database, is checked again here, because it must not name tables and views of this
+ * database that the schema does not declare.
  */
 export async function proveOperations(
   database: Database,
@@ -64,8 +64,7 @@ function isWithin(path: string, operation: string): boolean {
 }
 
 /**
- * The problems of steps of operations that name one of `names` (tables and views of the database), where the schema
- * does not declare it.
+ * The problems of steps that name one of `names` (tables and views of the database) which the schema does not declare.
  */
 export function nameProblems(
   schema: Pick<Schema, "operations" | "tables">,
@@ -98,9 +97,9 @@ interface NamedStep {
   readonly parameters: ReadonlySet<string>;
 }
 
-/** What has to be known of a database's tables to judge the steps of operations. All names are in lower case. */
+/** What has to be known of a database's tables to judge steps. All names are in lower case. */
 interface Objects {
-  /** A short text that stands for the schema of the database: it changes when the schema changes. */
+  /** A short text that changes when the schema of the database changes. */
   readonly tag: string;
   /**
    * For each table the root pages of the table and its indexes: the pages of the database file at which they begin.
@@ -145,27 +144,18 @@ async function loadObjects(database: Database): Promise<Objects> {
   return { tag: tagOf(JSON.stringify(rows)), tables: pages, views: new Set(views), virtual, leadsTo };
 }
 
-/** A short hash of a text, in digits (FNV-1a of 32 bits). Different texts most probably have different hashes. */
+/** FNV-1a of 32 bits, in digits. Different texts most probably have different hashes. */
 function tagOf(text: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
   return String(hash);
 }
 
-/**
- * What the EXPLAIN of a statement shows. EXPLAIN lists the instructions that SQLite's virtual machine runs for the
- * statement.
- */
+/** What EXPLAIN shows of a statement: it lists the instructions that SQLite's virtual machine runs. */
 interface Explanation {
-  /**
-   * The root pages of the tables and indexes that the statement opens: the pages of the database file at which they
-   * begin.
-   */
+  /** The root pages of the tables and indexes that the statement opens. */
   readonly pages: readonly number[];
-  /**
-   * The names of the virtual tables and table functions that the statement opens; `unknown` where the name is not
-   * known.
-   */
+  /** The virtual tables and table functions that the statement opens; `unknown` for a name that is not known. */
   readonly virtual: readonly string[];
   readonly writes: boolean;
   /** Whether the statement itself loops over rows. Loops in triggers that it fires are not looked at. */
@@ -176,7 +166,7 @@ interface Explanation {
 
 const tableFunctions = ["json_each", "json_tree"];
 
-/** For each step what its EXPLAIN shows, or the database's error message where the step cannot be compiled. */
+/** The database's error message stands for a step that cannot be compiled. */
 async function explained(
   database: Database,
   steps: readonly NamedStep[],
@@ -184,7 +174,7 @@ async function explained(
 ): Promise<readonly (Explanation | string)[]> {
   const modules = [...tableFunctions, ...virtual];
   // EXPLAIN shows a virtual table only as an address in memory. So a read of each virtual table is explained too, on
-  // the same connection, which tells whose address is whose.
+  // the same connection, to learn whose address is whose.
   const known = modules.map((name) => explain(`SELECT 1 FROM ${quoteName(name)}`, tag));
   const read = (results: readonly Result[]): readonly Explanation[] => {
     const addresses = new Map(modules.map((name, index) => [addressesIn(results[index]!)[0] ?? "", name]));
@@ -195,8 +185,8 @@ async function explained(
     try {
       return read(await database.query([...known, ...asked]));
     } catch (error) {
-      // A NotSetUpError is an error of the step, too: the step may name a table that does not exist and whose name
-      // looks like one of the server's own tables.
+      // A NotSetUpError is an error of the step, too: it may name a table that does not exist and whose name looks like
+      // one of the server's own tables.
       if (error instanceof StatementError || error instanceof NotSetUpError) return error.message;
       throw error;
     }
@@ -217,9 +207,8 @@ function explainStep({ step }: NamedStep, schemaTag: string): Statement {
 }
 
 /**
- * An EXPLAIN of the statement, with a comment that changes when the database's schema changes (`schemaTag`). D1 keeps
- * compiled statements by their text. It does not compile an EXPLAIN anew after a change of the schema, because an
- * EXPLAIN is not run.
+ * The comment changes with the database's schema. D1 keeps compiled statements by their text, and does not compile an
+ * EXPLAIN anew after a change of the schema, because an EXPLAIN is not run.
  */
 function explain(sql: string, schemaTag: string, parameters = 0): Statement {
   return { sql: `EXPLAIN /* ${schemaTag} */ ${sql}`, params: Array.from({ length: parameters }, () => null) };
@@ -255,10 +244,9 @@ function explanationOf(result: Result, addresses: ReadonlyMap<string, string>): 
 }
 
 /**
- * Whether the instructions of a statement contain a loop: a step to the next row, or a jump back, as a recursive query
- * has it. The jump to the address 1 is none, because every program begins with it. A walk over a table that the
- * statement itself has filled, such as the rows of a RETURNING, does not count either: to fill it with many rows takes
- * another loop.
+ * Whether the instructions contain a loop: a step to the next row, or a jump back, as a recursive query has it. The
+ * jump to the address 1 is none, because every program begins with it. A walk over a table that the statement itself
+ * has filled, such as the rows of a RETURNING, does not count either: to fill it with many rows takes another loop.
  */
 function hasLoop(program: Result["rows"]): boolean {
   const own = new Set(program.flatMap(([, opcode, cursor]) => (opcode === "OpenEphemeral" ? [cursor] : [])));
@@ -269,15 +257,15 @@ function hasLoop(program: Result["rows"]): boolean {
 }
 
 /**
- * The instructions of the statement itself. In the result of EXPLAIN they come first, and those of the triggers that it
- * fires follow, numbered from 0 again for each trigger.
+ * In the result of EXPLAIN the instructions of the statement itself come first. Those of the triggers that it fires
+ * follow, numbered from 0 again for each trigger.
  */
 function mainProgram({ rows }: Result): Result["rows"] {
   const next = rows.findIndex(([address], index) => index > 0 && Number(address) === 0);
   return next === -1 ? rows : rows.slice(0, next);
 }
 
-/** Messages about what an operation's step would open or do, and must not. */
+/** What a step would open or do, and must not. */
 function openingProblems(
   { statement }: OperationStep,
   proof: Explanation,
@@ -287,7 +275,7 @@ function openingProblems(
   const writes = kind !== "select";
   const reached = writes ? reachedFrom(tables, objects) : tables;
   const allowed = new Set([...reached].flatMap((name) => objects.tables.get(name) ?? []));
-  // A step that writes may open `sqlite_sequence`, where SQLite keeps the numbers of AUTOINCREMENT.
+  // In `sqlite_sequence` SQLite keeps the numbers of AUTOINCREMENT.
   if (writes) for (const page of objects.tables.get("sqlite_sequence") ?? []) allowed.add(page);
   const names = new Map(
     [...objects.tables].flatMap(([name, pages]) => pages.map((page) => [page, name] as const)),
@@ -303,19 +291,18 @@ function openingProblems(
   ];
 }
 
-/** The tables that a write of one of `tables` may open, `tables` themselves included. */
+/** The tables that a write of one of `tables` may open, these included. */
 function reachedFrom(tables: ReadonlySet<string>, { leadsTo }: Objects): ReadonlySet<string> {
   const reached = new Set(tables);
-  // Iterating over a set also visits what is added to it meanwhile, so tables that are reached through others are found
-  // too.
+  // Iterating over a set also visits what is added to it meanwhile.
   for (const name of reached) for (const next of leadsTo.get(name) ?? []) reached.add(next);
   return reached;
 }
 
 /**
- * An EXPLAIN statement for every step of the schema's operations. They are to be sent after the statements of a schema
- * change, in the same transaction. Where a step does not fit the changed tables, its EXPLAIN fails, and the schema
- * change with it. `schemaTag` (letters and digits) is a text that changes with the schema.
+ * An EXPLAIN for every step of the schema's operations, to be sent after the statements of a schema change, in the same
+ * transaction. If a step does not fit the changed tables, its EXPLAIN fails, and the schema change with it. `schemaTag`
+ * (letters and digits) is a text that changes with the schema.
  */
 export function stepExplanations(
   schema: Pick<Schema, "operations">,

@@ -12,10 +12,7 @@ export function isStorableInteger(value: bigint): boolean {
   return BigInt.asIntN(64, value) === value;
 }
 
-/**
- * The affinity of a column of a table that is not STRICT: the storage class that SQLite converts values to where it
- * can.
- */
+/** The storage class to which a column of a table that is not STRICT converts values if it can. */
 export type Affinity = "integer" | "text" | "blob" | "real" | "numeric";
 
 /** The affinity that a declared type gives a column (SQLite, "Determination Of Column Affinity"). */
@@ -32,19 +29,16 @@ export function makesNumbers(stored: Affinity): boolean {
   return stored === "integer" || stored === "real" || stored === "numeric";
 }
 
-/**
- * How many values of each kind a column of a database holds. `svc schema pull` guesses the column's type in
- * svc.schema.yaml from these counts.
- */
+/** How many values of each kind a column holds. `svc schema pull` guesses the column's type from these counts. */
 export interface ColumnValues {
   readonly integers: number;
-  /** How many of the column's integers are 0 or 1. */
+  /** How many of the integers are 0 or 1. */
   readonly zeroOrOne: number;
-  /** How many of the column's integers are beyond ±2^53. */
+  /** How many of the integers are beyond ±2^53. */
   readonly beyondReal: number;
   readonly reals: number;
   readonly texts: number;
-  /** How many of the column's texts are JSON. */
+  /** How many of the texts are JSON. */
   readonly jsons: number;
   readonly blobs: number;
 }
@@ -52,14 +46,11 @@ export interface ColumnValues {
 /** The type that `svc schema pull` writes for a column. */
 export interface TypeGuess {
   readonly type: ColumnType;
-  /**
-   * A note for the user of `svc schema pull`, which says what kinds of values the column mixes. It is given where the
-   * column's type became text or blob because of that. Null where there is nothing to say.
-   */
+  /** What kinds of values the column mixes, if its type became text or blob because of that; else null. */
   readonly note: string | null;
 }
 
-/** Guesses the type of a column from its declared type and its values: the type that loses none of the values. */
+/** Guesses the type of a column: the one that loses none of the values. */
 export function guessType(declaredType: string, values: ColumnValues): TypeGuess {
   const { integers, reals, texts, blobs } = values;
   const isJson = /json/i.test(declaredType) && values.jsons === texts;
@@ -73,7 +64,6 @@ export function guessType(declaredType: string, values: ColumnValues): TypeGuess
   return { type: wantsReal ? "real" : "integer", note: null };
 }
 
-/** A guess of the given type, with a note for the user where the column holds values of several storage classes. */
 function guess(type: ColumnType, { integers, reals, texts, blobs }: ColumnValues): TypeGuess {
   const counts = Object.entries({ integer: integers, real: reals, text: texts, blob: blobs });
   const parts = counts.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`);
@@ -82,8 +72,8 @@ function guess(type: ColumnType, { integers, reals, texts, blobs }: ColumnValues
 }
 
 /**
- * Guesses the type of a column without values, from its declared type alone. A date becomes text, because dates are
- * stored as text as often as numbers, and text can hold both.
+ * Guesses the type of a column without values. A date becomes text, because dates are stored as text as often as
+ * numbers, and text can hold both.
  */
 export function typeOfDeclaration(declaredType: string): ColumnType {
   if (/bool/i.test(declaredType)) return "boolean";

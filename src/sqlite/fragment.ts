@@ -1,11 +1,11 @@
 import { isKeyword, isSymbol, quoteName, type Token, tokenize, withoutComments } from "./sql-tokens.js";
 
 /**
- * Why an SQL expression that the project's owner wrote (a CHECK, a DEFAULT or the condition of a partial index) is
- * refused. Null where it is accepted. An accepted expression becomes part of DDL and of queries that count the rows
- * which break it. So it has to be one expression over the columns of one row, with known functions: SQLite itself would
- * also run subqueries and any function that is loaded. `columns` may be the result of `inLowerCase`, which saves time
- * where many expressions name the same columns.
+ * Why an SQL expression of the project's owner (a CHECK, a DEFAULT or the condition of a partial index) is refused;
+ * null if it is accepted. An accepted expression becomes part of DDL and of queries that count the rows which break it.
+ * So it has to be one expression over the columns of one row, with known functions: SQLite itself would also run
+ * subqueries and any function that is loaded. `columns` may be the result of `inLowerCase`, which saves time if many
+ * expressions name the same columns.
  */
 export function fragmentProblem(
   sql: string,
@@ -24,7 +24,7 @@ export function fragmentProblem(
 
 const lengthMax = 4000;
 
-/** Returns the given names of columns in lower case, as `fragmentProblem` compares them. */
+/** Names of columns as `fragmentProblem` compares them. */
 export function inLowerCase(columns: readonly string[]): ReadonlySet<string> {
   return new Set(columns.map((name) => name.toLowerCase()));
 }
@@ -104,8 +104,8 @@ export const scalarFunctions: ReadonlySet<string> = words(
 );
 
 /**
- * Returns all names in an SQL expression except those of functions, in lower case. Not all of them are columns:
- * keywords and names of types are included.
+ * All names in an SQL expression except those of functions, in lower case. Not all of them are columns: keywords and
+ * names of types are included.
  */
 export function namesIn(sql: string): Set<string> {
   const tokens = tokenize(sql);
@@ -113,7 +113,7 @@ export function namesIn(sql: string): Set<string> {
   return new Set(named.map(({ value }) => value.toLowerCase()));
 }
 
-/** Returns the SQL expression with its columns renamed. `renames` gives the new names by the old ones in lower case. */
+/** The SQL expression with its columns renamed. `renames` gives the new names by the old ones in lower case. */
 export function withRenamedColumns(sql: string, renames: ReadonlyMap<string, string>): string {
   const tokens = tokenize(sql);
   let text = "";
@@ -132,24 +132,21 @@ function isColumn(token: Token, after: Token | undefined): boolean {
 
 /**
  * Whether two expressions differ at most in spaces, comments, quotes, the case of names, and parentheses around the
- * whole expression.
+ * whole.
  */
 export function sameFragment(a: string | null, b: string | null): boolean {
   if (a === null || b === null) return a === b;
   return canonicalFragment(a) === canonicalFragment(b);
 }
 
-/**
- * Returns the expression in a form that is the same text for all expressions that `sameFragment` takes for the same. It
- * is for comparing only and need not be valid SQL.
- */
+/** The same text for all expressions that `sameFragment` takes for the same. It need not be valid SQL. */
 export function canonicalFragment(sql: string): string {
   let tokens = withoutComments(tokenize(sql));
   while (isWrapped(tokens)) tokens = tokens.slice(1, -1);
   return tokens.map(canonicalToken).join(" ");
 }
 
-/** Whether the whole expression stands in parentheses: its first token opens one that its last token closes. */
+/** Whether the first token opens a parenthesis that the last one closes. */
 function isWrapped(tokens: readonly Token[]): boolean {
   if (!isSymbol(tokens[0], "(") || !isSymbol(tokens.at(-1), ")")) return false;
   let depth = 0;

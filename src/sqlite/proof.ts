@@ -1,19 +1,16 @@
 import { scalarFunctions } from "./fragment.js";
 import { isKeyword, isSymbol, type Token, tokenize, topLevel } from "./sql-tokens.js";
 
-/**
- * What one SQL statement that the project's owner wrote may name. All names are in lower case, except those of
- * parameters.
- */
+/** What an SQL statement of the project's owner may name. All names but those of parameters are in lower case. */
 export interface ProofScope {
-  /** The tables that the schema declares, which the statement may name. */
+  /** The tables that the schema declares. */
   readonly tables: ReadonlySet<string>;
   /**
    * Further tables and views of the database, which the statement must not name. Names that begin like those of SQLite,
    * of D1 and libSQL, or of the server's own tables are refused in any case and need not be listed here.
    */
   readonly others: ReadonlySet<string>;
-  /** The names of the parameters that the statement may use. The statement writes them `:name`. */
+  /** The parameters that the statement may use, as `:name`. */
   readonly parameters: ReadonlySet<string>;
   /** Whether the statement belongs to a trigger, where RAISE is allowed. */
   readonly isInTrigger?: boolean;
@@ -22,51 +19,41 @@ export interface ProofScope {
 /** The kinds of SQL statements that the project's owner may write. */
 export type StatementKind = "select" | "insert" | "update" | "delete";
 
-/** An SQL statement by the project's owner that `proveSql` has accepted: it names only what it may name. */
+/** An SQL statement of the project's owner that `proveSql` has accepted. */
 export interface ProvedSql {
   readonly kind: StatementKind;
   /**
-   * The declared tables whose names occur in the statement, in lower case. A name counts even where it stands for a
-   * column.
+   * The declared tables whose names occur in the statement, in lower case, even if a name stands for a column there.
    */
   readonly tables: ReadonlySet<string>;
-  /**
-   * Which of the table functions `json_each` and `json_tree` (functions that are used in place of a table) the
-   * statement uses.
-   */
+  /** Which of the table-valued functions `json_each` and `json_tree` the statement uses. */
   readonly tableFunctions: ReadonlySet<string>;
   readonly sql: string;
   readonly tokens: readonly Token[];
 }
 
-/**
- * A mistake in an SQL statement by the project's owner. `at` is the index of the character in the statement's text
- * where the mistake is.
- */
+/** A mistake in an SQL statement of the project's owner. `at` is an index in its text. */
 export interface SqlProblem {
   readonly at: number;
   readonly message: string;
 }
 
-/** What `proveSql` returns: the statement that was accepted, or all problems of one that was not. */
+/** The statement that was accepted, or all problems of one that was not. */
 export type Proof =
   | { readonly proved: ProvedSql; readonly problems?: never }
   | { readonly proved?: never; readonly problems: readonly SqlProblem[] };
 
-/**
- * How many times a statement by the project's owner may use parameters in all. D1 takes 100 at most, and the server
- * adds some of its own.
- */
+/** How many times a statement may use parameters in all. D1 takes 100 at most, and the server adds some of its own. */
 const parametersMax = 90;
 
 const lengthMax = 20_000;
 
 /**
- * Judges one SQL statement by the project's owner, by its tokens alone. It has to be one SELECT, INSERT, UPDATE or
+ * Judges one SQL statement of the project's owner, by its tokens alone. It has to be one SELECT, INSERT, UPDATE or
  * DELETE, to call only functions of a fixed list (`functions`), and to use only the given parameters. Names of
  * undeclared tables (`ProofScope.others`), of SQLite and of the server are refused, and strings like them too, because
- * SQLite takes a string for a name in some places. Any other name is accepted: whether the statement can be compiled,
- * and which tables it opens, only the database can tell.
+ * SQLite takes a string for a name in some places. Any other name is accepted: only the database can tell whether the
+ * statement can be compiled, and which tables it opens.
  */
 export function proveSql(sql: string, scope: ProofScope): Proof {
   const unreadable = unreadableProblem(sql);
@@ -96,7 +83,7 @@ const oneOf = "expected one SELECT, INSERT, UPDATE or DELETE";
 
 /**
  * Why `tokenize` could read the SQL differently than SQLite does: it is too long, or has characters that SQLite treats
- * in its own way. Null where neither is so.
+ * in its own way. Null if neither is so.
  */
 function unreadableProblem(sql: string): SqlProblem | null {
   if (sql.length > lengthMax) return { at: lengthMax, message: `longer than ${lengthMax} characters` };
@@ -105,10 +92,7 @@ function unreadableProblem(sql: string): SqlProblem | null {
   return at === -1 ? null : { at, message: "NUL, a byte order mark or half a surrogate pair is not allowed" };
 }
 
-/**
- * Returns the kind of an SQL statement, which may begin with WITH; null for any other than SELECT, INSERT, UPDATE and
- * DELETE.
- */
+/** The kind of a statement, which may begin with WITH; null for others than SELECT, INSERT, UPDATE and DELETE. */
 function kindOf(tokens: readonly Token[]): StatementKind | null {
   const [first] = tokens;
   const outside = topLevel(tokens);
@@ -150,19 +134,16 @@ function tokenProblem(tokens: readonly Token[], index: number, scope: ProofScope
 function parameterProblem(token: Token, after: Token | undefined, { parameters }: ProofScope): string | null {
   const name = token.text.slice(1);
   if (token.text[0] !== ":") return `parameters are written :name, not ${token.text}`;
-  // SQLite would read `:a$b`, `:a::b` and `:a(b)` as one parameter each, so nothing of the kind may follow a parameter
-  // directly.
+  // SQLite would read `:a$b`, `:a::b` and `:a(b)` as one parameter each.
   const touches =
     after?.start === token.start + token.text.length && /^[$:(@#\u0080-\uffff]/.test(after.text);
   if (touches) return `:${name} is followed by ${after.text} without a space`;
   return parameters.has(name) ? null : `unknown parameter :${name}`;
 }
 
-/**
- * Matches names, in lower case, that belong to SQLite, to libSQL or to the server itself. Statements must not use them.
- */
+/** Names, in lower case, that belong to SQLite, to libSQL or to the server itself. */
 const reserved = /^(?:_[a-z0-9_$\u0080-\uffff]*$|sqlite_|pragma_|libsql_)/;
-/** Virtual tables that some builds of SQLite offer without their being in the schema. Statements must not read them. */
+/** Virtual tables that some builds of SQLite offer without their being in the schema. */
 const modules = new Set(["dbstat", "fts5vocab", "bytecode", "tables_used"]);
 const tableFunctions = new Set(["json_each", "json_tree"]);
 
@@ -216,8 +197,8 @@ const blobMakers = new Set(["randomblob", "zeroblob"]);
 const blobBytesMax = 1_000_000;
 
 /**
- * Why a call of `randomblob` or `zeroblob` is refused; null where it is accepted. Its argument has to be a number that
- * is written out, and not a large one: a size that a caller gives could fill the memory.
+ * Why a call of `randomblob` or `zeroblob` is refused. Its argument has to be a literal number, and not a large one: a
+ * size that a caller gives could fill the memory.
  */
 function blobProblem(size: Token | undefined, end: Token | undefined, { text }: Token): string | null {
   const isSmall = size?.kind === "number" && isSymbol(end, ")") && Number(size.text) <= blobBytesMax;
@@ -232,20 +213,19 @@ function isTableWithColumns(tokens: readonly Token[], index: number, { tables }:
   const before = tokens[index - 1];
   const isTable = tables.has(tokens[index]!.value.toLowerCase());
   if (isKeyword(before, "into")) return isTable;
-  // In `INSERT INTO name AS alias (…)` the alias is followed by a list of columns, and is no function.
+  // In `INSERT INTO name AS alias (…)` a list of columns follows the alias.
   if (isKeyword(before, "as") && isKeyword(tokens[index - 3], "into")) return true;
   const begins = isKeyword(before, "with") || isKeyword(before, "recursive") || isSymbol(before, ",");
   const end = closing(tokens, index + 1);
   if (!begins || !isKeyword(tokens[end + 1], "as")) return false;
-  // `AS (` or `AS MATERIALIZED (` tells a common table expression from an alias: no parenthesis follows the AS of an
-  // alias.
+  // `AS (` or `AS MATERIALIZED (` marks a common table expression: no parenthesis follows the AS of an alias.
   const body = tokens
     .slice(end + 2)
     .find((token) => !["not", "materialized"].some((word) => isKeyword(token, word)));
   return isSymbol(body, "(");
 }
 
-/** Returns the index of the parenthesis that closes the one at `open`; the number of tokens where none does. */
+/** The index of the parenthesis that closes the one at `open`; the number of tokens if none does. */
 function closing(tokens: readonly Token[], open: number): number {
   let depth = 0;
   for (let index = open; index < tokens.length; index++) {
@@ -279,8 +259,8 @@ const beforeParenthesis = new Set(
 const collations = new Set(words("binary nocase rtrim"));
 
 /**
- * The functions that a statement of the owner's may call: they read neither files nor the database, load no code and
- * change nothing.
+ * The functions that the owner's SQL may call: they read neither files nor the database, load no code and change
+ * nothing.
  */
 const functions: ReadonlySet<string> = new Set([
   ...scalarFunctions,
@@ -292,19 +272,14 @@ const functions: ReadonlySet<string> = new Set([
   ),
 ]);
 
-/**
- * A part of an SQL statement by the project's owner, ready for the database: each named parameter is replaced by `?`.
- */
+/** A part of the owner's SQL, ready for the database: each named parameter is replaced by `?`. */
 export interface BoundSql {
   readonly text: string;
-  /** The names of the parameters, in the order in which their `?` stand in the text. */
+  /** In the order of their `?` in the text. */
   readonly parameters: readonly string[];
 }
 
-/**
- * Returns the part of an accepted statement from the token at index `from` to the one before index `to`, with `?` in
- * place of each parameter.
- */
+/** The part of an accepted statement from the token at index `from` to the one before `to`. */
 export function boundSql({ sql, tokens }: ProvedSql, from = 0, to = tokens.length): BoundSql {
   const part = tokens.slice(from, to);
   const parameters: string[] = [];

@@ -1,33 +1,27 @@
 import type { ProvedSql } from "./proof.js";
 import { isKeyword, isSymbol, type Token } from "./sql-tokens.js";
 
-/** A column that a statement returns: an item of the list behind SELECT or RETURNING. */
+/** An item of the list behind SELECT or RETURNING. */
 export interface ResultItem {
-  /** The name of the returned column: that of the table's column, or the one behind AS. */
+  /** That of the table's column, or the one behind AS. */
   readonly name: string;
-  /**
-   * The table's column that the item consists of; null where the item is any other expression, or the table is not
-   * known.
-   */
+  /** The table's column that the item consists of; null if it is any other expression, or if the table is not known. */
   readonly column: { readonly table: string; readonly name: string } | null;
-  /** Where the item's expression stands among the statement's tokens: from the index `from` to the one before `to`. */
+  /** Where the item's expression stands among the tokens: from the index `from` to the one before `to`. */
   readonly from: number;
   readonly to: number;
 }
 
-/**
- * The columns that a statement returns, or a message why its text does not tell them, with the index in the text that
- * the message is about.
- */
+/** The columns that a statement returns, or why its text does not tell them. `at` is an index in the text. */
 export type ResultItems =
   | { readonly items: readonly ResultItem[]; readonly problem?: never }
   | { readonly items?: never; readonly problem: { readonly at: number; readonly message: string } };
 
 /**
  * Finds the columns that a statement returns from its text alone: those listed after SELECT, or after RETURNING in
- * another statement. Null where there is no RETURNING. Each item has to be a column, or an expression with a name after
- * AS; else the result is a `problem`. In a SELECT with UNION, INTERSECT or EXCEPT no item is taken for a column of a
- * table. Names of tables are in lower case, those of columns as they are written.
+ * another statement. Null if there is no RETURNING. Each item has to be a column, or an expression with a name after
+ * AS. In a SELECT with UNION, INTERSECT or EXCEPT no item is taken for a column of a table. Names of tables are in
+ * lower case, those of columns as they are written.
  */
 export function resultItems(statement: ProvedSql): ResultItems | null {
   const { kind, tokens, tables } = statement;
@@ -61,9 +55,7 @@ interface Outer {
   readonly index: number;
 }
 
-/**
- * Returns the tokens outside of all parentheses, with their indexes. The outermost parentheses themselves are included.
- */
+/** The tokens outside of all parentheses, and the outermost parentheses themselves, with their indexes. */
 function outside(tokens: readonly Token[], from = 0, to = tokens.length): readonly Outer[] {
   const found: Outer[] = [];
   let depth = 0;
@@ -76,7 +68,7 @@ function outside(tokens: readonly Token[], from = 0, to = tokens.length): readon
   return found;
 }
 
-/** Returns the table that an INSERT, an UPDATE or a DELETE writes to, in lower case; null for a SELECT. */
+/** The table that an INSERT, an UPDATE or a DELETE writes to, in lower case; null for a SELECT. */
 export function targetTable({ kind, tokens, tables }: ProvedSql): string | null {
   if (kind === "select") return null;
   const outer = outside(tokens);
@@ -85,17 +77,14 @@ export function targetTable({ kind, tokens, tables }: ProvedSql): string | null 
   return named === undefined ? null : lower(named.token);
 }
 
-/**
- * Whether SQLite takes the token for the name of a table after INTO, UPDATE or FROM. Even a string is taken for one
- * there.
- */
+/** Whether SQLite takes the token for the name of a table after INTO, UPDATE or FROM, where even a string is one. */
 function mayBeTable(token: Token): boolean {
   return isName(token) || token.kind === "string";
 }
 
 /**
- * What a FROM clause reads. `byName` maps the alias of each table of the schema, or its name where it has no alias, to
- * the name. `hasOthers`: it reads anything else too, such as a subquery.
+ * What a FROM clause reads. `byName` maps the alias of each table of the schema, or else its name, to the name.
+ * `hasOthers`: it reads anything else too, such as a subquery.
  */
 interface Sources {
   readonly byName: ReadonlyMap<string, string>;
@@ -130,9 +119,7 @@ const behindTable = new Set(
   ),
 );
 
-/**
- * Returns the names of a statement's common table expressions (`WITH name AS (…)`, `name (…) AS (…)`), in lower case.
- */
+/** The names of common table expressions (`WITH name AS (…)`, `name (…) AS (…)`), in lower case. */
 function commonTables(tokens: readonly Token[]): ReadonlySet<string> {
   if (!tokens.some((token) => isKeyword(token, "with"))) return new Set();
   const names = tokens.filter((token, index) => {
@@ -162,8 +149,7 @@ function itemsOf(tokens: readonly Token[], from: number, to: number, sources: So
 }
 
 /**
- * Reads one item of the list after SELECT or RETURNING: the tokens from index `from` to the one before `to`. Returns a
- * message where the item is not allowed.
+ * Reads one item: the tokens from index `from` to the one before `to`. Returns a message if the item is not allowed.
  */
 function itemOf(tokens: readonly Token[], from: number, to: number, sources: Sources): ResultItem | string {
   const last = tokens[to - 1];
@@ -182,10 +168,7 @@ function itemOf(tokens: readonly Token[], from: number, to: number, sources: Sou
   };
 }
 
-/**
- * Returns the column that an expression consists of, where the expression is just `name` or `table.name`; otherwise
- * null. The column's `table` is null where it is not known.
- */
+/** The column if the expression is just `name` or `table.name`, else null. `table` is null if it is not known. */
 function columnOf(
   expression: readonly Token[],
   { byName, hasOthers }: Sources,

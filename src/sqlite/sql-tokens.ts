@@ -1,17 +1,13 @@
 /** A token of SQL, by SQLite's lexical grammar as far as reading a schema needs it (SQLite's tokenize.c). */
 export interface Token {
   readonly kind: TokenKind;
-  /** The token as it is written. */
   readonly text: string;
   /** The content of a quoted name or a string, with quotes resolved; otherwise `text`. */
   readonly value: string;
   readonly start: number;
 }
 
-/**
- * The kinds of tokens: `quoted` is a name in any of SQLite's quotes, `unknown` a character that begins no token of
- * SQLite's.
- */
+/** `quoted` is a name in any of SQLite's quotes, `unknown` a character that begins no token of SQLite's. */
 export type TokenKind =
   | "word"
   | "quoted"
@@ -23,7 +19,7 @@ export type TokenKind =
   | "comment"
   | "unknown";
 
-/** For each kind of token the pattern that matches it, in the order in which the patterns are tried. */
+/** In the order in which the patterns are tried. */
 const patterns: readonly (readonly [TokenKind, string])[] = [
   ["comment", String.raw`--[^\n]*|/\*[^]*?(?:\*/|$)`],
   ["string", "'(?:[^']|'')*'"],
@@ -39,7 +35,7 @@ const patterns: readonly (readonly [TokenKind, string])[] = [
 const space = /[ \t\n\f\r]+/y;
 const token = new RegExp(patterns.map(([kind, pattern]) => `(?<${kind}>${pattern})`).join("|"), "y");
 
-/** Splits the text into its tokens, comments included. */
+/** Comments are tokens, too. */
 export function tokenize(sql: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -68,9 +64,7 @@ function unquoted(kind: TokenKind, text: string): string {
   return close === "]" ? inner : inner.replaceAll(close + close, close);
 }
 
-/**
- * Whether the token is the given keyword of SQL. The keyword is passed in lower case. A quoted name is never a keyword.
- */
+/** Whether the token is a keyword, given in lower case. A quoted name is never one. */
 export function isKeyword(candidate: Token | undefined, keyword: string): boolean {
   return candidate?.kind === "word" && candidate.text.toLowerCase() === keyword;
 }
@@ -80,12 +74,12 @@ export function isSymbol(candidate: Token | undefined, symbol: string): boolean 
   return candidate?.kind === "symbol" && candidate.text === symbol;
 }
 
-/** Returns the tokens without comments. */
+/** The tokens without comments. */
 export function withoutComments(tokens: readonly Token[]): Token[] {
   return tokens.filter(({ kind }) => kind !== "comment");
 }
 
-/** Returns the tokens outside of all parentheses. The outermost parentheses themselves are included. */
+/** The tokens outside of all parentheses, and the outermost parentheses themselves. */
 export function topLevel(tokens: readonly Token[]): Token[] {
   let depth = 0;
   return tokens.filter((token) => {
@@ -96,7 +90,7 @@ export function topLevel(tokens: readonly Token[]): Token[] {
   });
 }
 
-/** Returns the text of the tokens, with one space wherever there was white space or a comment between them. */
+/** The text of the tokens, with one space wherever there was white space or a comment between them. */
 export function textOf(tokens: readonly Token[]): string {
   let text = "";
   let end = tokens[0]?.start ?? 0;
@@ -107,9 +101,7 @@ export function textOf(tokens: readonly Token[]): string {
   return text;
 }
 
-/**
- * Whether the SQL mentions a name, quoted or not, in any case. It may say yes where the word means something else.
- */
+/** Whether the SQL mentions a name, quoted or not, in any case. It may say yes if the word means something else. */
 export function mentions(sql: string, name: string): boolean {
   const wanted = name.toLowerCase();
   return tokenize(sql).some(
@@ -119,12 +111,12 @@ export function mentions(sql: string, name: string): boolean {
   );
 }
 
-/** Returns the name in double quotes, with double quotes inside doubled. */
+/** The name in double quotes, with double quotes inside doubled. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Returns the text in single quotes, with single quotes inside doubled. */
+/** The text in single quotes, with single quotes inside doubled. */
 export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -10,28 +10,25 @@ import {
 
 /** The parts of a CREATE TABLE statement that no pragma reports. */
 export interface TableDdl {
-  /** What the CREATE TABLE statement says of each column, by the column's name in lower case. */
+  /** By the column's name in lower case. */
   readonly columns: ReadonlyMap<string, ColumnDdl>;
-  /** The expressions of the CHECKs that belong to the table as a whole, without those of columns. */
+  /** The expressions of the table's own CHECKs, without those of columns. */
   readonly checks: readonly string[];
-  /** The expressions of all CHECKs that have a name, those of columns too, by that name. */
+  /** The expressions of all CHECKs that have a name, those of columns too. */
   readonly namedChecks: ReadonlyMap<string, string>;
   readonly autoincrement: boolean;
-  /**
-   * Clauses of the statement that change what its constraints do, such as `ON CONFLICT IGNORE` or `DEFERRABLE foreign
-   * keys`, to be shown to a person.
-   */
+  /** Clauses that change what constraints do, such as `ON CONFLICT IGNORE`, to be shown to a person. */
   readonly clauses: readonly string[];
 }
 
 /** The parts of a column's definition that no pragma reports. */
 export interface ColumnDdl {
   readonly checks: readonly string[];
-  /** The collation as the column's definition writes it; null for the default, BINARY. */
+  /** As the column's definition writes it; null for the default, BINARY. */
   readonly collation: string | null;
 }
 
-/** An empty `TableDdl`, used in place of a CREATE TABLE statement that could not be read. */
+/** Stands for a CREATE TABLE statement that could not be read. */
 export const noDdl: TableDdl = {
   columns: new Map(),
   checks: [],
@@ -41,8 +38,8 @@ export const noDdl: TableDdl = {
 };
 
 /**
- * Parses a CREATE TABLE statement as SQLite stores it. Null where it cannot be read: it has no parentheses, or a
- * character that begins no token of SQL.
+ * Parses a CREATE TABLE statement as SQLite stores it. Null if it has no parentheses, or a character that begins no
+ * token.
  */
 export function parseTableDdl(sql: string): TableDdl | null {
   const tokens = withoutComments(tokenize(sql));
@@ -79,8 +76,8 @@ function isTableConstraint(token: Token | undefined): boolean {
 }
 
 /**
- * Splits a list in parentheses into its items, at commas outside of further parentheses. `tokens` begin behind the
- * opening parenthesis; what follows the closing one is ignored.
+ * Splits a list at commas outside of further parentheses. `tokens` begin behind the opening parenthesis; what follows
+ * the closing one is ignored.
  */
 function topLevelItems(tokens: readonly Token[]): Token[][] {
   const items: Token[][] = [[]];
@@ -96,9 +93,8 @@ function topLevelItems(tokens: readonly Token[]): Token[][] {
 }
 
 /**
- * Returns all CHECKs in one item of a CREATE TABLE statement. Such an item is the definition of a column or a
- * constraint of the table. `sql` is the expression between the parentheses, as written but without comments; `name` is
- * null for a CHECK without a name.
+ * All CHECKs in the definition of a column or a constraint of the table. `sql` is the expression between the
+ * parentheses, as written but without comments.
  */
 function checksOf(item: readonly Token[]): { readonly name: string | null; readonly sql: string }[] {
   const checks: { name: string | null; sql: string }[] = [];
@@ -112,12 +108,12 @@ function checksOf(item: readonly Token[]): { readonly name: string | null; reado
   return checks;
 }
 
-/** Returns the name in `CONSTRAINT name` directly in front of the token at `index`; null where there is none. */
+/** The name in `CONSTRAINT name` directly in front of the token at `index`. */
 function nameBefore(item: readonly Token[], index: number): string | null {
   return isKeyword(item[index - 2], "constraint") ? item[index - 1]!.value : null;
 }
 
-/** Returns the tokens between the parenthesis at `open` and the one that closes it. */
+/** The tokens between the parenthesis at `open` and the one that closes it. */
 function insideParentheses(tokens: readonly Token[], open: number): Token[] {
   let depth = 0;
   for (let index = open; index < tokens.length; index++) {
@@ -145,7 +141,7 @@ function clausesOf(words: readonly string[]): string[] {
   return [...clauses];
 }
 
-/** Returns the condition of a partial index in its CREATE INDEX statement; null where it has none. */
+/** The condition of a partial index in its CREATE INDEX statement; null if it has none. */
 export function indexCondition(sql: string): string | null {
   const tokens = withoutComments(tokenize(sql));
   const [where] = topLevel(tokens).filter((token) => isKeyword(token, "where"));

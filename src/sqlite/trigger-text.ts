@@ -1,16 +1,13 @@
 import { type ProofScope, proveSql } from "./proof.js";
 import { isKeyword, isSymbol, type Token, textOf, tokenize, withoutComments } from "./sql-tokens.js";
 
-/**
- * A trigger of svc.schema.yaml after parsing. Its text in svc.schema.yaml is all that follows `CREATE TRIGGER` and the
- * name.
- */
+/** A trigger of svc.schema.yaml, whose text there is all that follows `CREATE TRIGGER` and the name. */
 export interface TriggerText {
   readonly event: "insert" | "update" | "delete";
-  /** The columns of `UPDATE OF`, whose change fires the trigger; empty where a change of any column does. */
+  /** The columns of `UPDATE OF`; empty if a change of any column fires the trigger. */
   readonly of: readonly string[];
   readonly table: string;
-  /** The condition of the trigger, without the word WHEN; null where it has none. */
+  /** Without the word WHEN; null for no condition. */
   readonly when: string | null;
   readonly statements: readonly string[];
 }
@@ -19,7 +16,7 @@ const shape =
   "expected [before | after] insert | update [of columns] | delete on a table [when …] begin … end";
 const lengthMax = 20_000;
 
-/** Parses the text of a trigger, leaving comments out. Returns a message for a person where the text is no trigger. */
+/** Parses the text of a trigger, leaving comments out. Returns a message for a person if the text is no trigger. */
 export function parseTriggerText(text: string): TriggerText | string {
   if (text.length > lengthMax) return `longer than ${lengthMax} characters`;
   const tokens = withoutComments(tokenize(text));
@@ -70,8 +67,8 @@ function statementsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
 }
 
 /**
- * Returns messages about what `proveSql` refuses in a trigger's condition and statements, such as names that must not
- * be there. Whether the database can compile the trigger shows only when it is created.
+ * What `proveSql` refuses in a trigger's condition and statements, as messages. Whether the database can compile the
+ * trigger shows only when it is created.
  */
 export function unprovedInTrigger(
   { when, statements }: TriggerText,

@@ -5,9 +5,9 @@ import type { Catalog, CatalogTable } from "../schema/catalog.js";
 import { sqlTableName } from "../sqlite/names.js";
 
 /**
- * Why a table cannot be synced to clients, as a message for a person; null where it can. Sync follows a read rule by
- * the log of changes. So everything that may change the rule's result for a row has to have a log entry, and from such
- * an entry the server has to find the rows whose result may change (docs/sync.md#which-tables).
+ * Why a table cannot be synced to clients, as a message for a person; null if it can. Sync follows a read rule by the
+ * log of changes. So everything that may change the rule's result for a row has to have a log entry, and from such an
+ * entry the server has to find the rows whose result may change (docs/sync.md#which-tables).
  */
 export function notFollowable(
   table: Table,
@@ -33,9 +33,8 @@ export function notFollowable(
 
 /**
  * Why a changed row of the last `exists` in `chain` does not lead to the rows of `table`, whose read rule contains the
- * chain; null where it does. On the way from that row, each table has to be looked up by an index. A table that no
- * condition ties to the others needs no index: all its rows are looked at, and their number is limited when the query
- * runs.
+ * chain; null if it does. Each table on the way from that row has to be looked up by an index. A table that no
+ * condition ties to the others needs none: all its rows are looked at, and their number is limited when the query runs.
  */
 function leadProblem(chain: readonly Exists[], table: Table, catalog: Catalog): string | null {
   const terms = chain.flatMap(({ where }) => conjuncts(where)).filter((term) => existsIn(term).length === 0);
@@ -54,10 +53,7 @@ function leadProblem(chain: readonly Exists[], table: Table, catalog: Catalog): 
   return null;
 }
 
-/**
- * Whether a term of a rule finds rows of a table by an index: it is an equality, and one side of it is one of the
- * columns `leading`, by which rows can be looked up.
- */
+/** Whether a term of a rule is an equality with one of the columns `leading`, by which an index finds rows. */
 function leads(
   term: Expression,
   isIts: (operand: Operand) => operand is ColumnReference,
@@ -68,7 +64,7 @@ function leads(
   return its.length === 1 && leading.has(its[0]!.column);
 }
 
-/** Returns the columns by which rows of a table can be looked up: the rowid, and the first column of each index. */
+/** The columns by which rows of a table can be looked up: the rowid, and the first column of each index. */
 function leadingColumns(physical: CatalogTable | undefined): ReadonlySet<string> {
   const columns = [physical?.rowid, ...(physical?.indexes ?? []).map(({ columns: [first] }) => first?.name)];
   return new Set(columns.filter((column) => column != null));

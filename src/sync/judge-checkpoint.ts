@@ -1,9 +1,9 @@
 import type { Checkpoint, Mark, Round } from "./checkpoint.js";
 
-/** Why a client has to begin anew: it is told all rows again, although it sent a checkpoint. */
+/** Why a client is told all rows again, although it sent a checkpoint. */
 export type ResetReason = "retention" | "restore" | "rules" | "identity" | "budget";
 
-/** What the database says of the log of changes at the time of a client's request. */
+/** The log of changes at the time of a client's request. */
 export interface LogHead {
   readonly newest: Mark;
   /** The witness of the log's entry at the checkpoint's `from`; null where the log does not have it. */
@@ -11,16 +11,13 @@ export interface LogHead {
   /** The witness of the log's entry at `round.to`; null where the log does not have it. */
   readonly witnessAtTo: string | null;
   /**
-   * The number of the log entry from which on the log is complete for all tables that matter to the client: those that
-   * it follows, and those that their read rules look into.
+   * The number of the log entry after which the log is complete for all tables that matter to the client: those that it
+   * follows, and those that their read rules look into.
    */
   readonly floor: number;
-  /** How many entries the whole log has after the checkpoint's `from`. Counting stops at one more than `entriesMax`. */
+  /** How many entries the whole log has after the checkpoint's `from`; counting stops at `entriesMax` + 1. */
   readonly entries: number;
-  /**
-   * Whether any entry after the checkpoint's `from` is of a table that matters to the client: one that it follows, or
-   * one that read rules of followed tables look into.
-   */
+  /** Whether any entry after the checkpoint's `from` is of a table that matters to the client. */
   readonly isConcerned: boolean;
   /** Whether any entry after the checkpoint's `from` is of a table that read rules of the followed tables look into. */
   readonly isRelated: boolean;
@@ -30,9 +27,8 @@ export interface LogHead {
 export const entriesMax = 50_000;
 
 /**
- * What a client is told: the changes from the moment `from` to the moment `round.to`, or all rows as of `round.to`
- * where `from` is null. `reset` is the reason where the client is told all rows although it sent a checkpoint;
- * otherwise null.
+ * What a client is told: the changes from the moment `from` to the moment `round.to`, or all rows as of `round.to` if
+ * `from` is null. `reset` is the reason if the client is told all rows although it sent a checkpoint.
  */
 export interface Course {
   readonly from: Mark | null;
@@ -40,7 +36,7 @@ export interface Course {
   readonly reset: ResetReason | null;
 }
 
-/** Decides what a client is told next, from its checkpoint; null stands for a client without one. */
+/** Decides what a client is told next; a null checkpoint stands for a client without one. */
 export function judgeCheckpoint(
   checkpoint: Checkpoint | null,
   { who, view }: Pick<Checkpoint, "who" | "view">,
@@ -64,10 +60,7 @@ export function judgeCheckpoint(
   return { from, round: round ?? { to: newest, table: 0, after: null }, reset: null };
 }
 
-/**
- * The course of a client that begins anew, which means what it is told next: all rows as of the moment `to`. `reset` is
- * the reason, null where the client had no checkpoint.
- */
+/** The course of a client that begins anew: all rows as of the moment `to`. `reset` is null if it had no checkpoint. */
 export function anew(to: Mark, reset: ResetReason | null): Course {
   return { from: null, round: { to, table: 0, after: null }, reset };
 }

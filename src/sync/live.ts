@@ -4,15 +4,14 @@ import type { Checkpoint } from "./checkpoint.js";
 import { clientsMember, type PulledPage } from "./pull.js";
 import type { Streams, SyncCounts } from "./streams.js";
 
-/** What a stream of changes (server-sent events) needs to work. */
+/** What a stream of server-sent events needs to work. */
 export interface LiveSource {
   readonly commits: Commits;
   readonly streams: Pick<Streams, "isEnding" | "whenEnding">;
-  /** Gives back the place that the stream has taken: only a limited number of streams may be open at once. */
+  /** Gives back the stream's place: only a limited number of streams may be open at once. */
   readonly release: () => void;
   /** Checks the caller of the stream again, and finds what has changed since a checkpoint. */
   readonly look: (checkpoint: Checkpoint) => Promise<PulledPage | Refusal>;
-  /** Encrypts a checkpoint as a text for the client. */
   readonly seal: (checkpoint: Checkpoint) => Promise<string>;
   readonly counts: Pick<SyncCounts, "event" | "reset">;
   /** After how many milliseconds the server ends the stream, and the client opens another one; Infinity for never. */
@@ -25,9 +24,9 @@ const heartbeatMs = 15_000;
 const busyMs = 1_000;
 
 /**
- * Makes the events of a stream (docs/sync.md#live), beginning with a page that was found already. Each page is computed
- * only when the client has taken the one before. So a slow client does not get more pages than it can take, but a later
- * state in each.
+ * The events of a stream (docs/sync.md#live), beginning with the page `first`. Each page is computed only when the
+ * client has taken the one before. So a slow client does not get more pages than it can take, but a later state in
+ * each.
  */
 export async function liveEvents(
   first: PulledPage,
@@ -36,7 +35,7 @@ export async function liveEvents(
 ): Promise<ReadableStream<Uint8Array>> {
   const { commits, streams, look, seal, counts, endsAfterMs } = source;
   const encoder = new TextEncoder();
-  /** Aborts the waiting of the stream when its client has gone or the process is about to end. */
+  /** Ends the stream's waiting when the client has gone or the process is about to end. */
   const over = new AbortController();
   let isGone = false;
   const forget = streams.whenEnding(() => over.abort());
@@ -70,14 +69,14 @@ export async function liveEvents(
         if (!isBehind) return found.status === 401 || found.status === 403 ? bye("auth_expired") : null;
         await timePasses(busyMs);
       } else {
-        // Where earlier pages said that more of a state follows, the last page of that state is sent even if it is
-        // empty. It tells the client that the state is complete.
+        // If earlier pages said that more of a state follows, its last page is sent even if it is empty: it tells the
+        // client that the state is complete.
         text = await eventsOf(found, more && !found.more, seal);
         if (found.reset !== null) counts.reset(found.reset);
         ({ checkpoint, more, isBehind } = found);
       }
-      // The comment carries a checkpoint as its event id. So a client that was told nothing for a long time still has a
-      // recent checkpoint when it reconnects, and need not begin anew.
+      // The comment's event id is a checkpoint. So a client that was told nothing for a long time still has a recent
+      // one when it reconnects, and need not begin anew.
       if (quiet.isOver) text += more ? ":\n\n" : `:\nid: ${await seal(checkpoint)}\n\n`;
     }
   };
@@ -107,7 +106,7 @@ export async function liveEvents(
   );
 }
 
-/** Whether looking for changes again may succeed after this refusal: the database was too busy for the work. */
+/** Whether the database was too busy, so that looking for changes again may succeed. */
 function isBusy({ status }: Refusal): boolean {
   return status === 429 || status === 503;
 }
@@ -116,9 +115,9 @@ const bye = (reason: "auth_expired" | "shutdown" | "limit") =>
   `event: bye\ndata: ${JSON.stringify({ reason })}\n\n`;
 
 /**
- * Returns a page of changes as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
- * Only the last page of a state has an id. So a client that reconnects with the last id that it got continues from a
- * state which it had completely. An empty page that does not begin anew becomes an empty text, unless `always` is true.
+ * A page as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). Only the last page of
+ * a state has an id. So a client that reconnects with the last id that it got continues from a state which it had
+ * completely. An empty page that does not begin anew becomes an empty text, unless `always` is true.
  */
 async function eventsOf(
   { changes, count, more, reset, checkpoint, clients }: PulledPage,

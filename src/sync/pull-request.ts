@@ -9,18 +9,17 @@ import { viewOf } from "./view.js";
 export interface AskedPull {
   readonly tables: unknown;
   /**
-   * The checkpoint that the client continues from: the encrypted text that the client sent, or the object that a stream
-   * keeps from its previous page; null for none.
+   * The checkpoint to continue from: sealed from the client, or the object that a stream keeps from its previous page.
    */
   readonly checkpoint: string | Checkpoint | null;
   readonly limit: number;
-  /** How many milliseconds a pull waits for changes, where there are none yet. */
+  /** How many milliseconds a pull waits for changes if there are none yet. */
   readonly waitMs: number;
   /** Whether a client without a checkpoint is told only changes from now on, and not all rows first. */
   readonly fromNow: boolean;
   /**
-   * Whether this is a further look of a stream that is already open. Streams share pages, so such a look may bring the
-   * client only to a moment that is already past.
+   * Whether a stream that is already open looks again. Streams share pages, so such a look may bring the client only to
+   * a moment that is already past.
    */
   readonly isStream: boolean;
 }
@@ -29,10 +28,7 @@ const limitDefault = 500;
 const limitMax = 1000;
 const waitMsMax = 25_000;
 
-/**
- * Reads the JSON of a request for a pull, or for a stream where `isLive`. A stream takes `from`, a pull takes
- * `wait_ms`. A refusal where the JSON is not valid.
- */
+/** Reads the JSON of a request for a pull, or for a stream if `isLive`. A stream takes `from`, a pull `wait_ms`. */
 export function parsePull(body: Readonly<Record<string, unknown>>, isLive: boolean): AskedPull | Refusal {
   const {
     tables,
@@ -61,7 +57,7 @@ function isIntegerIn(value: unknown, minimum: number, maximum: number): value is
   return typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum;
 }
 
-/** Returns the next page of the changes that a request asks for; a refusal where its caller may not be told them. */
+/** The next page of the changes that a request asks for; a refusal if its caller may not be told them. */
 export function pulledBy(
   asked: Omit<ApiRequest, "body">,
   { tables, ...pulling }: AskedPull,

@@ -20,22 +20,22 @@ import type { FollowedTable, View } from "./view.js";
 
 /** A page of the changes that a client is told. */
 export interface PulledPage {
-  /** The changes: a JSON array of `{table, op, key, row?}`. */
+  /** A JSON array of `{table, op, key, row?}`. */
   readonly changes: string;
   readonly count: number;
-  /** The client's checkpoint after this page: what it has been told by then. */
+  /** The client's checkpoint after this page. */
   readonly checkpoint: Checkpoint;
   /** Whether more pages follow until the client has the whole state of the moment that it is being brought to. */
   readonly more: boolean;
   readonly reset: ResetReason | null;
   /** Whether no row was looked at: the log has no new entry of a table that matters to the client. */
   readonly isQuiet: boolean;
-  /** Whether the log of changes has entries that are newer than the moment which the client is being brought to. */
+  /** Whether the log has entries that are newer than the moment which the client is being brought to. */
   readonly isBehind: boolean;
   /**
-   * The number of the last mutation of each client of the caller that has pushed mutations lately: a JSON object by the
-   * names of the clients. The state that this page completes includes what these mutations have done. Null where there
-   * are no such clients, or where the page does not complete the newest state.
+   * The number of the last mutation of each client of the caller that has pushed lately: a JSON object by the names of
+   * the clients. The state that this page completes includes what these mutations have done. Null if there are no such
+   * clients, or if the page does not complete the newest state.
    */
   readonly clients: string | null;
 }
@@ -43,14 +43,13 @@ export interface PulledPage {
 /** The member `clients` of an answer or event, with a comma before it; empty where it is null. */
 export const clientsMember = (clients: string | null) => (clients === null ? "" : `,"clients":${clients}`);
 
-/** A client that pushes mutations is listed in `clients` for this many milliseconds after its last push. */
+/** For how many milliseconds after its last push a client is listed in `clients`. */
 const pushedMs = 86_400_000;
 
 /**
  * Finds what has changed for a caller since a checkpoint, as a page of at most `limit` changes (docs/sync.md). All
- * pages of a round bring the client to the same moment, which is the newest one when the first of them is asked for.
- * For a stream it may be an earlier moment, for which a page is already made. The server does not store how far a
- * client has come: that is only in the client's checkpoint.
+ * pages of a round bring the client to the same moment: the newest one when the first page is asked for, or, for a
+ * stream, an earlier one for which a page is already made. Only the client's checkpoint holds how far it has come.
  */
 export async function pullPage(
   view: View,
@@ -94,8 +93,8 @@ export async function pullPage(
     course = anew(head.newest, told === "gone" ? "retention" : "budget");
     told = await telling();
   }
-  // A fresh start with all rows, as of the newest moment, needs nothing that the log has lost already. It can fail only
-  // if the log is cut faster than it is read.
+  // A fresh start, as of the newest moment, needs nothing that the log has lost already. It can fail only if the log is
+  // cut faster than it is read.
   if (told === "gone" || told === "too many") throw new UnavailableError("the log is cut while it is read");
   if (isRefusal(told)) return told;
   const { from, reset } = course;
@@ -116,18 +115,15 @@ export async function pullPage(
   };
 }
 
-/** What a client asks for, apart from the tables and rows, which `View` describes. */
+/** What a client asks for, apart from the tables and rows (`View`). */
 export interface Pulling {
-  /**
-   * The checkpoint that the client continues from: the encrypted text that the client sent, or the object that a stream
-   * keeps from its previous page; null for none.
-   */
+  /** As in `AskedPull`. */
   readonly checkpoint: string | Checkpoint | null;
   readonly limit: number;
-  /** Whether a client without a checkpoint is told only changes from now on, and not all rows first. */
+  /** As in `AskedPull`. */
   readonly fromNow: boolean;
   readonly scanLimit: number;
-  /** Whether this is a further look of a stream that is already open, which shares its pages with other streams. */
+  /** Whether a stream that is already open looks again; it shares its pages with other streams. */
   readonly isStream: boolean;
 }
 
@@ -138,8 +134,8 @@ const nothingNew = (newest: Mark): Course => ({
 });
 
 /**
- * A pull is short work where the log has at most this many entries since the checkpoint, and none of them leads to rows
- * of other tables. Then it takes no longer than reading as many single rows.
+ * A pull is short work if the log has at most this many entries since the checkpoint, and none of them leads to rows of
+ * other tables. Then it takes no longer than reading as many single rows.
  */
 const shortEntriesMax = 128;
 
@@ -151,9 +147,8 @@ const tooLarge = badRequest("a row is too large for an answer: select fewer colu
 const quiet = ({ tables }: View): Told => ({ changes: [], table: tables.length, after: null });
 
 /**
- * Goes through the tables of a view and collects changes, beginning where the page before ended. Returns `gone` where
- * the log no longer reaches back to the moment `from`, `too many` where more rows may have changed than the server
- * looks at, and a refusal where a row is too large for an answer.
+ * Collects changes from the tables of a view, beginning where the page before ended. Refuses a row that is too large
+ * for an answer. `gone` and `too many`: see `Telling`.
  */
 async function tell(
   view: View,
@@ -194,8 +189,7 @@ async function tell(
       related: [],
       pushing: null,
     });
-    // The floors (the moments from which on logs are complete) are read after the changes. A log that is still complete
-    // then was also complete when the statement before read it.
+    // The floors are read after the changes: a log that is still complete then was complete when the changes were read.
     const [found, state] = await read(execution, [bind(sql, values), floors], duration);
     if (logHead(state!).head.floor > (from ?? round.to).seq) return "gone";
     const rows = found!.rows.filter((row) => row[4] === null);
@@ -229,8 +223,8 @@ function changeOf({ name, output, access }: FollowedTable, row: readonly ResultV
 }
 
 /**
- * Reads from the result of `headStatement` what it says of the log of changes. `generations` is a text that changes
- * when a schema change makes clients fetch the rows of one of the tables anew.
+ * Reads the result of `headStatement`. `generations` is a text that changes when a schema change makes clients fetch
+ * the rows of one of the tables anew.
  */
 function logHead({ rows }: Result): {
   readonly head: LogHead;

@@ -22,16 +22,16 @@ import { type AskedPull, parsePull, pulledBy } from "./pull-request.js";
 import type { SharedPages } from "./shared-pages.js";
 import type { Streams, SyncCounts } from "./streams.js";
 
-/** The services that the sync endpoints use. These endpoints keep clients' copies of rows up to date. */
+/** What the sync endpoints use. */
 export interface SyncServices extends ApiServices {
   readonly streams: Streams;
   readonly sharedPages: SharedPages;
   readonly counts: SyncCounts;
-  /** Gives the IP address that a request comes from, or the part of it that counts as one client. */
+  /** The IP address that a request comes from, or the part of it that counts as one client. */
   readonly clientOf: (c: Context) => string;
 }
 
-/** The endpoints that keep a client's copy of rows up to date (docs/sync.md), by the last segment of their path. */
+/** The endpoints of docs/sync.md, by the last segment of their path. */
 export function syncEndpoints(services: SyncServices): ServiceEndpoints {
   const pulled = (c: Context) => pull(services, c);
   const followed = (c: Context) => live(services, c);
@@ -42,8 +42,8 @@ export function syncEndpoints(services: SyncServices): ServiceEndpoints {
 }
 
 /**
- * `POST /api/_svc/pull` (or QUERY): answers with what has changed. With `wait_ms` and a checkpoint, a request for which
- * nothing has changed waits for a change, and counts as a stream meanwhile.
+ * `POST /api/_svc/pull` (or QUERY): answers with what has changed. With `wait_ms` and a checkpoint, it waits if nothing
+ * has changed, and counts as a stream meanwhile.
  */
 async function pull(services: SyncServices, c: Context): Promise<Response> {
   const request = c.req.raw;
@@ -92,13 +92,13 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
 }
 
 /**
- * The largest body, in bytes, that a request may have which waits for changes or opens a stream. The body stays in
- * memory meanwhile, and a waiting pull reads it again after each commit.
+ * The most bytes in the body of a request that waits or opens a stream. The body stays in memory meanwhile, and a
+ * waiting pull reads it again after each commit.
  */
 const waitingBytesMax = 16_384;
 const bytesMaxOf = ({ api }: Config) => Math.min(waitingBytesMax, api.max_body_bytes);
 
-/** What a request is answered with whose client has gone. */
+/** The answer to a client that has gone. */
 const gone = () => new Response(null, { status: 204 });
 
 async function pulledResponse({ attempt, services }: ApiRequest, page: PulledPage): Promise<Response> {

@@ -5,19 +5,19 @@ import { sha256Hex } from "../schema/plan/plan.js";
 import type { Sql } from "../tables/sql-text/fragment.js";
 import type { Mark } from "./checkpoint.js";
 
-/** The changes that one page tells, and where the next page begins. */
+/** The changes of one page, and where the next page begins. */
 export interface Told {
-  /** The changes, each as JSON text `{table, op, key, row?}`. */
+  /** Each as JSON text `{table, op, key, row?}`. */
   readonly changes: readonly string[];
-  /** The index, from 0, of the table that the next page begins with. */
+  /** The index of the table that the next page begins with. */
   readonly table: number;
-  /** The key, as text, of the last row that was examined in the table with the index `table`; null where none was. */
+  /** The key, as text, of the last row that was examined in this table; null for none. */
   readonly after: string | null;
 }
 
 /**
- * What looking for changes ends with: changes, a refusal or a word. `gone`: the log no longer reaches back to the
- * moment that the client has. `too many`: more rows may have changed than the server looks at.
+ * How a look for changes ends. `gone`: the log no longer reaches back to the moment that the client has. `too many`:
+ * more rows may have changed than the server looks at.
  */
 export type Telling = Told | Refusal | "gone" | "too many";
 
@@ -28,26 +28,25 @@ const hashesBytesMax = 1_048_576;
 const pagesBytesMax = 8_388_608;
 
 /**
- * What many requests for changes share: SQL statements, hashes of texts that say which rows a client follows (its
- * view), and the pages of streams. Streams with the same view are sent the same pages, each of which is made once. For
- * that, all of them are brought from the same moment to the same later one. A view is named by a text that contains
- * everything its pages depend on, except for the log.
+ * What many requests for changes share: SQL statements, hashes, and the pages of streams. Streams with the same view
+ * are sent the same pages, each made once. For that, all of them are brought from the same moment to the same later
+ * one. A view is named by a text that contains everything its pages depend on, except for the log.
  */
 export class SharedPages {
-  /** For each view the last moment that streams with this view were brought to. */
+  /** By view, the last moment that streams were brought to. */
   readonly #moments = new Memo<Mark>(momentsBytesMax);
   readonly #pages = new Memo<Told>(pagesBytesMax, {
     weigh: (key, { changes }) => changes.reduce((sum, { length }) => sum + length, key.length),
   });
-  /** SQL statements by name, separately for each catalog (what is known of the database's tables). */
+  /** By name. */
   readonly #statements = new WeakMap<Catalog, Memo<Sql>>();
   /** Hashes by the texts that they were computed from: clients' checkpoints are compared by them. */
   readonly #hashes = new Memo<string>(hashesBytesMax, { keyLengthMax: hashesBytesMax });
   readonly #underway = new Map<string, Promise<Telling>>();
 
   /**
-   * Returns the moment that a stream which is at `from` is brought to: the last one that other streams with the same
-   * view were brought to, if it is later than `from`, or else the newest one.
+   * The moment that a stream at `from` is brought to: the last one that other streams with the same view were brought
+   * to, if it is later than `from`, or else the newest one.
    */
   momentAfter(view: string, from: Mark, newest: Mark): Mark {
     const last = this.#moments.find(view);
@@ -56,10 +55,7 @@ export class SharedPages {
     return newest;
   }
 
-  /**
-   * Returns the SQL statement with this name; `make` builds it where it is not kept yet. The values of its parameters
-   * are filled in for each caller.
-   */
+  /** The SQL statement with this name. The values of its parameters are bound for each caller. */
   statement(catalog: Catalog, name: string, make: () => Sql): Sql {
     const known = this.#statements.get(catalog);
     const statements =
@@ -68,7 +64,7 @@ export class SharedPages {
     return statements.get(name, make);
   }
 
-  /** Returns the SHA-256 of a text, in hex. Results are kept. */
+  /** The SHA-256 of a text, in hex. */
   async hashOf(text: string): Promise<string> {
     const known = this.#hashes.find(text);
     if (known !== undefined) return known;

@@ -4,11 +4,11 @@ import type { ResetReason } from "./judge-checkpoint.js";
 
 /** Counts what happens with streams and waiting pulls, for `GET /metrics`. */
 export interface SyncCounts {
-  /** Counts that a stream, or a pull that waits, looks for changes once more. */
+  /** A stream, or a pull that waits, looks for changes once more. */
   looked(): void;
-  /** Counts that a stream is sent events. A comment alone does not count. */
+  /** A stream is sent events. A comment alone does not count. */
   event(): void;
-  /** Counts that a client has to begin anew, separately by the reason. */
+  /** A client has to begin anew. */
   reset(reason: ResetReason): void;
 }
 
@@ -22,7 +22,7 @@ export type StreamBounds = Config["sync"];
 export class Streams {
   readonly #bounds: StreamBounds;
   readonly #places = new Set<Place>();
-  /** How many places for streams are taken, by the texts that say whom they count for, such as `user` and an id. */
+  /** How many places are taken, by whom they count for, as in `Place.of`. */
   readonly #taken = new Map<string, number>();
   readonly #atEnd = new Set<() => void>();
   #isEnding = false;
@@ -32,9 +32,9 @@ export class Streams {
   }
 
   /**
-   * Takes a place for a stream or a waiting pull. Returns a function that gives the place back, or null where none is
+   * Takes a place for a stream or a waiting pull. Returns a function that gives the place back, or null if none is
    * left. `address` tells anonymous callers apart. The place is free again after `endsAtMs` in any case, because a
-   * runtime may not tell that a client has gone. Both times are milliseconds of a monotonic clock.
+   * runtime may not report that a client has gone. Both times are milliseconds of a monotonic clock.
    */
   take(caller: Actor, address: string, nowMs: number, endsAtMs: number): (() => void) | null {
     for (const place of this.#places) if (place.endsAtMs <= nowMs) this.#release(place);
@@ -66,7 +66,7 @@ export class Streams {
     return this.#isEnding;
   }
 
-  /** Registers `end` to be called when the process is about to end. The function that is returned cancels this. */
+  /** Calls `end` when the process is about to end, unless the returned function cancels that. */
   whenEnding(end: () => void): () => void {
     this.#atEnd.add(end);
     return () => {
@@ -74,7 +74,7 @@ export class Streams {
     };
   }
 
-  /** Ends all streams and all waiting pulls, and lets no new ones begin. */
+  /** Ends all streams and waiting pulls, and lets no new ones begin. */
   end(): void {
     this.#isEnding = true;
     for (const end of this.#atEnd) end();
@@ -83,7 +83,7 @@ export class Streams {
 
 interface Place {
   readonly endsAtMs: number;
-  /** Whom the place counts for, such as a user: each as a text, `user` and an id. */
+  /** Whom the place counts for, each as a text such as `user` and an id. */
   readonly of: readonly string[];
 }
 

@@ -22,16 +22,13 @@ export interface FollowedTable extends Followed {
 /** The rows that a client keeps a copy of: some tables, each with the rule and filters that its rows meet. */
 export interface View {
   readonly tables: readonly FollowedTable[];
-  /**
-   * All tables whose entries in the log of changes matter to the client: the followed tables, and those that the rules
-   * of followed tables look into.
-   */
+  /** The followed tables, and those that their rules look into: all whose log entries matter to the client. */
   readonly logs: readonly TableName[];
   /** The tables that `exists` in the rules look into. An entry of one may change the result for many rows. */
   readonly related: readonly string[];
   /** The caller (`principalOf`); null for an anonymous one, who has no clients that push mutations. */
   readonly principal: string | null;
-  /** A text that says which rows and columns the client follows. A checkpoint holds its hash (`Checkpoint.view`). */
+  /** Says which rows and columns the client follows. A checkpoint holds its hash (`Checkpoint.view`). */
   readonly text: string;
   /** The caller and what the rules read of the caller. A checkpoint holds its hash (`Checkpoint.who`). */
   readonly who: string;
@@ -43,8 +40,8 @@ export interface View {
 }
 
 /**
- * Makes the view (the rows to follow) that the member `tables` of a request asks for. Returns a refusal where a table
- * is unknown, the caller may not read it, its rule cannot be followed by the log, or a filter is not valid.
+ * The view that the member `tables` of a request asks for. Refuses a table that is unknown, that the caller may not
+ * read, or whose rule cannot be followed by the log, and a filter that is not valid.
  */
 export function viewOf(
   asked: unknown,

@@ -22,22 +22,16 @@ import {
 } from "../tables/row/row-write.js";
 import { unknownReference } from "../tables/together/step.js";
 
-/**
- * One of the writes of a request that asks for several: what `askedWrite` has made of the `{op, table, …}` in the
- * request (docs/reference/http.md#batch).
- */
+/** One of several writes of a request, read from `{op, table, …}` (docs/reference/http.md#batch). */
 export interface AskedWrite {
   readonly write: RowWrite;
   /** The references in this write, such as `{"$ref": "0.id"}`: columns of rows that earlier writes answer. */
   readonly references: readonly ResultReference[];
 }
 
-/**
- * A reference such as `{"$ref": "0.id"}`: it stands for the value of a column, in the row with which an earlier write
- * of the same request is answered.
- */
+/** A reference such as `{"$ref": "0.id"}`: the value of a column in the row with which an earlier write is answered. */
 export interface ResultReference {
-  /** Which write of the request is referred to, counted from 0. */
+  /** The index of the earlier write, from 0. */
   readonly at: number;
   readonly column: Column;
   readonly isKey: boolean;
@@ -49,8 +43,8 @@ export function referenceName({ at, column }: ResultReference): string {
 }
 
 /**
- * Finds the table that a write of a request names. Refuses with 404 a table that does not exist, or that the database
- * engine cannot read (`Unsupported`), and with 400 anything but a name. The caller's rights are not looked at.
+ * Finds the table that a write names. Refuses with 404 a table that does not exist or that the database engine cannot
+ * read (`Unsupported`), and with 400 anything but a name. It does not look at the caller's rights.
  */
 export function tableOf(sent: unknown, { schema, catalog }: LiveProject): Table | Refusal {
   const name = isObject(sent) ? sent.table : undefined;
@@ -68,13 +62,13 @@ const members = {
   delete: ["op", "table", "key", "base"],
 } as const satisfies Partial<Record<RuleAction, readonly string[]>>;
 
-/** What is needed to read one write of a request that has several. */
+/** What is needed to read one of several writes of a request. */
 export interface Asking {
   readonly asked: ApiRequest;
   readonly execution: WriteExecution;
-  /** The writes that stand before this one in the request. This one may refer to their answers. */
+  /** The writes before this one in the request: this one may refer to their answers. */
   readonly earlier: readonly AskedWrite[];
-  /** Whether a write may have the member `base`, by which a client says what it believes the stored row to be. */
+  /** Whether a write may have the member `base`: what the client believes the stored row to be. */
   readonly takesBase: boolean;
 }
 
@@ -144,9 +138,9 @@ class Resolved {
   }
 
   /**
-   * Returns the columns and values in a member of the write, such as `values`. In the place of each reference stands a
-   * value of the column's type that passes the checks: the true value is known only when the statements run. A JSON
-   * column takes no reference: there `{"$ref": …}` is itself the value.
+   * Returns the columns of a member such as `values`. A value of the column's type that passes the checks stands in for
+   * each reference: its true value is known only when the statements run. A JSON column takes no reference: there
+   * `{"$ref": …}` is itself the value.
    */
   body(sent: unknown, member: string): Readonly<Record<string, unknown>> | Refusal {
     if (!isObject(sent)) return badRequest(`${member}: expected an object of columns`);
@@ -186,7 +180,7 @@ class Resolved {
   }
 }
 
-/** The path in a reference, `0.id` of `{"$ref": "0.id"}`; null for any value that is no reference. */
+/** The path in a reference, `0.id` of `{"$ref": "0.id"}`; null for any other value. */
 function pathOf(value: unknown): string | null {
   if (!isObject(value)) return null;
   const [member, ...others] = Object.keys(value);

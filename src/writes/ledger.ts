@@ -2,32 +2,29 @@ import { abortText } from "../platform/abort.js";
 import { type Result, type Statement, statement } from "../platform/database.js";
 
 /**
- * The name by which the server knows a client that pushes mutations: the caller (`principalOf`), a line break, and the
- * name that the client has given itself.
+ * The name of a client that pushes mutations: the caller (`principalOf`), a line break, and the name that the client
+ * has given itself.
  */
 export type ClientName = string;
 
 /** How many clients that push mutations each caller has at most. */
 export const clientsMax = 1_000;
-/** Of how many mutations of each client, the latest ones, the server remembers for 30 days what became of them. */
+/** For how many of a client's latest mutations the server remembers, for 30 days, what became of them. */
 const resultsMax = 1_000;
 const resultDays = 30;
 /** After how many days in which it pushes no mutation a client is forgotten. */
 const clientDays = 365;
 const dayMs = 86_400_000;
 
-/**
- * What became of a pushed mutation, as it is recorded for the time when the client sends the mutation again: its result
- * as it was answered, but without rows.
- */
+/** What became of a pushed mutation, for when the client sends it again: its answer, without rows. */
 export type Recorded = Readonly<Record<string, unknown>> & {
   readonly status: "applied" | "conflict" | "rejected";
 };
 
 /**
- * Makes statements that come first in the transaction of a pushed mutation and note it as the client's latest one. They
- * undo the transaction for the reason `ledger` where it is not the next one: it was done or refused before, another one
- * has to come before it, or it is the first of a new client and the caller has too many clients.
+ * Statements that come first in the transaction of a pushed mutation and note it as the client's latest. They undo the
+ * transaction for the reason `ledger` if it is not the next one: it was done or refused before, another one has to come
+ * before it, or it is the first of a new client and the caller has too many clients.
  */
 export function takeNext(client: ClientName, id: number, nowMs: number, nonce: string): readonly Statement[] {
   const mutation = BigInt(id);
@@ -51,8 +48,8 @@ export function takeNext(client: ClientName, id: number, nowMs: number, nonce: s
 }
 
 /**
- * Makes statements that record what became of a pushed mutation, and delete the records of the client's mutations other
- * than its latest 1,000 (`resultsMax`).
+ * Statements that record what became of a pushed mutation, and delete all but the latest `resultsMax` records of the
+ * client.
  */
 export function record(
   client: ClientName,
@@ -80,11 +77,11 @@ export function record(
 
 /** What the server knows of a client that pushes mutations. */
 export interface Known {
-  /** The id of the client's last mutation that was carried out or refused; 0 for a client that has pushed none. */
+  /** The id of the last mutation that was carried out or refused; 0 if there is none. */
   readonly lastId: number;
   /**
-   * What became of those mutations of the client that were asked for, by their ids, as far as it is still recorded.
-   * `hash` is the hash of the operations that were sent.
+   * The mutations that were asked for, by id, as far as they are still recorded. `hash`: of the operations that were
+   * sent.
    */
   readonly mutations: ReadonlyMap<number, { readonly hash: string; readonly result: Recorded }>;
 }
@@ -102,7 +99,7 @@ export function askKnown(client: ClientName, from: number, to: number): readonly
   ];
 }
 
-/** Reads what the server knows of a client that pushes mutations from the results of `askKnown`. */
+/** Reads the results of `askKnown`. */
 export function knownOf([client, results]: readonly Result[]): Known {
   return {
     lastId: (client!.rows[0]?.[0] ?? 0) as number,
@@ -115,10 +112,7 @@ export function knownOf([client, results]: readonly Result[]): Known {
   };
 }
 
-/**
- * Makes statements that delete what became of mutations more than 30 days ago, at most `rowsMax` of them, and clients
- * that have pushed nothing for a year.
- */
+/** Deletes at most `rowsMax` results older than 30 days, and clients that have pushed nothing for a year. */
 export function retirePushes(nowMs: number, rowsMax: number): readonly Statement[] {
   return [
     statement(

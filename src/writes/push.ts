@@ -40,12 +40,11 @@ interface Mutation {
   readonly hash: string;
 }
 
-/** What the answer to a push says of one of its mutations. */
+/** What the answer to a push says of one mutation. */
 interface Told {
   readonly id: number;
-  /** What became of the mutation, as JSON text. */
   readonly json: string;
-  /** How many rows the JSON of the mutation's result contains. */
+  /** How many rows `json` contains. */
   readonly rows: number;
 }
 
@@ -74,8 +73,8 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
     try {
       let next = known !== null && mutation.id <= known.lastId ? null : await carryOut(mutation, pushing);
       if (next === null && known === null) {
-        // This mutation was not carried out, because it is not the client's next one. If it is the first of the push,
-        // all mutations of the push are compared with what is known of the client. A later one ends the push.
+        // This mutation is not the client's next one. If it is the first of the push, all mutations of the push are
+        // compared with what is known of the client. A later one ends the push.
         if (i > 0) break;
         known = await lookUp(mutations, pushing);
         const refusal = misfit(mutations, known);
@@ -85,8 +84,8 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
       if (next === null) break;
       told.push(next);
     } catch (error) {
-      // The database has become unavailable. The mutations before this one are recorded, and the answer tells of them;
-      // the client will send the others again. Where there are none before it, the error is passed on.
+      // The database has become unavailable. If mutations before this one were recorded, the answer tells of them, and
+      // the client will send the others again.
       if (!(error instanceof UnavailableError) || told.length === 0) throw error;
       break;
     }
@@ -102,7 +101,6 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
 
 const notSignedIn = new Refusal("unauthorized", "sign in to push, as mutations belong to who sends them");
 
-/** What is needed to carry out the mutations of one push. */
 interface Pushing {
   readonly asked: ApiRequest;
   readonly execution: WriteExecution;
@@ -197,10 +195,7 @@ function writesOf(
 /** A mutation that is refused for good, with `result`, which also answers it when it is sent again. */
 interface RefusedMutation {
   readonly result: Recorded;
-  /**
-   * The write that was refused because the stored row is not what the client believes it to be (`base`); null where the
-   * mutation is refused for another reason.
-   */
+  /** The write whose `base` differs from the stored row; null if the mutation is refused for another reason. */
   readonly conflicting: RowWrite | null;
 }
 
@@ -221,10 +216,7 @@ function refusedBy(
   };
 }
 
-/**
- * Records that a mutation is refused, and returns what the answer says of it. Null where it is not the client's next
- * one, so that nothing was recorded.
- */
+/** Records that a mutation is refused. Null, and nothing recorded, if it is not the client's next one. */
 async function refuse(
   { id, hash }: Mutation,
   { result, conflicting }: RefusedMutation,
@@ -278,8 +270,8 @@ async function lookUp(mutations: readonly Mutation[], { execution, name }: Pushi
 }
 
 /**
- * Returns the refusal of a push whose mutations cannot follow those that the server knows of the client: one is missing
- * between them, one was sent with other operations before, or the caller has too many clients. Null where they can.
+ * Refuses a push whose mutations cannot follow those that the server knows: one is missing between them, one was sent
+ * before with other operations, or the caller has too many clients. Null if they can.
  */
 function misfit(mutations: readonly Mutation[], { lastId, mutations: known }: Known): Refusal | null {
   const first = mutations[0]!.id;
@@ -300,9 +292,8 @@ const tooManyClients = new Refusal("rate_limited", `a caller has at most ${clien
 });
 
 /**
- * Returns what the answer says of a mutation that an earlier push has carried out, or had refused: that it is a
- * duplicate, without its rows, or once more why it was refused. It is a duplicate, too, where the outcome is no longer
- * recorded.
+ * What the answer says of a mutation that an earlier push carried out or had refused: a duplicate, without its rows, or
+ * again why it was refused. It is a duplicate, too, if the outcome is no longer recorded.
  */
 async function repeated(mutation: Mutation, { mutations }: Known, pushing: Pushing): Promise<Told> {
   const { id } = mutation;

@@ -5,8 +5,7 @@ import { type Beside, nothingBeside } from "../tables/together/together.js";
 import { type AskedWrite, referenceName } from "./asked-write.js";
 
 /**
- * Makes the statements beside the writes of a request that put aside the values to which later writes refer, in the
- * table `_staged`, for as long as the transaction lasts.
+ * Puts aside the values to which later writes of the request refer, in the table `_staged`, until the transaction ends.
  */
 export function keptReferences(
   writes: readonly AskedWrite[],

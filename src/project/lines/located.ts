@@ -3,9 +3,8 @@ import type { Problem } from "../../problems/problem.js";
 import type { Place } from "./place.js";
 
 /**
- * Adds line numbers to problems of one file, and sorts them by line. `placesIn` finds the places of keys in the file's
- * text. Where the path of a problem is not in the file, as with a missing key, the line is that of the longest part of
- * the path that is there.
+ * Adds line numbers to problems of one file, and sorts them by line. If the path of a problem is not in the file, as
+ * with a missing key, the line is that of the longest part of the path that is there.
  */
 export function located(
   problems: readonly Problem[],
@@ -15,7 +14,7 @@ export function located(
   return byLine(withOwnLines(problems, text, placesIn));
 }
 
-/** Sorts problems of one file by their lines; those without a line come first. */
+/** Problems without a line come first. */
 export function byLine(problems: readonly Problem[]): readonly Problem[] {
   return problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
 }
@@ -25,8 +24,8 @@ function withOwnLines(
   text: string,
   placesIn: (text: string) => Place,
 ): readonly Problem[] {
-  // If all problems have lines already, they are mistakes of syntax. A file with such mistakes cannot be parsed to find
-  // the places of keys.
+  // If all problems have lines already, they are mistakes of syntax, and the file cannot be parsed to find the places
+  // of keys.
   if (problems.every(({ line }) => line !== undefined)) return problems;
   const root = placesIn(text);
   const starts = lineStarts(text);
@@ -54,7 +53,7 @@ export function lineStarts(text: string): readonly number[] {
   return starts;
 }
 
-/** The line of an offset, from 1: how many lines begin at it or before it. */
+/** The line of an offset, from 1. */
 export function lineAt(starts: readonly number[], offset: number): number {
   let from = 0;
   let to = starts.length;

@@ -1,7 +1,4 @@
-/**
- * A part of a file, such as the value of a key, that a problem can point at: the offset at which it begins, and its own
- * parts by their keys or indexes.
- */
+/** A part of a file that a problem can point at: the offset at which it begins, and its own parts by key or index. */
 export interface Place {
   readonly offset: number;
   part(step: string): Place | undefined;

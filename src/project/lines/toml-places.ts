@@ -2,19 +2,16 @@ import { parse } from "smol-toml";
 import type { Place } from "./place.js";
 
 /**
- * Finds where the parts of a TOML text begin, as a tree of `Place`, because the parser smol-toml gives no positions.
- * The text has to be one that smol-toml accepts. Each key, table and element of a list is a part.
+ * Finds where the parts of a TOML text begin, because the parser smol-toml gives no positions. The text has to be one
+ * that smol-toml accepts. Each key, table and element of a list is a part.
  */
 export function tomlPlaces(text: string): TomlPlace {
   return new Scanner(text).document();
 }
 
-/** A part of a TOML text: a key's value, a table or an element of a list, with its place. */
+/** A key's value, a table or an element of a list in a TOML text. */
 export class TomlPlace implements Place {
-  /**
-   * If the part's value is a string: where it begins and ends in the text, its quotes included. Null for any other
-   * value.
-   */
+  /** Where the value begins and ends in the text, its quotes included; null if it is no string. */
   string: { readonly from: number; readonly to: number } | null = null;
   readonly #parts = new Map<string, TomlPlace>();
   #elements = 0;
@@ -28,7 +25,7 @@ export class TomlPlace implements Place {
 
   /**
    * Returns the part called `step`, and makes it with this offset if there is none. The offset may be preliminary: a
-   * table such as `auth` may first occur in the header `[auth.throttle]`. Where the part is then written by itself,
+   * table such as `auth` may first occur in the header `[auth.throttle]`. If the part is then written by itself,
    * `named` sets the final offset.
    */
   madePart(step: string, offset: number): TomlPlace {
@@ -57,7 +54,7 @@ const spaces = /[ \t]*/y;
 const bareKey = /[A-Za-z0-9_-]+/y;
 const openingQuotes = /"""|'''|"|'/y;
 const moreQuotes = /["']{0,2}/y;
-/** Matches a value of TOML that has neither quotes nor brackets: a number, a date, true or false. */
+/** A value that has neither quotes nor brackets: a number, a date, true or false. */
 const plain = /[^,\]}#\n]+/y;
 
 class Scanner {
@@ -98,8 +95,8 @@ class Scanner {
   }
 
   /**
-   * Reads a dotted key such as `a.b.c` within `table`, and returns the part for its last step. `at` is where the key
-   * begins; parts that are made for its steps get this offset.
+   * Reads a dotted key such as `a.b.c` within `table`, and returns the part for its last step. Parts that are made for
+   * its steps get the offset `at`, where the key begins.
    */
   #key(table: TomlPlace, at: number): TomlPlace {
     let place = table;
@@ -139,7 +136,7 @@ class Scanner {
     while (this.#take(whitespace) !== "" || this.#take(comment) !== "");
   }
 
-  /** Reads a string of TOML, with its quotes. Returns the empty text where no string begins at the current offset. */
+  /** Reads a string with its quotes. Empty if no string begins at the current offset. */
   #quoted(): string {
     const from = this.#offset;
     const quotes = this.#take(openingQuotes);

@@ -2,17 +2,16 @@ import { type Alias, isAlias, isMap, isNode, isScalar, isSeq, type Node, parseDo
 import type { Place } from "./place.js";
 
 /**
- * Finds where the parts of a YAML text begin, as a tree of `Place`. The text must have no mistakes of syntax. A map has
- * a part for each key, a list for each index.
+ * Finds where the parts of a YAML text without mistakes of syntax begin. A map has a part for each key, a list for each
+ * index.
  */
 export function yamlPlaces(text: string): Place {
-  // Integers are read as `readSchemaYaml` reads them (`intAsBigInt`), so that keys that are numbers get the same names.
+  // As `readSchemaYaml` reads integers, so that keys that are numbers get the same names.
   const document = parseDocument(text, {
     intAsBigInt: true,
     prettyErrors: false,
     logLevel: "silent",
-    // The parser need not check that keys are unique: `readSchemaYaml` has done so, and the parser would take quadratic
-    // time.
+    // `readSchemaYaml` has checked that keys are unique, and the parser would take quadratic time for it.
     uniqueKeys: false,
   });
   return new YamlPlace(0, document.contents, targetsOf(document));
@@ -36,7 +35,7 @@ class YamlPlace implements Place {
     return new YamlPlace(node.range?.[0] ?? this.offset, value, this.targets);
   }
 
-  /** The parts of a map or a list: for each part its key or index, the node at which it begins, and its value. */
+  /** For each part of a map or a list, its key or index, the node at which it begins, and its value. */
   #entries(): (readonly [string, Node, unknown])[] {
     const value = isAlias(this.value) ? this.targets.get(this.value) : this.value;
     if (isSeq(value))
@@ -45,15 +44,15 @@ class YamlPlace implements Place {
       );
     if (!isMap(value)) return [];
     return value.items.flatMap(({ key, value }) =>
-      // A map's key that is empty, as in `: value`, has the name "".
+      // A key that is empty, as in `: value`, has the name "".
       isScalar(key) ? [[String(key.value ?? ""), key, value] as const] : [],
     );
   }
 }
 
 /**
- * Maps each alias (`*name`) of a YAML document to the node that it stands for. All of them are found in one walk,
- * because `Alias.resolve` would walk the whole document for every alias.
+ * Maps each alias (`*name`) to its node in one walk, because `Alias.resolve` would walk the whole document for every
+ * alias.
  */
 function targetsOf(document: ReturnType<typeof parseDocument>): ReadonlyMap<Alias, Node> {
   const anchors = new Map<string, Node>();

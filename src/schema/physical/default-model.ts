@@ -6,9 +6,9 @@ import { isSymbol, quoteText, type Token, tokenize, withoutComments } from "../.
 import type { PhysicalColumn } from "./physical.js";
 
 /**
- * The DEFAULT that a column has in the database, as svc.schema.yaml writes it: a literal of the column's type where
- * possible, else an SQL expression. Null where there is none or it is NULL, and where the file cannot express it; only
- * in that last case, `lost` is called with a description.
+ * The DEFAULT of a column in the database, as svc.schema.yaml writes it: a literal of the column's type if possible,
+ * else an SQL expression. Null if there is none or it is NULL, and if the file cannot express it; only then `lost` is
+ * called with a description.
  */
 export function defaultModel(
   column: PhysicalColumn,
@@ -32,8 +32,8 @@ function isWord(token: Token | undefined, ...words: readonly string[]): boolean 
 }
 
 /**
- * The string that a token of a DEFAULT means; null where it means no string. SQLite reads a bare or double-quoted name
- * in a DEFAULT as a string, too.
+ * The string that a token of a DEFAULT means; null for none. SQLite reads a bare or double-quoted name there as a
+ * string, too.
  */
 function stringOf(token: Token): string | null {
   if (token.kind === "string" || token.kind === "quoted") return token.value;

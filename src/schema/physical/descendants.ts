@@ -1,14 +1,11 @@
 import { type Physical, type PhysicalTable, sameName } from "./physical.js";
 import { referringTables } from "./referring-tables.js";
 
-/**
- * All tables whose foreign keys refer to `table`, directly or through other tables. `table` itself is not among them.
- */
+/** All tables whose foreign keys refer to `table`, directly or through others, without `table` itself. */
 export function descendants(physical: Physical, table: string): PhysicalTable[] {
   const found: PhysicalTable[] = [];
   const names = new Set([table.toLowerCase()]);
-  // Iterating over a set also visits the names that are added to it meanwhile. So tables that refer to a table found by
-  // this loop are found as well.
+  // Iterating over a set also visits the names that are added to it meanwhile.
   for (const name of names)
     for (const child of referringTables(physical, name)) {
       if (names.has(child.name.toLowerCase())) continue;

@@ -5,10 +5,7 @@ import { columnName } from "../../sqlite/names.js";
 import { indexCondition, noDdl, type TableDdl } from "../../sqlite/table-ddl.js";
 import { ddlOf, type PhysicalIndex, type PhysicalTable, sameName } from "./physical.js";
 
-/**
- * What an index does, without its name: its columns, uniqueness and condition. A `unique` in svc.schema.yaml is
- * described in the same form.
- */
+/** What an index, or a `unique` in svc.schema.yaml, does: its columns, uniqueness and condition. */
 export interface IndexShape {
   readonly columns: readonly IndexColumn[];
   readonly unique: boolean;
@@ -16,8 +13,8 @@ export interface IndexShape {
 }
 
 /**
- * The shape of an index that the database has. Null where svc.schema.yaml cannot express the index, because it has
- * expressions, a collation other than its column's, or a condition that svc.schema.yaml does not allow.
+ * Null if svc.schema.yaml cannot express the index, because it has expressions, a collation other than its column's, or
+ * a condition that svc.schema.yaml does not allow.
  */
 export function indexShape(index: PhysicalIndex, names: readonly string[], ddl: TableDdl): IndexShape | null {
   const columns = index.columns.map(({ name, descending, collation }) => {
@@ -32,8 +29,8 @@ export function indexShape(index: PhysicalIndex, names: readonly string[], ddl: 
 }
 
 /**
- * All indexes that svc.schema.yaml declares for a table: first those of `unique`, then those of `indexes`, both in the
- * order of the file.
+ * The indexes that svc.schema.yaml declares for a table: those of `unique`, then those of `indexes`, in the file's
+ * order.
  */
 export function declaredIndexes(table: Table): IndexShape[] {
   const unique = table.unique.map((columns) => ({
@@ -44,10 +41,7 @@ export function declaredIndexes(table: Table): IndexShape[] {
   return [...unique, ...table.indexes];
 }
 
-/**
- * A text for comparing the indexes of one table: it is equal for those with the same effect, whatever their names are.
- * It does not say which table that is.
- */
+/** A text that is equal for indexes of one table with the same effect, whatever their names are. */
 export function indexSignature(shape: IndexShape): string {
   return indexName("", shape).toLowerCase();
 }
@@ -66,8 +60,8 @@ function columnList(columns: readonly IndexColumn[]): string {
 }
 
 /**
- * Maps each index that a table has in the database to its signature (`indexSignature`), a text that is equal for
- * indexes with the same effect. Indexes that svc.schema.yaml cannot express are left out.
+ * The indexes that a table has in the database, with their `indexSignature`. Those that svc.schema.yaml cannot express
+ * are left out.
  */
 export function indexSignatures(physical: PhysicalTable): ReadonlyMap<PhysicalIndex, string> {
   const ddl = ddlOf(physical) ?? noDdl;

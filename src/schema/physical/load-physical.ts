@@ -11,24 +11,20 @@ import type {
 } from "./physical.js";
 
 /**
- * Loads the tables, indexes, views and triggers as the database itself reports them, in one round trip. The server's
- * own triggers are left out, its own tables are not. D1's own tables, which begin with `_cf_`, are left out, because D1
- * refuses queries about them.
+ * Loads the tables, indexes, views and triggers in one round trip, without the server's own triggers. D1's own tables,
+ * which begin with `_cf_`, are left out, because D1 refuses queries about them.
  */
 export async function loadPhysical(database: Database): Promise<Physical> {
   return (await loadPhysicalAfter(database, [])).physical;
 }
 
-/** The schema as the database itself reports it, with the server's own triggers separate from the others. */
+/** The schema as the database itself reports it, without the server's own triggers. */
 export interface LoadedPhysical {
   readonly physical: Physical;
   readonly ownTriggers: readonly PhysicalTrigger[];
 }
 
-/**
- * Loads the schema as the database itself reports it. The statements in `before` run first, in the same round trip. In
- * the value returned, `results` are the results of `before`.
- */
+/** Runs `before` first, in the same round trip; `results` are its results. */
 export async function loadPhysicalAfter(
   database: Database,
   before: readonly Statement[],
@@ -44,8 +40,8 @@ export async function loadPhysicalAfter(
 }
 
 /**
- * Runs the statements `before` and the queries of `physicalStatements`. Asking for the columns of a virtual table fails
- * where the module of that table is missing. Then everything is asked again, without the columns of virtual tables.
+ * Asking for the columns of a virtual table fails if its module is missing. Then everything is asked again, without the
+ * columns of virtual tables.
  */
 async function queryTolerantly(database: Database, before: readonly Statement[]): Promise<readonly Result[]> {
   try {
@@ -61,8 +57,8 @@ type Row = readonly ResultValue[];
 const visible = String.raw`m.name NOT LIKE '\_cf\_%' ESCAPE '\' AND m.tbl_name NOT LIKE '\_cf\_%' ESCAPE '\'`;
 
 /**
- * The queries whose rows `physicalFrom` turns into the schema. `only` is a further SQL condition, as `AND …` or empty:
- * columns, indexes and foreign keys are asked for only of tables that meet it.
+ * The queries whose rows `physicalFrom` reads. `only` is a further SQL condition, as `AND …` or empty: columns, indexes
+ * and foreign keys are asked for only of tables that meet it.
  */
 function physicalStatements(only: string): Statement[] {
   const tables = String.raw`m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND ${visible} ${only}`;
@@ -80,10 +76,7 @@ function physicalStatements(only: string): Statement[] {
   ].map((sql) => ({ sql, params: [] }));
 }
 
-/**
- * Builds the physical schema (the schema as the database itself reports it) from the rows that the queries of
- * `physicalStatements` return.
- */
+/** Reads the rows that the queries of `physicalStatements` return. */
 function physicalFrom(results: readonly (readonly Row[])[]): Physical {
   const [master = [], list = [], columns = [], indexes = [], foreignKeys = []] = results;
   const kinds = new Map(list.map((row) => [String(row[0]), row]));
@@ -175,7 +168,7 @@ function foreignKeysFrom(rows: readonly Row[]): PhysicalForeignKey[] {
   });
 }
 
-/** A foreign key's action as the schema's model names it, given as SQLite names it: `SET NULL` becomes `set_null`. */
+/** `SET NULL`, as SQLite names an action, becomes `set_null`. */
 function actionFrom(action: ResultValue): OnDelete {
   return String(action).toLowerCase().replace(" ", "_") as OnDelete;
 }

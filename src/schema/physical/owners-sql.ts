@@ -14,26 +14,24 @@ import {
 } from "./physical.js";
 
 /**
- * Facts about the SQL that the project's owner wrote and that SQLite evaluates when a row of a table is written:
- * CHECKs, defaults, generated columns, index expressions and conditions, triggers. As `ownersSqlOf` returns them, they
- * cover the table itself and all tables that refer to it, directly or through others.
+ * Facts about the owner's SQL that SQLite evaluates when a row of a table is written: CHECKs, defaults, generated
+ * columns, index expressions and conditions, triggers.
  */
 export interface OwnersSql {
-  /** Whether a write of the table evaluates any SQL that the project's owner wrote: false means that there is none. */
+  /** Whether there is any such SQL. */
   readonly isThere: boolean;
   /**
-   * Whether every SQLite engine can evaluate the owner's SQL. False where there are triggers, generated columns,
-   * indexed expressions, other expressions that svc.schema.yaml would not allow, collations that are not built into
-   * SQLite, or foreign keys to columns that are not unique.
+   * Whether every SQLite engine can evaluate it. False if there are triggers, generated columns, indexed expressions,
+   * other expressions that svc.schema.yaml would not allow, collations that are not built into SQLite, or foreign keys
+   * to columns that are not unique.
    */
   readonly isCommon: boolean;
 }
 
 /**
- * Returns a map from each table whose name a schema allows to facts about the owner's SQL that a write of the table
- * evaluates. SQL of tables that refer to it by foreign keys, directly or through others, is included, because the write
- * may lead to them. Tables that triggers write to need not be included: a trigger is itself SQL by the owner, which
- * makes `isThere` true and `isCommon` false.
+ * By table whose name a schema allows. SQL of tables that refer to it by foreign keys, directly or through others, is
+ * included, because the write may lead to them. Tables that triggers write to need not be included: a trigger is itself
+ * SQL by the owner, which makes `isThere` true and `isCommon` false.
  */
 export function ownersSqlOf(physical: Physical): ReadonlyMap<PhysicalTable, OwnersSql> {
   const named = [...physical.tables.values()].filter(({ name, kind }) => isName(name) && kind !== "shadow");
@@ -67,10 +65,7 @@ function ownersSqlIn(physical: Physical, table: PhysicalTable): OwnersSql {
   };
 }
 
-/**
- * Whether a foreign key leads to columns that are unique in an existing table. If not, SQLite refuses writes of both
- * tables.
- */
+/** Whether a foreign key leads to unique columns of an existing table. If not, SQLite refuses writes of both tables. */
 function leadsToKey(physical: Physical, { parent: name, columns }: PhysicalForeignKey): boolean {
   const parent = physicalTable(physical, name);
   if (parent?.kind !== "ordinary") return false;
@@ -84,8 +79,7 @@ function leadsToKey(physical: Physical, { parent: name, columns }: PhysicalForei
 }
 
 /**
- * The tables that the foreign keys of a table refer to. Their collations matter for writes of the table: SQLite checks
- * a foreign key with the collations of the columns that it refers to.
+ * SQLite checks a foreign key with the collations of the columns that it refers to, so those matter for writes, too.
  */
 function parentsOf(physical: Physical, { foreignKeys }: PhysicalTable): readonly PhysicalTable[] {
   return foreignKeys.flatMap(({ parent }) => physicalTable(physical, parent) ?? []);
@@ -103,8 +97,8 @@ export function isEverywhere(collation: string): boolean {
 }
 
 /**
- * The SQL texts of a table's CHECKs, of its defaults that are expressions, and of the conditions of its partial
- * indexes. Null stands for a text that cannot be read.
+ * The SQL of a table's CHECKs, of its defaults that are expressions, and of the conditions of its partial indexes. Null
+ * stands for a text that cannot be read.
  */
 function expressionsOf(table: PhysicalTable): readonly (string | null)[] {
   const { columns, indexes } = table;
@@ -117,8 +111,7 @@ function expressionsOf(table: PhysicalTable): readonly (string | null)[] {
 }
 
 /**
- * Whether a column's default is an expression of several tokens, which may fail when SQLite evaluates it. A single
- * literal or word cannot fail.
+ * Whether a default has several tokens, so that it may fail when SQLite evaluates it. A single literal or word cannot.
  */
 function isExpression(text: string | null): text is string {
   return text !== null && withoutComments(tokenize(text)).length > 1;

@@ -3,7 +3,7 @@ import { isKeyword, type Token, tokenize, withoutComments } from "../../sqlite/s
 /** The kinds of writes to rows of a table. */
 export type Write = "insert" | "update" | "delete";
 
-/** The parts of a CREATE TRIGGER statement that tell what the trigger may do. */
+/** The parts of a CREATE TRIGGER statement that show what the trigger may do. */
 export interface Trigger {
   readonly event: Write | undefined;
   readonly isConditional: boolean;
@@ -47,9 +47,7 @@ export function parseTrigger(sql: string): Trigger {
   };
 }
 
-/**
- * Whether a trigger's SQL contains `x IN t` or `x IN f(…)`, which reads a table or a table function without a SELECT.
- */
+/** Whether the SQL contains `x IN t` or `x IN f(…)`, which reads a table or a table function without a SELECT. */
 function looksIntoTable(tokens: readonly Token[]): boolean {
   return tokens.some((token, i) => isKeyword(token, "in") && tokens[i + 1]?.text !== "(");
 }
@@ -65,21 +63,21 @@ function statementsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
 /** A statement of a trigger that changes rows. */
 export interface TriggerWrite {
   readonly table: string;
-  /** The kinds of writes to rows that the statement may do. */
+  /** The kinds of writes that the statement may do. */
   readonly kinds: readonly Write[];
   /**
-   * Whether the statement inserts exactly one row, whatever is stored already: an INSERT of one row of VALUES, without
-   * a conflict clause.
+   * Whether the statement inserts exactly one row, whatever is stored: an INSERT of one row of VALUES, without a
+   * conflict clause.
    */
   readonly isPlain: boolean;
   /**
-   * The column of the written table that the statement's WHERE compares with a value of the row that fired the trigger,
-   * as `id` in `WHERE id = new.room_id`. Null where the WHERE is anything but one such comparison.
+   * The column that the WHERE compares with a value of the row that fired the trigger, as `id` in `WHERE id =
+   * new.room_id`. Null if the WHERE is anything but one such comparison.
    */
   readonly byColumn: string | null;
 }
 
-/** What a statement of a trigger writes; null where it writes nothing or is not understood. */
+/** Null if the statement writes nothing or is not understood. */
 export function writeOf(tokens: readonly Token[]): TriggerWrite | null {
   const [first, second] = tokens;
   const isUpsert = tokens.some((token) => isKeyword(token, "conflict"));
@@ -96,14 +94,12 @@ export function writeOf(tokens: readonly Token[]): TriggerWrite | null {
     : { ...write, kinds: ["insert"], isPlain: insertsOneRow(tokens) };
 }
 
-/**
- * The kinds of writes that a trigger's statement with `UPDATE OR …` may do beside updating: `OR REPLACE` deletes rows.
- */
+/** What a statement with `UPDATE OR …` may do besides updating: `OR REPLACE` deletes rows. */
 const deleting: readonly Write[] = ["delete"];
 
 /**
- * The index of the token that names the table which the statement writes: the token after INSERT [OR …] INTO, REPLACE
- * INTO, DELETE FROM or UPDATE [OR …].
+ * The index of the token that names the written table: the one after INSERT [OR …] INTO, REPLACE INTO, DELETE FROM or
+ * UPDATE [OR …].
  */
 function targetAt(tokens: readonly Token[]): number {
   const start = isKeyword(tokens[1], "or") ? 3 : 1;
@@ -117,10 +113,7 @@ function insertsOneRow(tokens: readonly Token[]): boolean {
   return depths.indexOf(0) === depths.length - 1;
 }
 
-/**
- * Returns the column on the left of a condition such as `WHERE rowid = old.id`, where that is the whole WHERE of a
- * trigger's statement; otherwise null.
- */
+/** The column of a condition such as `WHERE rowid = old.id`, if that is the whole WHERE; otherwise null. */
 function byColumn(tokens: readonly Token[]): string | null {
   const where = tokens.findIndex((token) => isKeyword(token, "where"));
   const [column, equals, row, dot, ...rest] = tokens.slice(where + 1);

@@ -3,17 +3,14 @@ import type { OnDelete } from "../../project/model.js";
 import { parseTableDdl, type TableDdl } from "../../sqlite/table-ddl.js";
 
 /**
- * The schema as the database itself reports it, with the owner's tables and the server's own. `schema/physical/load-physical.ts`
- * loads it. The code that plans changes gets it as a value and does not ask the database.
+ * The schema as the database itself reports it, with the owner's tables and the server's own
+ * (`schema/physical/load-physical.ts`). The code that plans changes gets it as a value and does not ask the database.
  */
 export interface Physical {
-  /** The tables by their names in lower case, because SQLite compares names case-insensitively. */
+  /** By name in lower case, because SQLite compares names case-insensitively. */
   readonly tables: ReadonlyMap<string, PhysicalTable>;
   readonly views: readonly PhysicalView[];
-  /**
-   * The triggers that the project's owner made. The server's own triggers are kept apart when the schema is loaded
-   * (`schema/physical/own-triggers.ts`).
-   */
+  /** Without the server's own triggers (`schema/physical/own-triggers.ts`). */
   readonly triggers: readonly PhysicalTrigger[];
 }
 
@@ -23,37 +20,35 @@ export interface PhysicalTable {
   readonly kind: "ordinary" | "virtual" | "shadow";
   readonly strict: boolean;
   readonly hasRowid: boolean;
-  /** The table's CREATE statement as the database stores it. */
+  /** The CREATE statement as the database stores it. */
   readonly sql: string;
   readonly columns: readonly PhysicalColumn[];
   readonly indexes: readonly PhysicalIndex[];
   readonly foreignKeys: readonly PhysicalForeignKey[];
 }
 
-/** A column as the database has it. Hidden and generated columns are included. */
+/** Hidden and generated columns are included. */
 export interface PhysicalColumn {
   readonly name: string;
   readonly declaredType: string;
   readonly notNull: boolean;
-  /** The text of the default expression, without the parentheses around it. */
+  /** Without the parentheses around it. */
   readonly default: string | null;
-  /** The column's position in the primary key, from 1; 0 for a column that is not in it. */
+  /** From 1; 0 for a column that is not in the primary key. */
   readonly keyPosition: number;
   readonly kind: "ordinary" | "generated" | "hidden";
 }
 
-/** An index as the database has it. The indexes that SQLite makes for UNIQUE and PRIMARY KEY are included. */
+/** The indexes that SQLite makes for UNIQUE and PRIMARY KEY are included. */
 export interface PhysicalIndex {
   readonly name: string;
-  /**
-   * What made the index: CREATE INDEX (`created`), or a UNIQUE or PRIMARY KEY in the statement that created the table.
-   */
+  /** What made the index: CREATE INDEX (`created`), or a clause in the statement that created the table. */
   readonly origin: "created" | "unique" | "primary_key";
   readonly unique: boolean;
   readonly partial: boolean;
   /** The CREATE INDEX statement; null for an index that the table's own statement makes. */
   readonly sql: string | null;
-  /** The indexed columns, in order. The name is null for an indexed expression. */
+  /** In order. The name is null for an indexed expression. */
   readonly columns: readonly {
     readonly name: string | null;
     readonly descending: boolean;
@@ -66,10 +61,7 @@ export function isLoose({ strict }: PhysicalTable, { declaredType }: PhysicalCol
   return !strict || declaredType.toUpperCase() === "ANY";
 }
 
-/**
- * A foreign key as the database has it. A column's `to` is null where the key refers to the parent's primary key
- * without naming its columns.
- */
+/** A column's `to` is null if the key refers to the parent's primary key without naming its columns. */
 export interface PhysicalForeignKey {
   readonly parent: string;
   readonly columns: readonly { readonly from: string; readonly to: string | null }[];
@@ -91,10 +83,10 @@ export interface PhysicalTrigger {
   readonly sql: string;
 }
 
-/** The schema of an empty database, as the database itself would report it. */
+/** The schema of an empty database. */
 export const emptyPhysical: Physical = { tables: new Map(), views: [], triggers: [] };
 
-/** The table of that name in the database, whatever the name's case. */
+/** Whatever the name's case. */
 export function physicalTable(physical: Physical, name: string): PhysicalTable | undefined {
   return physical.tables.get(name.toLowerCase());
 }
@@ -104,7 +96,7 @@ export function sameName(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
-/** The names of the columns of a table's primary key in the order of the key; empty where there is none. */
+/** In the order of the key; empty for none. */
 export function physicalKey(table: PhysicalTable): string[] {
   return table.columns
     .filter(({ keyPosition }) => keyPosition > 0)
@@ -112,31 +104,25 @@ export function physicalKey(table: PhysicalTable): string[] {
     .map(({ name }) => name);
 }
 
-/**
- * The first of SQLite's three names for the rowid that no column of the table has; null where columns have all three.
- */
+/** The first of SQLite's three names for the rowid that no column has; null if columns have all three. */
 export function rowidName(columns: readonly string[]): string | null {
   const taken = columns.map((name) => name.toLowerCase());
   return ["_rowid_", "rowid", "oid"].find((name) => !taken.includes(name)) ?? null;
 }
 
-/**
- * The name of the INTEGER PRIMARY KEY column, which is the rowid (SQLite, "ROWIDs and the INTEGER PRIMARY KEY"); null
- * where the table has none.
- */
+/** The INTEGER PRIMARY KEY column, which is the rowid (SQLite, "ROWIDs and the INTEGER PRIMARY KEY"); null for none. */
 export function rowidAlias(table: PhysicalTable): string | null {
   const key = table.columns.filter(({ keyPosition }) => keyPosition > 0);
   if (!table.hasRowid || key.length !== 1 || table.kind !== "ordinary") return null;
   const [column] = key;
-  // A column declared `INTEGER PRIMARY KEY DESC` is not the rowid. It can be told from the rowid by the index that
-  // SQLite makes for it.
+  // A column declared `INTEGER PRIMARY KEY DESC` is not the rowid: SQLite makes an index for it.
   const hasOwnIndex = table.indexes.some(({ origin }) => origin === "primary_key");
   return column!.declaredType.toUpperCase() === "INTEGER" && !hasOwnIndex ? column!.name : null;
 }
 
 /**
- * The parsed CREATE statement of a table; null where it cannot be read. The result is remembered by the statement's
- * text, because the server asks for the same table several times when it starts.
+ * The parsed CREATE statement; null if it cannot be read. The result is remembered, because the server asks for the
+ * same table several times when it starts.
  */
 export function ddlOf({ sql }: PhysicalTable): TableDdl | null {
   return ddls.get(sql, () => parseTableDdl(sql));
@@ -144,10 +130,7 @@ export function ddlOf({ sql }: PhysicalTable): TableDdl | null {
 
 const ddls = new Memo<TableDdl | null>(2_097_152);
 
-/**
- * The collations of a table's columns, by column name, as the CREATE statement writes them. Columns with the default
- * collation, BINARY, are left out.
- */
+/** By column name. Columns with the default collation, BINARY, are left out. */
 export function collationsOf(table: PhysicalTable): ReadonlyMap<string, string> {
   const ddl = ddlOf(table);
   return new Map(

@@ -3,9 +3,8 @@ import type { Physical, PhysicalTable } from "./physical.js";
 type Tables = Physical["tables"];
 
 /**
- * The tables that have a foreign key to the table `parent`, in the order of `physical.tables`. A table that refers to
- * itself is among them. The first call computes this for all tables of `physical` and keeps it, because a catalog asks
- * about each of its tables.
+ * The tables that have a foreign key to `parent`, itself included, in the order of `physical.tables`. The first call
+ * computes this for all tables and keeps it, because a catalog asks about each of its tables.
  */
 export function referringTables({ tables }: Physical, parent: string): readonly PhysicalTable[] {
   const byParent = found.get(tables) ?? byParentOf(tables);

@@ -3,55 +3,49 @@ import { quoteName } from "../../sqlite/sql-tokens.js";
 import { type Physical, type PhysicalTrigger, physicalTable } from "./physical.js";
 
 /**
- * Where the documents (the searched rows) of a full-text index have their numbers from. `rowid`: from the table's
- * INTEGER PRIMARY KEY. `keys`: from a table of the server's own that has a number for each primary key, because SQLite
- * may change a rowid that is no INTEGER PRIMARY KEY (https://sqlite.org/lang_vacuum.html).
+ * Where the documents of a full-text index have their numbers from. `rowid`: from the table's INTEGER PRIMARY KEY.
+ * `keys`: from a table of the server's own that has a number for each primary key, because SQLite may change a rowid
+ * that is no INTEGER PRIMARY KEY (https://sqlite.org/lang_vacuum.html).
  */
 export type SearchedBy = "rowid" | "keys";
 
-/** The names of the tables that make up the full-text index of a table. */
+/** The tables that make up the full-text index of a table. */
 export interface SearchNames {
   /**
-   * The FTS5 table, which holds the words of the documents. Its columns are `c0`, `c1` and so on, because FTS5 reserves
-   * some names, such as `rank`, for itself.
+   * The FTS5 table, which holds the words. Its columns are `c0`, `c1` and so on, because FTS5 reserves some names, such
+   * as `rank`, for itself.
    */
   readonly words: string;
   /**
-   * The table of keys, which there is only where the rowid cannot number documents. `doc` is the number of a document,
-   * and `k0`, `k1` and so on are the columns of the row's primary key.
+   * The table of keys, if the rowid cannot number documents. `doc` is the number of a document, and `k0`, `k1` and so
+   * on are the columns of the row's primary key.
    */
   readonly keys: string;
 }
 
-/**
- * The names of the tables that make up the full-text index of one table. They are different for each searched table,
- * and never the names of tables that FTS5 itself adds.
- */
+/** Different for each searched table, and never the names of tables that FTS5 itself adds. */
 export function searchNames(table: string): SearchNames {
   return { words: `_search_${table}_words`, keys: `_search_${table}_keys` };
 }
 
-/** The owner's table whose full-text index the table called `name` is part of; null where it is part of none. */
+/** The owner's table to whose full-text index the table `name` belongs; null for none. */
 export function searchedTable(name: string): string | null {
   return /^_search_(.+)_(?:words|keys)$/i.exec(name)?.[1] ?? null;
 }
 
-/**
- * Whether a table of the database is part of a full-text index, judged by its name. Tables that FTS5 itself adds are
- * not recognised.
- */
+/** Whether a table is part of a full-text index, by its name. Tables that FTS5 itself adds are not recognised. */
 export function isSearchTable(name: string): boolean {
   return searchedTable(name) !== null;
 }
 
 const triggerPrefix = "_svc_search_";
 
-/** Whether a trigger is one of those that keep a full-text index up to date, judged by its name. */
+/** Whether a trigger keeps a full-text index up to date, by its name. */
 export function isSearchTrigger({ name }: Pick<PhysicalTrigger, "name">): boolean {
   return name.toLowerCase().startsWith(triggerPrefix);
 }
 
-/** How the documents of a table's full-text index are numbered; null where the database has none for it. */
+/** Null if the database has no full-text index for the table. */
 export function searchedByOf(physical: Physical, table: string): SearchedBy | null {
   const { words, keys } = searchNames(table);
   if (physicalTable(physical, words) === undefined) return null;
@@ -62,10 +56,7 @@ export function searchedByOf(physical: Physical, table: string): SearchedBy | nu
 export interface SearchKey {
   readonly name: string;
   readonly affinity: Affinity;
-  /**
-   * Whether the column has a collation other than BINARY. The full-text index compares its values by BINARY all the
-   * same.
-   */
+  /** Whether the collation is not BINARY. The full-text index compares its values by BINARY all the same. */
   readonly isCollated: boolean;
 }
 
@@ -79,11 +70,11 @@ export interface Searched {
 
 /** The statements for the full-text index of one table. */
 export interface SearchIndex {
-  /** The CREATE statements of the tables that make up the full-text index, by table name. */
+  /** The CREATE statements of the tables, by name. */
   readonly tables: ReadonlyMap<string, string>;
-  /** The statements that fill the full-text index from the rows that the searched table has already. */
+  /** Fills the full-text index from the rows that the searched table has already. */
   readonly fill: readonly string[];
-  /** The CREATE statements of the triggers that keep the full-text index up to date, by trigger name. */
+  /** The CREATE statements of the triggers that keep the full-text index up to date, by name. */
   readonly triggers: ReadonlyMap<string, string>;
 }
 
@@ -104,8 +95,7 @@ export function searchIndex(searched: Searched): SearchIndex {
     key
       .flatMap((column, i) => {
         const equal = `_t.${quoteName(column.name)} = ${value(column, i)}`;
-        // The first comparison uses the column's own collation, so that SQLite can use an index of the column. The
-        // second one compares bytes, and decides.
+        // By the first comparison SQLite can use an index of the column. The second one compares bytes, and decides.
         return column.isCollated ? [equal, `${equal} COLLATE BINARY`] : [equal];
       })
       .join(" AND ");
@@ -148,8 +138,8 @@ export function searchIndex(searched: Searched): SearchIndex {
     triggers: new Map([
       trigger("insert", "INSERT", renewed("new")),
       trigger("update", `UPDATE OF ${columns.map(quoteName).join(", ")}`, renewed("new")),
-      // This trigger fires on every update, and not on `UPDATE OF` the columns of the key: an update may also set the
-      // key by the name `rowid`, which `UPDATE OF` would miss.
+      // Not `UPDATE OF` the columns of the key: an update may also set the key by the name `rowid`, which that would
+      // miss.
       trigger("move", "UPDATE", [...renewed("old"), ...renewed("new")], ` WHEN ${isMoved}`),
       trigger("delete", "DELETE", renewed("old")),
     ]),

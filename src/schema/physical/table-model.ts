@@ -26,7 +26,7 @@ import {
 /** A table of the database as svc.schema.yaml can express it. */
 export interface TableModel {
   readonly table: Table;
-  /** Features of the table that svc.schema.yaml cannot express and only the database has, to be shown to a person. */
+  /** To be shown to a person. */
   readonly unmodelled: readonly Unmodelled[];
 }
 
@@ -38,20 +38,14 @@ export interface Unmodelled {
    * run again.
    */
   readonly survivesRebuild: boolean;
-  /**
-   * The column that svc.schema.yaml leaves out because of this feature, so that a rebuild would lose the column's
-   * values; null where no column is left out.
-   */
+  /** The column that svc.schema.yaml leaves out because of this feature, so that a rebuild would lose its values. */
   readonly column: string | null;
 }
 
-/** Gives the type that svc.schema.yaml has, or will have, for a column of the database. */
+/** The type that svc.schema.yaml has, or will have, for a column of the database. */
 export type TypeOf = (column: PhysicalColumn) => ColumnType;
 
-/**
- * The model of a table of the database; null where svc.schema.yaml does not allow the table's name, or allows none of
- * its columns.
- */
+/** Null if svc.schema.yaml does not allow the table's name, or allows none of its columns. */
 export function tableModel(source: PhysicalTable, physical: Physical, typeOf: TypeOf): TableModel | null {
   const unmodelled: Unmodelled[] = [];
   const lost = (feature: string, column: string | null = null) =>
@@ -165,8 +159,8 @@ function referencesByColumn(
 }
 
 /**
- * The reference of a foreign key with one column; null where svc.schema.yaml cannot express it. A foreign key that does
- * not say which column it refers to means the parent's primary key.
+ * Null if svc.schema.yaml cannot express the foreign key. One that does not say which column it refers to means the
+ * parent's primary key.
  */
 function referenceModel(key: PhysicalForeignKey, physical: Physical): Reference | null {
   const parent = physicalTable(physical, key.parent);
@@ -182,7 +176,7 @@ function referenceModel(key: PhysicalForeignKey, physical: Physical): Reference 
 
 /**
  * Splits a table's indexes into those that `unique` can express and the others. Unique indexes of a single column come
- * first, in the order of the table's columns, as the parser of svc.schema.yaml puts columns that are marked `unique`.
+ * first, in the order of the columns, as the parser of svc.schema.yaml puts columns that are marked `unique`.
  */
 function indexesAndUnique(
   shapes: readonly IndexShape[],

@@ -12,19 +12,17 @@ import { referringTables } from "./referring-tables.js";
 import { isVersionTrigger } from "./version-triggers.js";
 
 /**
- * What triggers do when a row of a table is written. Triggers of other tables are included where foreign key actions or
- * triggers lead to writes of these tables.
+ * What triggers do when a row of a table is written, those of other tables included to which foreign key actions or
+ * triggers lead.
  */
 export interface TriggersReached {
   /** Whether any of the owner's triggers may run. */
   readonly run: boolean;
   /** Whether one of the owner's triggers may prevent the write, by `RAISE(IGNORE)`. */
   readonly ignore: boolean;
-  /** Whether one of the owner's triggers may read rows. How many rows it reads is not known. */
+  /** Whether one of the owner's triggers may read rows. How many is not known. */
   readonly read: boolean;
-  /**
-   * How many rows the owner's triggers write for each row that fires them; null where that depends on what is stored.
-   */
+  /** How many rows the owner's triggers write for each row that fires them; null if that depends on what is stored. */
   readonly rowsWritten: number | null;
   /**
    * Whether the owner's triggers write rows of virtual tables. The module of a virtual table keeps its rows in shadow
@@ -37,10 +35,7 @@ export interface TriggersReached {
    * metered, although SQLite's count of written rows includes it.
    */
   readonly own: boolean;
-  /**
-   * Whether a trigger records the write in the log of changes. SQLite's count of written rows includes the log's
-   * entries.
-   */
+  /** Whether the log of changes records the write. SQLite's count of written rows includes the log's entries. */
   readonly logged: boolean;
   /**
    * Whether the write may lead to any number of other rows: because one of the owner's triggers reads or writes rows
@@ -52,10 +47,7 @@ export interface TriggersReached {
 /** What triggers do for each kind of write to one table. */
 export type WriteTriggers = Readonly<Record<Write, TriggersReached>>;
 
-/**
- * Returns what triggers do for each kind of write to the given table. Further tables that the triggers lead to are
- * included.
- */
+/** Further tables that the triggers lead to are included. */
 export function triggersReached(
   physical: Physical,
   ownTriggers: readonly PhysicalTrigger[],
@@ -78,16 +70,13 @@ export function triggersReached(
 interface TriggerContext {
   readonly physical: Physical;
   /**
-   * The writes (kind and table, by `writeKey`) on which one of the server's own triggers runs, other than those of the
-   * log and of versions.
+   * The writes, by `writeKey`, on which one of the server's own triggers runs, other than those of the log and of
+   * versions.
    */
   readonly ownWrites: ReadonlySet<string>;
-  /** The writes (kind and table, by `writeKey`) that the log of changes records. */
+  /** The writes, by `writeKey`, that the log of changes records. */
   readonly loggedWrites: ReadonlySet<string>;
-  /**
-   * The writes (kind and table, by `writeKey`) after which a trigger gives the row a version, unless the write has set
-   * it.
-   */
+  /** The writes, by `writeKey`, after which a trigger gives the row a version, unless the write has set it. */
   readonly versionedWrites: ReadonlySet<string>;
 }
 
@@ -108,9 +97,9 @@ export const noTriggers: TriggersReached = {
 };
 
 /**
- * Returns what triggers do on one kind of write to a table. `within` holds the writes that led to this one, by
- * `writeKey`. If this one is among them already, triggers fire each other in a circle, and the number of written rows
- * is unknown. `setsVersion`: the write itself gives each row a version, as API requests do.
+ * `within` holds the writes that led to this one, by `writeKey`. If this one is among them already, triggers fire each
+ * other in a circle, and the number of written rows is unknown. `setsVersion`: the write itself gives each row a
+ * version, as API requests do.
  */
 function reached(
   context: TriggerContext,
@@ -138,9 +127,9 @@ function reached(
   const own = { ...noTriggers, own: isOwn, logged, elsewhere: leadsToReferring(physical, table, write) };
   const effect = [...fired, ...elsewhere].reduce(together, own);
   if (!isVersioned) return effect;
-  // The server's trigger gives the row its version by an update of the row, which has the same effects as any update of
-  // the table. It does so only where the write has not set the version, so how many rows are written is unknown, unless
-  // an update writes none.
+  // The server's trigger gives the row its version by an update, which has the same effects as any update of the table.
+  // It does so only if the write has not set the version, so how many rows are written is unknown, unless an update
+  // writes none.
   const update =
     write === "update" ? effect : reached(context, table, "update", visited, { setsVersion: true });
   const rowsWritten = update.rowsWritten === 0 ? 0 : null;
@@ -165,9 +154,8 @@ function together(a: TriggersReached, b: TriggersReached): TriggersReached {
 type VirtualRows = TriggersReached["virtualRows"];
 
 /**
- * Combines the `virtualRows` of the effects of two triggers. The second part of the result is false where the number of
- * written rows becomes unknown: where one trigger may or may not write a row of a virtual table, and the other writes
- * to virtual tables too, the shadow rows of the two cannot be told apart.
+ * The second part is false if the number of written rows becomes unknown: if one trigger may or may not write a row of
+ * a virtual table, and the other writes to virtual tables too, the shadow rows of the two cannot be told apart.
  */
 function virtualRowsTogether(a: VirtualRows, b: VirtualRows): readonly [VirtualRows, boolean] {
   if (a === "none") return [b, true];
@@ -175,14 +163,14 @@ function virtualRowsTogether(a: VirtualRows, b: VirtualRows): readonly [VirtualR
   return ["counted", a === "counted" && b === "counted"];
 }
 
-/** Returns the effect of one trigger and of the triggers that its statements fire. */
+/** The effect of one trigger and of the triggers that its statements fire. */
 function effectOf(context: TriggerContext, trigger: Trigger, visited: ReadonlySet<string>): TriggersReached {
   const effects = trigger.statements.map((statement) => statementEffect(context, statement, visited));
   const itself = { ...noTriggers, run: true, read: trigger.reads, elsewhere: trigger.queries };
   const all = [itself, ...effects].reduce(together);
   if (trigger.mayIgnore) return { ...all, ignore: true, rowsWritten: null };
   // A trigger with a WHEN or an `UPDATE OF` writes either all that its statements write, or nothing. So the number of
-  // written rows is unknown, except where it is a single row of a virtual table (`one_more`).
+  // written rows is unknown, except for a single row of a virtual table (`one_more`).
   if (!trigger.isConditional || all.rowsWritten === 0) return all;
   const isOneVirtual = all.rowsWritten === 1 && all.virtualRows === "counted";
   return isOneVirtual ? { ...all, rowsWritten: 0, virtualRows: "one_more" } : { ...all, rowsWritten: null };
@@ -196,7 +184,7 @@ function statementEffect(
   if (isKeyword(statement[0], "select")) return noTriggers;
   const write = writeOf(statement);
   const target = write && physicalTable(context.physical, write.table);
-  // A trigger's statement that writes to a view, or that is not understood, may do anything.
+  // A statement that writes to a view, or that is not understood, may do anything.
   if (!write || !target)
     return {
       ...noTriggers,
@@ -236,9 +224,9 @@ function keyOf({ columns }: PhysicalTable): readonly string[] {
 }
 
 /**
- * Whether the write makes SQLite look for rows that refer to the written row, which takes a scan where no index serves
- * the foreign key. Requests cannot change the primary key of a row, so after an update SQLite looks only for foreign
- * keys that refer to other columns.
+ * Whether the write makes SQLite look for rows that refer to the written row, which takes a scan if no index serves the
+ * foreign key. Requests cannot change the primary key of a row, so after an update SQLite looks only for foreign keys
+ * that refer to other columns.
  */
 function leadsToReferring(physical: Physical, table: string, write: Write): boolean {
   if (write === "insert") return false;
@@ -253,10 +241,7 @@ function leadsToReferring(physical: Physical, table: string, write: Write): bool
     : references.some(({ columns }) => !columns.every(({ to }) => isOfKey(to)));
 }
 
-/**
- * Returns the writes (table and kind) that a write to this table causes by foreign key actions such as ON DELETE
- * CASCADE.
- */
+/** The writes that a write to this table causes by foreign key actions such as ON DELETE CASCADE. */
 function foreignKeyWrites(physical: Physical, table: string, write: Write): (readonly [string, Write])[] {
   if (write === "insert") return [];
   return referringTables(physical, table).flatMap((child) =>

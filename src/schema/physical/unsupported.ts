@@ -5,21 +5,20 @@ import { isEverywhere, type OwnersSql } from "./owners-sql.js";
 import { collationsOf, type PhysicalTable, physicalKey } from "./physical.js";
 
 /**
- * What this database engine cannot do with the project's tables: which ones it cannot read, which ones it cannot write,
- * and which columns it cannot compare. This happens with tables that another program made: functions or collations of
- * that program, or tables that are referred to, may be missing (docs/guides/existing-database.md). Each reason is
+ * What this database engine cannot do with the project's tables. Tables that another program made may need functions or
+ * collations of that program, or refer to tables that are missing (docs/guides/existing-database.md). Each reason is
  * SQLite's message.
  */
 export interface Unsupported {
-  /** Tables that cannot be read, each with the reason. */
+  /** Tables that cannot be read, with the reason. */
   readonly reads: ReadonlyMap<string, string>;
-  /** Tables that cannot be written to, each with the reason. */
+  /** Tables that cannot be written to, with the reason. */
   readonly writes: ReadonlyMap<string, string>;
-  /** Columns that cannot be compared, by table and column, each with the reason. */
+  /** Columns that cannot be compared, by table and column, with the reason. */
   readonly columns: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
-/** What `findUnsupported` returns where the engine can do everything with all tables. */
+/** For an engine that can do everything with all tables. */
 export const nothingUnsupported: Unsupported = { reads: new Map(), writes: new Map(), columns: new Map() };
 
 /**
@@ -65,8 +64,8 @@ interface Question {
 }
 
 /**
- * A query by which the database engine is asked whether it can read a table as lists of rows do. It sorts rows by the
- * primary key. It also compares numbers, because a list sends large numbers as texts.
+ * Reads a table as lists of rows do: it sorts by the primary key, and compares numbers, because a list sends large
+ * numbers as texts.
  */
 function reading(table: PhysicalTable): string {
   const key = physicalKey(table).map(quoteName);
@@ -81,9 +80,8 @@ function reading(table: PhysicalTable): string {
 }
 
 /**
- * An INSERT, an UPDATE and a DELETE by which the database engine is asked whether it can write a table. They are
- * prepared and not run. The DELETE has a condition, because without one SQLite would delete all rows at once and not
- * look at the indexes.
+ * These are prepared and not run. The DELETE has a condition, because without one SQLite would delete all rows at once
+ * and not look at the indexes.
  */
 function writing({ name, columns }: PhysicalTable): readonly string[] {
   const table = quoteName(name);
@@ -95,10 +93,7 @@ function writing({ name, columns }: PhysicalTable): readonly string[] {
   ];
 }
 
-/**
- * Asks the database engine to prepare all statements in one round trip. Only where that fails, each is asked for by
- * itself.
- */
+/** Prepares all statements in one round trip. If that fails, each is asked for by itself. */
 async function ask(database: Database, questions: readonly Question[]): Promise<void> {
   if (questions.length === 0 || (await errorOf(database, questions)) === null) return;
   for (const question of questions) {
@@ -112,7 +107,7 @@ async function errorOf(database: Database, questions: readonly Question[]): Prom
     await database.query(questions.map(({ sql }) => ({ sql: `EXPLAIN ${sql}`, params: [] })));
     return null;
   } catch (error) {
-    // A NotSetUpError means here, too, that the engine cannot prepare the statement: a trigger of the table may name a
+    // A NotSetUpError, too, means here that the engine cannot prepare the statement: a trigger of the table may name a
     // table that does not exist and whose name looks like one of the server's own tables.
     if (error instanceof StatementError || error instanceof NotSetUpError) return error.message;
     throw error;

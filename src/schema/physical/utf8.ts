@@ -3,8 +3,8 @@ import { quoteName } from "../../sqlite/sql-tokens.js";
 import type { PhysicalTable } from "./physical.js";
 
 /**
- * Counts the texts of a column that are not UTF-8. SQLite does not check texts. Reading a text that is not UTF-8 as
- * text could crash the process in the driver, so texts are read as bytes.
+ * Counts the texts of a column that are not UTF-8, which SQLite does not check. Reading one as text could crash the
+ * process in the driver, so texts are read as bytes.
  */
 export async function countInvalidTexts(
   database: Database,
@@ -25,7 +25,7 @@ export async function countInvalidTexts(
 const batchRows = 500;
 const notAscii = "'*[^' || char(1) || '-' || char(127) || ']*'";
 
-/** Whether every name and statement of the database's own schema (`sqlite_master`) is UTF-8. */
+/** Whether every name and statement of the database's own schema is UTF-8. */
 export async function schemaIsUtf8(database: Database): Promise<boolean> {
   const sql = "SELECT CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB) FROM sqlite_master";
   const [result] = await database.query([{ sql, params: [] }]);
@@ -33,9 +33,8 @@ export async function schemaIsUtf8(database: Database): Promise<boolean> {
 }
 
 /**
- * Whether the database stores texts as UTF-8, which the bytes of a stored text show. Where it stores UTF-16, SQLite
- * converts each text when it is read, so what is read is always valid UTF-8. `pragma_encoding` would tell, but D1 does
- * not have it.
+ * Whether the database stores texts as UTF-8, by the bytes of a stored text. If it stores UTF-16, SQLite converts each
+ * text when it is read, so what is read is always valid UTF-8. D1 does not have `pragma_encoding`.
  */
 export async function storesUtf8(database: Database): Promise<boolean> {
   const [result] = await database.query([{ sql: "SELECT hex(CAST('a' AS BLOB)) AS stored", params: [] }]);

@@ -4,12 +4,12 @@ import type { PhysicalTrigger } from "./physical.js";
 
 const triggerPrefix = "_svc_version_";
 
-/** Whether a trigger is one of those that give rows their versions, judged by its name. */
+/** Whether a trigger gives rows their versions, by its name. */
 export function isVersionTrigger({ name }: Pick<PhysicalTrigger, "name">): boolean {
   return name.toLowerCase().startsWith(triggerPrefix);
 }
 
-/** A table whose rows have versions. `version` is the column that holds them, `key` the columns of the primary key. */
+/** `version` is the column that holds the versions, `key` the columns of the primary key. */
 export interface Versioned {
   readonly table: string;
   readonly key: readonly string[];
@@ -17,9 +17,8 @@ export interface Versioned {
 }
 
 /**
- * Makes the CREATE statements, by trigger name, of the triggers that give a row its version where the write has not set
- * it: on writes by foreign key actions, operations and other programs. A row that got a version from the write itself,
- * as API requests give it, is left alone.
+ * The CREATE statements, by name, of the triggers that give a row its version if the write has not set it, as API
+ * requests do: on writes by foreign key actions, operations and other programs.
  */
 export function versionTriggers({ table, key, version }: Versioned): ReadonlyMap<string, string> {
   const column = quoteName(version);
@@ -33,8 +32,8 @@ export function versionTriggers({ table, key, version }: Versioned): ReadonlyMap
   };
   const isNull = `new.${column} IS NULL`;
   return new Map([
-    // Inserts need a trigger although the version column has a default: an insert may give NULL, and a table that
-    // another program created may have no such default.
+    // Although the version column has a default, an insert may give NULL, and a table that another program created may
+    // have no such default.
     trigger("insert", isNull, firstVersion),
     trigger(
       "update",

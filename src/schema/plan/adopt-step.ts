@@ -11,9 +11,8 @@ import { type Hazard, impossible, impossibleIfAny, type Step } from "./steps.js"
 import { tableDifferences } from "./table-differences.js";
 
 /**
- * The step of a plan that adopts a table: the table exists in the database but not in the schema in force, and
- * svc.schema.yaml now declares it. It is taken into the schema as it is, without any SQL. Where it differs from its
- * declaration, the step is impossible.
+ * The step that takes a table into the schema as it is, without any SQL: the table exists in the database but not in
+ * the schema in force, and svc.schema.yaml now declares it. If it differs from its declaration, the step is impossible.
  */
 export function adoptStep(declared: Table, source: PhysicalTable, physical: Physical): Step {
   const model = tableModel(source, physical, typeDeclaredFor(declared, source));
@@ -48,10 +47,7 @@ function adoptHazards(declared: Table, source: PhysicalTable, model: TableModel 
   ];
 }
 
-/**
- * The hazard that makes adopting a table impossible while rows of it have NULL as their version. Each row needs a
- * version, and a plan does not change rows of a table that it takes over as it is.
- */
+/** Each row needs a version, and a plan does not change rows of a table that it takes over as it is. */
 function versionHazard({ name: table }: Table, { name }: Column): Hazard {
   return impossibleIfAny(
     `rows of ${table} have no version: give ${name} a number where it is NULL`,
@@ -64,9 +60,7 @@ function valueHazards(table: Table, column: Column): Hazard[] {
   return [impossibleIfAny(`${table.name}.${column.name} holds values that are not ${column.type}`, count)];
 }
 
-/**
- * Messages about how a table in the database differs from its declaration in svc.schema.yaml; empty where it does not.
- */
+/** How a table in the database differs from its declaration in svc.schema.yaml. */
 function adoptDifferences(declared: Table, source: PhysicalTable, model: TableModel | null): string[] {
   if (source.kind === "shadow") return ["it is a shadow table of a virtual table"];
   if (model === null) return ["it has no column whose name the file can say"];
@@ -74,8 +68,8 @@ function adoptDifferences(declared: Table, source: PhysicalTable, model: TableMo
 }
 
 /**
- * Makes a function that gives the type of a column of the database: the type that svc.schema.yaml declares, where the
- * column can hold such values, or else the usual one for the column's SQL type.
+ * The type that svc.schema.yaml declares, if the column can hold such values, or else the usual one for the column's
+ * SQL type.
  */
 function typeDeclaredFor(declared: Table, source: PhysicalTable): TypeOf {
   return (column) => {

@@ -3,11 +3,10 @@ import { dropTrigger } from "./ddl.js";
 import type { Step } from "./steps.js";
 
 /**
- * Wraps the steps `changes` of a plan: the server's own triggers are dropped before them and created again after them,
- * so that rows which the plan changes do not fire these triggers. They are created after the triggers that a rebuild of
- * tables creates again, because SQLite runs the trigger that was created last first. The steps `renames` come at the
- * end, because SQLite applies renames to triggers too. Triggers of tables that the plan drops (`gone`) are not created
- * again.
+ * Wraps the steps `changes`: the server's own triggers are dropped before them and created again after them, so that
+ * rows which the plan changes do not fire them. They are created after the triggers that a rebuild of tables creates
+ * again, because SQLite runs the trigger that was created last first. The steps `renames` come at the end, because
+ * SQLite applies renames to triggers too. Triggers of tables that the plan drops (`gone`) are not created again.
  */
 export function besideOwnTriggers(
   triggers: readonly PhysicalTrigger[],

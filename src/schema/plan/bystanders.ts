@@ -9,8 +9,7 @@ import {
 import { dropTrigger, dropView } from "./ddl.js";
 
 /**
- * Views and triggers that are dropped before tables are rebuilt, and created again afterwards, because they mention the
- * tables.
+ * Views and triggers that mention tables: they are dropped before the tables are rebuilt, and created again afterwards.
  */
 export interface Bystanders {
   readonly views: readonly PhysicalView[];
@@ -37,8 +36,8 @@ export function bystanders(physical: Physical, tables: readonly string[]): Bysta
 }
 
 /**
- * The DROP statements for views and triggers, to be run before `tables` are rebuilt. A trigger of a table or view that
- * is dropped itself needs no statement, because SQLite drops the trigger with it.
+ * To be run before `tables` are rebuilt. A trigger of a table or view that is dropped itself needs no statement,
+ * because SQLite drops it too.
  */
 export function dropBystanders({ views, triggers }: Bystanders, tables: readonly PhysicalTable[]): string[] {
   const going = [...tables, ...views];
@@ -50,7 +49,7 @@ export function dropBystanders({ views, triggers }: Bystanders, tables: readonly
   ];
 }
 
-/** The statements that create views and triggers again, as they were, after tables were rebuilt. Views come first. */
+/** Creates views and triggers again, as they were. Views come first. */
 export function restoreBystanders({ views, triggers }: Bystanders): string[] {
   return [...views, ...triggers].map(({ sql }) => sql);
 }

@@ -17,8 +17,8 @@ import { destructive, type Hazard, impossible, impossibleIfAny, type Step } from
 import type { TableChange } from "./table-change.js";
 
 /**
- * The steps of a plan that change a table which stays in the schema. They name the table and its columns as the schema
- * in force does, because renames come last in a plan.
+ * The steps that change a table which stays in the schema. They name the table and its columns as the schema in force
+ * does, because renames come last in a plan.
  */
 export function changeSteps(change: TableChange, physical: Physical, rowsOf: RowsOf): Step[] {
   if (change.current.virtual || change.target.virtual) return virtualSteps(change);
@@ -29,8 +29,8 @@ export function changeSteps(change: TableChange, physical: Physical, rowsOf: Row
 }
 
 /**
- * The steps for a virtual table. Its columns are defined by its module, so adding or dropping columns is one impossible
- * step, and so is a change between a virtual and an ordinary table. Other types for its columns need no step.
+ * The columns of a virtual table are defined by its module, so adding or dropping columns is one impossible step, and
+ * so is a change between a virtual and an ordinary table. Other types for its columns need no step.
  */
 function virtualSteps({ current, target, added, dropped }: TableChange): Step[] {
   const same = current.virtual && target.virtual && added.length === 0 && dropped.length === 0;
@@ -94,9 +94,8 @@ function hazardsOf(change: TableChange, physical: Physical, rowsOf: RowsOf): Haz
 }
 
 /**
- * The steps that create a table's indexes. The name of an index contains the names of its table and columns. So where
- * one of these is renamed, the index is dropped and created again under the new name. It need not be dropped where the
- * table is rebuilt, because the rebuild drops all its indexes.
+ * Creates a table's indexes. The name of an index contains the names of its table and columns: if one of these is
+ * renamed, the index is dropped and created again under the new name. A rebuild drops all indexes by itself.
  */
 function indexSteps(change: TableChange): Step[] {
   const { current, rebuild, indexes } = change;
@@ -119,7 +118,7 @@ function indexSteps(change: TableChange): Step[] {
   ];
 }
 
-/** The hazard of a new unique index: present rows of the table may have the same values in its columns. */
+/** Present rows of the table may have the same values in the columns of a new unique index. */
 function newIndexHazards(shape: IndexShape, { current, target }: TableChange): Hazard[] {
   if (!shape.unique) return [];
   const columns = shape.columns.map(({ name }) => name);
@@ -132,8 +131,8 @@ function newIndexHazards(shape: IndexShape, { current, target }: TableChange): H
 }
 
 /**
- * The steps that drop indexes of a table. They come before all other changes, because SQLite does not drop a column
- * while an index covers it.
+ * Drops indexes of a table. These steps come before all other changes, because SQLite does not drop a column while an
+ * index covers it.
  */
 export function dropIndexSteps({ current, indexes }: TableChange): Step[] {
   const drop = (name: string, hazards: readonly Hazard[]): Step => ({

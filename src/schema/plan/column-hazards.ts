@@ -11,15 +11,12 @@ import { destructive, destructiveIfAny, type Hazard, impossible, impossibleIfAny
 import type { TableChange } from "./table-change.js";
 
 /**
- * Gives SQL to stand behind FROM for the rows that the table of a reference will have after the plan; null where it
- * will have none, because the plan creates the table.
+ * SQL to stand behind FROM for the rows that the table of a reference will have after the plan; null if it will have
+ * none, because the plan creates the table.
  */
 export type RowsOf = (reference: Reference) => string | null;
 
-/**
- * The hazards (reasons why a step may not be safe) of adding a column: constraints of the column that present rows of
- * the table would break.
- */
+/** Constraints of an added column that present rows of the table would break. */
 export function addedColumnHazards(
   column: Column,
   { current, target }: TableChange,
@@ -27,8 +24,7 @@ export function addedColumnHazards(
 ): Hazard[] {
   const image = imageAfter(current, target);
   const hazards: Hazard[] = [];
-  // Where the added column becomes the integer primary key, SQLite itself gives each row a number, so no value is
-  // missing.
+  // If the added column becomes the integer primary key, SQLite itself gives each row a number, so no value is missing.
   const numbered = target.primaryKey.join() === column.name && column.type === "integer";
   if (column.notNull && column.default === null && !numbered)
     hazards.push(
@@ -43,7 +39,7 @@ export function addedColumnHazards(
   return hazards;
 }
 
-/** The hazards of dropping a column: its values are lost, and views and triggers that use it prevent the drop. */
+/** The column's values are lost, and views and triggers that use it prevent the drop. */
 export function droppedColumnHazards(column: Column, { current }: TableChange, physical: Physical): Hazard[] {
   const count = countRows(quoteName(current.name), `${quoteName(column.name)} IS NOT NULL`);
   return [
@@ -54,7 +50,7 @@ export function droppedColumnHazards(column: Column, { current }: TableChange, p
   ];
 }
 
-/** The hazards of changing a column: values that cannot be converted, and constraints that present rows would break. */
+/** Values that cannot be converted, and constraints that present rows would break. */
 export function alteredColumnHazards(
   before: Column,
   after: Column,
@@ -100,8 +96,8 @@ function typeHazards(before: Column, after: Column, { current, physical }: Table
 }
 
 /**
- * The hazard of converting a column that may hold values of any type: some of its values may not be of the type that it
- * was declared with, which the conversion does not provide for.
+ * A column that may hold values of any type may have some that are not of its type, which the conversion does not
+ * provide for.
  */
 function misfitHazards(column: Column, table: Table): Hazard[] {
   const count = countRows(quoteName(table.name), misfit(quoteName(column.name), column.type));
@@ -109,8 +105,8 @@ function misfitHazards(column: Column, table: Table): Hazard[] {
 }
 
 /**
- * The hazard of giving another type to a column that is declared ANY. An ANY column may hold any value, so the values
- * are counted whose storage class the conversion changes.
+ * The hazard of giving another type to a column that is declared ANY, which may hold any value: the values are counted
+ * whose storage class the conversion changes.
  */
 function reshaped(before: Column, after: Column, table: Table, { value }: Conversion): Hazard {
   const count = countRows(quoteName(table.name), `typeof(${value}) <> typeof(${quoteName(before.name)})`);

@@ -6,22 +6,17 @@ import { type ColumnType, exactIntegerMax } from "../../sqlite/column-type.js";
  */
 export interface Conversion {
   readonly value: string;
-  /**
-   * A condition that is TRUE for each value, other than NULL, that keeps its meaning when it is converted. Null where
-   * every value keeps its meaning.
-   */
+  /** TRUE for each value, other than NULL, that keeps its meaning when it is converted. Null if every value does. */
   readonly keeps: string | null;
-  /** What becomes of the values that do not keep their meaning: NULL, or a rounded number. */
+  /** What becomes of the other values: NULL, or a rounded number. */
   readonly otherwise: "null" | "rounded";
-  /**
-   * Whether the conversion is destructive even where every value converts (docs/reference/schema.md#changes-of-type).
-   */
+  /** Whether the conversion is destructive even if every value converts (docs/reference/schema.md#changes-of-type). */
   readonly narrowing: boolean;
 }
 
 /**
- * The conversion of a column from one type to another; null where a plan cannot convert it. A blob converts to no other
- * type. Only text and json convert to blob, as their UTF-8 bytes.
+ * Null if a plan cannot convert the column. A blob converts to no other type. Only text and json convert to blob, as
+ * their UTF-8 bytes.
  */
 export function conversion(column: string, from: ColumnType, to: ColumnType): Conversion | null {
   const make = conversions[from][to];
@@ -57,8 +52,8 @@ const zeroOrOne = (c: string) => `${c} IN (0, 1)`;
 const wordOfBoolean = (c: string) =>
   `CASE ${c} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE CAST(${c} AS TEXT) END`;
 /**
- * The SQL that turns a real into a text that reads back as the same number. SQLite's own text has 15 digits, which may
- * not be enough.
+ * Turns a real into a text that reads back as the same number. SQLite's own text has 15 digits, which may not be
+ * enough.
  */
 const realText = (c: string) =>
   `CASE WHEN CAST(CAST(${c} AS TEXT) AS REAL) = ${c} THEN CAST(${c} AS TEXT) ELSE printf('%!.17g', ${c}) END`;

@@ -1,17 +1,13 @@
 import { quoteName } from "../../sqlite/sql-tokens.js";
 
-/**
- * A query that counts the rows of `from` (a table's quoted name, or a subquery), or only those for which the condition
- * is TRUE.
- */
+/** Counts the rows of `from` (a table's quoted name, or a subquery), or only those for which the condition is TRUE. */
 export function countRows(from: string, condition?: string): string {
   return `SELECT count(*) FROM ${from}${condition === undefined ? "" : ` WHERE ${condition}`}`;
 }
 
 /**
- * A query that counts the rows that prevent `columns` from being unique: of each group of rows with the same values in
- * them, all rows but one. Rows with NULL in one of the columns do not count, nor do rows for which the condition
- * `where` is not TRUE.
+ * Counts the rows that prevent `columns` from being unique: of each group of rows with the same values in them, all
+ * rows but one. Rows with NULL in one of the columns do not count, nor do rows for which `where` is not TRUE.
  */
 export function countDuplicates(from: string, columns: readonly string[], where: string | null): string {
   const names = columns.map(quoteName);
@@ -24,8 +20,8 @@ export function countDuplicates(from: string, columns: readonly string[], where:
 }
 
 /**
- * A query that counts the rows of `from` whose reference, the value of `column`, finds no row in `parent`. Where
- * `parent` is null, the parent has no rows, so every reference that is not NULL counts.
+ * Counts the rows of `from` whose reference, the value of `column`, finds no row in `parent`. If `parent` is null, it
+ * has no rows, so every reference that is not NULL counts.
  */
 export function countOrphans(
   from: string,

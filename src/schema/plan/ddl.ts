@@ -6,23 +6,20 @@ import { type IndexShape, indexName } from "../physical/index-shape.js";
 
 /**
  * This file builds the statements that create and change the tables, indexes and triggers of svc.schema.yaml.
- * Expressions that the project's owner wrote are put in parentheses; `fragmentProblem` has accepted them before.
+ * Expressions of the owner are put in parentheses; `fragmentProblem` has accepted them before.
  */
 
 /** Properties of a table in the database that a rebuild keeps, although svc.schema.yaml does not express them. */
 export interface Keepsakes {
-  /**
-   * The SQL types with which columns are declared, by column name. They decide the columns' affinity where the table is
-   * not STRICT.
-   */
+  /** The SQL types of columns, by name. They decide the affinity if the table is not STRICT. */
   readonly declaredTypes: ReadonlyMap<string, string>;
-  /** The collations of columns, by column name; columns with the collation BINARY are left out. */
+  /** By column name; columns with the collation BINARY are left out. */
   readonly collations: ReadonlyMap<string, string>;
   readonly withoutRowid: boolean;
   readonly autoincrement: boolean;
 }
 
-/** The `Keepsakes` of a new table, which has no earlier properties to keep. */
+/** The `Keepsakes` of a new table. */
 export const nothingKept: Keepsakes = {
   declaredTypes: new Map(),
   collations: new Map(),
@@ -30,10 +27,7 @@ export const nothingKept: Keepsakes = {
   autoincrement: false,
 };
 
-/**
- * The CREATE TABLE statement. `physicalName` is the name under which the table is created, a temporary one while a
- * table is rebuilt.
- */
+/** `physicalName` is a temporary one while a table is rebuilt. */
 export function createTable(
   table: Table,
   kept: Keepsakes = nothingKept,
@@ -49,7 +43,7 @@ export function createTable(
 
 /**
  * The column that is the whole primary key and is declared INTEGER. It needs PRIMARY KEY in its own definition, or
- * SQLite does not make it the rowid. Null where there is none.
+ * SQLite does not make it the rowid.
  */
 export function inlineKey(table: Table, kept: Keepsakes): string | null {
   const [first, ...more] = table.primaryKey;
@@ -58,7 +52,7 @@ export function inlineKey(table: Table, kept: Keepsakes): string | null {
   return declaredType(column, kept).toUpperCase() === "INTEGER" ? first : null;
 }
 
-/** The ALTER TABLE statement that adds a column. `table` is the table as it will be, with the new column. */
+/** `table` is the table as it will be, with the new column. */
 export function addColumn(table: Table, column: Column): string {
   return `ALTER TABLE ${quoteName(table.name)} ADD COLUMN ${columnDefinition(column, table, nothingKept)}`;
 }
@@ -76,7 +70,7 @@ function columnDefinition(column: Column, table: Table, kept: Keepsakes): string
   return parts.filter((part) => part !== "").join(" ");
 }
 
-/** The type with which a column is declared in SQL, for each type of svc.schema.yaml. */
+/** The SQL type for each type of svc.schema.yaml. */
 export const storageTypes: Record<ColumnType, string> = {
   integer: "INTEGER",
   boolean: "INTEGER",
@@ -90,7 +84,7 @@ function declaredType(column: Column, kept: Keepsakes): string {
   return kept.declaredTypes.get(column.name) ?? storageTypes[column.type];
 }
 
-/** A column's default as SQL, to be used behind DEFAULT or as a value in a SELECT. */
+/** To be used behind DEFAULT or as a value in a SELECT. */
 export function defaultSql(value: ColumnDefault): string {
   if (value.kind === "sql") return `(${value.sql})`;
   switch (typeof value.value) {
@@ -112,10 +106,7 @@ function actionSql(action: OnDelete): string {
   return action.replace("_", " ").toUpperCase();
 }
 
-/**
- * The CREATE INDEX statement. `name` differs from the default where the table or a column of the index is about to be
- * renamed: then it is made of the new names.
- */
+/** `name` is made of the new names if the table or a column of the index is about to be renamed. */
 export function createIndex(
   table: string,
   index: IndexShape,
@@ -127,48 +118,42 @@ export function createIndex(
   return `${create} ${quoteName(name)} ON ${quoteName(table)} (${columns.join(", ")})${condition}`;
 }
 
-/** DROP INDEX, for an index that CREATE INDEX made. */
+/** For an index that CREATE INDEX made. */
 export function dropIndex(name: string): string {
   return `DROP INDEX ${quoteName(name)}`;
 }
 
-/** DROP TABLE, which also drops the table's triggers and indexes. */
+/** This also drops the table's triggers and indexes. */
 export function dropTable(name: string): string {
   return `DROP TABLE ${quoteName(name)}`;
 }
 
-/** DROP VIEW, which also drops the view's triggers. */
+/** This also drops the view's triggers. */
 export function dropView(name: string): string {
   return `DROP VIEW ${quoteName(name)}`;
 }
 
-/**
- * The CREATE TRIGGER statement for a trigger that svc.schema.yaml declares. `text` is the trigger's text in
- * svc.schema.yaml: all that follows its name.
- */
+/** `text` is the trigger's text in svc.schema.yaml: all that follows its name. */
 export function createTrigger(name: string, text: string): string {
   return `CREATE TRIGGER ${quoteName(name)} ${text.trim()}`;
 }
 
-/** DROP TRIGGER, for a trigger of a table or a view. */
+/** For a trigger of a table or a view. */
 export function dropTrigger(name: string): string {
   return `DROP TRIGGER ${quoteName(name)}`;
 }
 
-/** ALTER TABLE DROP COLUMN, which SQLite refuses where anything else mentions the column. */
+/** SQLite refuses this if anything else mentions the column. */
 export function dropColumn(table: string, column: string): string {
   return `ALTER TABLE ${quoteName(table)} DROP COLUMN ${quoteName(column)}`;
 }
 
-/** ALTER TABLE RENAME TO. SQLite also changes the name in triggers, views and foreign keys that mention the table. */
+/** SQLite also changes the name in triggers, views and foreign keys that mention the table. */
 export function renameTable(from: string, to: string): string {
   return `ALTER TABLE ${quoteName(from)} RENAME TO ${quoteName(to)}`;
 }
 
-/**
- * ALTER TABLE RENAME COLUMN. SQLite also changes the name in indexes, triggers, views and foreign keys that mention the
- * column.
- */
+/** SQLite also changes the name in indexes, triggers, views and foreign keys that mention the column. */
 export function renameColumn(table: string, from: string, to: string): string {
   return `ALTER TABLE ${quoteName(table)} RENAME COLUMN ${quoteName(from)} TO ${quoteName(to)}`;
 }

@@ -3,7 +3,7 @@ import { type Physical, sameName } from "../physical/physical.js";
 
 /** A trigger or view that a change of a table may break. */
 export interface Dependent {
-  /** The word `trigger` or `view` with the name, for messages to a person. */
+  /** The word `trigger` or `view` with the name, for messages. */
   readonly what: string;
   readonly sql: string;
   /** The table or view that the trigger belongs to; null for a view. */

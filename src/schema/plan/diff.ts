@@ -23,7 +23,7 @@ import { createTableSteps, dropTableStep, renameSteps } from "./table-steps.js";
 import { triggerSteps } from "./trigger-steps.js";
 import { versionSteps } from "./version-steps.js";
 
-/** The steps that lead to a proposed schema, or the problems of the proposal. With problems there are no steps. */
+/** With problems there are no steps. */
 export interface Diff {
   readonly steps: readonly Step[];
   /**
@@ -34,22 +34,21 @@ export interface Diff {
   readonly problems: readonly Problem[];
 }
 
-/** Properties of the database, beside its physical schema, that a plan depends on. */
+/** What a plan depends on besides the physical schema. */
 export interface DiffOptions {
   /**
-   * Whether foreign keys stay on while a schema change runs, so that dropping a table carries out actions such as ON
-   * DELETE CASCADE. That is so on D1.
+   * Whether foreign keys stay on while a schema change runs, as on D1, so that dropping a table carries out actions
+   * such as ON DELETE CASCADE.
    */
   readonly foreignKeysStayOn?: boolean;
-  /** The server's own triggers on the owner's tables. They are not among the triggers of `Physical`. */
+  /** The server's own triggers on the owner's tables, which `Physical` does not have. */
   readonly ownTriggers?: readonly PhysicalTrigger[];
 }
 
 /**
- * Computes the steps that lead from the schema in force (`current`) and from what is in the database (`found`) to the
- * proposed schema. Tables are compared, changed and rebuilt under their names in the schema in force. Renames come
- * after that, so that SQLite itself changes the old names wherever they are mentioned: in triggers, views, foreign keys
- * and indexes.
+ * The steps from the schema in force (`current`) and from what is in the database (`found`) to the proposed schema.
+ * Tables are compared, changed and rebuilt under their names in the schema in force. Renames come after that, so that
+ * SQLite itself changes the old names wherever they are mentioned: in triggers, views, foreign keys and indexes.
  */
 export function diff(
   current: Schema | null,
@@ -118,8 +117,8 @@ export function diff(
 }
 
 /**
- * The names, in lower case, of tables and views in the database that none of the given schemas declares. Triggers of
- * svc.schema.yaml must not mention them.
+ * The tables and views in the database, in lower case, that none of the schemas declares. Triggers of svc.schema.yaml
+ * must not mention them.
  */
 function othersThan(schemas: readonly Schema[], { tables, views }: Physical): ReadonlySet<string> {
   const declared = new Set(
@@ -129,7 +128,7 @@ function othersThan(schemas: readonly Schema[], { tables, views }: Physical): Re
   return new Set(names.filter((name) => !declared.has(name)));
 }
 
-/** The schema in force without tables that are missing in the database, because somebody dropped them there. */
+/** Somebody may have dropped tables of the schema in force in the database. */
 function withoutMissingTables(current: Schema | null, physical: Physical): Schema {
   const tables = [...(current?.tables ?? [])].filter(([name]) => physicalTable(physical, name) !== undefined);
   return { ...(current ?? emptySchema), tables: new Map(tables) };
@@ -161,8 +160,8 @@ function comparisonsOf(
 }
 
 /**
- * The names, in the database, of the tables that need a rebuild and of all tables that refer to them by foreign keys,
- * directly or through others. Where foreign keys cannot be switched off, all of these are rebuilt together.
+ * The tables that need a rebuild and all that refer to them by foreign keys, directly or through others. If foreign
+ * keys cannot be switched off, all of these are rebuilt together.
  */
 function withDescendants(rebuilt: readonly TableComparison[], physical: Physical): string[] {
   const names = rebuilt
@@ -172,8 +171,8 @@ function withDescendants(rebuilt: readonly TableComparison[], physical: Physical
 }
 
 /**
- * Whether a table is set aside and created again with others (`together`) and has columns added or dropped as well.
- * Then it counts as rebuilt: its new CREATE TABLE includes these changes, so that no ALTER TABLE is needed.
+ * Whether a table is set aside with others (`together`) and has columns added or dropped as well. Then it counts as
+ * rebuilt: its new CREATE TABLE includes these changes, so that no ALTER TABLE is needed.
  */
 function takesColumnsAtOnce(
   { current, added, dropped }: TableComparison,
@@ -186,10 +185,7 @@ function isAmong(names: readonly string[], name: string): boolean {
   return names.some((each) => sameName(each, name));
 }
 
-/**
- * The steps of a plan for tables that stay in the schema and for new ones. `creation` are the steps that create the new
- * ones.
- */
+/** `creation` are the steps that create new tables. */
 function stepsOfChanges(
   changes: readonly TableChange[],
   together: readonly string[],
@@ -202,7 +198,7 @@ function stepsOfChanges(
   const rebuild = rebuildTogetherSteps(together, changes, gone, physical, rowsOf);
   return [
     ...changes.flatMap(dropIndexSteps),
-    // Tables that are changed without a rebuild come first, because tables that are rebuilt may refer to them.
+    // These come first, because tables that are rebuilt may refer to them.
     ...alone.filter(({ rebuild }) => !rebuild).flatMap((change) => changeSteps(change, physical, rowsOf)),
     ...rebuild.slice(0, 1),
     // New tables are created after the tables that are rebuilt together were set aside, and before they are brought

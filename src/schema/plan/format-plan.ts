@@ -21,8 +21,8 @@ function summary(steps: readonly PlannedStep[]): string {
 }
 
 /**
- * One step of a plan as SQL: its description and hazards as comments, the hazards with the number of rows or values
- * concerned, then its statements.
+ * The description and hazards as comments, the hazards with the number of rows or values concerned, then the
+ * statements.
  */
 export function formatStep({ description, hazards, statements }: PlannedStep): string {
   const warnings = hazards.map(({ effect, reason, count }) => {

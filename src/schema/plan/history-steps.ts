@@ -17,29 +17,26 @@ import type { Renames } from "./renames.js";
 import { destructiveIfAny, type Step } from "./steps.js";
 import type { TableChange } from "./table-change.js";
 
-/**
- * The steps of a plan for the log of changes (the entries that triggers write for tables that keep history), and the
- * server's own triggers that these steps leave in place.
- */
+/** The steps of a plan for the log of changes, and the server's own triggers that they leave in place. */
 export interface HistorySteps {
   /**
-   * Steps that drop triggers of the log of changes, and the history of tables that no longer keep any. They come before
-   * all steps that change tables.
+   * These steps drop triggers of the log, and the history of tables that no longer keep any. They come before all steps
+   * that change tables.
    */
   readonly dropped: readonly Step[];
   /**
-   * Steps that create triggers of the log of changes. They come after all other steps of the plan, also after renames:
-   * SQLite runs the trigger that was created last first, and the log's triggers have to run before all others.
+   * These steps create triggers of the log. They come after all other steps of the plan, also after renames: SQLite
+   * runs the trigger that was created last first, and the log's triggers have to run before all others.
    */
   readonly created: readonly Step[];
   readonly staying: readonly PhysicalTrigger[];
 }
 
 /**
- * The steps that make the triggers of the log of changes match the proposed schema. A table's triggers are created anew
- * where their SQL would differ, or where the table is rebuilt. They are also created anew for the tables of `preceded`,
- * which get other triggers in this plan, because the log's triggers have to be the newest. A table that keeps its
- * history and its primary key also keeps its log entries, under the new names.
+ * Makes the triggers of the log of changes match the proposed schema. A table's triggers are created anew if their SQL
+ * would differ, or if the table is rebuilt. They are also created anew for the tables of `preceded`, which get other
+ * triggers in this plan, because the log's triggers have to be the newest. A table that keeps its history and its
+ * primary key also keeps its log entries, under the new names.
  */
 export function historySteps(
   before: Schema,
@@ -84,8 +81,7 @@ export function historySteps(
           kind: "drop_history",
           description: `drop the history of ${name}`,
           statements: [...forgotten(name), `DELETE FROM _history WHERE tbl = ${quoteText(name)}`],
-          // A table that the plan drops needs no hazard for its history: the step that drops the table already says
-          // that its rows are lost.
+          // If the plan drops the table, that step already says that its rows are lost.
           hazards: stays(name)
             ? [destructiveIfAny(`the history of ${name} is dropped`, countEntries(name))]
             : [],
@@ -135,31 +131,26 @@ const forgotten = (table: string) => [
 const countEntries = (table: string) =>
   `SELECT count(*) AS entries FROM _changes WHERE tbl = ${quoteText(table)}`;
 
-/**
- * SQL for the version of the schema that is being applied. The row of this version is inserted into `_schema` before
- * the steps of the plan run.
- */
+/** The version that is being applied: its row is inserted into `_schema` before the steps of the plan run. */
 const appliedVersion = "(SELECT max(version) FROM _schema)";
 const appliedAt = "(SELECT applied_at FROM _schema ORDER BY version DESC LIMIT 1)";
 
-/**
- * SQL that begins the history of a table: the log of changes is complete for this table from the newest log entry on.
- */
+/** Begins the history of a table: its log is complete from the newest log entry on. */
 function begun(table: string): string {
   return `INSERT OR REPLACE INTO _history (tbl, generation, floor, floor_at) VALUES (${quoteText(table)}, ${appliedVersion}, ${newestEntry}, ${appliedAt})`;
 }
 
 /**
- * SQL that gives the history of a table a new generation number. A client that has synced rows of the table before then
- * fetches all of them again.
+ * Gives the history of a table a new generation. A client that has synced rows of the table before then fetches all of
+ * them again.
  */
 function touched(table: string): string {
   return `UPDATE _history SET generation = ${appliedVersion} WHERE tbl = ${quoteText(table)}`;
 }
 
 /**
- * SQL that changes a table's entries in the log of changes to the new names of the table and its columns, and takes
- * dropped columns out of them. Where the primary key changes, the entries are deleted instead.
+ * Changes a table's entries in the log to the new names of the table and its columns, and takes dropped columns out of
+ * them. If the primary key changes, the entries are deleted instead.
  */
 function carriedOver(
   table: Table,
@@ -184,10 +175,7 @@ function carriedOver(
   ];
 }
 
-/**
- * What the triggers of the log of changes need to know of a table as it will be after the plan. `change` is undefined
- * where the table is new or adopted.
- */
+/** The table as it will be after the plan. `change` is undefined if it is new or adopted. */
 function loggedOf(table: Table, change: TableChange | undefined, physical: Physical): LoggedTable {
   const source = change?.physical ?? physicalTable(physical, table.name);
   const isMade = change?.rebuild || source === undefined;

@@ -5,8 +5,8 @@ import { conversion } from "./conversion.js";
 import { defaultSql } from "./ddl.js";
 
 /**
- * SQL to stand behind FROM for the rows that a table will have after its change, computed from its present rows. With
- * it, a plan counts the rows that would break new constraints.
+ * SQL to stand behind FROM for the rows that a table will have after its change. With it, a plan counts the rows that
+ * would break new constraints.
  */
 export function imageAfter(current: Table, target: Table): string {
   const columns = [...target.columns.values()].map(
@@ -15,9 +15,7 @@ export function imageAfter(current: Table, target: Table): string {
   return `(SELECT ${columns.join(", ")} FROM ${quoteName(current.name)})`;
 }
 
-/**
- * An SQL expression, over the table as it is before its change, for the value that a column will have after the change.
- */
+/** SQL, over the table as it is before its change, for the value that a column will have after it. */
 export function valueAfter(column: Column, current: Table): string {
   const before = current.columns.get(column.name);
   if (before === undefined) return column.default === null ? "NULL" : defaultSql(column.default);

@@ -3,13 +3,11 @@ import { declaredIndexes, type IndexShape, indexName, indexSignature } from "../
 import type { PhysicalIndex } from "../physical/physical.js";
 import type { TableComparison } from "./table-comparison.js";
 
-/** What a plan does to the indexes of a table that stays in the schema. The indexes of `unique` are included. */
+/** What a plan does to the indexes of a table that stays in the schema, those of `unique` included. */
 export interface IndexChange {
-  /** Indexes made by CREATE INDEX that are dropped, because svc.schema.yaml no longer declares them. */
+  /** Indexes made by CREATE INDEX that svc.schema.yaml no longer declares. */
   readonly dropped: readonly PhysicalIndex[];
-  /**
-   * Indexes that svc.schema.yaml has never declared, and that are dropped because they cover a column which is dropped.
-   */
+  /** Indexes that svc.schema.yaml has never declared and that cover a column which is dropped. */
   readonly lost: readonly PhysicalIndex[];
   /** Indexes made by CREATE INDEX that stay as they are, names included. */
   readonly kept: readonly PhysicalIndex[];
@@ -20,13 +18,10 @@ export interface IndexChange {
 
 /** An index that the plan makes. */
 export interface CreatedIndex {
-  /**
-   * The name that the index gets in the database. It contains the names that its table and columns will have after
-   * renames.
-   */
+  /** It contains the names that the table and columns will have after renames. */
   readonly name: string;
   readonly shape: IndexShape;
-  /** Whether the table did not have the index before. False for an index that is only created again. */
+  /** False for an index that is only created again. */
   readonly isNew: boolean;
 }
 

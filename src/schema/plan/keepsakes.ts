@@ -2,10 +2,7 @@ import { collationsOf, ddlOf, type PhysicalColumn, rowidAlias } from "../physica
 import type { Keepsakes } from "./ddl.js";
 import type { TableComparison } from "./table-comparison.js";
 
-/**
- * The properties of a table in the database that stay when it is rebuilt, although svc.schema.yaml does not express
- * them.
- */
+/** What stays of a table in the database when it is rebuilt, although svc.schema.yaml does not express it. */
 export function keepsakes({ current, target, physical, keyChanged }: TableComparison): Keepsakes {
   const same = physical.columns.filter(
     ({ name }) =>
@@ -28,9 +25,9 @@ export function keepsakes({ current, target, physical, keyChanged }: TableCompar
 }
 
 /**
- * The SQL type with which a column stays declared when its table is rebuilt; null where it gets the usual one for its
- * type in svc.schema.yaml. If the rebuilt table is STRICT, only ANY is kept, where SQLite converts no values. If it is
- * not STRICT, every declared type is kept, except ANY of a table that was STRICT. That becomes the empty text, because
+ * The SQL type that a column keeps when its table is rebuilt; null if it gets the usual one for its type in
+ * svc.schema.yaml. If the rebuilt table is STRICT, only ANY is kept, for which SQLite converts no values. If it is not
+ * STRICT, every declared type is kept, except ANY of a table that was STRICT. That becomes the empty text, because
  * without STRICT, SQLite would convert the values of a column declared ANY, but not those of a column without a
  * declared type.
  */

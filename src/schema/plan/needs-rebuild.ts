@@ -5,8 +5,7 @@ import { ddlOf, type PhysicalIndex, type PhysicalTable, sameName } from "../phys
 import type { TableComparison } from "./table-comparison.js";
 
 /**
- * Whether the table has to be rebuilt (created anew, and its rows copied), because SQLite's ALTER TABLE cannot make the
- * change.
+ * Whether the table has to be created anew, and its rows copied, because SQLite's ALTER TABLE cannot make the change.
  */
 export function needsRebuild({
   target,
@@ -33,7 +32,7 @@ export function needsRebuild({
  * a default (SQLite, "ALTER TABLE ADD COLUMN").
  */
 function isAddable(column: Column, strict: boolean): boolean {
-  // SQLite 3.45 has a fault: where a STRICT table has rows, it takes a fractional default of a new NOT NULL real column
+  // SQLite 3.45 has a fault: if a STRICT table has rows, it takes a fractional default of a new NOT NULL real column
   // for NULL. So a STRICT table is rebuilt for each such column, whatever its default is.
   if (strict && column.type === "real" && column.notNull) return false;
   if (column.references !== null && column.default !== null) return false;

@@ -16,9 +16,9 @@ import { triedRenames } from "./tried-renames.js";
 
 /** The planned change of the database from the schema in force to a proposed schema. */
 export interface Plan {
-  /** The hash of the schema in force; `none` where no schema was ever applied. `applyChange` takes it as its `base`. */
+  /** The hash of the schema in force, or `noBase`. `applyChange` takes it as its `base`. */
   readonly base: string;
-  /** The version of the schema in force; 0 where no schema was ever applied. */
+  /** The version of the schema in force; 0 if no schema was ever applied. */
   readonly baseVersion: number;
   readonly text: string;
   /** SHA-256 of the proposed schema's text, in hex. */
@@ -32,12 +32,12 @@ export interface Plan {
   readonly migrations: PendingMigrations;
 }
 
-/** What `planChange` returns: a plan, or the problems of the proposed schema. */
+/** A plan, or the problems of the proposed schema. */
 export type PlanOutcome =
   | { readonly outcome: "planned"; readonly plan: Plan }
   | { readonly outcome: "invalid"; readonly problems: readonly Problem[] };
 
-/** The `base` of a plan where no schema was ever applied. */
+/** The `base` of a plan if no schema was ever applied. */
 export const noBase = "none";
 
 /** Plans the change to a proposed schema and counts what it would lose or break. The database stays as it is. */
@@ -81,10 +81,7 @@ export async function planChange(
   };
 }
 
-/**
- * Problems of adopted tables (in the database before, now taken into the schema) with texts that are not UTF-8: the
- * server cannot read such texts.
- */
+/** Adopted tables may have texts that are not UTF-8, which the server cannot read. */
 async function unreadableTexts(
   database: Database,
   tables: readonly Table[],
@@ -102,10 +99,7 @@ async function unreadableTexts(
   return problems;
 }
 
-/**
- * Problems of SQL expressions in svc.schema.yaml that this SQLite cannot evaluate. They are found by running a query
- * with each expression.
- */
+/** SQL expressions in svc.schema.yaml that this SQLite cannot evaluate, found by running a query with each. */
 async function unusableExpressions(database: Database, schema: Schema): Promise<readonly Problem[]> {
   const probes = fragmentProbes(schema);
   if ((await errorOf(database, probes)) === null) return [];
@@ -137,7 +131,7 @@ async function withCounts(database: Database, steps: readonly Step[]): Promise<P
   );
 }
 
-/** SHA-256 of the text in UTF-8, in lower-case hex. */
+/** Of the text in UTF-8, in lower-case hex. */
 export async function sha256Hex(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -10,8 +10,8 @@ import { destructive, destructiveIfAny, type Hazard, impossibleIfAny } from "./s
 import type { TableChange } from "./table-change.js";
 
 /**
- * The hazards of rebuilding a table, which are what the rebuild may lose or break: because its primary key changes,
- * because it becomes STRICT, or because it has features that svc.schema.yaml does not express.
+ * What a rebuild may lose or break: because the primary key changes, because the table becomes STRICT, or because it
+ * has features that svc.schema.yaml does not express.
  */
 export function rebuildHazards(change: TableChange, physical: Physical): Hazard[] {
   const { current, target } = change;

@@ -9,10 +9,10 @@ import { keepsakes } from "./keepsakes.js";
 import type { TableChange } from "./table-change.js";
 
 /**
- * The statements that rebuild a table (SQLite, "Making Other Kinds Of Table Schema Changes"): a new table is created
- * under a temporary name and gets the rows, the old table is dropped, and the new one takes its name. Foreign keys of
- * other tables refer to the table by its name and so stay valid. The table's indexes, and the triggers and views that
- * mention it, are created again as they were.
+ * Rebuilds a table (SQLite, "Making Other Kinds Of Table Schema Changes"): a new table is created under a temporary
+ * name and gets the rows, the old table is dropped, and the new one takes its name. Foreign keys of other tables refer
+ * to the table by its name and so stay valid. The table's indexes, and the triggers and views that mention it, are
+ * created again as they were.
  */
 export function rebuildStatements(change: TableChange, physical: Physical): string[] {
   const { current, target } = change;
@@ -32,10 +32,9 @@ export function rebuildStatements(change: TableChange, physical: Physical): stri
 }
 
 /**
- * The definition of a table, with foreign keys that refer to the table itself pointed at the temporary name, so that
- * the new table refers to itself and not to the old one. Otherwise DROP TABLE, which deletes the old table's rows,
- * would carry out ON DELETE CASCADE or SET NULL on the copied rows. When the new table is renamed at the end, SQLite
- * also changes the name in these foreign keys.
+ * Foreign keys of the new table to itself refer to the temporary name. Otherwise DROP TABLE, which deletes the old
+ * table's rows, would carry out ON DELETE CASCADE or SET NULL on the copied rows. When the new table is renamed at the
+ * end, SQLite also changes the name in these foreign keys.
  */
 function withOwnReferences(table: Table, temporary: string): Table {
   const columns = [...table.columns.values()].map((column) =>
@@ -61,8 +60,7 @@ function copyRows({ current, target, physical }: TableChange, kept: Keepsakes, t
 }
 
 /**
- * Statements that copy a table's AUTOINCREMENT counter to its successor, so that the number of a deleted row is never
- * given again.
+ * Copies a table's AUTOINCREMENT counter to its successor, so that the number of a deleted row is never given again.
  */
 function keepSequence(table: string, temporary: string): string[] {
   return [

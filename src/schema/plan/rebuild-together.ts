@@ -8,10 +8,10 @@ import { keepsakes } from "./keepsakes.js";
 import type { TableChange } from "./table-change.js";
 
 /**
- * Makes the statements that rebuild tables where foreign keys cannot be switched off (D1). There, dropping a table
- * carries out the ON DELETE actions of the foreign keys that refer to it, deferred or not. So `tables`, which include
- * all tables that refer to a rebuilt one, are copied aside and dropped (`setAside`), then created empty and filled
- * (`bringBack`). `defer_foreign_keys` has to be on. Tables that are dropped for good (`gone`) are not created again.
+ * Rebuilds tables if foreign keys cannot be switched off (D1). There, dropping a table carries out the ON DELETE
+ * actions of the foreign keys that refer to it, deferred or not. So `tables`, which include all tables that refer to a
+ * rebuilt one, are copied aside and dropped (`setAside`), then created empty and filled (`bringBack`).
+ * `defer_foreign_keys` has to be on. Tables that are dropped for good (`gone`) are not created again.
  */
 export function rebuildTogether(
   tables: readonly PhysicalTable[],
@@ -31,8 +31,7 @@ export function rebuildTogether(
   const setAside = [...dropBystanders(beside, tables), ...staying.map(copyAside), ...names.map(dropTable)];
   const bringBack = [
     ...successors.map(({ create }) => create),
-    // The unique indexes come before the rows: a row with a foreign key can be inserted only when the parent's unique
-    // index exists.
+    // A row with a foreign key can be inserted only when the parent's unique index exists.
     ...successors.flatMap(({ uniqueIndexes }) => uniqueIndexes),
     ...successors.map(({ fill }) => fill),
     ...staying.map(({ name }) => dropTable(asideName(name))),

@@ -8,14 +8,14 @@ import { sameName } from "../physical/physical.js";
 /** The renames that a plan carries out, as maps from the new names to the old ones. */
 export interface Renames {
   readonly tables: ReadonlyMap<string, TableName>;
-  /** For each table, by its new name: a map from the new names of its renamed columns to the old ones. */
+  /** By the new name of the table. */
   readonly columns: ReadonlyMap<string, ReadonlyMap<string, ColumnName>>;
 }
 
 /**
- * Finds the renames that a proposed schema asks for by `renamed_from`. A `renamed_from` counts if the schema in force
- * has the old name and not the new one, and the proposed schema does not have the old one. Any other is ignored: its
- * rename was carried out earlier.
+ * The renames that a proposed schema asks for by `renamed_from`. It counts if the schema in force has the old name and
+ * not the new one, and the proposed schema does not have the old one. Any other is ignored: its rename was carried out
+ * earlier.
  */
 export function findRenames(current: Schema, proposed: Schema): Renames {
   const tables = new Map<string, TableName>();
@@ -48,8 +48,8 @@ function renamed<T extends { name: string; renamedFrom: string | null }>(
 }
 
 /**
- * Problems of names in a proposed schema: two items that are renamed from the same name, and a name that differs from
- * one in force only in upper and lower case, without a `renamed_from`.
+ * Two items that are renamed from the same name, and a name that differs from one in force only in upper and lower
+ * case, without a `renamed_from`.
  */
 export function renameProblems(current: Schema, proposed: Schema, renames: Renames): Problem[] {
   const problems = namesProblems(current.tables, proposed.tables, renames.tables, "");
@@ -85,10 +85,7 @@ function namesProblems(
   return problems;
 }
 
-/**
- * The proposed schema with renamed tables and columns under their names in the schema in force, so that the two schemas
- * can be compared.
- */
+/** The proposed schema under the names of the schema in force, so that the two can be compared. */
 export function inOldNames(proposed: Schema, renames: Renames): Schema {
   const tables = [...proposed.tables.values()].map((table) => tableInOldNames(table, renames));
   return { ...proposed, tables: new Map(tables.map((table) => [table.name, table])) };

@@ -21,15 +21,15 @@ import { keepsakes } from "./keepsakes.js";
 import type { Step } from "./steps.js";
 import type { TableChange } from "./table-change.js";
 
-/** The steps of a plan for full-text indexes, and the server's own triggers that these steps leave in place. */
+/** The steps of a plan for full-text indexes, and the server's own triggers that they leave in place. */
 export interface SearchSteps {
   /**
-   * Steps that drop full-text indexes. They come before the other steps of the plan, because neither columns nor tables
-   * are changed while a full-text index depends on them.
+   * These steps drop full-text indexes. They come before the other steps, because neither columns nor tables are
+   * changed while a full-text index depends on them.
    */
   readonly dropped: readonly Step[];
   /**
-   * Steps that create full-text indexes. They come after all changes and renames of tables, and fill the indexes from
+   * These steps create full-text indexes. They come after all changes and renames of tables, and fill the indexes from
    * the rows as they are then.
    */
   readonly created: readonly Step[];
@@ -37,9 +37,8 @@ export interface SearchSteps {
 }
 
 /**
- * The steps that make the full-text indexes of the database match the proposed schema. An index is dropped and created
- * anew where its SQL would differ, or where its table is rebuilt. `changes` are the changes of the tables that stay in
- * the schema.
+ * Makes the full-text indexes match the proposed schema. An index is dropped and created anew if its SQL would differ,
+ * or if its table is rebuilt. `changes` are those of the tables that stay in the schema.
  */
 export function searchSteps(
   proposed: Schema,
@@ -100,10 +99,7 @@ function isThere(
   );
 }
 
-/**
- * What the SQL of a table's full-text index depends on, with the primary key that the table will have after the plan.
- * `change` is undefined where the table is new or adopted.
- */
+/** The table with the primary key that it will have after the plan. `change` is undefined if it is new or adopted. */
 function searchedOf(table: Table, change: TableChange | undefined, physical: Physical): Searched {
   const { name, search: columns, primaryKey } = table;
   const source = change?.physical ?? physicalTable(physical, name);
@@ -137,10 +133,7 @@ function searchedOf(table: Table, change: TableChange | undefined, physical: Phy
   };
 }
 
-/**
- * The affinity of a column in the database. A column declared ANY in a STRICT table converts no values, so it counts as
- * one with BLOB affinity.
- */
+/** A column declared ANY in a STRICT table converts no values, so it counts as one with BLOB affinity. */
 function affinityOf({ columns, strict }: PhysicalTable, column: string): Affinity {
   const declared = columns.find(({ name }) => name === column)?.declaredType ?? "";
   return strict && declared.toUpperCase() === "ANY" ? "blob" : affinity(declared);

@@ -3,11 +3,11 @@ import type { AssessedHazard, PlannedStep, StepKind } from "../../wire/plan.js";
 /** One change of the database's schema. A plan lists its steps in the order in which they are carried out. */
 export interface Step {
   readonly kind: StepKind;
-  /** What the step does, in one line for a person. */
+  /** In one line for a person. */
   readonly description: string;
   /**
-   * The SQL statements of the step, in the order in which they are carried out. None where nothing is left to do, such
-   * as for a table that is only adopted.
+   * In the order in which they are carried out. None if nothing is to be done, such as for a table that is only
+   * adopted.
    */
   readonly statements: readonly string[];
   readonly hazards: readonly Hazard[];
@@ -20,42 +20,40 @@ export interface Hazard {
   /** What the step would lose, or what keeps it from being done, for a person. */
   readonly reason: string;
   /**
-   * A query that returns one number: how many rows or values the hazard concerns, in the database as it is before the
-   * plan. Null where nothing is counted.
+   * A query for how many rows or values the hazard concerns, in the database before the plan. Null if nothing is
+   * counted.
    */
   readonly count: string | null;
-  /** Whether the hazard is left out where the query `count` returns zero. */
+  /** Whether the hazard is left out if the query `count` returns zero. */
   readonly onlyIfCounted: boolean;
 }
 
-/** The hazard of a step that always loses something. `count` is the query that tells how much, or null. */
+/** The step always loses something. `count` is the query for how much. */
 export function destructive(reason: string, count: string | null = null): Hazard {
   return { effect: "destructive", reason, count, onlyIfCounted: false };
 }
 
-/** The hazard of a step that loses something unless the query `count` returns zero. */
+/** The step loses something unless the query `count` returns zero. */
 export function destructiveIfAny(reason: string, count: string): Hazard {
   return { effect: "destructive", reason, count, onlyIfCounted: true };
 }
 
-/** The hazard of a step that cannot be carried out in any case. */
+/** The step cannot be carried out in any case. */
 export function impossible(reason: string): Hazard {
   return { effect: "impossible", reason, count: null, onlyIfCounted: false };
 }
 
-/** The hazard of a step that cannot be carried out unless the query `count` returns zero. */
+/** The step cannot be carried out unless the query `count` returns zero. */
 export function impossibleIfAny(reason: string, count: string): Hazard {
   return { effect: "impossible", reason, count, onlyIfCounted: true };
 }
 
-/** The queries that count what the steps' hazards concern, in the order in which `assess` takes their results. */
+/** In the order in which `assess` takes their results. */
 export function countQueries(steps: readonly Step[]): string[] {
   return steps.flatMap(({ hazards }) => hazards.flatMap(({ count }) => (count === null ? [] : [count])));
 }
 
-/**
- * The steps with the results of `countQueries` in their hazards. Hazards that vanish at a count of zero are left out.
- */
+/** Puts the results of `countQueries` into the hazards. Hazards that vanish at a count of zero are left out. */
 export function assess(steps: readonly Step[], counts: readonly number[]): PlannedStep[] {
   const remaining = [...counts];
   return steps.map(({ kind, description, statements, hazards }) => {

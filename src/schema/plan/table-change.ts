@@ -11,7 +11,7 @@ export interface TableChange extends TableComparison {
   readonly indexes: IndexChange;
 }
 
-/** The change of a table, made from its comparison once it is decided whether the table is rebuilt. */
+/** Made from the comparison once it is decided whether the table is rebuilt. */
 export function tableChange(comparison: TableComparison, rebuild: boolean): TableChange {
   return { ...comparison, rebuild, indexes: indexChange(comparison, rebuild) };
 }

@@ -10,16 +10,10 @@ import { sameColumn } from "./same-column.js";
 export interface TableComparison {
   readonly current: Table;
   readonly target: Table;
-  /**
-   * The proposed table under the names that it and its columns will have. `target` is the same table under the old
-   * names.
-   */
+  /** `target` under the names that it and its columns will have. */
   readonly named: Table;
   readonly physical: PhysicalTable;
-  /**
-   * For each index that the table has in the database its signature (`indexSignatures`), a text that is equal for
-   * indexes with the same effect.
-   */
+  /** From `indexSignatures`. */
   readonly signatures: ReadonlyMap<PhysicalIndex, string>;
   readonly added: readonly Column[];
   readonly dropped: readonly Column[];
@@ -30,10 +24,7 @@ export interface TableComparison {
   readonly unwanted: readonly PhysicalIndex[];
 }
 
-/**
- * Compares a table of the schema in force (`current`) with the proposed one, which is given under its names in force
- * (`target`) and under its new names (`named`).
- */
+/** `target` and `named` are the proposed table, under its names in force and under its new names. */
 export function compareTables(
   current: Table,
   target: Table,
@@ -59,10 +50,7 @@ export function compareTables(
   };
 }
 
-/**
- * The indexes and unique constraints in the database that the schema in force (`current`) declares for the table and
- * the proposed one (`target`) does not.
- */
+/** The indexes and unique constraints in the database that `current` declares and `target` does not. */
 function unwantedIndexes(
   current: Table,
   target: Table,

@@ -4,7 +4,7 @@ import { declaredIndexes, type IndexShape, indexName, indexSignature } from "../
 import { defaultSql } from "./ddl.js";
 import { sameDefault, sameReference } from "./same-column.js";
 
-/** Messages about how a table of the database (`there`) differs from the table of the same name in svc.schema.yaml. */
+/** How a table of the database (`there`) differs from the one of the same name in svc.schema.yaml, in messages. */
 export function tableDifferences(there: Table, declared: Table): string[] {
   const found: string[] = [];
   const say = (what: string, a: unknown, b: unknown) => {
@@ -13,8 +13,8 @@ export function tableDifferences(there: Table, declared: Table): string[] {
   say("name", there.name, declared.name);
   say("virtual", there.virtual, declared.virtual);
   say("strict", there.strict, declared.strict);
-  // If the name differs in case, or only one of the two tables is virtual or STRICT, that alone is reported. Reporting
-  // further differences would help nobody.
+  // If the name differs in case, or only one of the two tables is virtual or STRICT, reporting further differences
+  // would help nobody.
   if (found.length > 0) return found;
   if (!there.virtual) say("primary key", listOf(there.primaryKey), listOf(declared.primaryKey));
   for (const column of there.columns.values()) {
@@ -38,8 +38,8 @@ function columnDifferences(there: Column, declared: Column): string[] {
   };
   say("type", there.type === declared.type, there.type, declared.type);
   say("not_null", there.notNull === declared.notNull, there.notNull, declared.notNull);
-  // The default of a managed column, such as a version, is not compared. It is meant for rows that other programs
-  // insert, and these have done without it so far.
+  // The default of a managed column is not compared. It is meant for rows that other programs insert, and these have
+  // done without it so far.
   if (declared.managed === null)
     say("default", sameDefault(there, declared), defaultOf(there), defaultOf(declared));
   say("check", sameFragment(there.check, declared.check), there.check ?? "none", declared.check ?? "none");

@@ -40,7 +40,7 @@ function newTableIndexSteps(table: Table): Step[] {
 
 /**
  * The step that drops a table. It is impossible while something that the plan does not drop depends on the table.
- * `together` names tables that the plan has dropped already to rebuild them together; for such a table the step has no
+ * `together` names tables that the plan has dropped already to rebuild them together; for these the step has no
  * statement.
  */
 export function dropTableStep(
@@ -76,7 +76,7 @@ function refersTo(foreignKeys: readonly PhysicalForeignKey[], table: string): bo
   return foreignKeys.some(({ parent }) => sameName(parent, table));
 }
 
-/** The steps that rename tables and columns. A table is renamed before its columns. */
+/** A table is renamed before its columns. */
 export function renameSteps(renames: Renames, proposed: Schema, physical: Physical): Step[] {
   return [...proposed.tables.values()].flatMap((table) => {
     const old = renames.tables.get(table.name);
@@ -106,18 +106,15 @@ function renameTableStep(from: string, to: string, physical: Physical): Step {
 }
 
 /**
- * A rename that changes only upper and lower case takes two statements, with a temporary name between them, because
- * SQLite takes the new name to be in use by the old one.
+ * A rename that changes only upper and lower case goes through a temporary name, because SQLite takes the new name to
+ * be in use by the old one.
  */
 function renameStatements(from: string, to: string, rename: (from: string, to: string) => string): string[] {
   const between = `_rename_${to}`;
   return sameName(from, to) ? [rename(from, between), rename(between, to)] : [rename(from, to)];
 }
 
-/**
- * The table or view in the database that already has the new name of a table, as a phrase for messages; null where
- * there is none.
- */
+/** The table or view in the database that already has the new name, as a phrase for messages. */
 function takenBy(name: string, physical: Physical): string | null {
   if (physical.views.some((view) => sameName(view.name, name))) return `view ${name}`;
   return physical.tables.has(name.toLowerCase()) ? `table ${name}` : null;

@@ -3,10 +3,10 @@ import type { Physical } from "../physical/physical.js";
 import { impossible, type Step } from "./steps.js";
 
 /**
- * Tries the renames of a plan in a transaction that is always rolled back, and adds a hazard to the first rename that
- * the database refuses. SQLite also applies a rename to views and triggers, and refuses it where one of these mentions
- * something that does not exist; only trying shows where. Before the renames, the trial drops the triggers that the
- * plan drops, and creates its new tables.
+ * Tries the renames of a plan in a transaction that is always rolled back, and adds a hazard to the first one that the
+ * database refuses. SQLite also applies a rename to views and triggers, and refuses it if one of these mentions
+ * something that does not exist; only trying shows that. Before the renames, the trial drops the triggers that the plan
+ * drops, and creates its new tables.
  */
 export async function triedRenames(
   database: Database,
@@ -35,8 +35,8 @@ function isRename({ kind }: Step): boolean {
 }
 
 /**
- * A text that is not a JSON path. The last statement of the trial uses it as a path and so fails on purpose, which
- * rolls the transaction back. An error whose message contains this text means that all renames have worked.
+ * The last statement of the trial uses this text as a JSON path, which it is not, and so fails on purpose: that rolls
+ * the transaction back. An error whose message contains it means that all renames have worked.
  */
 const takenBack = "nothing was renamed";
 

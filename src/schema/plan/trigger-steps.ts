@@ -10,26 +10,26 @@ import { impossible, type Step } from "./steps.js";
 /** The steps for the triggers that svc.schema.yaml declares. */
 export interface TriggerSteps {
   /**
-   * Steps that drop triggers. They come before the changes of tables, so that a trigger which is dropped or replaced
+   * These steps drop triggers. They come before the changes of tables, so that a trigger which is dropped or replaced
    * does not interfere with them.
    */
   readonly dropped: readonly Step[];
   /**
-   * Steps that create triggers. They come after renames, because svc.schema.yaml uses the new names, and before the
+   * These steps create triggers. They come after renames, because svc.schema.yaml uses the new names, and before the
    * steps that create the server's own triggers.
    */
   readonly created: readonly Step[];
-  /** The new names of the tables for which `created` has a step. */
+  /** The tables for which `created` has a step, by their new names. */
   readonly tables: ReadonlySet<string>;
   /** The database without the triggers that `dropped` drops, which is how the other steps of the plan find it. */
   readonly physical: Physical;
 }
 
 /**
- * The steps that make the triggers of the database match those that the proposed schema declares. A trigger that is
- * there as declared stays; where its table is rebuilt, the rebuild creates it again. A trigger that mentions a renamed
- * table or column is created anew from svc.schema.yaml, which has the new names. Triggers that svc.schema.yaml has
- * never declared are left alone.
+ * Makes the triggers of the database match those that the proposed schema declares. A trigger that is there as declared
+ * stays; if its table is rebuilt, the rebuild creates it again. A trigger that mentions a renamed table or column is
+ * created anew from svc.schema.yaml, which has the new names. Triggers that svc.schema.yaml has never declared are left
+ * alone.
  */
 export function triggerSteps(
   before: Schema,
@@ -84,18 +84,15 @@ export function triggerSteps(
   };
 }
 
-/**
- * The statements that create a trigger and then make SQLite compile it. The second fails where the trigger cannot be
- * compiled.
- */
+/** Creates a trigger and makes SQLite compile it, which fails if it cannot be compiled. */
 export function triggerStatements(table: Table, name: string, text: string): readonly string[] {
   return [createTrigger(name, text), compiled(table, text)];
 }
 
 /**
- * A statement that changes no row, but makes SQLite compile the trigger. It fails where, for example, the trigger names
- * a column that does not exist. CREATE TRIGGER does not check that: SQLite looks for the columns only when a statement
- * may fire the trigger.
+ * Changes no row, but makes SQLite compile the trigger. It fails if, for example, the trigger names a column that does
+ * not exist. CREATE TRIGGER does not check that: SQLite looks for the columns only when a statement may fire the
+ * trigger.
  */
 function compiled(table: Table, text: string): string {
   const { event, of } = parseTriggerText(text) as TriggerText;

@@ -6,24 +6,23 @@ import { dropTrigger } from "./ddl.js";
 import type { Step } from "./steps.js";
 
 /**
- * The steps of a plan for the triggers that give rows their versions, and the server's own triggers that these steps
- * leave in place.
+ * The steps of a plan for the triggers that give rows their versions, and the server's own triggers that they leave in
+ * place.
  */
 export interface VersionSteps {
-  /** Steps that drop triggers which give rows their versions. They come before the changes of tables. */
+  /** These steps drop triggers. They come before the changes of tables. */
   readonly dropped: readonly Step[];
   /**
-   * Steps that create triggers which give rows their versions. They come after renames, and before the steps that
-   * create the triggers of the log of changes: SQLite runs the trigger that was created last first, and the log's
-   * triggers have to run first.
+   * These steps create triggers. They come after renames, and before the steps that create the triggers of the log of
+   * changes: SQLite runs the trigger that was created last first, and the log's triggers have to run first.
    */
   readonly created: readonly Step[];
-  /** The names of the tables for which `created` has a step. */
+  /** The tables for which `created` has a step. */
   readonly tables: ReadonlySet<string>;
   readonly staying: readonly PhysicalTrigger[];
 }
 
-/** The steps that make the triggers which give rows their versions match the proposed schema. */
+/** Makes the triggers which give rows their versions match the proposed schema. */
 export function versionSteps(proposed: Schema, ownTriggers: readonly PhysicalTrigger[]): VersionSteps {
   const wanted = [...proposed.tables.values()].flatMap((table) => {
     const version = versionColumn(table);

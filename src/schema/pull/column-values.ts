@@ -3,10 +3,7 @@ import { type ColumnValues, exactIntegerMax } from "../../sqlite/column-type.js"
 import { quoteName } from "../../sqlite/sql-tokens.js";
 import type { PhysicalTable } from "../physical/physical.js";
 
-/**
- * Counts how many values of each kind (integers, texts, JSON texts and so on) each of the given columns of a table
- * holds, in one pass over the table. The result is by column name.
- */
+/** Counts how many values of each kind each of the given columns holds, in one pass over the table. */
 export async function columnValues(
   database: Database,
   table: PhysicalTable,
@@ -24,8 +21,8 @@ export async function columnValues(
 
 function conditions(column: string): string[] {
   const is = (type: string) => `typeof(${column}) = '${type}'`;
-  // The column may have a collation that this database engine does not have. COLLATE BINARY is used in its place,
-  // because comparing would fail otherwise.
+  // The column may have a collation that this database engine does not have: comparing would fail without COLLATE
+  // BINARY.
   const binary = `(${column} COLLATE BINARY)`;
   return [
     is("integer"),

@@ -41,16 +41,13 @@ export interface PullNotes {
   readonly choices: readonly string[];
   /** Columns for which the server does not accept every value of their type. */
   readonly narrowed: readonly string[];
-  /**
-   * What this database engine cannot do with tables, because it lacks functions or collations, or because other tables
-   * are missing.
-   */
+  /** What this database engine cannot do with tables, because functions, collations or other tables are missing. */
   readonly limited: readonly string[];
 }
 
 /**
- * Describes an existing database as svc.schema.yaml can express it (docs/guides/existing-database.md). Throws where
- * names or statements in the database's own schema are not UTF-8.
+ * Describes an existing database (docs/guides/existing-database.md). Throws if names or statements in the database's
+ * own schema are not UTF-8.
  */
 export async function introspect(database: Database): Promise<Introspection> {
   const utf8 = await storesUtf8(database);
@@ -90,8 +87,8 @@ export async function introspect(database: Database): Promise<Introspection> {
 }
 
 /**
- * Why a table is left out of svc.schema.yaml before its columns are looked at: this database engine cannot read it, or
- * one of its foreign keys leads to a table that is left out for the same reason. Null where neither is so.
+ * Why a table is left out before its columns are looked at: this database engine cannot read it, or one of its foreign
+ * keys leads to a table that is left out for the same reason.
  */
 function unreadable(
   table: PhysicalTable,
@@ -142,7 +139,7 @@ async function introspectTable(
     const found = values.get(column.name);
     const guess = found === undefined ? null : guessType(column.declaredType, found);
     if (guess === null) return { type: typeOfDeclaration(column.declaredType), note: null };
-    // A json column cannot be part of a primary key, so a column of the key that would be json becomes text.
+    // A json column cannot be part of a primary key.
     return guess.type === "json" && column.keyPosition > 0 ? { type: "text", note: null } : guess;
   };
   const model = tableModel(table, physical, (column) => guessOf(column).type);
@@ -159,8 +156,8 @@ async function introspectTable(
 }
 
 /**
- * A note for a person on a column whose SQL type makes SQLite turn texts that read as numbers into numbers, so that the
- * column does not accept all texts (docs/guides/existing-database.md). Null for other columns.
+ * A note on a column whose SQL type makes SQLite turn texts that read as numbers into numbers, so that it does not
+ * accept all texts (docs/guides/existing-database.md).
  */
 function numericTextNote({ strict }: PhysicalTable, { declaredType }: PhysicalColumn, type: ColumnType) {
   if (strict || !makesNumbers(affinity(declaredType))) return null;
@@ -170,9 +167,8 @@ function numericTextNote({ strict }: PhysicalTable, { declaredType }: PhysicalCo
 }
 
 /**
- * Returns pulled tables without the references that svc.schema.yaml cannot have: references to a table or a column that
- * is not in the file, to a column that is not unique, or to a column of another type in a STRICT table. Each of them is
- * added to the features that svc.schema.yaml cannot express.
+ * Takes out the references that svc.schema.yaml cannot have: to a table or a column that is not in the file, to a
+ * column that is not unique, or to a column of another type in a STRICT table. Each becomes an unmodelled feature.
  */
 function withSoundReferences(models: readonly TableModel[]): TableModel[] {
   const tables = new Map<string, Table>(models.map(({ table }) => [table.name, table]));

@@ -4,16 +4,16 @@ import { parseSchema } from "../../project/parse-schema.js";
 import { introspect, type PullNotes } from "./introspect.js";
 import { schemaYaml } from "./schema-yaml.js";
 
-/** What `pullSchema` returns: a svc.schema.yaml that was made from an existing database, and notes on it. */
+/** A svc.schema.yaml that was made from an existing database, and notes on it. */
 export interface Pulled {
-  /** The text of the pulled svc.schema.yaml, with the notes as comments. */
+  /** With the notes as comments. */
   readonly text: string;
   readonly notes: PullNotes;
 }
 
 /**
- * Makes the text of svc.schema.yaml for a database that already has tables (docs/guides/existing-database.md). The
- * database stays as it is. Throws ProblemsError where the text would not be valid.
+ * Makes svc.schema.yaml for a database that already has tables (docs/guides/existing-database.md). The database stays
+ * as it is. Throws ProblemsError if the text would not be valid.
  */
 export async function pullSchema(database: Database): Promise<Pulled> {
   const { schema, notes } = await introspect(database);
@@ -23,13 +23,13 @@ export async function pullSchema(database: Database): Promise<Pulled> {
   return { text, notes };
 }
 
-/** Notes of one kind on a pulled schema, under the heading with which they are shown. */
+/** Notes of one kind, under the heading with which they are shown. */
 interface NoteSection {
   readonly heading: string;
   readonly lines: readonly string[];
 }
 
-/** The notes on a pulled schema by kind, without kinds that have none, in the order in which they are shown. */
+/** The notes by kind, without kinds that have none, in the order in which they are shown. */
 export function noteSections({ leftOut, kept, choices, narrowed, limited }: PullNotes): NoteSection[] {
   return [
     { heading: "left out", lines: leftOut },

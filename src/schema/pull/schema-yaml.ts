@@ -1,8 +1,7 @@
 import type { Column, ColumnDefault, Index, Reference, Schema, Table } from "../../project/model.js";
 
 /**
- * The text of svc.schema.yaml for the tables of a schema, laid out as a person would write it. `comments` stand at its
- * top, as comments of YAML.
+ * The text of svc.schema.yaml, laid out as a person would write it. `comments` stand at its top, as comments of YAML.
  */
 export function schemaYaml(schema: Schema, comments: readonly string[] = []): string {
   const head = comments.flatMap((comment) => comment.split(/\r\n|[\r\n\u0085\u2028\u2029]/)).map(commentLine);
@@ -10,7 +9,7 @@ export function schemaYaml(schema: Schema, comments: readonly string[] = []): st
   return [...(head.length > 0 ? [`${head.join("\n")}\n`] : []), ...tables].join("\n");
 }
 
-/** A line of text as a comment of YAML. Control characters, which YAML does not allow, become question marks. */
+/** YAML does not allow control characters: they become question marks. */
 function commentLine(comment: string): string {
   return `# ${comment}`.trimEnd().replaceAll(/[\p{Cc}\ufeff\ufffe\uffff]/gu, "?");
 }
@@ -45,10 +44,7 @@ function triggersText({ triggers }: Table): string | null {
   return lines.length === 0 ? null : `\n${lines.join("\n")}`;
 }
 
-/**
- * How long a table keeps history, as `history:` in svc.schema.yaml takes it, such as `30d` or `forever`; null where the
- * table keeps none.
- */
+/** As `history:` in svc.schema.yaml takes it, such as `30d` or `forever`. */
 export function historyText(days: number | null): string | null {
   if (days === null) return null;
   return days === Number.POSITIVE_INFINITY ? "forever" : `${days}d`;
@@ -82,10 +78,7 @@ function defaultText(value: ColumnDefault): string {
   return typeof value.value === "string" ? scalar(value.value) : String(value.value);
 }
 
-/**
- * The value of a column's `references:` in svc.schema.yaml. The parent's column is left out where it is the parent's
- * primary key.
- */
+/** The parent's column is left out if it is the parent's primary key. */
 function referenceText({ table, column, onDelete }: Reference, schema: Schema): string {
   const usual = table === "$users" ? "id" : schema.tables.get(table)?.primaryKey.join();
   return map([
@@ -113,8 +106,7 @@ function list(items: readonly string[]): string {
 }
 
 /**
- * A text as a YAML scalar: plain where YAML reads it back as the same text, else in double quotes, whose escapes are
- * those of JSON.
+ * A YAML scalar: plain if YAML reads it back as the same text, else in double quotes, whose escapes are those of JSON.
  */
 function scalar(text: string): string {
   const plain = /^[A-Za-z][A-Za-z0-9_]*$/.test(text) && !/^(null|true|false)$/i.test(text);

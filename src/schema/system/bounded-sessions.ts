@@ -1,8 +1,9 @@
 /**
  * Migration of release 0.2.0: how many rows a session has, and what a refresh costs, no longer grows with the session's
  * age. A row of `_sessions` now has the time of the latest refresh and a hash of what all refresh tokens of the session
- * have in common (`familyOf` in `src/auth/sessions/refresh-rotation.ts`). Refresh tokens get a number, `generation`, from 1 on.
- * Tokens from before have 0 and are kept until they expire. Users and API keys get a column that tells who made them.
+ * have in common (`familyOf` in `src/auth/sessions/refresh-rotation.ts`). Refresh tokens get a number, `generation`,
+ * from 1 on; those from before have 0 and are kept until they expire. Users and API keys get a column that says who
+ * made them.
  */
 export const boundedSessions: readonly string[] = [
   "ALTER TABLE _sessions ADD COLUMN latest_at INTEGER NOT NULL DEFAULT 0",

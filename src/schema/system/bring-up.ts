@@ -16,17 +16,14 @@ export interface PendingMigrations {
   readonly outcome: "pending";
   /** How many migrations the database has had. */
   readonly version: number;
-  /** The migrations that are due, in the order in which they are carried out. */
+  /** In the order in which they are carried out. */
   readonly due: readonly SystemMigration[];
 }
 
-/**
- * The pending migrations of the server's own tables, or the problem that a later release of the server has migrated the
- * database.
- */
+/** `later_release`: a later release of the server has migrated the database. */
 export type Pending = PendingMigrations | { readonly outcome: "later_release"; readonly problem: Problem };
 
-/** Finds out which migrations are pending, without carrying any out. Only tests pass other `migrations`. */
+/** Only tests pass other `migrations`. */
 export async function pendingMigrations(
   database: Database,
   migrations: readonly SystemMigration[] = systemMigrations,
@@ -39,9 +36,8 @@ export async function pendingMigrations(
 }
 
 /**
- * The statements that carry out pending migrations, to be run in one transaction; none where nothing is due. The row
- * that records a migration is inserted before the migration's statements run. If another process carries out the same
- * migration meanwhile, the row's key exists already and the transaction fails.
+ * To be run in one transaction. The row that records a migration is inserted before the migration's statements run. If
+ * another process carries out the same migration meanwhile, the row's key exists already and the transaction fails.
  */
 export function migrationStatements(
   { version, due }: PendingMigrations,
@@ -56,8 +52,8 @@ export function migrationStatements(
 }
 
 /**
- * Carries out pending migrations of the server's own tables. Returns null, or the problem that a later release of the
- * server has migrated the database, which is then left as it is.
+ * Carries out pending migrations. Returns the problem if a later release of the server has migrated the database, which
+ * is then left as it is.
  */
 export async function bringUpSystemTables(
   database: Database,
@@ -78,9 +74,9 @@ export async function bringUpSystemTables(
 }
 
 /**
- * Wraps a database so that it carries out pending migrations of the server's own tables before its first use. It is
- * meant for a Worker, which runs nothing at start. A database that was never set up stays empty. Where a later release
- * has migrated the database, each use throws UnavailableError. Only tests pass other `migrations`.
+ * Wraps a database so that it carries out pending migrations before its first use, for a Worker, which runs nothing at
+ * start. A database that was never set up stays empty. If a later release has migrated the database, each use throws
+ * UnavailableError. Only tests pass other `migrations`.
  */
 export function broughtUpFirst(
   database: Database,
@@ -88,8 +84,8 @@ export function broughtUpFirst(
   now: () => number,
   migrations: readonly SystemMigration[] = systemMigrations,
 ): Database {
-  // This is a flag and not a promise. The request that began to carry out migrations may be cancelled, and other
-  // requests would wait for its promise forever.
+  // A flag and not a promise: the request that began to carry out migrations may be cancelled, and other requests would
+  // wait for its promise forever.
   let isUp = false;
   const ready = async (): Promise<void> => {
     if (isUp) return;
@@ -122,8 +118,8 @@ export function broughtUpFirst(
 }
 
 /**
- * Whether another process has carried out migrations of the server's own tables since `pendingMigrations` was asked. If
- * so, migrations that have failed are worth another try; if not, they would fail in the same way.
+ * Whether another process has carried out migrations since `pendingMigrations` was asked. If so, migrations that have
+ * failed are worth another try; if not, they would fail in the same way.
  */
 export async function hasMoved(
   database: Database,

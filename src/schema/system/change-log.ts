@@ -1,9 +1,8 @@
 /**
  * Migration of release 0.2.0: the tables of the log of changes (docs/change-log.md). `_changes` has no constraints:
- * where a statement says OR IGNORE, SQLite would silently leave out a log entry that breaks one. The newest entry is
- * never deleted, so that no number is used twice. `_transactions.seq` is the number of a transaction's newest entry,
- * NULL while the transaction is open. `_history` says for each table that keeps history from which entry on its log is
- * complete.
+ * with OR IGNORE, SQLite would silently leave out a log entry that breaks one. The newest entry is never deleted, so
+ * that no number is used twice. `_transactions.seq` is the number of a transaction's newest entry, NULL while the
+ * transaction is open. `_history` says for each table that keeps history from which entry on its log is complete.
  */
 export const changeLog: readonly string[] = [
   `CREATE TABLE _changes (

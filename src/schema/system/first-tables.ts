@@ -1,8 +1,7 @@
 /**
  * The server's own tables as release 0.1.0 created them. That release recorded no migrations, so the tables may exist
  * already: hence `IF NOT EXISTS`. The tables are never exposed through /api. Times are milliseconds since the epoch, or
- * ISO 8601 text in UTC where they are shown; hashes and sealed (encrypted) values are base64url. Later releases change
- * the tables by migrations of their own.
+ * ISO 8601 text in UTC where they are shown; hashes and sealed values are base64url.
  */
 export const firstTables: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS _schema (
@@ -136,9 +135,8 @@ export const firstTables: readonly string[] = [
   ) STRICT`,
   "CREATE INDEX IF NOT EXISTS _outbox_next_attempt_at ON _outbox (next_attempt_at)",
 
-  // Each row of `_usage_entries` holds the receipts (counts of what a request has read and written) of one request or,
-  // from a server on Node, mostly of many, as a JSON array of `receiptValues`, because a row for each receipt would
-  // cost many times as much.
+  // A row of `_usage_entries` holds the receipts of one request or, from a server on Node, mostly of many, as a JSON
+  // array of `receiptValues`: a row for each receipt would cost many times as much.
   `CREATE TABLE IF NOT EXISTS _usage_entries (
     day TEXT NOT NULL,
     id TEXT NOT NULL,

@@ -9,22 +9,19 @@ import { writesTogether } from "./writes-together.js";
 
 /** A change of the server's own tables. Once released, it is never edited. */
 export interface SystemMigration {
-  /** The release of the server that introduced the migration. */
+  /** The release that introduced the migration. */
   readonly release: string;
   /**
-   * The SQL statements of the migration in order. They run in one transaction with the other migrations that are due.
-   * Foreign keys are enforced, and on D1 cannot be switched off, so a table that others refer to must not be dropped
-   * and created again. To change the CHECK of a column, a migration adds a new column, copies the values, and gives it
-   * the old one's name (`ALTER TABLE … ADD COLUMN`, `UPDATE`, `DROP COLUMN`, `RENAME COLUMN`). It drops indexes on the
-   * column before that, and creates them again afterwards.
+   * In order; they run in one transaction with the other migrations that are due. Foreign keys are enforced, and on D1
+   * cannot be switched off, so a table that others refer to must not be dropped and created again. To change the CHECK
+   * of a column, a migration adds a new column, copies the values, and gives it the old one's name (`ALTER TABLE … ADD
+   * COLUMN`, `UPDATE`, `DROP COLUMN`, `RENAME COLUMN`). It drops indexes on the column before that, and creates them
+   * again afterwards.
    */
   readonly statements: readonly string[];
 }
 
-/**
- * All migrations of the server's own tables in the order in which they are carried out. A database's version is how
- * many of them it has had.
- */
+/** In the order in which they are carried out. A database's version is how many of them it has had. */
 export const systemMigrations: readonly SystemMigration[] = [
   { release: "0.1.0", statements: firstTables },
   { release: "0.2.0", statements: boundedSessions },

@@ -1,6 +1,6 @@
 /**
- * Migration of release 0.2.0: the server keeps for a while what became of each mail (`_past_mails`; `src/auth/accounts/purge.ts`
- * deletes the old rows), and why a mail that still waits could not be delivered (`_outbox.last_error`).
+ * Migration of release 0.2.0: the server keeps for a while what became of each mail (`_past_mails`), and why a mail
+ * that still waits could not be delivered (`_outbox.last_error`). `src/auth/accounts/purge.ts` deletes old rows.
  */
 export const pastMails: readonly string[] = [
   "ALTER TABLE _outbox ADD COLUMN last_error TEXT",

@@ -1,9 +1,9 @@
 /**
  * Migration of release 0.2.0: tables for writes that belong together. `_staged` holds values that later statements of
  * the same transaction use; each transaction leaves it empty. `_idempotency` holds the answers to requests with an
- * `Idempotency-Key`: `name` is made of this key, the caller and the request, and `hash` is the hash of the request's
- * body. `_push_clients` holds the number of the last mutation of each client that pushes mutations. `_push_results`
- * holds what became of its latest ones. In both, `client` is made of the caller and the client's name.
+ * `Idempotency-Key`: `name` is made of this key, the caller and the request, and `hash` is that of the body.
+ * `_push_clients` holds the number of the last mutation of each client that pushes, and `_push_results` what became of
+ * its latest ones. In both, `client` is made of the caller and the client's name.
  */
 export const writesTogether: readonly string[] = [
   "CREATE TABLE _staged (name TEXT PRIMARY KEY, value ANY, short TEXT) STRICT, WITHOUT ROWID",
