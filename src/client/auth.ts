@@ -7,13 +7,13 @@ import type { Listener, Sessions } from "./session.js";
 import type { SessionStorage } from "./surroundings.js";
 import type { Call, Send } from "./transport.js";
 
-/** The email address and password with which a user registers or signs in. */
+/** What a user registers or signs in with. */
 export interface Credentials {
   readonly email: string;
   readonly password: string;
 }
 
-/** The answer of `POST /auth/register` where addresses have to be confirmed first: there is no session yet. */
+/** The answer of `POST /auth/register` if addresses have to be confirmed first: there is no session yet. */
 export interface VerificationRequired {
   readonly verification_required: true;
   readonly user: TokenUser;
@@ -40,23 +40,20 @@ export class Auth {
     this.oauth = new OAuth(send, (open) => authorized.signIn(open), tabStorage, key);
   }
 
-  /** The user who is signed in, as far as this device knows; null where nobody is. Sends no request. */
+  /** The user who is signed in, as far as this device knows; null if nobody is. Sends no request. */
   async user(): Promise<TokenUser | null> {
     return (await this.#sessions.load())?.user ?? null;
   }
 
   /**
-   * Calls `listener` when somebody signs in or out, in this tab or, with a shared storage, in another one. Returns a
-   * function that ends this. It is not called for a session that exists already: see `user`.
+   * Calls `listener` when somebody signs in or out in this tab or, with a shared storage, in another one. It is not
+   * called for a session that exists already: see `user`. Returns a function that ends this.
    */
   onChange(listener: Listener): () => void {
     return this.#sessions.listen(listener);
   }
 
-  /**
-   * Registers a user and signs in. Where the address has to be confirmed first, it returns VerificationRequired
-   * instead.
-   */
+  /** Registers a user and signs in. Returns VerificationRequired instead if the address has to be confirmed first. */
   register({ email, password }: Credentials): Promise<TokenUser | VerificationRequired> {
     return this.#authorized.alone(async () => {
       const body = { email, password };
@@ -70,8 +67,8 @@ export class Auth {
   }
 
   /**
-   * Ends the session on the server and then here. If the server cannot be reached it throws and the session stays,
-   * because the refresh token would otherwise remain valid on the server.
+   * Ends the session on the server and then here. Throws if the server cannot be reached: the session then stays,
+   * because its refresh token would remain valid on the server.
    */
   logout(): Promise<void> {
     return this.#authorized.signOut(async (session) => {
@@ -79,16 +76,13 @@ export class Auth {
       try {
         await this.#post("/auth/logout", this.#authorized.refreshBody(session));
       } catch (error) {
-        // If the server refuses the refresh token, the session has already ended there, so that is no failure.
+        // If the server refuses the refresh token, the session has already ended there.
         if (!isRejectedToken(error)) throw error;
       }
     });
   }
 
-  /**
-   * Renews the session's tokens now, and returns its user; null where nobody is signed in any more. Usually not needed,
-   * because calls renew them by themselves.
-   */
+  /** Renews the session's tokens now; null if nobody is signed in any more. Usually not needed: calls renew them. */
   async refresh(): Promise<TokenUser | null> {
     const session = await this.#sessions.load();
     if (session === null) return null;
@@ -99,23 +93,17 @@ export class Auth {
     return (await this.#as<{ readonly user: User }>("GET", "/auth/me")).user;
   }
 
-  /** The sessions of the user that have not ended. The one that was used last comes first. */
+  /** The user's sessions that have not ended, the last used first. */
   sessions(): Promise<readonly UserSession[]> {
     return this.#as("GET", "/auth/sessions");
   }
 
-  /**
-   * Ends the session with this id on the server. To end the session of this device, use `logout`, which also forgets it
-   * here.
-   */
+  /** Ends the session with this id on the server. For this device's use `logout`, which also forgets it here. */
   async endSession(id: string): Promise<void> {
     await this.#as("DELETE", `/auth/sessions/${encodeURIComponent(id)}`);
   }
 
-  /**
-   * Changes the user's password. Ends every session of the user, this one included: sign in again with the new
-   * password.
-   */
+  /** Changes the password. Ends every session of the user, this one included: sign in again with the new one. */
   async changePassword(body: {
     readonly current_password: string;
     readonly password: string;
@@ -124,8 +112,8 @@ export class Auth {
   }
 
   /**
-   * Has a link mailed to `email`, which is to be the user's new address. Returns for how many seconds the link is
-   * valid. Takes the user's password; a user who has none must have signed in within the last five minutes.
+   * Mails a link to `email`, which is to be the user's new address, and returns for how many seconds it is valid. Takes
+   * the user's password; a user without one must have signed in within the last five minutes.
    */
   async changeEmail(body: { readonly email: string; readonly password?: string }): Promise<number> {
     type Accepted = { readonly verification_expires_in: number };
@@ -133,9 +121,9 @@ export class Auth {
   }
 
   /**
-   * Changes the user's email address with the `token` of the link that `changeEmail` had mailed. Of the user's sessions
-   * only the one that called `changeEmail` stays. If that is the session of this device, its tokens are renewed,
-   * because they name the old address.
+   * Changes the user's email address with the `token` of the link from `changeEmail`. Of the user's sessions only the
+   * one that called `changeEmail` stays. If that is this device's, its tokens are renewed, because they name the old
+   * address.
    */
   async confirmEmailChange(token: string): Promise<void> {
     await this.#post("/auth/email/confirm", { token });
@@ -143,9 +131,9 @@ export class Auth {
   }
 
   /**
-   * Deletes the account of the signed-in user. Takes the user's password; a user who has none must have signed in
-   * within the last five minutes. Throws SvcError with status 409 where rows that refer to the user forbid it, and for
-   * the last administrator who can sign in: the account then stays.
+   * Deletes the user's account. Takes the user's password; a user without one must have signed in within the last five
+   * minutes. Throws SvcError with status 409 if rows that refer to the user forbid it, and for the last administrator
+   * who can sign in: the account then stays.
    */
   async deleteAccount(body: { readonly password?: string } = {}): Promise<void> {
     await this.#ends({ method: "DELETE", path: "/auth/me", body });
@@ -169,10 +157,7 @@ export class Auth {
     await this.#post("/auth/password-reset/request", { email });
   }
 
-  /**
-   * Sets a new password with the `token` of the mailed link. Every session of the user ends, and nobody is signed in by
-   * it.
-   */
+  /** Sets a new password with the `token` of the mailed link. Ends every session of the user, and opens none. */
   async confirmPasswordReset(body: { readonly token: string; readonly password: string }): Promise<void> {
     await this.#post("/auth/password-reset/confirm", body);
   }
@@ -181,10 +166,9 @@ export class Auth {
     return this.#authorized.signIn(() => this.#post(path, body));
   }
 
-  /** Sends a call that ends the session on the server if it succeeds, and then forgets the session here. */
+  /** Forgets the session here once the call has ended it on the server. */
   async #ends(call: Call): Promise<void> {
-    // `me` is called first because it renews the session if necessary: while `signOut` runs, the session is locked and
-    // cannot be renewed.
+    // `me` renews the session if necessary. While `signOut` runs, the session is locked and cannot be renewed.
     await this.me();
     await this.#authorized.signOut((session) => this.#send(withSession(call, session)));
   }

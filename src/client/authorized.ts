@@ -7,8 +7,8 @@ import type { SessionStorage, Surroundings } from "./surroundings.js";
 import type { Answer, Call, Send } from "./transport.js";
 
 /**
- * The `data` of a response by which the server opens or renews a session (`docs/reference/auth.md#token-responses`).
- * The tokens are missing where the server sends them only as cookies (`auth.cookie_tokens_in_body = false`).
+ * The `data` of a response that opens or renews a session (`docs/reference/auth.md#token-responses`). The tokens are
+ * missing if the server sends them only as cookies (`auth.cookie_tokens_in_body = false`).
  */
 export interface TokenResponse {
   readonly user: TokenUser;
@@ -18,19 +18,16 @@ export interface TokenResponse {
   readonly expires_in: number;
 }
 
-/** What an `Authorized`, which sends requests as the signed-in user, is made of. */
+/** What an `Authorized` is made of. */
 export interface AuthorizedOptions {
   readonly send: Send;
   readonly sessions: Sessions;
   readonly storage: SessionStorage;
-  /** The name of the lock that is held while the session changes. It is the same in all tabs. */
+  /** The name of the lock that is held while the session changes, the same in all tabs. */
   readonly lockName: string;
   readonly cookies: boolean;
   readonly apiKey: string | null;
-  /**
-   * For how long the server accepts a refresh of the same tokens again, in milliseconds: its setting
-   * `auth.refresh_token_rotation_grace_secs`.
-   */
+  /** How long the server accepts a refresh of the same tokens again: `auth.refresh_token_rotation_grace_secs`. */
   readonly graceMs: number;
   readonly surroundings: Surroundings;
 }
@@ -39,10 +36,7 @@ export interface AuthorizedOptions {
 const earlyMs = 5_000;
 const storedLateMs = 200;
 
-/**
- * Sends requests with the API key or the session's access token, and renews the session when needed. Only this class
- * opens, renews or ends the session of the client.
- */
+/** Sends requests with the API key or the session's access token. Only this class opens, renews or ends the session. */
 export class Authorized {
   readonly #options: AuthorizedOptions;
   #refreshing: { readonly stamp: string | undefined; readonly done: Promise<Known> } | null = null;
@@ -52,10 +46,9 @@ export class Authorized {
   }
 
   /**
-   * Sends a call with the API key or the session's access token, by `send`. After a 401 to an access token it renews
-   * the session and sends the call once more; that is safe for writes too, because a call that is answered with 401 has
-   * changed nothing. If the session is over or now belongs to another user, the call is not sent again, and the 401 is
-   * thrown.
+   * Sends a call by `send`, with the API key or the session's access token. After a 401 to an access token it renews
+   * the session and sends the call once more; that is safe for writes too, because a 401 changes nothing. If the
+   * session is over or now belongs to another user, it throws the 401 instead.
    */
   async send(call: Call, send = this.#options.send): Promise<Answer> {
     const { apiKey, sessions } = this.#options;
@@ -76,9 +69,8 @@ export class Authorized {
 
   /**
    * Exchanges the refresh token for new tokens, once for all tabs. `stale` is the session that needs renewal; if
-   * another tab has replaced it meanwhile, the session of that tab is returned and nothing is sent. Returns null where
-   * the server has said that the session is over. Throws SvcError, and keeps the session, where the server could not be
-   * asked.
+   * another tab has replaced it meanwhile, that tab's session is returned and nothing is sent. Null if the server has
+   * said that the session is over. Throws SvcError, and keeps the session, if the server could not be asked.
    */
   refresh(stale: Known): Promise<Known> {
     const stamp = stale?.stamp;
@@ -90,19 +82,13 @@ export class Authorized {
     return done;
   }
 
-  /**
-   * Runs `act` while nothing else opens, renews or ends the session, in any tab. `hasWaited`: whether it had to wait
-   * for another tab, which may just have changed the session.
-   */
+  /** Runs `act` while nothing else changes the session, in any tab. `hasWaited`: another tab may just have done so. */
   alone<T>(act: (hasWaited: boolean) => Promise<T>): Promise<T> {
     const { lockName, storage, surroundings } = this.#options;
     return exclusive(lockName, storage, surroundings, act);
   }
 
-  /**
-   * Runs `open`, which sends a request whose answer opens a session, stores that session and returns its user. Nothing
-   * else opens, renews or ends a session meanwhile.
-   */
+  /** Runs `open`, stores the session that it opens and returns its user. Nothing else changes the session meanwhile. */
   signIn(open: () => Promise<TokenResponse>): Promise<TokenUser> {
     return this.alone(async () => this.accept(await open()));
   }
@@ -114,10 +100,7 @@ export class Authorized {
     return session.user;
   }
 
-  /**
-   * Runs `end`, which ends the given session on the server, and then forgets the session here. If `end` throws, the
-   * session stays.
-   */
+  /** Runs `end`, which ends the session on the server, and forgets it here. If `end` throws, the session stays. */
   signOut(end: (session: Known) => Promise<unknown>): Promise<void> {
     const { sessions } = this.#options;
     return this.alone(async () => {
@@ -127,10 +110,7 @@ export class Authorized {
     });
   }
 
-  /**
-   * The body of a request that has to send the refresh token. Undefined without a session, and in cookie mode, where
-   * the browser sends the token as a cookie.
-   */
+  /** The body with the refresh token. Undefined without a session, and in cookie mode: the browser sends the token. */
   refreshBody(session: Known): { readonly refresh_token: string } | undefined {
     return session?.tokens ? { refresh_token: session.tokens.refresh } : undefined;
   }
@@ -140,8 +120,7 @@ export class Authorized {
     return this.alone(async (hasWaited) => {
       let current = await sessions.load();
       if (hasWaited && current?.stamp === stamp) {
-        // Another tab has just held the lock. The session that it has stored may become visible here only a moment
-        // after it has released the lock.
+        // Another tab has just held the lock. Its session may become visible here only a moment after that.
         await pause(storedLateMs, surroundings);
         current = await sessions.load();
       }
@@ -158,8 +137,8 @@ export class Authorized {
   }
 
   /**
-   * Stores `next` in place of `current`, and returns the session that is then stored. Where another session has
-   * replaced `current` meanwhile, which happens only if the lock did not work, that one stays.
+   * Stores `next` in place of `current`, and returns the session that is then stored. If another session has replaced
+   * `current` meanwhile, which happens only if the lock did not work, that one stays.
    */
   async #replace(current: Known, next: Session | null): Promise<Known> {
     const { sessions } = this.#options;
@@ -183,8 +162,7 @@ export class Authorized {
 
   /**
    * Returns the session, renewed if its access token is about to expire. If the server cannot be reached, it returns
-   * the old session with the failure: the request is tried with that session all the same, but a 401 then does not lead
-   * to another refresh.
+   * the old session with the failure: the request is tried all the same, but a 401 then leads to no other refresh.
    */
   async #inTime(
     session: Known,
@@ -202,14 +180,10 @@ export class Authorized {
     }
   }
 
-  /**
-   * Adds the session's credentials to a call. The call is not sent, but throws, if another user has signed in before it
-   * is sent.
-   */
+  /** Adds the session's credentials to a call, which throws if another user signs in before it is sent. */
   #of(session: Known, call: Call): Call {
     if (!session) return withSession(call, session);
-    // A call may be sent more than once. If somebody else has signed in meanwhile, it would be sent with the cookies of
-    // that user.
+    // A call may be sent more than once, and would carry the cookies of somebody else who has signed in meanwhile.
     const before = async () => {
       const now = await this.#options.sessions.load();
       if (now && now.user.id !== session.user.id) throw somebodyElse();
@@ -218,8 +192,8 @@ export class Authorized {
   }
 
   /**
-   * Whether renewing the session after a 401 may succeed. In cookie mode it may even where no session is known, because
-   * the browser may hold cookies of which this page has no record.
+   * Whether renewing the session after a 401 may succeed: in cookie mode even without a known session, because the
+   * browser may hold cookies of which this page has no record.
    */
   #mayRenew(session: Known): boolean {
     return session === undefined ? this.#options.cookies : session !== null;
@@ -242,8 +216,8 @@ function somebodyElse(): SvcError {
 }
 
 /**
- * Adds the session's access token to a call as a header, except in cookie mode, where the browser sends it as a cookie.
- * Without a session the call gets no `Idempotency-Key` either, because the server stores none for unknown callers.
+ * Adds the session's access token to a call; in cookie mode the browser sends it. Without a session it removes the
+ * `Idempotency-Key`, because the server stores none for unknown callers.
  */
 export function withSession(call: Call, session: Known): Call {
   if (!session) return { ...call, onceKey: undefined };

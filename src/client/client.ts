@@ -16,27 +16,19 @@ import { type Call, repeated, type Send, transport, written } from "./transport.
 export interface ClientOptions {
   /** The server's URL, such as `https://api.example.com`. */
   readonly url: string;
-  /**
-   * The path under which the tables are; the default is `/api`. Administrators have the tables also under
-   * `/admin/api/data`, where no rules bind them.
-   */
+  /** The path of the tables, `/api` by default. For administrators also `/admin/api/data`, where no rules bind them. */
   readonly tablesPath?: string;
   /**
    * `bearer` (default): tokens are kept in `storage` and sent as a header. `cookie`: for a server with
-   * `auth.cookie_mode`; the browser keeps the tokens in cookies, and this library stores none. So that no script of
-   * the page can read them, the server also needs `auth.cookie_tokens_in_body = false`.
+   * `auth.cookie_mode`; the browser keeps the tokens, and this library stores none. So that no script of the page can
+   * read them, the server also needs `auth.cookie_tokens_in_body = false`.
    */
   readonly session?: "bearer" | "cookie";
-  /** Where the session is stored. The default is `localStorage`, or memory where there is none. */
+  /** Where the session is stored: by default `localStorage`, or memory if there is none. */
   readonly storage?: SessionStorage;
-  /**
-   * An API key, which is sent with each call instead of a session's token. Only for programs on servers of your own.
-   */
+  /** An API key, sent with each call instead of a session's token. Only for programs on servers of your own. */
   readonly apiKey?: string;
-  /**
-   * For how many seconds a refresh of tokens can be repeated: the server's `auth.refresh_token_rotation_grace_secs`.
-   * The default is 10.
-   */
+  /** The server's `auth.refresh_token_rotation_grace_secs`: how long a refresh can be repeated. The default is 10. */
   readonly refreshGraceSecs?: number;
   /** Time limit for one request and its response, in milliseconds; the default is 30,000. */
   readonly timeoutMs?: number;
@@ -44,12 +36,12 @@ export interface ClientOptions {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** The types of a table that has no generated types. They are derived from `Row`, the type of the table's rows. */
+/** The types of a table that has no generated types. */
 type Loose<Row extends object> = { row: Row; create: Partial<Row>; update: Partial<Row>; key: unknown };
 
 /**
- * The type of names that the method `table` accepts for a table which is not in `Tables`: any text. If `Tables` is
- * given, the caller has to name a type of rows too, so that a misspelt name of a table in `Tables` is an error.
+ * The names that `table` accepts for a table that is not in `Tables`. If `Tables` is given, the caller has to name a
+ * type of rows too, so that a misspelt name is an error.
  */
 type LooseName<Tables, Row> = [Row] extends [never]
   ? [keyof Tables] extends [never]
@@ -58,8 +50,8 @@ type LooseName<Tables, Row> = [Row] extends [never]
   : string;
 
 /**
- * The operations of a project, each as a function of its parameters (`docs/reference/operations.md`). If `Operations`
- * declares none, any name is accepted, and the type of the result is `unknown`.
+ * A project's operations, each a function of its parameters (`docs/reference/operations.md`). If `Operations` declares
+ * none, any name is accepted.
  */
 type Ops<Operations extends { [N in keyof Operations]: OperationTypes }> = [keyof Operations] extends [never]
   ? { readonly [name: string]: (params?: object, options?: CallOptions) => Promise<unknown> }
@@ -78,7 +70,7 @@ export interface Client<
   Operations extends { [N in keyof Operations]: OperationTypes } = {},
 > {
   readonly auth: Auth;
-  /** Gives access to a table: one of `Tables`, or any other one whose type of rows is given as the type argument. */
+  /** Gives access to a table: one of `Tables`, or any other whose type of rows is the type argument. */
   table<N extends keyof Tables & string>(name: N): Table<Tables[N], Tables>;
   table<Row extends object = never>(
     name: LooseName<Tables, Row>,
@@ -86,17 +78,17 @@ export interface Client<
   /** The operations of the project: `client.ops.transfer({ from, to, cents })`. */
   readonly ops: Ops<Operations>;
   /**
-   * Does several writes, to one or more tables, as one transaction: all of them or none. Returns the result of each
-   * write, in their order (`docs/guides/client.md#several-writes-as-one`).
+   * Does several writes as one transaction: all or none. Returns the result of each, in their order
+   * (`docs/guides/client.md#several-writes-as-one`).
    */
   batch<const Writes extends readonly Operation<Tables>[]>(
     operations: Writes,
     options?: CallOptions,
   ): Promise<{ -readonly [I in keyof Writes]: OperationResult<Tables, Writes[I]> }>;
   /**
-   * Sends mutations (writes that belong together), each of which becomes a transaction of its own, in the order of
-   * their ids. `client` is a name of the caller's choice, and the ids of its mutations count up by one
-   * (`docs/sync.md#push`). Mutations that were sent before may be sent again. An outbox does all this by itself.
+   * Sends mutations, each of which becomes a transaction of its own, in the order of their ids. `client` is a name of
+   * your choice; the ids of its mutations count up by one (`docs/sync.md#push`). A mutation may be sent again. An
+   * outbox does all this by itself.
    */
   push(
     request: { readonly client: string; readonly mutations: readonly Mutation<Tables>[] },
@@ -105,10 +97,9 @@ export interface Client<
   /** Asks for one page of what has changed since a checkpoint (`docs/sync.md`). */
   pull(request: PullRequest, options?: CallOptions): Promise<Pulled>;
   /**
-   * Calls `follower` with all rows of the tables that the caller may see, and then with each of their changes, until
-   * the function that is returned is called. All who follow the same tables by this client share one stream of the
-   * server, and other tabs that share the session use the same stream; a call with a `checkpoint` to begin at has a
-   * stream of its own.
+   * Calls `follower` with all rows of the tables that the caller may see, and then with each change. Returns a function
+   * that ends this. All who follow the same tables by this client, and by tabs that share its session, share one stream
+   * of the server; a call with a `checkpoint` to begin at has a stream of its own.
    */
   follow(tables: FollowedTables, follower: Follower, checkpoint?: string): () => void;
 }
@@ -119,31 +110,31 @@ export interface PullRequest {
   readonly checkpoint?: string | null;
   /** How many changes a page has at most: 1 to 1000. */
   readonly limit?: number;
-  /** For how many milliseconds the server waits for a change before it answers that there is none. */
+  /** How long the server waits for a change before it answers that there is none. */
   readonly wait_ms?: number;
 }
 
-/** What an outbox needs of the client that it belongs to. */
+/** What an outbox needs of its client. */
 export interface ClientParts {
   readonly url: string;
-  /** Whether the client has an API key, and so no session. */
+  /** A client with an API key has no session. */
   readonly hasKey: boolean;
   readonly sessions: Sessions;
   readonly storage: SessionStorage;
   readonly surroundings: Surroundings;
   readonly overlays: Overlays;
-  /** Sends a call. If no answer comes, the call is not sent again. */
+  /** Does not send the call again if no answer comes. */
   readonly push: Send;
 }
 
 const partsByClient = new WeakMap<object, ClientParts>();
 
-/** Returns the parts of a client, made by `clientIn`, that an outbox needs. */
+/** The parts of a client that `clientIn` has made. */
 export function partsOf(client: object): ClientParts {
   return partsByClient.get(client)!;
 }
 
-/** Makes a client with the given time, random numbers and network. Throws SvcError `bad_call` for a wrong URL. */
+/** Throws SvcError `bad_call` for a wrong URL. */
 export function clientIn<
   Tables extends { [N in keyof Tables]: TableTypes },
   // biome-ignore lint/complexity/noBannedTypes: `{}` is the default, a client without known operations
@@ -170,7 +161,7 @@ export function clientIn<
   const repeatedly = repeated(send, surroundings);
   const read: Send = (call) => authorized.send(call, repeatedly);
   const once = written(send, repeatedly);
-  // Makes an `Idempotency-Key`. It begins with the time, because the server stores such keys faster than random ones.
+  // The `Idempotency-Key` begins with the time, because the server stores such keys faster than random ones.
   const onceKey = () => `${surroundings.now().toString(16)}-${surroundings.unique()}`;
   const write: Send = (call) => authorized.send({ ...call, onceKey: onceKey() }, once);
   const isShared = storage.subscribe !== undefined && apiKey === null;

@@ -1,15 +1,9 @@
 import type { SessionStorage, Surroundings } from "./surroundings.js";
 
-/**
- * The type of work that only one tab may do at a time. `hasWaited`: the work had to wait, so another tab may just have
- * done such work.
- */
+/** Work that only one tab may do at a time. `hasWaited`: another tab may just have done such work. */
 type Act<T> = (hasWaited: boolean) => Promise<T>;
 
-/**
- * How many milliseconds a tab's lease holds (an entry in the storage, by which the tab alone may do the work), and how
- * long a tab waits for a lock. It is longer than any work that is done under a lock or a lease.
- */
+/** How many milliseconds a lease holds, and how long a tab waits for a lock: longer than any work under them. */
 const leaseMs = 20_000;
 const lookMs = 50;
 
@@ -24,8 +18,7 @@ export function exclusive<T>(
   surroundings: Surroundings,
   act: Act<T>,
 ): Promise<T> {
-  // Web Locks hold across tabs, which is needed only for a storage that tabs share. For any other storage a lease is
-  // enough.
+  // Web Locks hold across tabs, which only a storage that tabs share needs.
   const isShared = storage.subscribe !== undefined;
   return isShared && surroundings.locks !== null
     ? withLock(name, surroundings, act)
@@ -34,7 +27,7 @@ export function exclusive<T>(
 
 async function withLock<T>(name: string, { locks, after }: Surroundings, act: Act<T>): Promise<T> {
   const controller = new AbortController();
-  // Waiting for the lock ends after a while, because a tab that the browser has suspended may keep the lock.
+  // The wait ends after a while, because a tab that the browser has suspended may keep the lock.
   const cancel = after(leaseMs, () => controller.abort());
   let acted: Promise<T> | undefined;
   const begin = (hasWaited: boolean) => {
@@ -46,7 +39,7 @@ async function withLock<T>(name: string, { locks, after }: Surroundings, act: Ac
     await locks!.request(name, { ifAvailable: true }, async (lock) => lock && begin(false));
     if (acted === undefined) await locks!.request(name, { signal: controller.signal }, () => begin(true));
   } catch {
-    // The wait for the lock was aborted, or this page may not use locks. The work is done without a lock.
+    // The wait was aborted, or this page may not use locks.
     cancel();
   }
   return acted ?? act(true);
@@ -66,7 +59,7 @@ async function withLease<T>(
       await pause(lookMs, surroundings);
     }
   } catch {
-    // A storage that fails cannot be shared with other tabs, so the work is done without a lease.
+    // Other tabs cannot share a storage that fails, so no lease is needed.
   }
   try {
     return await act(looks > 0);
@@ -91,11 +84,10 @@ async function take(
   // A lease that ends too far in the future was written by a wrong clock, and is ignored.
   if (held !== null && until > now && until <= now + leaseMs) return false;
   await storage.set(name, `${now + leaseMs} ${owner}`);
-  // If two tabs write their leases at the same moment, the later write replaces the earlier one. After the pause, the
-  // tab that has lost finds the lease of the other tab.
+  // If two tabs write their leases at the same moment, the later write wins. After the pause the other tab finds it.
   await pause(lookMs * surroundings.random(), surroundings);
   const kept = await storage.get(name);
-  // A storage that keeps nothing cannot be shared with other tabs, so the work is done without a lease.
+  // Other tabs cannot share a storage that keeps nothing, so no lease is needed.
   return kept === null || holder(kept) === owner;
 }
 

@@ -2,9 +2,8 @@ import { badCall } from "./error.js";
 import type { SortTerm, TableTypes } from "./table-types.js";
 
 /**
- * The type of the parameter `expand` of a list (`docs/reference/http.md#expand`): an array of paths, or an object with
- * the options of each path. `Tables` are the types that `svc gen types` writes. For a table without `references` in
- * them, any path is accepted.
+ * The parameter `expand` of a list (`docs/reference/http.md#expand`): an array of paths, or an object with the options
+ * of each path. For a table without `references` in `Tables`, any path is accepted.
  */
 export type Expand<T extends TableTypes, Tables> = [Path<T, Tables>] extends [never]
   ? readonly never[]
@@ -13,13 +12,13 @@ export type Expand<T extends TableTypes, Tables> = [Path<T, Tables>] extends [ne
       | { readonly [P in Path<T, Tables>]?: ExpandOptions<RowAt<T, Tables, P>, Reached<T, Tables, P>> };
 
 /**
- * The options of one path of `expand`, which leads to rows of the type `Row`. `sort`, `limit` and `count` are only for
- * paths that lead backwards (to rows which refer to this one), because only these lead to several rows.
+ * The options of a path of `expand` that leads to rows of the type `Row`. `sort`, `limit` and `count` are only for
+ * paths that lead backwards, from a row to those that refer to it, because only these lead to several rows.
  */
 export interface ExpandOptions<Row, Target = readonly [string]> {
   readonly select?: readonly (keyof Row)[];
   readonly sort?: OfMany<Target, SortTerm<Row> | readonly SortTerm<Row>[]>;
-  /** How many rows at most the path adds to each row of the list: 1 to 100; the default is 10. */
+  /** How many rows at most the path adds to each row: 1 to 100; the default is 10. */
   readonly limit?: OfMany<Target, number>;
   /** Whether each row of the list also gets, in `_count`, the number of all rows that the path leads to. */
   readonly count?: OfMany<Target, boolean>;
@@ -28,8 +27,8 @@ export interface ExpandOptions<Row, Target = readonly [string]> {
 type OfMany<Target, Value> = Target extends string ? never : Value;
 
 /**
- * The type of a list's rows: `Row` with the members that the list's parameter `expand`, of the type `E`, adds to it:
- * `_expand` (what each path leads to) and, with the option `count`, `_count`.
+ * A list's rows: `Row` with what the parameter `expand` of the type `E` adds: `_expand` (what each path leads to) and,
+ * with the option `count`, `_count`.
  */
 export type Expanded<Row, T extends TableTypes, Tables, E> = unknown extends E
   ? Row
@@ -39,10 +38,7 @@ export type Expanded<Row, T extends TableTypes, Tables, E> = unknown extends E
 
 type References<T> = T extends { references: infer R } ? R : Record<string, unknown>;
 
-/**
- * The type of paths of `expand`, which follow at most three references. `Left` counts how many further references may
- * follow the first: it is a tuple with one element for each.
- */
+/** The paths of `expand`, which follow at most three references. `Left` has an element for each after the first. */
 type Path<T, Tables, Left extends readonly unknown[] = [1, 2]> = string extends keyof References<T>
   ? string
   : {
@@ -55,10 +51,7 @@ type Longer<P extends string, T, Tables, Left> = Left extends readonly [unknown,
   ? `${P}.${Path<T, Tables, Less>}`
   : never;
 
-/**
- * The name of the table that a path of `expand` leads to. If the path leads backwards (to any number of rows that refer
- * to this one), the name is in an array. Unknown where the generated types do not say.
- */
+/** The table that a path leads to, in an array if the path leads backwards. Unknown if the generated types lack it. */
 type Reached<T, Tables, P> = P extends keyof References<T>
   ? References<T>[P]
   : P extends `${infer First}.${infer Rest}`
@@ -103,7 +96,6 @@ type Counting<E> = E extends readonly unknown[]
 
 type Options = ExpandOptions<Record<string, unknown>>;
 
-/** Returns the paths that `expand` (an array of paths or an object) names, each with its options. */
 function optionsByPath(expand: object): readonly (readonly [path: string, options: Options])[] {
   return Array.isArray(expand)
     ? expand.map((path: string) => [path, {}] as const)
@@ -112,10 +104,7 @@ function optionsByPath(expand: object): readonly (readonly [path: string, option
       );
 }
 
-/**
- * Makes the parameters for a list's query string from `expand`: pairs of a name and a value. Throws SvcError `bad_call`
- * for what is no path.
- */
+/** The parameters of a list's query string. Throws SvcError `bad_call` for what is no path. */
 export function expandParameters(expand: object): readonly (readonly [name: string, value: unknown])[] {
   const paths = optionsByPath(expand);
   const named = paths.map(([path]) => path);
@@ -133,10 +122,7 @@ export function expandParameters(expand: object): readonly (readonly [name: stri
   return named.length === 0 ? [] : [["expand", named.join(",")], ...options];
 }
 
-/**
- * Makes, from the parameter `expand`, the member `expand` for the JSON body of a list that is sent as JSON instead of a
- * query string.
- */
+/** The member `expand` of a list that is sent as JSON. */
 export function expandMember(expand: object): object {
   return Object.fromEntries(
     optionsByPath(expand).map(([path, { sort, ...others }]) => [

@@ -37,8 +37,8 @@ export type {
 export type { OperationTypes, TableTypes } from "./table-types.js";
 
 /**
- * Makes a client for one server, for browsers and Node (`docs/guides/client.md`). `Tables` and `Operations` are the types
- * that `svc gen types` writes.
+ * Makes a client for one server, for browsers and Node (`docs/guides/client.md`). The command `svc gen types` writes
+ * the types `Tables` and `Operations`.
  */
 export function createClient<
   // biome-ignore lint/complexity/noBannedTypes: `{}` is the default, a client without known tables

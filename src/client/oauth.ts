@@ -29,10 +29,7 @@ export class OAuth {
     this.#key = key;
   }
 
-  /**
-   * The sign-in providers that the project offers, each with the URL of the server to which the provider sends the
-   * browser back.
-   */
+  /** The providers that the project offers, each with the server's URL to which it sends the browser back. */
   async providers(): Promise<readonly { readonly provider: OAuthProvider; readonly callback_url: string }[]> {
     const { data } = await this.#send({ method: "GET", path: "/auth/oauth/providers" });
     return data as readonly { readonly provider: OAuthProvider; readonly callback_url: string }[];
@@ -40,8 +37,8 @@ export class OAuth {
 
   /**
    * Begins a sign-in and returns the provider's URL, to which the page has to send the browser. The browser comes back
-   * to `redirectTo`, which has to be one of `$auth.redirect_urls`; the page there has to call `exchange`. Meanwhile the
-   * PKCE verifier (RFC 7636) is kept in this tab.
+   * to `redirectTo`, one of `$auth.redirect_urls`; the page there has to call `exchange`. Meanwhile this tab keeps the
+   * PKCE verifier (RFC 7636).
    */
   async authorize(provider: OAuthProvider, redirectTo: string): Promise<string> {
     const verifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
@@ -58,9 +55,9 @@ export class OAuth {
   }
 
   /**
-   * Completes the sign-in on the page of `redirectTo`, with the code in that page's URL, and returns the user. Null
-   * where the URL holds neither a code nor an error, or where this tab has not begun a sign-in. Throws SvcError for
-   * an error of the provider. Remove the code from the address bar afterwards.
+   * Completes the sign-in on the page of `redirectTo`, with the code in that page's URL, and returns the user. Null if
+   * the URL holds neither a code nor an error, or if this tab has not begun a sign-in. Throws SvcError for an error of
+   * the provider. Remove the code from the address bar afterwards.
    */
   async exchange(url: string): Promise<TokenUser | null> {
     const parameters = new URL(url).searchParams;
@@ -68,7 +65,7 @@ export class OAuth {
     if (verifier === null) return null;
     const [error, code] = [parameters.get("error"), parameters.get("code")];
     if (error === null && code === null) return null;
-    // The verifier is removed before the exchange, because it is valid for a single one, even if that fails.
+    // The verifier is valid for a single exchange, even if that fails.
     await this.#storage.remove(this.#key);
     if (error !== null) throw new SvcError(0, error, parameters.get("error_description") ?? error);
     const body = { code, code_verifier: verifier };

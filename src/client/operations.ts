@@ -1,27 +1,22 @@
 import type { TableTypes } from "./table-types.js";
 
 /**
- * Takes the place of a value in a write. The value is then taken from the result of an earlier operation in the same
- * batch or mutation: `0.id` is the column `id` of the row that the first operation returns.
+ * Stands for a value from the result of an earlier operation in the same batch or mutation: `0.id` is the column `id`
+ * of the row that the first operation returns.
  */
 export interface Ref {
   readonly $ref: string;
 }
 
-/**
- * The values of an operation. Instead of each of them, a reference to the result of an earlier operation may be given.
- */
+/** The values of an operation, or references in their place. */
 type WithRefs<Values> = { readonly [C in keyof Values]: Values[C] | Ref };
 
-/** The type of a row's key in an operation: an object with the columns of the key. */
+/** The columns of a row's key. */
 type KeyFields<Key> = unknown extends Key
   ? Readonly<Record<string, unknown>>
   : WithRefs<Extract<Key, object>>;
 
-/**
- * The types of the operations on one table. `Beside` is the type of the members that updates and deletions have in
- * addition.
- */
+/** The operations on one table. Updates and deletions also have the members of `Beside`. */
 interface OperationsOn<Name, T extends TableTypes, Beside> {
   readonly create: { readonly op: "create"; readonly table: Name; readonly values: WithRefs<T["create"]> };
   readonly update: {
@@ -37,7 +32,7 @@ interface OperationsOn<Name, T extends TableTypes, Beside> {
   } & Beside;
 }
 
-/** The types of a table that has no generated types. */
+/** A table that has no generated types. */
 export type LooseTable = {
   row: Record<string, unknown>;
   create: Record<string, unknown>;
@@ -55,8 +50,8 @@ export type Operation<Tables = Record<never, never>> = [keyof Tables] extends [n
     }[keyof Tables];
 
 /**
- * One write of a mutation (writes that are pushed together). `base` says what columns held when the change was made: if
- * one of them holds something else on the server by now, that is a conflict.
+ * One write of a mutation. `base` says what columns held when the change was made: if one of them holds something else
+ * on the server by now, that is a conflict.
  */
 export type PushedOperation<Tables = Record<never, never>> = [keyof Tables] extends [never]
   ? EachOf<OperationsOn<string, LooseTable, { readonly base?: LooseTable["row"] }>>
@@ -66,18 +61,12 @@ export type PushedOperation<Tables = Record<never, never>> = [keyof Tables] exte
         : never;
     }[keyof Tables];
 
-/**
- * The writes of a batch have no `base` (what columns held before), because a batch compares nothing with the stored
- * row.
- */
+/** A batch compares nothing with the stored row. */
 type NothingBeside = { readonly base?: never };
 
 type EachOf<Operations> = Operations[keyof Operations];
 
-/**
- * The type of what an operation returns: the row; only its key where the caller may not read the row, or where it was
- * deleted.
- */
+/** What an operation returns: the row; only its key if the caller may not read the row, or if it was deleted. */
 export type OperationResult<Tables, O> = O extends { readonly op: infer Op; readonly table: infer N }
   ? N extends keyof Tables
     ? Tables[N] extends { row: infer Row }
@@ -88,10 +77,7 @@ export type OperationResult<Tables, O> = O extends { readonly op: infer Op; read
     : Record<string, unknown>
   : never;
 
-/**
- * A mutation: writes that are done together or not at all. `id` is the number by which the client that pushes it and
- * the server know it.
- */
+/** Writes that are done together or not at all. The client that pushes them and the server know them by `id`. */
 export interface Mutation<Tables = Record<never, never>> {
   readonly id: number;
   readonly operations: readonly PushedOperation<Tables>[];
@@ -101,30 +87,24 @@ export interface Mutation<Tables = Record<never, never>> {
 export interface MutationResult {
   readonly id: number;
   /**
-   * What has become of the mutation. `duplicate`: an earlier push has applied it, or the server no longer knows what
-   * became of it. A refused mutation that is sent again gets the same refusal again for as long as the server knows it.
+   * `duplicate`: an earlier push has applied it, or the server no longer knows what became of it. A refused mutation
+   * that is sent again gets the same refusal for as long as the server knows it.
    */
   readonly status: "applied" | "duplicate" | "conflict" | "rejected";
-  /**
-   * Which operation of the mutation is refused (`rejected` or `conflict`), counted from 0. Absent for the other
-   * statuses, and where the mutation as a whole is malformed.
-   */
+  /** The index of the refused operation. Absent if none is refused, or if the mutation as a whole is malformed. */
   readonly operation?: number;
   readonly error?: { readonly code: string; readonly message: string; readonly columns?: readonly string[] };
   /** The columns in conflict: the stored row holds something else in them than `base` says. */
   readonly fields?: readonly string[];
-  /** The row in conflict as it is on the server now; absent where the caller may not read it. */
+  /** The row in conflict as it is on the server now; absent if the caller may not read it. */
   readonly current?: Readonly<Record<string, unknown>>;
-  /**
-   * For each operation of an applied mutation, what it returns: the row, or the key of a deleted row; null for a row
-   * that the caller may not read.
-   */
+  /** For an applied mutation, by operation: the row, or a deleted row's key; null if the caller may not read it. */
   readonly rows?: readonly (Readonly<Record<string, unknown>> | null)[];
 }
 
 /**
- * The answer to a push. `last_id` is the id of the last mutation that the server has dealt with, and `results` say what
- * has become of those that were sent, up to that one.
+ * The answer to a push. `last_id` is the last mutation that the server has dealt with. `results` say what became of
+ * those that were sent, up to that one.
  */
 export interface Pushed {
   readonly last_id: number;

@@ -17,9 +17,8 @@ export type {
 } from "./outbox/types.js";
 
 /**
- * Makes an outbox for a client. It keeps what is written while the server cannot be reached, and sends it in the order
- * in which it was written (`docs/guides/client.md#the-outbox`). What is written shows at once in the client's live
- * lists.
+ * Makes an outbox for a client. It keeps what is written while the server cannot be reached, sends it in its order, and
+ * shows it at once in the client's live lists (`docs/guides/client.md#the-outbox`).
  */
 export function createOutbox<Tables extends { [N in keyof Tables]: TableTypes }>(
   client: Client<Tables>,

@@ -3,46 +3,40 @@ import { expandMember, expandParameters } from "./expand.js";
 import type { Comparable, SortTerm } from "./table-types.js";
 import type { Call } from "./transport.js";
 
-/**
- * The parameters of a list (`docs/reference/http.md#lists`). `K` is the union of the columns in `select`, and `E` is
- * the type of `expand`.
- */
+/** The parameters of a list (`docs/reference/http.md#lists`): `K` the columns in `select`, `E` the type of `expand`. */
 export interface ListQuery<Row, K extends keyof Row = keyof Row, E = unknown> {
-  /** For each column named, the value that a row has to have in it; null asks for NULL. */
+  /** The value that a row has to have in each column named; null asks for NULL. */
   readonly where?: { readonly [C in keyof Row]?: Comparable<Row[C]> };
   readonly filter?: Filters<Row>;
   readonly select?: readonly K[];
-  /** The columns to sort by: `column` is for ascending order, `-column` for descending order. */
+  /** `column` sorts in ascending order, `-column` in descending order. */
   readonly sort?: SortTerm<Row> | readonly SortTerm<Row>[];
   /**
-   * The words that a row has to contain, of which the last one may be the beginning of a word. A phrase is put into
-   * double quotes. Only for tables with a search index.
+   * Words that a row has to contain; the last one may be the beginning of a word. A phrase stands in double quotes.
+   * Only for tables with a search index.
    */
   readonly search?: string;
-  /** References whose rows are to be included: an array of paths, or an object with the options of each path. */
+  /** References whose rows are included: an array of paths, or an object with the options of each path. */
   readonly expand?: E;
   /** How many rows a page has at most: 1 to 1000; the default is 50. */
   readonly limit?: number;
   readonly offset?: number;
-  /**
-   * Whether the rows of all pages are counted. `none` counts nothing: `meta.total` is then null. The default is
-   * `exact`.
-   */
+  /** `exact` (default) counts the rows of all pages. With `none`, `meta.total` is null. */
   readonly total?: "exact" | "none";
 }
 
-/** Conditions on columns, and groups of conditions (`docs/reference/http.md#groups`). All of them have to hold. */
+/** Conditions on columns, and groups of them (`docs/reference/http.md#groups`). All have to hold. */
 export type Filters<Row> = {
   readonly [C in keyof Row]?: Filter<Comparable<Row[C]>>;
 } & {
-  /** At least one of these groups of conditions has to hold. */
+  /** At least one of these groups has to hold. */
   readonly $or?: readonly Filters<Row>[];
   readonly $and?: readonly Filters<Row>[];
   /** The conditions of this group must not all hold. */
   readonly $not?: Filters<Row>;
 };
 
-/** Conditions on one column (`docs/reference/http.md#filters`). All of them have to hold. */
+/** Conditions on one column (`docs/reference/http.md#filters`). All have to hold. */
 export interface Filter<Value> {
   readonly eq?: Value;
   readonly ne?: Value;
@@ -50,12 +44,12 @@ export interface Filter<Value> {
   readonly lte?: Value;
   readonly gt?: Value;
   readonly gte?: Value;
-  /** 1 to 1000 values. The column has to have one of them. */
+  /** 1 to 1000 values, of which the column has to have one. */
   readonly in?: readonly Value[];
   readonly not_in?: readonly Value[];
   readonly is_null?: boolean;
   readonly contains?: [Value] extends [string] ? string : never;
-  /** A text that the column has to contain, without regard to the case of ASCII letters. */
+  /** Ignores the case of ASCII letters. */
   readonly icontains?: [Value] extends [string] ? string : never;
   readonly starts_with?: [Value] extends [string] ? string : never;
 }
@@ -63,34 +57,28 @@ export interface Filter<Value> {
 /** The parameters of an aggregate (`docs/reference/http.md#aggregates`). */
 export interface AggregateQuery<Row> extends Pick<ListQuery<Row>, "where" | "filter" | "limit" | "total"> {
   readonly group?: readonly (keyof Row)[];
-  /** What to count: `*` counts the rows, and a column counts the rows in which it is not null. */
+  /** `*` counts the rows; a column counts the rows in which it is not null. */
   readonly count?: readonly ("*" | keyof Row)[];
   readonly count_distinct?: readonly (keyof Row)[];
   readonly sum?: readonly Numbers<Row>[];
   readonly avg?: readonly Numbers<Row>[];
   readonly min?: readonly (keyof Row)[];
   readonly max?: readonly (keyof Row)[];
-  /**
-   * What to sort the groups by: a column of `group`, or a result such as `count`; `-sum_cents` sorts in descending
-   * order.
-   */
+  /** A column of `group`, or a result such as `count`; `-sum_cents` sorts in descending order. */
   readonly sort?: string | readonly string[];
 }
 
-/** The columns of a row that hold numbers, and those of which the type is not known. */
+/** The columns that hold numbers, and those whose type is not known. */
 type Numbers<Row> = {
   [C in keyof Row]-?: unknown extends Row[C] ? C : number extends NonNullable<Row[C]> ? C : never;
 }[keyof Row];
 
-/**
- * A row in the result of an aggregate with the query `Q`: the values of the group's columns, and each computed value
- * under its name, such as `sum_cents`.
- */
+/** A row of an aggregate with the query `Q`: the group's columns, and each result by its name, such as `sum_cents`. */
 export type AggregateRow<Row, Q> = Shown<
   { [C in Columns<Q, "group"> & keyof Row]-?: Exclude<Row[C], undefined> } & {
     [C in Columns<Q, "count"> as C extends "*" ? "count" : `count_${C}`]: number;
   } & { [C in Columns<Q, "count_distinct"> as `count_distinct_${C}`]: number } & {
-    /** The server sends a sum of integers beyond ±(2^53−1) as a text of its decimal digits. */
+    /** A sum of integers beyond ±(2^53−1) is a text of its decimal digits. */
     [C in Columns<Q, "sum"> as `sum_${C}`]: number | string | null;
   } & { [C in Columns<Q, "avg"> as `avg_${C}`]: number | null } & {
     [C in Columns<Q, "min"> & keyof Row as `min_${C}`]: NonNullable<Row[C]> | null;
@@ -104,10 +92,7 @@ type Columns<Q, Part extends string> = Q extends { readonly [P in Part]: readonl
 
 type Shown<Row> = { [K in keyof Row]: Row[K] };
 
-/**
- * The member `sort` of an aggregate's query: names that the rows of its result have, each with `-` before it for
- * descending order.
- */
+/** The `sort` of an aggregate's query: names of the result's columns, with `-` before them for descending order. */
 export interface AggregateSort<Row, Q> {
   readonly sort?: AggregateTerm<Row, Q> | readonly AggregateTerm<Row, Q>[];
 }
@@ -115,8 +100,8 @@ export interface AggregateSort<Row, Q> {
 type AggregateTerm<Row, Q> = `${"" | "-"}${keyof AggregateRow<Row, Q> & string}`;
 
 /**
- * Returns the query string of an aggregate, without the question mark. Throws SvcError `bad_call` for a query that is
- * wrong in itself, such as one with a value that is missing.
+ * The query string of an aggregate, without the question mark. Throws SvcError `bad_call` for a query that is wrong in
+ * itself, such as one with a value that is missing.
  */
 export function aggregateParameters<Row>(query: AggregateQuery<Row>): string {
   const isOwn = ([name]: readonly [string, unknown]) => aggregateParts.includes(name);
@@ -133,25 +118,18 @@ export function aggregateParameters<Row>(query: AggregateQuery<Row>): string {
 
 const aggregateParts = ["group", "count", "count_distinct", "sum", "avg", "min", "max", "sort"];
 
-/**
- * The longest query string with which a list is sent, in characters. A longer query is sent as JSON instead, because
- * some proxies cut much longer ones off.
- */
+/** In characters. A longer query is sent as JSON instead, because some proxies cut much longer ones off. */
 const queryStringLengthMax = 4000;
 
 /**
- * Makes the call for the first page of a list. If the query string would be too long, the query is sent as JSON
- * (`docs/reference/http.md#lists-as-json`). Throws SvcError `bad_call` for a query that is wrong in itself, such as one
- * with a value that is missing.
+ * The call for the first page of a list. A query too long for a query string is sent as JSON
+ * (`docs/reference/http.md#lists-as-json`). Throws SvcError `bad_call` as `aggregateParameters` does.
  */
 export function listCall<Row, K extends keyof Row>(path: string, query: ListQuery<Row, K>): Call {
   return callOf(path, listParameters(query), () => listBody(query));
 }
 
-/**
- * Makes the call for the page of a list that a cursor leads to. A cursor that is too long for a query string is sent as
- * JSON.
- */
+/** The call for the page that a cursor leads to. A cursor too long for a query string is sent as JSON. */
 export function cursorCall(path: string, cursor: string): Call {
   return callOf(path, new URLSearchParams({ cursor }).toString(), () => ({ cursor }));
 }
@@ -161,21 +139,21 @@ function callOf(path: string, parameters: string, body: () => object): Call {
   return { method: "POST", path: `${path}/_svc/query`, body: body() };
 }
 
-/** Makes the call of a GET with a query string, which may be empty. */
+/** A GET. The query string may be empty. */
 export function getCall(path: string, parameters: string): Call {
   return { method: "GET", path: parameters === "" ? path : `${path}?${parameters}` };
 }
 
-/** The query of a live list, which `live` keeps up to date (`docs/guides/client.md#live-lists`). */
+/** The query of a live list (`docs/guides/client.md#live-lists`). */
 export type LiveQuery<Row, K extends keyof Row = keyof Row> = Pick<
   ListQuery<Row, K>,
   "where" | "filter" | "select" | "sort" | "limit"
 >;
 
 /**
- * Returns which rows and columns of its table the live list of a query follows, in the form that `docs/sync.md`
- * describes. The columns to sort by are followed, too. Throws SvcError `bad_call` for a query that is wrong in itself,
- * or has a member that a live list does not take.
+ * Which rows and columns the live list of a query follows, in the form of `docs/sync.md`. It also follows the columns
+ * to sort by. Throws SvcError `bad_call` for a query that is wrong in itself, or has a member that a live list does not
+ * take.
  */
 export function followedTerms<Row, K extends keyof Row>(query: LiveQuery<Row, K>): object {
   listParameters<Row, K>(query);
@@ -186,7 +164,7 @@ export function followedTerms<Row, K extends keyof Row>(query: LiveQuery<Row, K>
   return { where, filter, ...(select.length > 0 && { select: [...new Set([...select, ...sorted])] }) };
 }
 
-/** The query of a live list in the form in which `listBody` returns it. */
+/** The query of a live list, as `listBody` returns it. */
 interface Followed {
   readonly where: object;
   readonly filter: object;
@@ -195,10 +173,7 @@ interface Followed {
   readonly limit?: number;
 }
 
-/**
- * Returns the query of a list as a JSON body, which is sent instead of a query string. It does not check the query:
- * `listParameters` has to be called first, which throws for a wrong one.
- */
+/** The JSON body of a list. It does not check the query: call `listParameters` first, which throws for a wrong one. */
 function listBody<Row, K extends keyof Row>(query: ListQuery<Row, K>): object {
   const { where = {}, filter, sort = [], expand, ...others } = query;
   const equals = Object.entries(where);
@@ -214,10 +189,7 @@ function listBody<Row, K extends keyof Row>(query: ListQuery<Row, K>): object {
   };
 }
 
-/**
- * Returns a group of filters without the columns and groups in it that hold no condition. A query string has no place
- * for those either.
- */
+/** A group without the columns and groups that hold no condition. A query string has no place for those either. */
 function withoutEmpty(group: object): object {
   return Object.fromEntries(
     Object.entries(group)
@@ -230,9 +202,9 @@ function withoutEmpty(group: object): object {
 }
 
 /**
- * Returns the query string of a list, without the question mark. Throws SvcError `bad_call` for what is no part of a
- * list's query, and for a value that is undefined or null: if a filter was left out, the list would have rows that it
- * was meant to exclude. Only in `where` is null a value, which asks for NULL.
+ * The query string of a list, without the question mark. Throws SvcError `bad_call` for what is no part of a list's
+ * query, and for a value that is undefined or null: without a filter, the list would have rows that it was meant to
+ * exclude. Only in `where` is null a value, which asks for NULL.
  */
 function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): string {
   const {
@@ -270,9 +242,8 @@ function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): str
 }
 
 /**
- * Makes the parameters of a query string from a group of filters: pairs of a name and a value. Throws SvcError
- * `bad_call` for what stands for a condition but would not show in a query string: an empty group inside of another
- * one, an `$or` without groups, or a value where operators belong.
+ * The parameters of a group of filters. Throws SvcError `bad_call` for what would not show in a query string: an empty
+ * group inside of another one, an `$or` without groups, or a value instead of operators.
  */
 function comparisons(prefix: string, group: object): readonly (readonly [name: string, value: unknown])[] {
   return Object.entries(group).flatMap(([key, value = {}]) => {

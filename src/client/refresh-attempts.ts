@@ -3,9 +3,8 @@ import type { Surroundings } from "./surroundings.js";
 import type { Answer, Call, Send } from "./transport.js";
 
 /**
- * When a refresh of the session is sent again because it has not succeeded yet. `part`: after which part of the grace
- * window, of which at most 10 seconds are used; `beside`: whether it is sent even while an earlier attempt is still
- * running.
+ * When a refresh that has not succeeded is sent again. `part`: after which part of the grace window, of which at most
+ * 10 seconds are used; `beside`: even while an earlier attempt is still running.
  */
 const plan: readonly (readonly [part: number, beside: boolean])[] = [
   [0.05, false],
@@ -14,15 +13,15 @@ const plan: readonly (readonly [part: number, beside: boolean])[] = [
   [0.85, true],
 ];
 const windowMsMax = 10_000;
-/** The time limit for all attempts of one refresh together, in milliseconds. */
+/** For all attempts of one refresh together. */
 const deadlineMs = 15_000;
 
 /**
  * Sends a refresh of the session, and sends it again within the grace window. The server answers a repeated refresh
  * with the same new tokens until the window ends (`docs/reference/auth.md#rotation-and-its-grace-window`), so neither a
- * lost answer nor a connection that is slow or down for a moment ends the session. The first success counts, whichever
- * attempt it belongs to. The other attempts are then aborted and waited for, so that their cookies cannot arrive after
- * those of a later refresh. Throws the last SvcError where no attempt succeeds.
+ * lost answer nor a connection that is slow or down for a moment ends the session. The first success counts. The other
+ * attempts are then aborted and waited for, so that their cookies cannot arrive after those of a later refresh. Throws
+ * the last SvcError if no attempt succeeds.
  */
 export async function refreshed(
   send: Send,
@@ -48,8 +47,7 @@ export async function refreshed(
           send({ ...call, signal: controller.signal }).then(resolve, (error: SvcError) => {
             open--;
             failure = error;
-            // The refresh was refused for good, by the server or by a proxy in front of it. No further attempt is
-            // started, but those under way may still succeed.
+            // Refused for good, by the server or by a proxy in front of it. The attempts under way may still succeed.
             isOver ||= !error.isTransient;
             settle();
           }),

@@ -21,23 +21,18 @@ export interface SvcReplicationOptions<Row extends object>
     > {
   readonly client: Pick<Client<never>, "pull" | "follow" | "push"> & { readonly table: unknown };
   readonly collection: RxCollection<Row>;
-  /**
-   * The name of the table to replicate. The table has to keep history, a log of its changes
-   * (`docs/sync.md#which-tables`).
-   */
+  /** The table to replicate, which has to keep history (`docs/sync.md#which-tables`). */
   readonly table: string;
   /** How many changes one request asks for: 1 to 1000; the default is 500. */
   readonly batchSize?: number;
-  /** Whether what is written in the collection is sent to the server. The default is true. */
+  /** Whether what is written in the collection is sent to the server; true by default. */
   readonly push?: boolean;
 }
 
-/** How many documents are sent to the server at once: as many as one push takes mutations. */
+/** As many as one push takes mutations. */
 const pushBatchSize = 100;
 
-/**
- * The checkpoint of the replication, as RxDB stores it: an object around the text that the server calls a checkpoint.
- */
+/** The replication's checkpoint as RxDB stores it: an object around the server's text. */
 export interface SvcCheckpoint {
   readonly checkpoint: string;
 }
@@ -46,7 +41,7 @@ export interface SvcCheckpoint {
  * Replicates the rows of a table that the signed-in user may read into a collection of RxDB, as `replicateRxCollection`
  * does (`docs/guides/client.md#rxdb`). RxDB wants texts as primary keys, so a key of one column is stored as a text. A
  * row that the user no longer sees becomes a deleted document. What is written in the collection is sent to the server,
- * unless the option `push` is false.
+ * unless `push` is false.
  */
 export function replicateSvc<Row extends object>(
   options: SvcReplicationOptions<Row>,
@@ -71,10 +66,7 @@ export function replicateSvc<Row extends object>(
   let stream: Stream | null = null;
   let isOver = false;
 
-  /**
-   * Opens a stream of changes that begins at the server's `checkpoint`. `at` is the checkpoint that RxDB stores for
-   * that state; it may be an older one.
-   */
+  /** Opens a stream of changes from the server's `checkpoint`. RxDB stores `at` for that state; it may be older. */
   const followFrom = (checkpoint: string, at: string | null): Stream => {
     const opened: Stream = { at, steps: [], stop: () => {} };
     opened.stop = client.follow(
@@ -112,21 +104,21 @@ export function replicateSvc<Row extends object>(
     }),
     pull: {
       batchSize,
-      // RxDB gets documents only as results of this handler. The stream tells RxDB only to call the handler once more,
-      // so that documents are stored in the order in which the server told them.
+      // RxDB gets documents only as results of this handler, so that it stores them in the order in which the server
+      // told them. The stream only makes RxDB call the handler once more.
       stream$: wake.asObservable(),
       handler: inTurn(async (last: SvcCheckpoint | undefined, limit: number) => {
         const at = last?.checkpoint ?? null;
         const steps = stream?.steps ?? [];
-        // RxDB has stored the steps that come before its checkpoint `at`, so they are dropped.
+        // RxDB has stored the steps before its checkpoint `at`.
         while (steps.length > 0 && steps[0]!.from !== at) steps.shift();
         if (stream === null || (steps.length === 0 && stream.at !== at)) {
           stream?.stop();
           stream = null;
           const found = await pulled(client, tables, at, limit);
           const made = await documents.of(found);
-          // RxDB does not store a checkpoint that it gets without documents, so its next call comes with the checkpoint
-          // before. The stream is then opened as one that begins there.
+          // RxDB does not store a checkpoint without documents, so its next call comes with the checkpoint before. The
+          // stream then counts as one that begins there.
           if (!found.more && live && !isOver)
             stream = followFrom(found.checkpoint, made.length > 0 ? found.checkpoint : at);
           return { documents: made, checkpoint: { checkpoint: found.checkpoint } };
@@ -152,10 +144,7 @@ export function replicateSvc<Row extends object>(
   return replication;
 }
 
-/**
- * Returns a function that does the same as `act`, but begins each call only when the call before has ended. RxDB may
- * call a handler for two reasons at once.
- */
+/** Begins each call of `act` only when the call before has ended: RxDB may call a handler for two reasons at once. */
 function inTurn<Arguments extends unknown[], Result>(
   act: (...given: Arguments) => Promise<Result>,
 ): (...given: Arguments) => Promise<Result> {
@@ -169,12 +158,9 @@ function inTurn<Arguments extends unknown[], Result>(
 
 /** A stream of the server's changes that goes on from a checkpoint. */
 interface Stream {
-  /** The checkpoint that RxDB has, once it has stored everything that the stream has told so far; null for none. */
+  /** The checkpoint that RxDB has once it has stored everything told so far; null for none. */
   at: string | null;
-  /**
-   * The steps (changes of rows) that the stream has told and that RxDB may not have stored yet. `from` is the
-   * checkpoint that RxDB has before the step.
-   */
+  /** The steps that RxDB may not have stored yet. RxDB has the checkpoint `from` before the step. */
   readonly steps: (Found & { from: string | null })[];
   stop: () => void;
 }
@@ -184,8 +170,8 @@ interface Found extends Pick<Step, "changes" | "isReset"> {
 }
 
 /**
- * Pulls at least `limit` changes, unless there are no more: RxDB takes a result with fewer than it has asked for as the
- * last one. If the server begins again with all rows, pulls all of them.
+ * Pulls at least `limit` changes, unless there are no more: RxDB takes a shorter result as the last one. If the server
+ * begins again with all rows, pulls all of them.
  */
 async function pulled(
   client: Pick<Client<never>, "pull">,

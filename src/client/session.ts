@@ -3,52 +3,35 @@ import type { SessionStorage } from "./surroundings.js";
 
 /** A session as this device knows it. */
 export interface Session {
-  /**
-   * A text that is different for each session and for each renewal of it. By it a tab sees whether another tab has
-   * renewed the session.
-   */
+  /** Different for each session and each renewal, so that a tab sees whether another tab has renewed the session. */
   readonly stamp: string;
   readonly user: TokenUser;
-  /** When the access token expires, by the clock of this device. */
+  /** By the clock of this device. */
   readonly expiresAtMs: number;
-  /** The session's tokens; null in cookie mode, where only the browser holds them. */
+  /** Null in cookie mode, where only the browser holds them. */
   readonly tokens: { readonly access: string; readonly refresh: string } | null;
 }
 
-/**
- * What this device knows of the session: a session; null where it is known that nobody is signed in; undefined where
- * nothing is known, as on the first visit of a page.
- */
+/** Null if it is known that nobody is signed in; undefined if nothing is known, as on the first visit of a page. */
 export type Known = Session | null | undefined;
 
-/**
- * A function that is called with the user after somebody has signed in, and with null after somebody has signed out.
- */
+/** Called with the user after somebody has signed in, and with null after somebody has signed out. */
 export type Listener = (user: TokenUser | null) => void;
 
 /**
- * Keeps the session in the client's storage (by default one that all tabs of an origin share), and a copy in memory, so
- * that a storage that is full, cleared or unreadable does not sign anybody out.
+ * Keeps the session in the client's storage, and a copy in memory, so that a storage that is full, cleared or
+ * unreadable does not sign anybody out.
  */
 export class Sessions {
   readonly #storage: SessionStorage;
   readonly #key: string;
   readonly #cookies: boolean;
   #copy: Known;
-  /**
-   * The id of the user with whom listeners were last called, null for nobody; undefined before the session is loaded
-   * for the first time.
-   */
+  /** The id of the user with whom listeners were last called, null for nobody; undefined before the first load. */
   #told: string | null | undefined;
-  /**
-   * How often the session was saved: if the number changes while the session is read from the storage, what was read is
-   * out of date.
-   */
+  /** If it changes while the session is read from the storage, what was read is out of date. */
   #saves = 0;
-  /**
-   * The `stamp` of an outdated session that the storage still holds, because it could neither be overwritten nor
-   * removed. A session with this stamp is ignored when it is read.
-   */
+  /** The `stamp` of an outdated session that could not be removed from the storage, and is ignored when it is read. */
   #superseded: string | undefined;
   readonly #listeners = new Set<{ readonly listener: Listener }>();
 
@@ -66,21 +49,21 @@ export class Sessions {
     const found = await this.#read();
     const isNewer = found !== undefined && (found === null || found.stamp !== this.#superseded);
     if (isNewer && saves === this.#saves) this.#copy = found;
-    // The session that is there when a page opens is no change, so listeners are not called for it.
+    // The session that is there when a page opens is no change.
     if (this.#told === undefined) this.#told = this.#copy?.user.id ?? null;
     else this.#tell();
     return this.#copy;
   }
 
-  /** Stores the session. Null means that nobody is signed in any more, and is stored too, so that other tabs see it. */
+  /** Null means that nobody is signed in any more, and is stored too, so that other tabs see it. */
   async save(session: Session | null): Promise<void> {
     this.#saves++;
     const before = this.#copy;
     this.#copy = session;
     const text = JSON.stringify(session);
     if (!(await this.#stored(text))) {
-      // The storage still holds the previous session, which would be taken for the current one when the page is loaded
-      // again, so it is removed. That also makes room for another attempt to store.
+      // The previous session would be taken for the current one when the page is loaded again. Removing it also makes
+      // room for another attempt to store.
       await this.#quietly(() => this.#storage.remove(this.#key));
       if (!(await this.#stored(text))) this.#superseded = before?.stamp;
     }
@@ -113,19 +96,15 @@ export class Sessions {
       if (value === null) return null;
       if (!isSession(value)) return undefined;
       if ((value.tokens === null) === this.#cookies) return value;
-      // The stored session has tokens although the client is in cookie mode, or none although it is not. It was stored
-      // before the client's option `session` was changed, and is removed.
+      // The stored session does not fit the mode: it was stored before the client's option `session` was changed.
       await this.#storage.remove(this.#key);
     } catch {
-      // If the storage cannot be read, nothing is known about the session.
+      // If the storage cannot be read, nothing is known.
     }
     return undefined;
   }
 
-  /**
-   * Calls the listeners if the user has changed. Each runs in a microtask, so that nothing that it does or throws
-   * disturbs the caller.
-   */
+  /** Calls the listeners if the user has changed, each in a microtask, so that it cannot disturb the caller. */
   #tell(): void {
     const user = this.#copy?.user ?? null;
     if ((user?.id ?? null) === (this.#told ?? null)) return;
@@ -134,7 +113,7 @@ export class Sessions {
   }
 }
 
-/** Whether a stored value is a session. It may come from another version of this library or from another program. */
+/** It may come from another version of this library or from another program. */
 function isSession(value: unknown): value is Session {
   const { stamp, user, expiresAtMs, tokens } = (value ?? {}) as Partial<Record<keyof Session, never>>;
   const isText = (text: unknown) => typeof text === "string";

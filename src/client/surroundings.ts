@@ -1,41 +1,33 @@
-/**
- * Everything that the client takes from its environment. Tests pass a time, random numbers and a network of their own.
- */
+/** All that the client takes from its environment. Tests pass a time, random numbers and a network of their own. */
 export interface Surroundings {
   readonly fetch: typeof globalThis.fetch;
-  /** The time in milliseconds since 1970, by the clock of this device. */
+  /** Milliseconds since 1970, by the clock of this device. */
   now(): number;
-  /** A random number: at least 0, less than 1. */
+  /** At least 0, less than 1. */
   random(): number;
-  /** 128 random bits as hexadecimal digits, for names that nothing else may have. */
+  /** 128 random bits as hexadecimal digits, for unique names. */
   unique(): string;
   /** Calls `act` once after `ms` milliseconds. Returns a function that cancels the call. */
   after(ms: number, act: () => void): () => void;
-  /** The Web Locks API (W3C); null where the browser has none, or the page is not a secure context. */
+  /** The Web Locks API (W3C); null if the browser has none, or the page is not a secure context. */
   readonly locks: Locks | null;
-  /** Opens a BroadcastChannel, which the tabs of an origin share; null where the browser has none. */
+  /** A BroadcastChannel, which the tabs of an origin share; null if the browser has none. */
   channel(name: string): Channel | null;
-  /** Calls `act` whenever the device gets a connection to the network. Returns a function that ends this. */
+  /** Calls `act` whenever the device gets a connection. Returns a function that ends this. */
   online(act: () => void): () => void;
 }
 
-/** A channel by which pages of an origin send messages to one another. */
+/** A channel between the pages of an origin. */
 export interface Channel {
   postMessage(message: unknown): void;
-  /**
-   * From now on calls `listener`, and no longer the one that was given before, with each message that another page
-   * sends.
-   */
+  /** Calls `listener`, instead of the one before, with each message of another page. */
   onMessage(listener: (message: unknown) => void): void;
   close(): void;
 }
 
 /** The part of the Web Locks API that this library uses. */
 export interface Locks {
-  /**
-   * Runs `act` once it has the lock. With `ifAvailable` it does not wait: where the lock is taken, it runs `act` with
-   * null instead of a lock.
-   */
+  /** Runs `act` once it has the lock. With `ifAvailable` it does not wait: `act` gets null if the lock is taken. */
   request(
     name: string,
     options: { readonly signal: AbortSignal } | { readonly ifAvailable: true },
@@ -63,13 +55,13 @@ interface WebStorage {
 
 const here = globalThis as unknown as Global;
 
-/** Makes the real environment, of a browser or of Node. */
+/** The real environment, of a browser or of Node. */
 export function surroundings(): Surroundings {
   return {
     fetch: (input, init) => fetch(input, init),
     now: Date.now,
     random: Math.random,
-    // `crypto.randomUUID` is not used, because it exists only in secure contexts.
+    // `crypto.randomUUID` exists only in secure contexts.
     unique: () =>
       [...crypto.getRandomValues(new Uint8Array(16))]
         .map((byte) => byte.toString(16).padStart(2, "0"))
@@ -97,25 +89,19 @@ export function surroundings(): Surroundings {
   };
 }
 
-/**
- * Where a session is stored. The methods may be asynchronous. If `set` fails, the session lasts only as long as the
- * page.
- */
+/** Where a session is stored. If `set` fails, the session lasts only as long as the page. */
 export interface SessionStorage {
   get(key: string): string | null | Promise<string | null>;
   set(key: string, value: string): void | Promise<void>;
   remove(key: string): void | Promise<void>;
   /**
    * Only for a storage that tabs share: from now on calls `changed` whenever another tab has changed the storage, with
-   * the key that was changed, or with null where all keys may be.
+   * the key, or with null if all keys may have changed.
    */
   subscribe?(changed: (key: string | null) => void): void;
 }
 
-/**
- * Makes the storage for sessions by default: `localStorage`, which the tabs of an origin share, or memory where there
- * is none, as under Node.
- */
+/** `localStorage`, which the tabs of an origin share, or memory if there is none, as under Node. */
 export function defaultStorage(): SessionStorage {
   const shared = webStorage("localStorage");
   if (shared === null) return memoryStorage();
@@ -125,10 +111,7 @@ export function defaultStorage(): SessionStorage {
   };
 }
 
-/**
- * `sessionStorage`, which belongs to one tab. It lasts as long as the tab, also while the tab visits a sign-in
- * provider. Null where there is none.
- */
+/** `sessionStorage`, which lasts as long as its tab, also while it visits a sign-in provider; null if there is none. */
 export function tabStorage(): SessionStorage | null {
   return webStorage("sessionStorage");
 }
@@ -143,12 +126,12 @@ function webStorage(name: "localStorage" | "sessionStorage"): SessionStorage | n
       remove: (key) => storage.removeItem(key),
     };
   } catch {
-    // In browsers that block storage for this page, even reading `localStorage` or `sessionStorage` throws.
+    // In browsers that block storage for this page, even reading the property throws.
     return null;
   }
 }
 
-/** Makes a storage for sessions in memory, which is lost with the page or process. */
+/** A storage for sessions in memory, which is lost with the page or process. */
 export function memoryStorage(): SessionStorage {
   const values = new Map<string, string>();
   return {

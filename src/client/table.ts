@@ -20,35 +20,23 @@ import {
 import type { TableTypes } from "./table-types.js";
 import type { Call, Send } from "./transport.js";
 
-/**
- * The member `meta` of the server's answer to a list (`docs/reference/http.md#lists`): which page of the list this is,
- * and what reading it has cost.
- */
+/** The `meta` of a list (`docs/reference/http.md#lists`): which page this is, and what reading it has cost. */
 export interface ListMeta extends Metering {
   readonly limit: number;
   readonly offset: number;
-  /**
-   * How many rows all pages of the list have together: a lower bound where `truncated` is true, null where the query
-   * has `total: "none"`.
-   */
+  /** How many rows all pages have together: a lower bound if `truncated` is true, null with `total: "none"`. */
   readonly total: number | null;
   readonly next_cursor?: string;
   readonly truncated?: true;
 }
 
-/**
- * One page of a list or of an aggregate, as the server answers it: `data` has the rows of the list or the groups of the
- * aggregate.
- */
+/** One page: the rows of a list, or the groups of an aggregate. */
 export interface Page<Row> {
   readonly data: Row[];
   readonly meta: ListMeta;
 }
 
-/**
- * What a call with `withMeta: true` returns: `data` is what the same call returns without this option, `meta` what the
- * request has cost.
- */
+/** What a call with `withMeta: true` returns: `data` as without the option, in `meta` what the request has cost. */
 export interface WithMeta<Data> {
   readonly data: Data;
   readonly meta: Metering;
@@ -59,34 +47,25 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The type of a row in a list: the columns that `select` names, and what `expand` adds. */
+/** The columns that `select` names, and what `expand` adds. */
 type Listed<T extends TableTypes, Tables, K extends keyof T["row"], E> = [E] extends [never]
   ? Pick<T["row"], K>
   : Expanded<Pick<T["row"], K>, T, Tables, E>;
 
-/**
- * The version of a row, as `ifMatch` takes it: the value of the table's column `managed: version`, or the text of the
- * row's ETag.
- */
+/** A row's version, for `ifMatch`: the value of the column `managed: version`, or the text of the row's ETag. */
 export type Version = number | string;
 
 /** Options of a call that changes or deletes one row. */
 export interface ChangeOptions extends CallOptions {
-  /**
-   * The row is changed or deleted only if it still has this version. Otherwise nothing is written, and the call throws
-   * SvcPreconditionError.
-   */
+  /** Changes or deletes the row only if it still has this version. Otherwise throws SvcPreconditionError. */
   readonly ifMatch?: Version;
 }
 
-/** Options of `upsert`, which writes rows of which some may exist already (`docs/reference/http.md#upsert`). */
+/** Options of `upsert` (`docs/reference/http.md#upsert`). */
 export interface UpsertOptions<Column, Duplicate = "update" | "ignore"> extends CallOptions {
-  /**
-   * The columns of the primary key or of a unique constraint. A row exists already if the table has one with the same
-   * values in these columns.
-   */
+  /** The columns of the primary key or a unique constraint. A row that has the same values in them exists already. */
   readonly onConflict: readonly Column[];
-  /** What is done with a row that exists already: `update` gives it the new values, `ignore` leaves it as it is. */
+  /** What is done with a row that exists: `update` gives it the new values, `ignore` leaves it as it is. */
   readonly onDuplicate: Duplicate;
 }
 
@@ -94,26 +73,22 @@ type Asked = CallOptions & { readonly withMeta: true };
 type Plain = CallOptions & { readonly withMeta?: false };
 
 /**
- * What `Table.live` needs of the client: `feedOf` returns the feed by which rows are received from the server and kept
- * up to date, and `overlays` shows over these rows what is not sent to the server yet.
+ * What `Table.live` needs of the client: `feedOf` returns the feed that receives the rows from the server, and
+ * `overlays` shows over them what is not sent yet.
  */
 export interface Live {
   readonly feedOf: (tables: FollowedTables) => Feed;
   readonly overlays: Overlays;
 }
 
-/**
- * What a row of a live list has beside its columns: `_pending` is true while writes to the row wait in an outbox for
- * the server's answer (`docs/guides/client.md#the-outbox`).
- */
+/** `_pending` is true while writes to the row wait in an outbox (`docs/guides/client.md#the-outbox`). */
 export interface Unsent {
   readonly _pending?: true;
 }
 
 /**
- * The calls to the server's endpoints for one table, under `/api/<table>` (`docs/reference/http.md#endpoints`). A
- * method whose call fails throws SvcError. The type parameter `Tables` has the types of the tables whose rows `expand`
- * can add.
+ * The endpoints of one table (`docs/reference/http.md#endpoints`). A method whose call fails throws SvcError. `Tables`
+ * has the types of the tables whose rows `expand` can add.
  */
 export class Table<T extends TableTypes, Tables = Record<never, never>> {
   readonly #read: Send;
@@ -122,10 +97,7 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
   readonly #name: string;
   readonly #path: string;
 
-  /**
-   * `read` sends calls that may be sent again after a failure, because they change nothing. `write` sends calls that
-   * the server must carry out only once.
-   */
+  /** `read` may send a call again after a failure. `write` sends calls that the server must carry out only once. */
   constructor(read: Send, write: Send, live: Live, name: string) {
     if (!/^\w+$/.test(name)) throw badCall(`no name of a table: ${name}`);
     this.#read = read;
@@ -136,9 +108,9 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
   }
 
   /**
-   * Returns the rows of the first page of a list that is not empty; no rows only where the whole list is empty. A page
-   * may be empty although rows follow, where the server has examined as many rows as it does for one page and the
-   * caller may see none of them (`docs/reference/http.md#the-scan-limit`).
+   * Returns the first page of a list that is not empty; no rows only if the whole list is empty. A page may be empty
+   * although rows follow, if the server has examined as many rows as it does for one page and the caller may see none
+   * of them (`docs/reference/http.md#the-scan-limit`).
    */
   async list<K extends keyof T["row"] = keyof T["row"], const E extends Expand<T, Tables> = never>(
     query: ListQuery<T["row"], K, E> = {},
@@ -156,7 +128,7 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
     return this.#page(listCall(this.#path, query), options);
   }
 
-  /** Returns one page of a list: another name for `select`. */
+  /** Another name for `select`. */
   find<K extends keyof T["row"] = keyof T["row"], const E extends Expand<T, Tables> = never>(
     query: ListQuery<T["row"], K, E> = {},
     options: CallOptions = {},
@@ -164,9 +136,7 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
     return this.select(query, options);
   }
 
-  /**
-   * Yields all pages of a list in their order. Each page is requested by the cursor that came with the page before it.
-   */
+  /** Yields all pages of a list in their order, each by the cursor of the page before it. */
   async *pages<K extends keyof T["row"] = keyof T["row"], const E extends Expand<T, Tables> = never>(
     query: ListQuery<T["row"], K, E> = {},
     options: CallOptions = {},
@@ -176,10 +146,10 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
   }
 
   /**
-   * Keeps a list up to date: calls `listener` with the list's rows as soon as they are known, and again whenever a row
-   * or the state of the connection to the server changes. Returns a function that ends this. The table has to keep
-   * history (`docs/sync.md#which-tables`). All rows that pass the filters are received from the server; `limit` only
-   * limits how many of them `listener` is given.
+   * Keeps a list up to date: calls `listener` with the rows once they are known, and again when a row or the state of
+   * the connection changes. Returns a function that ends this. The table has to keep history
+   * (`docs/sync.md#which-tables`). All rows that pass the filters are received from the server; `limit` only limits how
+   * many `listener` gets.
    */
   live<K extends keyof T["row"] = keyof T["row"]>(
     query: LiveQuery<T["row"], K>,
@@ -194,7 +164,7 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
 
   /**
    * Counts and sums the rows that the caller may read, by groups (`docs/reference/http.md#aggregates`), and returns the
-   * first page of groups. The groups of a query with `count: ["*"], sum: ["cents"]` have `count` and `sum_cents`.
+   * first page of groups. With `count: ["*"], sum: ["cents"]`, groups have `count` and `sum_cents`.
    */
   async aggregate<const Q extends AggregateQuery<T["row"]>>(
     query: Q & AggregateSort<T["row"], Q>,
@@ -203,10 +173,7 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
     return this.#page(getCall(this.#path + aggregatePath, aggregateParameters<T["row"]>(query)), options);
   }
 
-  /**
-   * Yields all pages of an aggregate in their order. Each page is requested by the cursor that came with the page
-   * before it.
-   */
+  /** Yields all pages of an aggregate in their order, each by the cursor of the page before it. */
   aggregatePages<const Q extends AggregateQuery<T["row"]>>(
     query: Q & AggregateSort<T["row"], Q>,
     options: CallOptions = {},
@@ -222,10 +189,10 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
     return one(this.#read, { method: "GET", path: this.#pathOf(key) }, options);
   }
 
-  /** Creates a row and returns it; returns only its key where the caller may not read the row. */
+  /** Returns the new row; only its key if the caller may not read the row. */
   create(row: T["create"], options: Asked): Promise<WithMeta<T["row"]>>;
   create(row: T["create"], options?: Plain): Promise<T["row"]>;
-  /** Creates 1 to 1000 rows, either all of them or none, and returns them in the order in which they were given. */
+  /** Creates 1 to 1000 rows, all or none, and returns them in the order given. */
   create(rows: readonly T["create"][], options: Asked): Promise<WithMeta<T["row"][]>>;
   create(rows: readonly T["create"][], options?: Plain): Promise<T["row"][]>;
   create(body: T["create"] | readonly T["create"][], options: Asked | Plain = {}): Promise<unknown> {
@@ -233,8 +200,8 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
   }
 
   /**
-   * Writes 1 to 1000 rows of which some may exist already, either all of them or none, and returns them in the order in
-   * which they were given. A row that `ignore` leaves as it is, and that the caller may not read, is returned as null.
+   * Writes 1 to 1000 rows of which some may exist already, all or none, and returns them in the order given. A row that
+   * `ignore` leaves as it is, and that the caller may not read, is returned as null.
    */
   upsert(rows: readonly T["create"][], options: UpsertOptions<keyof T["row"], "update">): Promise<T["row"][]>;
   upsert(rows: readonly T["create"][], options: UpsertOptions<keyof T["row"]>): Promise<(T["row"] | null)[]>;
@@ -246,7 +213,7 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
     return one(this.#write, { method: "POST", path: `${this.#path}?${parameters}`, body }, { signal });
   }
 
-  /** Changes a row and returns it; returns only its key where the caller may not read the row. */
+  /** Returns the changed row; only its key if the caller may not read the row. */
   update(key: T["key"], changes: T["update"], options: ChangeOptions & Asked): Promise<WithMeta<T["row"]>>;
   update(key: T["key"], changes: T["update"], options?: ChangeOptions & Plain): Promise<T["row"]>;
   async update(
@@ -300,10 +267,7 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
 
 const aggregatePath = "/_svc/aggregate";
 
-/**
- * Returns the value of a key column as text for a URL. Throws where the value is missing, which `String` would turn
- * into the text "undefined".
- */
+/** A key column as text for a URL. Throws if the value is missing, which `String` would turn into "undefined". */
 function keyText(value: unknown): string {
   if (value === undefined || value === null) throw badCall("the key is missing");
   const text = String(value);
@@ -312,8 +276,8 @@ function keyText(value: unknown): string {
 }
 
 /**
- * The header `If-Match` for a change with the option `ifMatch`; no header without the option. Throws where the option
- * is there without a version, because the row would then be changed whatever its version is.
+ * The header `If-Match`; none without the option `ifMatch`. Throws if the option has no version, because the row would
+ * then be changed whatever its version is.
  */
 function matching(options: ChangeOptions): Readonly<Record<string, string>> {
   if (!("ifMatch" in options)) return {};

@@ -4,25 +4,22 @@ import type { LiveState } from "./live/changes.js";
 import type { Operation } from "./operations.js";
 import type { LiveQuery } from "./query.js";
 
-/** Options of `svcCollectionOptions`: the client, the table, and which of its rows and columns the collection holds. */
+/** Options of `svcCollectionOptions`: the client, the table, and which rows and columns the collection holds. */
 export interface SvcCollectionOptions<Row extends object>
   extends Pick<LiveQuery<Row>, "where" | "filter" | "select"> {
-  /** The client through which the collection reads and writes: one that `createClient` has made. */
+  /** A client that `createClient` has made. */
   readonly client: Pick<Client<never>, "follow"> & { readonly batch: unknown };
-  /** The name of the table, which has to keep history (`docs/sync.md#which-tables`). */
+  /** A table that keeps history (`docs/sync.md#which-tables`). */
   readonly table: string;
   /** The columns of the primary key; the default is `id`. */
   readonly key?: (keyof Row & string) | readonly (keyof Row & string)[];
-  /** The collection's id in TanStack DB; the default is the name of the table. */
+  /** The collection's id in TanStack DB, by default the table's name. */
   readonly id?: string;
-  /** A function that is called with the state of the collection: whether its rows are up to date, or why not. */
+  /** Called with the state of the collection: whether its rows are up to date, or why not. */
   readonly onState?: (state: LiveState) => void;
 }
 
-/**
- * The value that identifies a row in a TanStack DB collection: the value of the key column, or, where the key has
- * several columns, a JSON array of their values.
- */
+/** What identifies a row in a collection: the key column's value, or a JSON array of the values of several. */
 export type CollectionKey = string | number;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -34,8 +31,8 @@ type Insert<Row extends object> = {
 const batchMax = 100;
 
 /**
- * After the server has accepted a write, the collection goes on showing the row as the user wrote it until the server
- * has sent the changed row. This is the longest time that it waits for the row, in milliseconds.
+ * After the server has accepted a write, the collection shows the row as the user wrote it until the server has sent
+ * it, at most for so many milliseconds.
  */
 const untoldMs = 5_000;
 
@@ -43,8 +40,8 @@ const untoldMs = 5_000;
  * Makes the options for `createCollection` of TanStack DB (https://tanstack.com/db). The collection holds the rows of a
  * table that the signed-in user may read, and is kept up to date (`docs/guides/client.md#tanstack-db`). A row that is
  * inserted, updated or deleted in the collection shows so immediately, and is taken back if the server refuses it. The
- * rows of one TanStack DB transaction are sent in batches of up to 100, one after the other; each batch is one
- * transaction of the server.
+ * rows of one TanStack DB transaction are sent in batches of up to 100, one after the other; each is one transaction of
+ * the server.
  */
 export function svcCollectionOptions<Row extends object>(
   options: SvcCollectionOptions<Row>,
@@ -59,7 +56,7 @@ export function svcCollectionOptions<Row extends object>(
   const keyFieldsOf = (fields: Fields) =>
     Object.fromEntries(columns.map((column) => [column, fields[column]]));
   const waiting = new Map<CollectionKey, Set<() => void>>();
-  /** Resolves as soon as the server has sent a change of the row with this key, or after `untoldMs` without one. */
+  /** Resolves once the server has sent a change of the row, or after `untoldMs`. */
   const told = (of: CollectionKey) =>
     new Promise<void>((resolve) => {
       const all = waiting.get(of) ?? new Set();

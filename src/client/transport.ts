@@ -1,61 +1,47 @@
 import { badCall, SvcError, SvcPreconditionError } from "./error.js";
 import type { Surroundings } from "./surroundings.js";
 
-/** A request to the server. Its path is relative to the server's URL. */
+/** A request to the server. */
 export interface Call {
   readonly method: string;
-  /** The path and query of the request's URL. */
+  /** Path and query, relative to the server's URL. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * The `Idempotency-Key` of the call. Of several calls with the same key the server carries out only one, and gives
-   * all of them the answer of that one. It keeps such keys only for callers who are signed in or have an API key.
+   * The `Idempotency-Key`. Of several calls with the same key the server carries out only one, and gives all of them
+   * its answer. It keeps keys only for callers who are signed in or have an API key.
    */
   readonly onceKey?: string | undefined;
-  /** The id of the user whose call this is. The call fails, and is not sent, if somebody else is signed in by then. */
+  /** The id of the user whose call this is. The call fails, unsent, if somebody else is signed in by then. */
   readonly user?: string;
   readonly signal?: AbortSignal | undefined;
-  /**
-   * A function that is called and waited for before each attempt to send the call. If it throws, the call is not sent.
-   */
+  /** Called and waited for before each attempt to send the call. If it throws, the call is not sent. */
   readonly before?: () => Promise<void>;
-  /**
-   * For a response that is a stream: a function that is called with each piece of its text as it arrives. The call then
-   * ends when the stream ends.
-   */
+  /** For a response that is a stream: called with each piece of its text. The call ends when the stream ends. */
   readonly onText?: (text: string) => void;
 }
 
-/** The JSON body of a successful response: `data` is the result, and `meta` what the server says about it. */
+/** The JSON body of a successful response: in `meta` what the server says about the result. */
 export interface Answer<Data = unknown, Meta = unknown> {
   readonly data: Data;
   readonly meta?: Meta;
 }
 
-/**
- * A function that sends a call and resolves with the body of the response. It rejects with SvcError for everything but
- * a success.
- */
+/** Rejects with SvcError for everything but a success. */
 export type Send = (call: Call) => Promise<Answer>;
 
-/** What `transport` needs: the URL of the server, and how requests are sent to it. */
+/** What `transport` needs. */
 export interface TransportOptions {
   readonly url: string;
-  /**
-   * The path under which the server has the tables. Where the path of a call begins with `/api/`, this takes the place
-   * of `/api`; other paths, such as those under `/auth`, are sent unchanged.
-   */
+  /** The path of the tables, which replaces `/api` in calls to `/api/`. Other paths, such as under `/auth`, stay. */
   readonly tablesPath: string;
   readonly timeoutMs: number;
   readonly cookies: boolean;
   readonly surroundings: Surroundings;
 }
 
-/**
- * Makes a function that sends one request and reads the whole response, or passes its text on in pieces (`onText`). It
- * throws SvcError for everything but a success.
- */
+/** Sends one request and reads the whole response, or passes its text on in pieces (`onText`). */
 export function transport({ url, tablesPath, timeoutMs, cookies, surroundings }: TransportOptions): Send {
   return async ({ method, path, body, headers, signal, before, onText }) => {
     await before?.();
@@ -80,16 +66,14 @@ export function transport({ url, tablesPath, timeoutMs, cookies, surroundings }:
         headers: { ...(sent !== null && { "Content-Type": "application/json" }), ...headers },
         body: sent,
         credentials: cookies ? "include" : "omit",
-        // The server never redirects. A redirect from anywhere else is not followed, so that no other server gets the
-        // credentials.
+        // The server never redirects. No other server may get the credentials.
         redirect: "error",
         signal: controller.signal,
       });
       if (!onText || !response.ok) return read(response, await response.text());
       const decoder = new TextDecoder();
       const pieces = response.body!.getReader();
-      // Once a response has streamed for long, Node's `fetch` no longer ends it when the request's signal is aborted.
-      // So an abort also cancels the reader of the stream.
+      // Node's `fetch` does not end a response that has streamed for long when the request's signal is aborted.
       controller.signal.addEventListener("abort", () => void pieces.cancel().catch(() => {}));
       for (;;) {
         allow(silenceMs);
@@ -107,10 +91,7 @@ export function transport({ url, tablesPath, timeoutMs, cookies, surroundings }:
   };
 }
 
-/**
- * A stream is ended as dead after so many milliseconds without any data. While nothing happens, the server sends a
- * comment every 15 s.
- */
+/** A stream without any data for so many milliseconds is dead. The server sends a comment every 15 s. */
 const silenceMs = 40_000;
 
 const failures = {
@@ -144,7 +125,7 @@ function read({ ok, status, headers }: Response, text: string): Answer {
   const { code, message, columns, expected } = body?.error ?? {};
   const retryAfter = Number.parseInt(headers.get("Retry-After") ?? "", 10);
   // A response that is not in the server's format comes from something in between, such as a proxy. Its status, such as
-  // 401, says nothing about the session. So its error has the code `unexpected_answer`, which is no code of a refusal.
+  // 401, says nothing about the session. So its code `unexpected_answer` is no code of a refusal.
   const Refused = code === "precondition_failed" ? SvcPreconditionError : SvcError;
   throw !ok && typeof code === "string"
     ? new Refused(status, code, String(message), Number.isNaN(retryAfter) ? null : retryAfter, {
@@ -168,9 +149,9 @@ const backoffMs = 300;
 const retryAfterMsMax = 10_000;
 
 /**
- * Makes a `Send` that sends a call up to three times while it fails for transient reasons. It waits between attempts,
- * with backoff and jitter, or as long as Retry-After says; if that is more than 10 s, it gives up. It is for calls that
- * do no harm when they are done twice.
+ * Sends a call up to three times while it fails for transient reasons. It waits between attempts, with backoff and
+ * jitter, or as long as Retry-After says; if that is more than 10 s, it gives up. Only for calls that do no harm when
+ * they are done twice.
  */
 export function repeated(send: Send, { random, after }: Surroundings): Send {
   return async (call) => {
@@ -191,9 +172,8 @@ export function repeated(send: Send, { random, after }: Surroundings): Send {
 const onceHeader = "Idempotency-Key";
 
 /**
- * Makes a `Send` for writes. A call with a `onceKey` is sent by `repeatedly`, which tries again after failures, with
- * the key as `Idempotency-Key`, so that the server carries it out only once (`docs/reference/http.md#idempotency`). A
- * call without a key is sent once.
+ * Sends writes. A call with a `onceKey` is sent by `repeatedly`, with the key as `Idempotency-Key`, so that the server
+ * carries it out only once (`docs/reference/http.md#idempotency`). A call without a key is sent once.
  */
 export function written(send: Send, repeatedly: Send): Send {
   return async ({ onceKey, ...call }) => {
@@ -201,9 +181,8 @@ export function written(send: Send, repeatedly: Send): Send {
     try {
       return await repeatedly({ ...call, headers: { ...call.headers, [onceHeader]: onceKey } });
     } catch (error) {
-      // The server has refused the `Idempotency-Key` and carried out nothing, so the call is sent again without it. It
-      // does so where the table keeps no answers for repeated calls, or where it does not know the caller, such as when
-      // a browser has dropped its cookies.
+      // The server has refused the `Idempotency-Key` and carried out nothing: the table keeps no answers for repeated
+      // calls, or the caller is unknown, such as when a browser has dropped its cookies.
       if (error instanceof SvcError && error.status === 400 && error.message.startsWith(`${onceHeader}:`))
         return send(call);
       throw error;

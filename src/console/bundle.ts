@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { brotliCompressSync, gzipSync, constants as zlib } from "node:zlib";
 import { type OutputChunk, rolldown } from "rolldown";
 
-/** The names of the style sheets, in the order in which they are joined and so override each other. */
+/** The style sheets in the order in which they override each other. */
 const styles = ["tokens", "base", "shell", "parts", "grid", "screens"];
 
 async function scripts(source: string): Promise<readonly OutputChunk[]> {
@@ -19,8 +19,7 @@ async function scripts(source: string): Promise<readonly OutputChunk[]> {
     minify: true,
     entryFileNames: "[name]-[hash].js",
     chunkFileNames: "[name]-[hash].js",
-    // The modules that every screen needs go into one file, instead of many small ones that the browser would have to
-    // request.
+    // One file for the modules that every screen needs, instead of many small requests.
     codeSplitting: {
       groups: [{ name: "base", test: /console\/(app|callers|parts|server|texts)|preact|src\/client/ }],
     },
@@ -39,10 +38,7 @@ function styleSheet(source: string): { readonly name: string; readonly text: str
   return { name: `console-${hashOf(text)}.css`, text };
 }
 
-/**
- * The entry chunk and all chunks that it imports statically, directly or through others: what the browser has to load
- * before the console starts.
- */
+/** The entry chunk and all chunks that it imports statically, directly or through others. */
 function loadedFirst(entry: OutputChunk, chunks: readonly OutputChunk[]): readonly OutputChunk[] {
   const found = new Set([entry]);
   for (const chunk of found)
@@ -67,7 +63,7 @@ function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("base64url").slice(0, 8);
 }
 
-/** Writes a file, and beside it the same compressed as .gz and .br. Returns its gzipped size in bytes. */
+/** Writes a file and its .gz and .br forms. Returns its gzipped size in bytes. */
 function write(path: string, text: string): number {
   const bytes = Buffer.from(text);
   const gzipped = gzipSync(bytes, { level: 9 });
@@ -78,20 +74,17 @@ function write(path: string, text: string): number {
   return gzipped.length;
 }
 
-/** The gzipped size of the console's page in bytes. */
+/** The gzipped size of the page in bytes. */
 export interface ConsoleSizes {
-  /**
-   * The bytes that are loaded before the first screen is: the page, its styles and the code that every screen needs.
-   */
+  /** What is loaded before the first screen: the page, its styles and the code that every screen needs. */
   readonly first: number;
-  /** The bytes of everything, with the code of screens and other parts that is loaded only when they are opened. */
+  /** Everything, with the code of screens and other parts that is loaded only when they are opened. */
   readonly all: number;
 }
 
 /**
- * Bundles the console's page from its folder of sources into `target`: `index.html`, and the folder `assets`, in which
- * each file's name holds a hash of its content. Beside each file its .br and .gz forms are written, which the server
- * sends without compressing anything itself.
+ * Bundles the console's page into `target`: `index.html`, and the folder `assets`, whose file names hold a hash of the
+ * content. Each file also has .br and .gz forms, which the server sends without compressing anything itself.
  */
 export async function bundleConsole(source: string, target: string): Promise<ConsoleSizes> {
   const assets = join(target, "assets");

@@ -1,18 +1,13 @@
 import { signal } from "@preact/signals";
 
-/**
- * What the fragment of the console's address (the part after `#`) says: which screen is open, what is open in the
- * screen, and parameters such as filters.
- */
+/** The fragment of the console's address: which screen is open, what is open in it, and parameters such as filters. */
 export interface Route {
   readonly screen: string;
   readonly rest: readonly string[];
   readonly parameters: URLSearchParams;
 }
 
-/**
- * Reads the route from the fragment of an address, such as `#/data/messages?sort=-id`. Without a screen it is `data`.
- */
+/** Reads a fragment such as `#/data/messages?sort=-id`. Without a screen it is `data`. */
 function routeOf(fragment: string): Route {
   const [path = "", query = ""] = fragment.replace(/^#\/?/, "").split(/\?(.*)/s);
   const [screen = "", ...rest] = path.split("/").map(decoded);
@@ -27,14 +22,14 @@ function decoded(text: string): string {
   }
 }
 
-/** The route of the page's address as it is now. It changes whenever the address does. */
+/** The route of the page's address. It changes whenever the address does. */
 export const route = signal<Route>(routeOf(location.hash));
 
 addEventListener("hashchange", () => {
   route.value = routeOf(location.hash);
 });
 
-/** The address, from `#` on, of a screen with what is open in it and its parameters. */
+/** The address of a screen, from `#` on. */
 export function hrefOf(
   screen: string,
   rest: readonly string[] = [],
@@ -44,10 +39,7 @@ export function hrefOf(
   return `#/${[screen, ...rest].map(encodeURIComponent).join("/")}${query === "" ? "" : `?${query}`}`;
 }
 
-/**
- * Opens the address of a screen. With `isReplacing` it takes the place of the current address in the browser's history,
- * so that the Back button does not return to that one.
- */
+/** Opens an address. With `isReplacing` the browser's Back button does not return to the current one. */
 export function go(href: string, isReplacing = false): void {
   if (!isReplacing) {
     location.hash = href;

@@ -4,7 +4,7 @@ const counted = (count: number, one: string, many: string) =>
 const dictionary = <T extends string>(words: Readonly<Record<string, T>>) =>
   words as Readonly<Record<string, T | undefined>>;
 
-/** All texts that the console shows, in one place. A text with a number or a name in it is a function. */
+/** All texts that the console shows. A text with a number or a name in it is a function. */
 export const texts = {
   app: {
     name: "svc",

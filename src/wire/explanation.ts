@@ -15,109 +15,79 @@ import {
 /** Why a call is allowed or refused, as `POST /admin/api/explain` answers it (docs/reference/http.md#explain). */
 export interface Explanation {
   /**
-   * Whether the rules allow the call, and, unless it is a create, there is a row with its key; for a list or a history,
-   * whether it is answered at all. Null where that could not be found out.
+   * Whether the rules allow the call and, unless it is a create, a row has its key; for a list or history, whether it
+   * is answered at all. Null if that could not be found out.
    */
   readonly allowed: boolean | null;
   /** Whether the call is allowed and why, in words. */
   readonly reason: string;
-  /**
-   * The error with which the call itself would be answered, as far as rules decide; null where `allowed` is true or
-   * null.
-   */
+  /** The error that would answer the call, as far as rules decide; null if `allowed` is true or null. */
   readonly refusal: { readonly status: number; readonly code: string; readonly message: string } | null;
-  /** The rule that decides; null where an API key has the scope, because no rule is asked then. */
+  /** The rule that decides; null if an API key has the scope, because no rule is asked then. */
   readonly rule: ExplainedRule | null;
   readonly terms: readonly ExplainedTerm[];
-  /**
-   * For each column whether the caller may read it in an answer, and write it: by the column's rules, or by the scopes
-   * of an API key.
-   */
+  /** For each column whether its rules, or an API key's scopes, let the caller read it in an answer and write it. */
   readonly columns: Readonly<Record<string, { readonly read: boolean; readonly write: boolean }>>;
-  /**
-   * The values that a write would set beside those that the call sends: managed columns, and the defaults of a new row.
-   */
+  /** What a write would set besides the values that it sends: managed columns, and the defaults of a new row. */
   readonly values: Readonly<Record<string, unknown>>;
   /** Constraints and triggers that may still refuse a write which the rules allow. */
   readonly not_judged: readonly NotJudged[];
-  /** The call's SQL statement, with `?` in the place of values; null where none is sent. */
+  /** The call's SQL statement, with `?` in the place of values; null if none is sent. */
   readonly sql: string | null;
   readonly plan: readonly PlanLine[];
-  /** How the rows are found, in words; null where none are looked for, or a list was not read in time. */
+  /** How the rows are found, in words; null if none are looked for, or a list was not read in time. */
   readonly way: string | null;
   /** Indexes that would help the call. Each is given by its table and the columns with which it has to begin. */
   readonly indexes: readonly { readonly table: string; readonly columns: readonly string[] }[];
-  /** How many rows were read to decide about the call; null where that is not known. */
+  /** How many rows were read to decide about the call; null if that is not known. */
   readonly rows_read: number | null;
   /** How long the explanation took, in milliseconds. */
   readonly ms: number;
-  /**
-   * Only for a list or a history: how many rows or versions match, and how many of them the rules admit. Missing where
-   * the call is refused or they were not counted in time.
-   */
+  /** Only for a list or a history. Missing if the call is refused or the rows were not counted in time. */
   readonly counts?: ExplainedCounts;
 }
 
 /** The rule that decides about a call, or the scope that a key lacks. */
 export interface ExplainedRule {
-  /**
-   * The name by which the request log knows the rule or scope: `rules.messages.update`, or `resource:messages:read`.
-   */
+  /** The name in the request log: `rules.messages.update`, or `resource:messages:read`. */
   readonly name: string;
   /** The rule's text in svc.toml, `deny` where the file has none; null for a scope. */
   readonly text: string | null;
-  /** The line of svc.toml in which the rule's text begins, from 1; null where it is not there. */
+  /** The line of svc.toml in which the rule's text begins, from 1; null if it is not there. */
   readonly line: number | null;
   readonly column: number | null;
 }
 
-/**
- * A term of the rule with its value, or the use of a named condition in the rule. In an explanation's `terms`, the
- * condition's own terms come after its use.
- */
+/** A term of the rule, or its use of a named condition, whose own terms come after it in `terms`. */
 export interface ExplainedTerm {
   readonly kind: "term" | "condition";
   /** The term's text as it is written in svc.toml. */
   readonly text: string;
-  /** The line of svc.toml in which the term begins, from 1; null where it is not there. */
+  /** The line of svc.toml in which the term begins, from 1; null if it is not there. */
   readonly line: number | null;
   readonly column: number | null;
-  /**
-   * The name of the rule or of the named condition in whose text in svc.toml the term is written:
-   * `rules.messages.update`, or `conditions.member(room)`.
-   */
+  /** The rule or named condition that contains the term: `rules.messages.update`, or `conditions.member(room)`. */
   readonly path: string;
-  /**
-   * For a term of an update rule, which row stands in the place of `row`: the one before or the one after the update.
-   */
+  /** Only for a term of an update rule: as which row the term reads `row`. */
   readonly row?: "before" | "after";
-  /**
-   * The term's value; null for SQL's NULL. It is also null where `unfinished` or `counts` tells that there is no single
-   * value.
-   */
+  /** Null for SQL's NULL, and if `unfinished` or `counts` tells that there is no single value. */
   readonly truth: boolean | null;
   /**
-   * True where the term was not evaluated: because time was up, because the database does not accept a statement with
-   * it, or because it reads a row and there is none to read it of, as in a history of all rows.
+   * Not evaluated: because time was up, because the database does not accept a statement with the term, or because it
+   * reads a row and there is none, as in a history of all rows.
    */
   readonly unfinished?: true;
-  /**
-   * For a term of a list's rule that reads the row: the numbers of rows for which it is TRUE, FALSE and NULL. Missing
-   * for every other term, and where they were not counted.
-   */
+  /** Only for a term of a list's rule that reads the row: how many rows have each value. Missing if not counted. */
   readonly counts?: { readonly true: number; readonly false: number; readonly null: number };
 }
 
-/**
- * A constraint or a trigger that may still refuse the write. The explanation does not judge it, because it decides only
- * when the write is carried out.
- */
+/** A constraint or trigger that may still refuse the write, because it decides only when the write is carried out. */
 export interface NotJudged {
   readonly kind: "not_null" | "check" | "unique" | "foreign_key" | "trigger";
   readonly columns: readonly string[];
   /**
    * The SQL of a check or a trigger; the condition of a partial unique index; the table that a foreign key of one
-   * column refers to; or, for a delete, the column that may refer to the row, as `table.column`. Null for all else.
+   * column refers to; for a delete, the column that may refer to the row, as `table.column`. Null for all else.
    */
   readonly text: string | null;
 }
@@ -138,10 +108,7 @@ export interface ExplainedCounts {
   /** How many rows, or versions of rows, match and are admitted by the rules, as far as was counted. */
   readonly allowed: number;
   readonly allowed_truncated: boolean;
-  /**
-   * How many rows were tested by the rule: those to which the index, or another way of finding rows, has led. Null
-   * where that is not known.
-   */
+  /** How many rows the rule has tested: those that the index or another way has found. Null if unknown. */
   readonly offered: number | null;
 }
 

@@ -16,8 +16,5 @@ export const listedMail = object(
   },
   "link",
 );
-/**
- * A mail that the server has sent or is to send. `link` is the link in the mail. It is only shown where mails are
- * logged instead of sent, as in development.
- */
+/** A mail that the server sent or will send. `link` is shown only if mails are logged, not sent, as in development. */
 export type ListedMail = Static<typeof listedMail>;

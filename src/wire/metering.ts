@@ -12,10 +12,7 @@ export const meteringMembers = {
   }),
 };
 
-/**
- * The counts of rows that a request has cost (`docs/reference/metering.md`). A count is null where the server does not
- * know it. Where metering is off, an answer has none of these members.
- */
+/** How many rows a request has cost (`docs/reference/metering.md`): null if unknown, absent if metering is off. */
 export type Metering = {
   readonly [Name in keyof typeof meteringMembers]?: Static<(typeof meteringMembers)[Name]>;
 };

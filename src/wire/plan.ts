@@ -26,10 +26,7 @@ export interface AssessedHazard {
   readonly count: number | null;
 }
 
-/**
- * A step of a plan after the queries of its hazards have run. Hazards that are left out at a count of zero
- * (`onlyIfCounted`) are gone where zero was counted.
- */
+/** A step of a plan after the queries of its hazards have run, without `onlyIfCounted` hazards that counted zero. */
 export interface PlannedStep {
   readonly kind: StepKind;
   readonly description: string;
@@ -42,10 +39,7 @@ const steps: Schema<readonly PlannedStep[]> = list(openObject({ safe: flag }) as
 
 /** The schema of the plan of a change of the schema. */
 export const schemaPlan = object({ base: nullOr(text) as Schema<string>, hash: text, steps });
-/**
- * The plan of a change of the schema: the steps from the schema in force, whose hash is `base`, to the new one, whose
- * hash is `hash`.
- */
+/** The plan of a change of the schema, from the schema in force with the hash `base` to the new one with `hash`. */
 export type SchemaPlan = Static<typeof schemaPlan>;
 
 /** The schema of what was done to change the schema. */

@@ -3,10 +3,7 @@ import { count, flag, list, mapOf, nullOr, object, oneOf, type Schema, type Stat
 
 const written = { text, line: nullOr(count), column: nullOr(count) };
 const ruleText = object(written);
-/**
- * The text of a rule in svc.toml, and the line and column where it begins. Line and column are null where they are not
- * known.
- */
+/** The text of a rule in svc.toml, and the line and column where it begins, null if unknown. */
 export type RuleText = Static<typeof ruleText>;
 const rule = nullOr(ruleText);
 
@@ -58,5 +55,5 @@ export const servedSchema = object({
   tables: list(table),
   conditions: list(object({ name: text, ...written })),
 });
-/** The schema in force and its rules. `file_text` is the text of the schema file; null where it cannot be read. */
+/** The schema in force and its rules. `file_text` is the text of the schema file; null if it cannot be read. */
 export type ServedSchema = Static<typeof servedSchema>;

@@ -3,7 +3,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 declare const admitted: unique symbol;
 
-/** A JSON Schema, and the type of the values that it admits, which exists for the compiler alone. */
+/** A JSON Schema, and the type of the values that it admits, for the compiler alone. */
 export type Schema<T = unknown> = JsonSchema & { readonly [admitted]?: T };
 
 /** The type of the values that a schema admits. */
@@ -15,10 +15,7 @@ type ObjectOf<P, O> = {
   readonly [K in Exclude<keyof P, O>]: Static<P[K]>;
 } & { readonly [K in Extract<keyof P, O>]?: Static<P[K]> };
 
-/**
- * Makes the schema of an object with these properties and no others. All of them are required, except those in
- * `optional`.
- */
+/** The schema of an object with these properties and no others. They are required, except those in `optional`. */
 export function object<const P extends Properties, const O extends string = never>(
   properties: P,
   ...optional: readonly O[]
@@ -32,10 +29,7 @@ export function object<const P extends Properties, const O extends string = neve
   };
 }
 
-/**
- * Makes the schema of an object with these properties and any others. In a request's body the server ignores the
- * others; in an answer they are left undescribed.
- */
+/** The schema of an object with these properties and any others: ignored in a request, undescribed in an answer. */
 export function openObject<const P extends Properties, const O extends string = never>(
   properties: P,
   ...optional: readonly O[]
@@ -43,25 +37,25 @@ export function openObject<const P extends Properties, const O extends string = 
   return { ...object(properties, ...optional), additionalProperties: true };
 }
 
-/** Makes the schema of an array. */
+/** The schema of an array. */
 export const list = <T>(items: Schema<T>): Schema<readonly T[]> => ({ type: "array", items });
-/** Makes the schema of a value that may also be null. */
+/** The schema of a value that may also be null. */
 export const nullOr = <T>(schema: Schema<T>): Schema<T | null> => ({ anyOf: [schema, { type: "null" }] });
-/** Makes the schema of a value that is one of these. */
+/** The schema of a value that is one of these. */
 export const oneOf = <const T extends readonly unknown[]>(...values: T): Schema<T[number]> => ({
   enum: values,
 });
-/** Makes the schema of this value alone. */
+/** The schema of this value alone. */
 export const constant = <const T>(value: T): Schema<T> => ({ const: value });
-/** Makes the schema of an object that has values of one kind under any names. */
+/** The schema of an object that has values of one kind under any names. */
 export const mapOf = <T>(schema: Schema<T>): Schema<Readonly<Record<string, T>>> => ({
   type: "object",
   additionalProperties: schema,
 });
-/** Makes the schema of an answer `{ data }`, whose member `data` has the given schema. */
+/** The schema of an answer `{ data }`. */
 export const data = <T>(schema: Schema<T>): Schema<{ readonly data: T }> =>
   object<{ readonly data: Schema<T> }, never>({ data: schema });
-/** Makes a reference to a schema of the OpenAPI document, by its name. */
+/** A reference to a schema of the OpenAPI document, by its name. */
 export const ref = <T = unknown>(name: string): Schema<T> => ({ $ref: `#/components/schemas/${name}` });
 
 /** The schema of any text. */

@@ -6,10 +6,7 @@ const kind = oneOf("tokens", "console");
 /** A session in the list of the caller's own, as `GET /auth/sessions` answers it. Times are ISO 8601. */
 export interface UserSession {
   readonly id: string;
-  /**
-   * What kind of session it is: `tokens` for one with an access token and a refresh token, such as that of
-   * `client.auth`, `console` for one of the console (the page for administrators).
-   */
+  /** `tokens`: has an access and a refresh token, like one of `client.auth`. `console`: a session of the console. */
   readonly kind: "tokens" | "console";
   readonly created_at: string;
   /** When the session's tokens were last renewed; when the session began, if they never were. */

@@ -9,17 +9,14 @@ export const summedUsage = object({
   rows_returned: count,
   unknown_reads: count,
 });
-/**
- * What the requests of a day, of a table or of a caller have cost together. `key` names the day, the table or the
- * caller.
- */
+/** What the requests of the day, table or caller named by `key` have cost together. */
 export type SummedUsage = Static<typeof summedUsage>;
 
 const gap = object({ at: text, reason: text, attempts_max: count });
-/** A time for which receipts (the records of what requests cost) are missing, so that the sums are too low. */
+/** A time for which receipts are missing, so that the sums are too low. */
 export type UsageGap = Static<typeof gap>;
 
-/** The schema of what is said beside sums of usage. */
+/** The schema of the `meta` of sums of usage. */
 export const usageMeta = object({ gaps: list(gap) });
-/** What is said beside sums of usage: which receipts are missing. */
+/** The `meta` of sums of usage: which receipts are missing. */
 export type UsageMeta = Static<typeof usageMeta>;

@@ -24,10 +24,7 @@ export const tokenUser = object({ id: text, email: text, role });
 /** The user in the answer to a sign-in. */
 export type TokenUser = Static<typeof tokenUser>;
 
-/**
- * Makes the schema `svc.tokens`: the answer to a sign-in or a refresh. `tokensInBody` is false where the tokens come as
- * cookies alone.
- */
+/** The schema `svc.tokens`: the answer to a sign-in or refresh. `tokensInBody` is false if cookies alone carry them. */
 export const tokens = (tokensInBody: boolean) =>
   object({
     data: object({

@@ -1,55 +1,49 @@
 import type { SvcError } from "../error.js";
 
-/** The tables to follow, by their names, each with which of its rows and columns are followed (`docs/sync.md`). */
+/** The tables to follow, each with which of its rows and columns are followed (`docs/sync.md`). */
 export type FollowedTables = Readonly<Record<string, object>>;
 
 /** A change of a row, as the server tells it (`docs/sync.md`). */
 export interface Change {
   readonly table: string;
-  /** What has become of the row. `remove`: it is deleted, or the caller may not see it any more. */
+  /** `remove`: the row is deleted, or the caller may not see it any more. */
   readonly op: "insert" | "update" | "remove";
-  /** The values of the columns of the primary key. */
+  /** The columns of the primary key. */
   readonly key: Readonly<Record<string, unknown>>;
-  /** All that the caller may see of the row; absent where it is removed. */
+  /** All that the caller may see of the row; absent if it is removed. */
   readonly row?: Readonly<Record<string, unknown>>;
 }
 
 /** The changes that lead from one consistent state of followed rows to the next. */
 export interface Step {
   readonly changes: readonly Change[];
-  /** Whether the changes are all rows that there are. They then replace what was known before. */
+  /** Whether the changes are all rows that there are, which replace what was known before. */
   readonly isReset: boolean;
-  /**
-   * The checkpoint from which to go on after these changes. Null for a state that the server has not told, such as the
-   * empty one after signing out.
-   */
+  /** Where to go on from. Null for a state that the server has not told, such as the empty one after signing out. */
   readonly checkpoint: string | null;
-  /**
-   * For each client of the caller that has pushed mutations lately, by its name: the id of its last mutation that is
-   * part of this state (`docs/sync.md#push`). Absent where the server does not say.
-   */
+  /** For each client that has pushed lately, its last mutation in this state; absent if the server does not say. */
   readonly clients?: Clients;
 }
 
-/** For each client that pushes mutations, by its name: the id of its last mutation that is part of a state of rows. */
+/**
+ * For each client of the caller that has pushed mutations lately, by its name: the id of its last mutation that is part
+ * of a state of rows (`docs/sync.md#push`).
+ */
 export type Clients = Readonly<Record<string, number>>;
 
 /**
- * How up to date the rows are that are shown. `live`: they are what the server has; `reconnecting`: they are as of the
- * last time that the server was reached; `signed_out`: the session is over, and nothing is shown until somebody signs
- * in; `refused`: the server has refused, for the reason in `error`, and is not asked again.
+ * How up to date the rows are. `live`: as the server has them; `reconnecting`: as of the last time that the server was
+ * reached; `signed_out`: the session is over, and nothing is shown until somebody signs in; `refused`: the server has
+ * refused, for the reason in `error`, and is not asked again.
  */
 export interface LiveState {
   readonly status: "live" | "reconnecting" | "signed_out" | "refused";
   /**
-   * The error that has led to the state: why the server could not be reached, or has refused. Null in the state `live`,
-   * and in `reconnecting` at the beginning, where the connection ended without an error, or where another tab tells of
-   * it.
+   * Why the server could not be reached, or has refused. Null in the state `live`, and in `reconnecting` at the
+   * beginning, after a connection that ended without an error, or if another tab tells of it.
    */
   readonly error: SvcError | null;
 }
 
-/**
- * A function that is told of every step (changes of followed rows), and of every change of state (`step` is then null).
- */
+/** Called with every step, and with every change of state: `step` is then null. */
 export type Follower = (state: LiveState, step: Step | null) => void;

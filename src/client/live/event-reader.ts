@@ -3,9 +3,7 @@ export interface StreamEvent {
   /** The event's name; null for a comment. */
   readonly event: string | null;
   readonly data: unknown;
-  /**
-   * The checkpoint after the event; null where there is none, as in the middle of a change that takes several events.
-   */
+  /** The checkpoint after the event; null if there is none, as in the middle of a change of several events. */
   readonly id: string | null;
 }
 

@@ -3,48 +3,40 @@ import type { Channel } from "../surroundings.js";
 import type { Change, Clients, FollowedTables, Follower, LiveState, Step } from "./changes.js";
 import { follow, type Line } from "./follow.js";
 
-/** What a `Feed` (a copy of rows that is kept up to date) needs to work. */
+/** What a `Feed` needs to work. */
 export interface FeedOptions extends Line {
   readonly sessions: Sessions;
-  /**
-   * The beginning of the names of the locks and channels that tabs share; null where the tabs do not share the session.
-   */
+  /** The beginning of the names of shared locks and channels; null if the tabs do not share the session. */
   readonly sharedName: string | null;
 }
 
-/**
- * A message between tabs. One tab leads: it follows the server and tells the other tabs what it learns. Another tab
- * asks it for all rows.
- */
+/** A message between tabs: the leader tells the others what it learns, and another tab asks it for all rows. */
 type Message =
   | { readonly asks: true }
   | {
       readonly leader: number;
-      /** The number of the last step (changes of followed rows) that this leader has told the other tabs. */
+      /** The number of the last step that this leader has told. */
       readonly count: number;
       readonly state: LiveState;
       readonly step: Step | null;
     };
 
-/**
- * After so many milliseconds without a message from the tab that leads (follows the server for all tabs), a tab follows
- * the server itself.
- */
+/** After so many milliseconds without a message from the leader a tab follows the server itself. */
 const silenceMs = 90_000;
 const beginning: LiveState = { status: "reconnecting", error: null };
 const nothing: Step = { changes: [], isReset: true, checkpoint: null };
 
 /**
- * A copy of the rows that the signed-in user sees of some tables. Everybody in this page who follows the same tables
- * shares one feed, and for these the tabs that share the session share one stream of the server. The tab that holds a
- * lock (Web Locks) follows the server and tells the other tabs, by a BroadcastChannel. When it is closed, the next tab
- * gets the lock and goes on from the same checkpoint.
+ * A copy of the rows that the signed-in user sees of some tables, which is kept up to date. All who follow the same
+ * tables in this page share one feed, and the tabs that share the session share one stream of the server for it. The
+ * tab that holds a Web Lock, the leader, follows the server and tells the other tabs by a BroadcastChannel. When it is
+ * closed, the next tab gets the lock and goes on from the same checkpoint.
  */
 export class Feed {
   readonly #options: FeedOptions;
   readonly #tables: FollowedTables;
   readonly #followers = new Set<Follower>();
-  /** The rows of the feed, by table and key. Each is held as the change that has brought it last. */
+  /** By table and key: the change that has brought each row last. */
   readonly #rows = new Map<string, Change>();
   #checkpoint: string | null = null;
   #clients: Clients = {};
@@ -61,24 +53,19 @@ export class Feed {
     this.#tables = tables;
   }
 
-  /** The rows of the feed. Each is given as the change that has brought it last. */
+  /** Each row as the change that has brought it last. */
   get rows(): Iterable<Change> {
     return this.#rows.values();
   }
 
-  /**
-   * For each client that pushes mutations of the user, by its name: the id of its last mutation that is part of the
-   * feed's rows.
-   */
+  /** By the name of each client of the user: its last mutation that is part of the feed's rows. */
   get clients(): Clients {
     return this.#clients;
   }
 
-  /**
-   * Calls the follower with all rows once they are known, and then with each change. Returns a function that ends this.
-   */
+  /** Calls the follower with all rows once they are known, then with each change. Returns a function that ends this. */
   subscribe(follower: Follower): () => void {
-    // Each subscription gets a function of its own, because the same follower may subscribe twice.
+    // A function of its own, because the same follower may subscribe twice.
     const entry: Follower = (state, step) =>
       queueMicrotask(() => this.#followers.has(entry) && follower(state, step));
     this.#followers.add(entry);
@@ -118,7 +105,7 @@ export class Feed {
   }
 
   async #run(user: string | null, signal: AbortSignal): Promise<void> {
-    // Rows that were told for another user, who was signed in before, are not shown any more.
+    // Rows that were told for another user are not shown any more.
     if (this.#checkpoint !== null) this.#tell(beginning, nothing);
     const { sharedName, surroundings } = this.#options;
     const { locks } = surroundings;
@@ -127,8 +114,7 @@ export class Feed {
     if (channel === null) return this.#lead(null, signal);
     const waiting = new AbortController();
     const stopListening = this.#listen(channel, () => {
-      // The tab that leads has been silent for too long: the browser may have suspended it, and it keeps the lock. This
-      // tab follows the server by itself.
+      // The leader has been silent for too long: the browser may have suspended it, and it keeps the lock.
       waiting.abort();
       channel.close();
       void this.#lead(null, signal);
@@ -146,18 +132,17 @@ export class Feed {
       await locks!.request(name, { signal: waiting.signal }, lead);
     } catch {
       if (waiting.signal.aborted) return;
-      // This page may not use locks (Web Locks), so it follows the server by itself.
+      // This page may not use Web Locks.
       stopListening();
       await this.#lead(null, signal);
     }
   }
 
-  /** Follows the server, and tells the other tabs what the server says. */
   async #lead(channel: Channel | null, signal: AbortSignal): Promise<void> {
     const leader = this.#options.surroundings.random();
     let count = 0;
     const say = (state: LiveState, step: Step | null) => {
-      // States such as `signed_out` are not told to other tabs: each finds out by itself that its session is over.
+      // States such as `signed_out` are not told: other tabs find out by themselves that their session is over.
       const { status } = state;
       if (status === "live" || status === "reconnecting")
         channel?.postMessage({ leader, count, state: { status, error: null }, step } satisfies Message);
@@ -175,10 +160,7 @@ export class Feed {
     await follow(this.#options, this.#tables, this.#checkpoint, told, signal);
   }
 
-  /**
-   * Takes the messages of the tab that leads (follows the server for all tabs), until the function that is returned is
-   * called. Calls `onSilence` if none comes for too long.
-   */
+  /** Takes the leader's messages until the returned function is called. `onSilence`: none has come for too long. */
   #listen(channel: Channel, onSilence: () => void): () => void {
     const { after } = this.#options.surroundings;
     let leader: number | undefined;
@@ -192,7 +174,7 @@ export class Feed {
       cancel = after(silenceMs, onSilence);
       const isKnown = said.leader === leader && said.count === count;
       const isNext = said.leader === leader && said.count === count + 1;
-      // This tab knows the step already. It was told again because another tab has asked the leader for all rows.
+      // This tab knows the step. The leader has told it again because another tab has asked for all rows.
       if (isKnown && said.step !== null) return;
       if (!(said.step === null ? isKnown : isNext || said.step.isReset)) return ask();
       ({ leader, count } = said);
@@ -204,8 +186,8 @@ export class Feed {
 }
 
 /**
- * Calls `run` with the id of the signed-in user, or null where nobody is signed in. Whenever somebody signs in or out,
- * the signal of the last call is aborted and `run` is called anew. Returns a function that ends this.
+ * Calls `run` with the id of the signed-in user, or null. Whenever somebody signs in or out, it aborts the signal of
+ * the last call and calls `run` anew. Returns a function that ends this.
  */
 export function eachSession(
   sessions: Sessions,

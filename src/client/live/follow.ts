@@ -9,24 +9,18 @@ export interface Pulled {
   readonly checkpoint: string;
   /** Whether further pages follow, which together with this one lead to one moment. */
   readonly more: boolean;
-  /**
-   * The reason why the server begins again with all rows, of which this is the first page; null where it does not
-   * (`docs/sync.md#resets`).
-   */
+  /** Why the server begins again with all rows, with this page first; null if it does not (`docs/sync.md#resets`). */
   readonly reset: string | null;
   readonly changes: readonly Change[];
-  /**
-   * For each client of the caller that has pushed mutations lately, by its name: the id of its last mutation that is
-   * part of this state (`docs/sync.md#push`). Absent where the server does not say.
-   */
+  /** For each client that has pushed lately, its last mutation in this state; absent if the server does not say. */
   readonly clients?: Clients;
 }
 
-/** The functions by which calls for changes are sent to the server. */
+/** How calls for changes are sent. */
 export interface Line {
-  /** Sends a call, and sends it again after a failure that may pass. */
+  /** Sends a call again after a failure that may pass. */
   readonly read: Send;
-  /** Sends a call. If no answer comes, the call is not sent again. */
+  /** Does not send the call again if no answer comes. */
   readonly send: Send;
   readonly surroundings: Surroundings;
 }
@@ -38,8 +32,8 @@ const live: LiveState = { status: "live", error: null };
 
 /**
  * Follows tables from a checkpoint, or from null, which asks for all rows, until the signal is aborted, the session is
- * over or the server refuses. Whenever the connection ends, a new one is made after a pause, which grows with each
- * failure. The server also sends a comment every 15 s, of which `follower` is told as a state without a step.
+ * over or the server refuses. When the connection ends, it makes a new one after a pause that grows with each failure.
+ * The server also sends a comment every 15 s; `follower` is then called without a step.
  */
 export async function follow(
   { read, send, surroundings }: Line,
@@ -49,8 +43,7 @@ export async function follow(
   signal: AbortSignal,
 ): Promise<void> {
   let checkpoint = from;
-  // While all rows are being asked for page by page: the last page so far. It is kept if the connection is cut between
-  // two pages, so that the next page is asked for afterwards.
+  // While all rows are asked for: the last page so far. After a cut connection the next page is asked for.
   let page: Pick<Pulled, "checkpoint" | "more"> | null = null;
   let collected: Change[] = [];
   const add = (changes: readonly Change[]) => {
@@ -76,8 +69,7 @@ export async function follow(
       if (event === "reset") {
         isReset = true;
         collected = [];
-        // The server now tells all rows anew. If the connection is cut before it is done, there is no checkpoint to go
-        // on from, and they are asked for again.
+        // The server now tells all rows anew. If the connection is cut before the end, they are asked for again.
         checkpoint = null;
       }
       if (event !== "change") return;
@@ -116,9 +108,8 @@ export async function follow(
 }
 
 /**
- * Whether a call has failed for good, since the same call would be refused again: by the server (status 4xx, but not
- * 429) or by this client (`bad_call`). An answer that is not in the server's format is not final: a proxy may have
- * given it.
+ * Whether the same call would be refused again: by the server (status 4xx, but not 429) or by this client (`bad_call`).
+ * An answer that is not in the server's format is not final: a proxy may have given it.
  */
 export function isFinal({ status, code }: SvcError): boolean {
   return (
@@ -127,9 +118,9 @@ export function isFinal({ status, code }: SvcError): boolean {
 }
 
 /**
- * Resolves when a call that has failed is to be tried again, after `failures` others before it: after a pause which
- * grows with each failure and is at least as long as the server asks for, or earlier if the device gets a connection or
- * the signal is aborted.
+ * Resolves when a call that has failed is to be tried again, after `failures` others: after a pause that grows with
+ * each failure and is at least as long as the server asks for, or earlier if the device gets a connection or the signal
+ * is aborted.
  */
 export function untilRetry(
   failures: number,

@@ -12,9 +12,8 @@ export interface Shown {
 }
 
 /**
- * Calls `listener` with the rows of a feed of one table, in the order of `sort` and at most `limit` of them. It does so
- * once the rows are known, and whenever the rows, the feed's state or the overlays (such as what an outbox has not sent
- * yet) change. Returns a function that ends this.
+ * Calls `listener` with at most `limit` rows of a feed of one table, in the order of `sort`: once they are known, and
+ * whenever the rows, the feed's state or the overlays change. Returns a function that ends this.
  */
 export function liveList(
   feed: Feed,

@@ -1,20 +1,13 @@
 import type { Change, Clients } from "./changes.js";
 
-/**
- * Which rows of a table a list has, and which of their columns. `where`, `filter` and `select` are those of
- * `docs/sync.md`.
- */
+/** Which rows and columns of a table a list has. `where`, `filter` and `select` are those of `docs/sync.md`. */
 export interface Terms {
   readonly where?: Readonly<Record<string, unknown>>;
   readonly filter?: object;
   readonly select?: readonly string[];
 }
 
-/**
- * A function that changes what live lists show: it takes the rows of a list, and returns them with what the server has
- * not told of yet. `clients` says, for each client that pushes mutations, which is its last mutation that is part of
- * the rows already.
- */
+/** Applies to rows of a live list what the server has not told yet. `clients` says which mutations they contain. */
 export type Overlay = (
   table: string,
   terms: Terms,
@@ -22,10 +15,7 @@ export type Overlay = (
   clients: Clients,
 ) => readonly Change[];
 
-/**
- * The overlays of a client. Each puts something over the rows of the client's live lists, such as what an outbox has
- * not sent yet.
- */
+/** What a client shows over the rows of its live lists, such as what an outbox has not sent yet. */
 export class Overlays {
   readonly #overlays = new Set<Overlay>();
   readonly #listeners = new Set<() => void>();
@@ -33,7 +23,7 @@ export class Overlays {
   over: Overlay = (table, terms, rows, clients) =>
     [...this.#overlays].reduce((found, overlay) => overlay(table, terms, found, clients), rows);
 
-  /** Adds an overlay to all live lists of the client. Returns a function that removes it. */
+  /** Returns a function that removes the overlay. */
   add(overlay: Overlay): () => void {
     this.#overlays.add(overlay);
     return () => {
@@ -42,9 +32,7 @@ export class Overlays {
     };
   }
 
-  /**
-   * To be called when an overlay would now return something else for the same rows. The live lists are then made anew.
-   */
+  /** To be called when an overlay would return something else for the same rows: live lists are then made anew. */
   changed(): void {
     for (const listener of this.#listeners) listener();
   }

@@ -1,60 +1,53 @@
 import type { PushedOperation } from "../operations.js";
 
-/** A mutation (writes that become one transaction) that waits in an outbox to be sent, or for the server's answer. */
+/** A mutation that waits in an outbox to be sent, or for the server's answer. */
 export interface Queued {
-  /** A name that the outbox gives to the mutation. No other mutation in the outbox has it. */
+  /** Given by the outbox, and unique in it. */
   readonly name: string;
-  /**
-   * The number by which the server knows the mutation; null before it is sent for the first time. Mutations with
-   * numbers come first in the queue.
-   */
+  /** The number by which the server knows the mutation; null before it is first sent. Numbered mutations come first. */
   readonly id: number | null;
   readonly operations: readonly PushedOperation[];
 }
 
-/** A mutation that has a number, so that it can be sent. */
+/** A mutation that can be sent. */
 export interface Numbered extends Queued {
   readonly id: number;
 }
 
 /** What an outbox stores of one user: the mutations that are not done yet, and how they are numbered. */
 export interface Kept {
-  /** The name under which the mutations are pushed. The server counts mutations separately for each such name. */
+  /** The name under which the mutations are pushed. The server counts them separately for each such name. */
   readonly client: string;
-  /** The highest number that was given to a mutation under this client name; 0 if none was. */
+  /** The highest number given to a mutation under this name; 0 if none was. */
   readonly lastId: number;
   readonly queue: readonly Queued[];
 }
 
-/** Returns what an outbox stores for a user who has sent nothing yet. */
+/** What an outbox stores for a user who has sent nothing yet. */
 export function nothingKept(client: string): Kept {
   return { client, lastId: 0, queue: [] };
 }
 
-/** Returns what the outbox stores, with further mutations added at the end of its queue. */
+/** Adds mutations at the end of the queue. */
 export function withQueued(kept: Kept, ...queued: readonly Queued[]): Kept {
   return { ...kept, queue: [...kept.queue, ...queued] };
 }
 
-/**
- * Makes a function that says whether an entry of the queue is still this mutation with this number. It is not where
- * another tab has replaced it meanwhile.
- */
+/** Whether an entry of the queue is still this mutation with this number: another tab may have replaced it. */
 const isStill =
   ({ name, id }: Queued) =>
   (each: Queued) =>
     each.name === name && each.id === id;
 
-/** Returns what the outbox stores, without a mutation that is done or given up. */
+/** Removes a mutation that is done or given up. */
 export function withoutQueued(kept: Kept, queued: Queued): Kept {
   const isGone = isStill(queued);
   return { ...kept, queue: kept.queue.filter((each) => !isGone(each)) };
 }
 
 /**
- * Returns what the outbox stores, with other operations for a mutation. The mutation loses its number, because the
- * server has recorded that number as refused, and gets another one when it is sent. In the queue it comes after the
- * mutations that have numbers, because the server may have done those already.
+ * Gives a mutation other operations. It loses its number, which the server has recorded as refused, and gets another
+ * one when it is sent. It comes after the mutations that have numbers, because the server may have done those already.
  */
 export function replaced(kept: Kept, queued: Queued, operations: Queued["operations"]): Kept {
   if (!kept.queue.some(isStill(queued))) return kept;
@@ -63,13 +56,13 @@ export function replaced(kept: Kept, queued: Queued, operations: Queued["operati
   return { ...kept, queue: queue.toSpliced(at, 0, { name: queued.name, id: null, operations }) };
 }
 
-/** How many operations one push takes at most, whether the server runs on Node or as a Worker (`docs/sync.md#push`). */
+/** How many operations one push takes at most, on Node and as a Worker (`docs/sync.md#push`). */
 const operationsMax = 200;
 
 /**
- * Chooses the mutations that the next push sends, and gives numbers to those that have none. They are taken from the
- * front of the queue: at most `max`, with at most 200 operations together (the first is sent however many it has), and
- * only as far as their numbers are consecutive. Returns them, and what the outbox then has to store.
+ * Chooses the mutations of the next push, and numbers those that have no number. They come from the front of the queue:
+ * at most `max`, with at most 200 operations together (the first is sent however many it has), and only as far as their
+ * numbers are consecutive.
  */
 export function numbered(
   kept: Kept,
@@ -90,8 +83,8 @@ export function numbered(
 }
 
 /**
- * Returns the same mutations for a push under another client name, for which the server counts from 1, so all lose
- * their numbers. Nothing changes where another tab has changed the name already.
+ * Removes all numbers for pushes under another client name, for which the server counts from 1. Nothing changes if
+ * another tab has changed the name already.
  */
 export function renamed(kept: Kept, from: string, client: string): Kept {
   if (kept.client !== from) return kept;

@@ -4,18 +4,15 @@ import type { MutationResult } from "../operations.js";
 import type { Queued } from "./kept.js";
 import { type Untold, withUntold } from "./optimistic.js";
 
-/**
- * What an outbox shows over live lists: the mutations that the server has not done, and those that it has done, but may
- * not have told the lists of yet.
- */
+/** What an outbox shows over live lists: mutations that the server has not done, or may not have told of yet. */
 export class OptimisticState {
   #done: readonly (Untold & { readonly client: string; readonly id: number })[] = [];
   /**
-   * A counter of pushes and answers. It orders them and the rows that live lists are told: a row has the count of the
-   * moment when it was seen first.
+   * Counts pushes and answers. It orders them and the rows that live lists are told, which have the count of the moment
+   * when they were first seen.
    */
   #count = 0;
-  /** The names of the mutations that are on their way to the server, and the count at which they were sent. */
+  /** The mutations that are on their way to the server, and the count at which they were sent. */
   #sent: { readonly names: ReadonlySet<string>; readonly at: number } = { names: new Set(), at: 0 };
   readonly #seen = new WeakMap<Change, number>();
 
@@ -35,7 +32,7 @@ export class OptimisticState {
     return withUntold(table, terms, rows, [...done, ...waiting], (row) => this.#seen.get(row)!);
   }
 
-  /** Forgets the mutations that are done, as those of another user. */
+  /** Forgets the mutations that are done: they are another user's. */
   clear(): void {
     this.#done = [];
   }
@@ -45,10 +42,7 @@ export class OptimisticState {
     this.#sent = { names: new Set(sent.map(({ name }) => name)), at: ++this.#count };
   }
 
-  /**
-   * Goes on showing in live lists what a mutation has done, until the server tells the lists of it or the function that
-   * is returned is called.
-   */
+  /** Shows what a mutation has done until the server tells the lists of it or the returned function is called. */
   keep(operations: Queued["operations"], client: string, { id, rows = [] }: MutationResult): () => void {
     const done = { client, id, operations, sentAt: null, answer: { rows, at: ++this.#count } };
     this.#done = [...this.#done, done];

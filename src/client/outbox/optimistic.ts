@@ -8,29 +8,23 @@ type Fields = Readonly<Record<string, unknown>>;
 /** A mutation whose effect on rows the server may not have told live lists of yet. */
 export interface Untold {
   readonly operations: readonly PushedOperation[];
-  /**
-   * Since when the mutation is on its way to the server, on the scale of the argument `seen` of `withUntold`; null
-   * where it is not.
-   */
+  /** Since when it is on its way to the server, on the scale of `seen` of `withUntold`; null if it is not. */
   readonly sentAt: number | null;
-  /** What the server has answered to the mutation; null before it has answered. */
+  /** Null before the server has answered. */
   readonly answer: {
-    /**
-     * For each operation of an applied mutation, what it returns: the row, or the key of a deleted row; null for a row
-     * that the caller may not read.
-     */
+    /** As `rows` of MutationResult. */
     readonly rows: readonly (Fields | null)[];
-    /** When the answer came, on the scale of the argument `seen` of `withUntold`. */
+    /** When the answer came, on the scale of `seen` of `withUntold`. */
     readonly at: number;
   } | null;
 }
 
 /**
- * Applies mutations that the server may not have told of yet to the rows of a live list, in their order: created rows
- * that pass the list's filters are added, updated rows are changed, and deleted rows are removed. Rows of a mutation
- * that is not answered yet get `_pending`. `seen` says since when a row is as it is, so that an answered mutation is
- * not applied to a row that was told after the answer. Live lists may be told of a created row before its push is
- * answered. So as long as the key of a created row is unknown, a row that is told with the same values is taken for it.
+ * Applies mutations that the server may not have told of yet to the rows of a live list, in their order. Created rows
+ * that pass the list's filters are added. Rows of an unanswered mutation get `_pending`. `seen` says since when a row
+ * is as it is: an answered mutation is not applied to a row that was told after the answer. Live lists may be told of a
+ * created row before its push is answered. So as long as its key is unknown, a row that is told with the same values is
+ * taken for it.
  */
 export function withUntold(
   table: string,
@@ -50,7 +44,7 @@ export function withUntold(
       if (operation.op === "create") {
         const values = answered ?? resolved(operation.values, operations);
         const known = columns?.every((column) => column in values) ? columns : null;
-        // Where the key of a new row is not known yet, the row gets a key that no other row has.
+        // A new row whose key is not known yet gets a key that no other row has.
         const key = known === null ? { "": `${i}.${j}` } : picked(values, known);
         const row = { ...values, ...mark };
         const told =
@@ -68,7 +62,7 @@ export function withUntold(
       const changes = operation.op === "delete" ? {} : (answered ?? resolved(operation.set, operations));
       const row = { ...before.row, ...changes, ...mark };
       const isIn = passes(row, terms);
-      // If the filters depend on columns that the rows here do not have, the updated row stays in the list.
+      // If the filters depend on columns that the rows lack here, the updated row stays in the list.
       if (operation.op === "update" && (isIn === true || isIn === undefined))
         found.set(name, { ...before, row: selected(row, terms) });
       else found.delete(name);
@@ -76,10 +70,7 @@ export function withUntold(
   return [...found.values()];
 }
 
-/**
- * Returns the names of the columns of the table's primary key, taken from a row or from a mutation; null where neither
- * shows them.
- */
+/** The table's key columns, taken from a row or from a mutation; null if neither shows them. */
 function keyColumns(
   table: string,
   rows: readonly Change[],
@@ -91,17 +82,14 @@ function keyColumns(
   return key === undefined ? null : Object.keys(key);
 }
 
-/** Returns a text that identifies a row of a table by its key. It does not depend on the order of the key's columns. */
+/** Does not depend on the order of the key's columns. */
 const nameOf = (key: Fields): string =>
   JSON.stringify(Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 const picked = (fields: Fields, columns: readonly string[]): Fields =>
   Object.fromEntries(columns.filter((column) => column in fields).map((column) => [column, fields[column]]));
 
-/**
- * Whether a row equals the given values, compared in those columns which the row has here. It is false where it has
- * none of them.
- */
+/** Compares in those columns that the row has here. False if it has none of them. */
 function hasValues(row: Fields, values: Fields): boolean {
   const columns = Object.keys(values).filter((column) => column in row);
   const text = (fields: Fields) => JSON.stringify(columns.map((column) => fields[column]));
@@ -111,10 +99,7 @@ function hasValues(row: Fields, values: Fields): boolean {
 const selected = (row: Fields, { select }: Terms): Fields =>
   select === undefined ? row : picked(row, [...select, "_pending"]);
 
-/**
- * Replaces each reference to an earlier operation (`$ref`) in the values of an operation by the value that it refers
- * to. A column is left out if only the server knows its value.
- */
+/** Replaces each `$ref` by the value that it refers to. Leaves out columns whose value only the server knows. */
 function resolved(values: Fields, operations: readonly PushedOperation[]): Fields {
   return Object.fromEntries(
     Object.entries(values).flatMap(([column, value]) => {

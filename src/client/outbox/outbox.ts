@@ -15,10 +15,10 @@ import type {
   TypesOf,
 } from "./types.js";
 
-/** The text that is used instead of a user's id if the client has an API key. */
+/** Stands for a user's id if the client has an API key. */
 const keyUser = "key";
 
-/** Keeps mutations until the server has done them, and sends them in their order (`docs/guides/client.md#the-outbox`). */
+/** Keeps mutations until the server has done them, and sends them in order (`docs/guides/client.md#the-outbox`). */
 export class Outbox<Tables = Record<never, never>> {
   readonly #parts: ClientParts;
   readonly #queue: MutationQueue<Tables>;
@@ -48,9 +48,7 @@ export class Outbox<Tables = Record<never, never>> {
     };
   }
 
-  /**
-   * The mutations of the signed-in user that the server has not answered, in the order in which they are to be sent.
-   */
+  /** The user's mutations that the server has not answered, in the order in which they are sent. */
   get pending(): readonly PendingMutation<Tables>[] {
     return this.#queue.pending.map(
       ({ name, operations }) => ({ name, operations }) as PendingMutation<Tables>,
@@ -61,14 +59,14 @@ export class Outbox<Tables = Record<never, never>> {
     return this.#state;
   }
 
-  /** Creates a row by a mutation of its own. Resolves as `mutate` does: once the mutation is stored on this device. */
+  /** Creates a row by a mutation of its own. Resolves as `mutate` does. */
   create<N extends Name<Tables>>(table: N, values: TypesOf<Tables, N>["create"]): Promise<Sending> {
     return this.mutate([{ op: "create", table, values } as never]);
   }
 
   /**
-   * Changes a row by a mutation of its own. If a column holds something else on the server by then than `base` says,
-   * that is a conflict. Resolves as `mutate` does: once the mutation is stored on this device.
+   * Changes a row by a mutation of its own. If a column then holds something else on the server than `base` says, that
+   * is a conflict. Resolves as `mutate` does.
    */
   update<N extends Name<Tables>>(
     table: N,
@@ -79,10 +77,7 @@ export class Outbox<Tables = Record<never, never>> {
     return this.mutate([{ op: "update", table, key, set, ...(base && { base }) } as never]);
   }
 
-  /**
-   * Deletes a row by a mutation of its own. If a column holds something else on the server by then than `base` says,
-   * that is a conflict. Resolves as `mutate` does: once the mutation is stored on this device.
-   */
+  /** Deletes a row by a mutation of its own. `base` and the result are as for `update`. */
   delete<N extends Name<Tables>>(
     table: N,
     key: KeyOf<TypesOf<Tables, N>>,
@@ -92,16 +87,15 @@ export class Outbox<Tables = Record<never, never>> {
   }
 
   /**
-   * Stores operations that are to be one transaction as a mutation, and sends it when that is possible. Resolves once
-   * it is stored on this device. Rejects with SvcError `unauthorized` where nobody is signed in, and with the storage's
-   * error where it cannot be stored.
+   * Stores operations as one mutation, and sends it when that is possible. Resolves once it is stored on this device.
+   * Rejects with SvcError `unauthorized` if nobody is signed in, and with the storage's error if it cannot be stored.
    */
   async mutate(operations: readonly PushedOperation<Tables>[]): Promise<Sending> {
     const { surroundings } = this.#parts;
     const user = this.#queue.user === undefined ? await this.#whoIsThere() : this.#queue.user;
     if (user === null)
       throw new SvcError(401, "unauthorized", "sign in first: a mutation belongs to who makes it");
-    // The operations are copied, because the caller may change the given objects later.
+    // The caller may change the given objects later.
     const copy = JSON.parse(JSON.stringify(operations)) as Queued["operations"];
     const queued: Queued = { name: surroundings.unique(), id: null, operations: copy };
     const settled = new Promise<MutationResult>((resolve) => this.#settled.set(queued.name, resolve));
@@ -114,7 +108,7 @@ export class Outbox<Tables = Record<never, never>> {
     return { name: queued.name, settled };
   }
 
-  /** Resolves once the server has answered every mutation of the user who is signed in. */
+  /** Resolves once the server has answered every mutation of the signed-in user. */
   async whenSent(): Promise<void> {
     if (this.#queue.user === undefined) await this.#whoIsThere();
     await new Promise<void>((resolve) => {
@@ -126,10 +120,7 @@ export class Outbox<Tables = Record<never, never>> {
     });
   }
 
-  /**
-   * Calls `listener` now, and whenever the pending mutations or the state have changed. Returns a function that ends
-   * this.
-   */
+  /** Calls `listener` now, and when pending mutations or the state change. Returns a function that ends this. */
   listen(listener: Listener<Tables>): () => void {
     const entry = { listener };
     this.#listeners.add(entry);
@@ -137,7 +128,7 @@ export class Outbox<Tables = Record<never, never>> {
     return () => this.#listeners.delete(entry);
   }
 
-  /** Ends sending. What was not sent stays stored, and is no longer shown in live lists by this outbox. */
+  /** Ends sending. What was not sent stays stored, and this outbox no longer shows it in live lists. */
   close(): void {
     this.#end();
   }

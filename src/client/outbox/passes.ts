@@ -1,10 +1,7 @@
 import { compare } from "../live/order.js";
 import type { Terms } from "../live/overlays.js";
 
-/**
- * Whether a row passes filters. Null where the result is SQL's NULL; undefined where it depends on a column that the
- * row does not have on this device.
- */
+/** Whether a row passes filters: null for SQL's NULL; undefined if that depends on a column that this device lacks. */
 export type Passes = boolean | null | undefined;
 
 type Row = Readonly<Record<string, unknown>>;
@@ -30,10 +27,7 @@ function group(row: Row, terms: object): Passes {
 
 const not = (value: Passes): Passes => (typeof value === "boolean" ? !value : value);
 
-/**
- * The AND of conditions. A condition whose result is not known on this device (undefined) prevails over one that is
- * NULL, because it might be false.
- */
+/** The AND of conditions. An unknown one (undefined) prevails over NULL, because it might be false. */
 function all(values: readonly Passes[]): Passes {
   if (values.includes(false)) return false;
   if (values.includes(undefined)) return undefined;
@@ -74,5 +68,5 @@ function compares(value: unknown, operator: string, operand: unknown): Passes {
   }
 }
 
-/** Makes a text lower case as SQLite's `lower` does, which changes only the letters of ASCII. */
+/** As SQLite's `lower`, which changes only the letters of ASCII. */
 const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());

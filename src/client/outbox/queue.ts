@@ -23,34 +23,31 @@ import { resolutionOf } from "./resolution.js";
 import { defaultOutboxStorage, type OutboxStorage } from "./storage.js";
 import type { OutboxOptions, OutboxState } from "./types.js";
 
-/**
- * For how many milliseconds after its answer a mutation that is done is still shown over live lists, if the server does
- * not tell the lists of it.
- */
+/** How many milliseconds after its answer a mutation is shown, if the server does not tell the live lists of it. */
 const untoldMs = 15_000;
 
-/** The mutations of the user who is signed in, which it stores, and sends in their order. */
+/** Stores the mutations of the signed-in user, and sends them in their order. */
 export class MutationQueue<Tables> {
   readonly #parts: ClientParts;
   readonly #options: OutboxOptions<Tables>;
   readonly #storage: OutboxStorage;
   readonly #changed: (state?: OutboxState) => void;
   readonly #settled: (name: string, result: MutationResult) => void;
-  /** The stored mutations of the user that are not done yet, as far as this page knows. */
+  /** The user's mutations that are not done yet, as far as this page knows. */
   #stored: readonly Queued[] = [];
-  /** Mutations that are being stored at the moment. */
+  /** Being stored at the moment. */
   #adding: readonly Queued[] = [];
-  /** The name under which the mutations are pushed, by which the server counts them. */
+  /** The name under which the mutations are pushed. */
   #client = "";
   readonly #optimistic = new OptimisticState();
   #channel: Channel | null = null;
   #wake = () => {};
-  /** The id of the user who is signed in, or null where nobody is; undefined before that is known. */
+  /** The id of the signed-in user, null for nobody; undefined before that is known. */
   user: string | null | undefined;
 
   /**
-   * `changed` is called when the queue has changed, and with how far sending has come when that has. `settled` is called
-   * with the name of a mutation that is done or given up, and the server's answer to it.
+   * `changed` is called when the queue has changed, and with how far sending has come when that has. `settled` is
+   * called with the name of a mutation that is done or given up, and the server's answer.
    */
   constructor(
     parts: ClientParts,
@@ -67,7 +64,7 @@ export class MutationQueue<Tables> {
 
   /** The user's mutations that the server has not answered, in the order in which they are to be sent. */
   get pending(): readonly Queued[] {
-    // A mutation that has just been stored may be both in `#stored` and in `#adding`. It is to be listed once.
+    // A mutation that has just been stored may be in both lists.
     const adding = this.#adding.filter(({ name }) => !this.#stored.some((each) => each.name === name));
     return [...this.#stored, ...adding];
   }
@@ -91,7 +88,7 @@ export class MutationQueue<Tables> {
     this.#wake();
   }
 
-  /** Sends the stored mutations of a user, and those that are added later, until the signal is aborted. */
+  /** Sends the stored mutations of a user, and those added later, until the signal is aborted. */
   async run(user: string | null, signal: AbortSignal): Promise<void> {
     const { surroundings, storage } = this.#parts;
     this.user = user;
@@ -140,10 +137,10 @@ export class MutationQueue<Tables> {
     });
   }
 
-  /** Listens to other tabs, which say what the server has answered to a mutation, or that there are new ones. */
+  /** Other tabs say what the server has answered to a mutation, or that there are new ones. */
   #listen(name: string, user: string, signal: AbortSignal): void {
     const { storage, surroundings } = this.#parts;
-    // There are other tabs to listen to only if the client keeps its session in a storage that tabs share.
+    // Only a storage that tabs share has other tabs to listen to.
     const channel = storage.subscribe === undefined ? null : surroundings.channel(name);
     this.#channel = channel;
     signal.addEventListener("abort", () => channel?.close());
@@ -181,10 +178,7 @@ export class MutationQueue<Tables> {
     }
   }
 
-  /**
-   * Deals with the server's answer to a mutation: calls the handlers, and removes the mutation from the queue or
-   * replaces it.
-   */
+  /** Deals with the server's answer: calls the handlers, and removes the mutation from the queue or replaces it. */
   async #take(
     user: string,
     client: string,

@@ -2,10 +2,7 @@ import type { MutationResult } from "../operations.js";
 import type { Queued } from "./kept.js";
 import type { OutboxOptions, Refused, Resolution } from "./types.js";
 
-/**
- * Calls the handler for a mutation that the server has refused (`conflict` or `rejected`), and returns what is to become
- * of the mutation.
- */
+/** Calls the handler for a refused mutation (`conflict` or `rejected`), and returns what becomes of it. */
 export async function resolutionOf<Tables>(
   { onConflict, onRejected }: OutboxOptions<Tables>,
   { name, operations }: Queued,
@@ -24,7 +21,7 @@ export async function resolutionOf<Tables>(
     await onRejected?.(refused);
     return "discard";
   } catch (cause) {
-    // An error of the handler is wrapped in another, so that it is not taken for one of the server.
+    // So that a handler's error is not taken for one of the server.
     throw new Error("a handler of the outbox has failed", { cause });
   }
 }

@@ -3,8 +3,8 @@ import type { Kept } from "./kept.js";
 /** Where outboxes keep the mutations that they have to send. */
 export interface OutboxStorage {
   /**
-   * Calls `act` with what is stored under a name (undefined where nothing is), and stores what it returns in its place.
-   * Both are one transaction, which no other tab can interrupt. Resolves once the result is stored.
+   * Calls `act` with what is stored under a name, and stores what it returns in its place. Both are one transaction,
+   * which no other tab can interrupt. Resolves once the result is stored.
    */
   change(name: string, act: (kept: Kept | undefined) => Kept): Promise<void>;
 }
@@ -42,16 +42,13 @@ interface Transaction {
   };
 }
 
-/**
- * Returns the storage that outboxes have by default: IndexedDB, which outlives the page; memory where there is none, as
- * under Node.
- */
+/** IndexedDB, which outlives the page; memory if there is none, as under Node. */
 export function defaultOutboxStorage(): OutboxStorage {
   const { indexedDB } = globalThis as { readonly indexedDB?: Factory };
   return indexedDB === undefined ? memoryOutboxStorage() : indexedDBStorage(indexedDB);
 }
 
-/** Makes a storage for outboxes in memory, which is lost with the page or process. */
+/** A storage for outboxes in memory, which is lost with the page or process. */
 export function memoryOutboxStorage(): OutboxStorage {
   const all = new Map<string, Kept>();
   return { change: async (name, act) => void all.set(name, act(all.get(name))) };
@@ -66,8 +63,7 @@ function indexedDBStorage(factory: Factory): OutboxStorage {
       request.onerror = () => reject(request.error);
       request.onsuccess = () => {
         const connection = request.result;
-        // The connection ends where the browser closes it or the database is to be deleted. The next change opens a new
-        // one.
+        // The browser closes it, or the database is to be deleted. The next change opens a new connection.
         connection.onclose = () => {
           opened = null;
         };

@@ -4,29 +4,26 @@ import type { Step } from "../live/changes.js";
 /** The members of a row, of a row's key or of a document, by their names. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Matches the names of the members that RxDB adds to documents. */
+/** The members that RxDB adds to documents. */
 const ofRxDB = /^_(meta|rev|attachments|deleted)$/;
 
-/** Turns rows of the server into documents of an RxDB collection, and documents into rows. */
+/** Turns rows of the server into documents of an RxDB collection, and back. */
 export class Documents<Row> {
-  /**
-   * The keys of rows that were given to RxDB, which may not have stored them yet. Each key is in the form of a
-   * document, under the document's id.
-   */
+  /** The keys of rows that RxDB was given and may not have stored yet, as documents, by the document's id. */
   readonly #given = new Map<string, Fields>();
-  /** Whether the table's key, if it is one column, holds numbers; null until a row has shown that. */
+  /** Whether a key of one column holds numbers; null until a row has shown that. */
   #hasNumber: boolean | null = null;
 
-  /** `select` names the columns of rows that documents have; undefined stands for all columns. */
+  /** `select` names the columns that documents have; undefined stands for all. */
   constructor(
     private readonly collection: RxCollection<Row>,
     private readonly select: readonly string[] | undefined,
   ) {}
 
   /**
-   * Makes the documents that RxDB is to store for changes from the server. A changed row becomes a document. For a
-   * removed row, what this device has of it becomes a deleted document. `isReset`: the changes are all rows that there
-   * are, and whatever else this device has is deleted.
+   * The documents that RxDB is to store for changes from the server. For a removed row, what this device has of it
+   * becomes a deleted document. `isReset`: the changes are all rows that there are, and whatever else this device has
+   * is deleted.
    */
   async of({ changes, isReset }: Pick<Step, "changes" | "isReset">): Promise<WithDeleted<Row>[]> {
     const rows = changes.filter(({ op }) => op !== "remove").map(({ row }) => this.documentOf(row!));
@@ -53,7 +50,7 @@ export class Documents<Row> {
     return documents.map((document) => document.toJSON() as Fields);
   }
 
-  /** Makes a document from a row, or from the key of a row. */
+  /** Takes a row, or the key of a row. */
   documentOf(row: Fields): Fields {
     const { schema } = this.collection;
     const isShown = (column: string) =>
@@ -62,7 +59,7 @@ export class Documents<Row> {
     const value = fields[schema.primaryPath];
     if (value !== undefined) this.#hasNumber = typeof value === "number";
     const document = value === undefined ? fields : { ...fields, [schema.primaryPath]: String(value) };
-    // If the key has several columns, RxDB makes one text of them, which is the document's primary key.
+    // RxDB makes one text of a key of several columns.
     return { ...document, [schema.primaryPath]: schema.getPrimaryOfDocumentData(document as never) };
   }
 
@@ -70,15 +67,12 @@ export class Documents<Row> {
     return (document as Fields)[this.collection.schema.primaryPath] as string;
   }
 
-  /** Returns the key of the row for which a document stands, by its columns. */
+  /** The key of the row for which a document stands. */
   keyOf(document: Fields): Fields {
     return Object.fromEntries(this.#keyColumns.map((column) => [column, this.columnsOf(document)[column]]));
   }
 
-  /**
-   * Returns the columns of the row for which a document stands: the document's members without those that RxDB adds. If
-   * the row's key is a number, the text in the document is made a number again.
-   */
+  /** The columns of a document's row: without RxDB's members, and with a key that is a number as a number. */
   columnsOf(document: Fields): Fields {
     const { primaryPath } = this.collection.schema;
     const isComposed = !this.#keyColumns.includes(primaryPath);
@@ -95,7 +89,7 @@ export class Documents<Row> {
   }
 }
 
-/** Makes a deleted document of a document that RxDB has stored, without the members that RxDB adds. */
+/** Removes the members that RxDB adds. */
 function asDeleted(document: Fields): Fields {
   return {
     ...Object.fromEntries(Object.entries(document).filter(([name]) => !ofRxDB.test(name))),

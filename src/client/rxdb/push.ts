@@ -4,7 +4,7 @@ import { SvcError } from "../error.js";
 import type { MutationResult, PushedOperation } from "../operations.js";
 import type { Documents, Fields } from "./documents.js";
 
-/** Where documents are pushed to, and what the name is made of under which they are pushed. */
+/** Where documents are pushed to, and what the client name is made of. */
 export interface PushOptions<Row> {
   readonly client: Pick<Client<never>, "push"> & { readonly table: unknown };
   readonly collection: RxCollection<Row>;
@@ -12,29 +12,28 @@ export interface PushOptions<Row> {
   readonly table: string;
   readonly replicationIdentifier: string;
   /**
-   * Called with the error if the server refuses the write of a row for good, for another reason than a conflict or a
-   * row that is not there. The change is then taken back in the collection.
+   * Called if the server refuses a write for good, for another reason than a conflict or a row that is not there. The
+   * change is then taken back in the collection.
    */
   readonly onRejected: (error: SvcError) => void;
 }
 
 const mutationsMax = 100;
-/** An id of a mutation that no client has reached. The server refuses it, and says in the refusal which id is next. */
+/** An id that no client has reached. The server refuses it, and says in the refusal which id is next. */
 const unknownNext = Number.MAX_SAFE_INTEGER - mutationsMax;
-/** How many requests a push makes at most to find out which id is next for its mutations. */
+/** How many requests a push makes at most to find out which id is next. */
 const attemptsMax = 5;
 
 /**
- * Makes RxDB's push handler for a table. Each document becomes a mutation of its own (`docs/sync.md#push`). As RxDB
- * wants it, the handler returns the documents that were not taken, each as the server has it.
+ * RxDB's push handler for a table. Each document becomes a mutation of its own (`docs/sync.md#push`). As RxDB wants it,
+ * the handler returns the documents that were not taken, each as the server has it.
  */
 export function pushHandler<Row>(
   options: PushOptions<Row>,
 ): (rows: RxReplicationWriteToMasterRow<Row>[]) => Promise<WithDeleted<Row>[]> {
   const { documents, table, client, onRejected } = options;
   const send = numberedSend(options);
-  // Columns that the server sets to another value than it was sent, such as times. The client cannot know in advance
-  // what they will hold.
+  // Columns that the server sets to another value than it was sent, such as times. The client cannot know these values.
   const setByServer = new Set<string>();
   const rowOf = async (document: Fields): Promise<Fields | null> => {
     try {
@@ -72,7 +71,7 @@ export function pushHandler<Row>(
   };
 }
 
-/** Makes the write that gives the server's row the values of a document; null where nothing has changed. */
+/** Gives the server's row the values of a document; null if nothing has changed. */
 function operationOf<Row>(
   { assumedMasterState, newDocumentState }: RxReplicationWriteToMasterRow<Row>,
   table: string,
@@ -85,8 +84,7 @@ function operationOf<Row>(
   const values = documents.columnsOf(document);
   const isThere = before !== undefined && before._deleted !== true;
   const assumed = isThere ? documents.columnsOf(before) : {};
-  // What the columns held before, as `base` of the write. Columns that the server sets are left out, and so are
-  // objects: the server does not compare them with what it has stored.
+  // The `base` of the write, without columns that the server sets and objects, which the server does not compare.
   const baseOf = (columns: readonly string[]) => {
     const known = columns.filter(
       (column) => !(column in key) && !setByServer.has(column) && Object(assumed[column]) !== assumed[column],
@@ -94,8 +92,7 @@ function operationOf<Row>(
     const base = Object.fromEntries(known.map((column) => [column, assumed[column]]));
     return known.length > 0 ? { base } : {};
   };
-  // The document may be deleted before this device has learnt that the server has its row. So the row is deleted on the
-  // server in any case.
+  // The document may be deleted before this device has learnt that the server has its row.
   if (document._deleted === true) return { op: "delete", table, key, ...baseOf(Object.keys(assumed)) };
   if (!isThere) return { op: "create", table, values };
   const columns = [...new Set([...Object.keys(values), ...Object.keys(assumed)])];
@@ -107,10 +104,7 @@ function operationOf<Row>(
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
 
-/**
- * Makes a function that pushes operations, each as a mutation of its own. The ids of the mutations go on from call to
- * call.
- */
+/** Pushes operations, each as a mutation of its own. The ids go on from call to call. */
 function numberedSend<Row>({
   client,
   collection,
@@ -134,8 +128,7 @@ function numberedSend<Row>({
       } catch (error) {
         const { expected, status } = error as Partial<SvcError>;
         next = expected ?? null;
-        // The id may be used already, for example by another tab. The push is tried again with the id that the server
-        // expects.
+        // The id may be used already, for example by another tab.
         if ((next === null && status !== 422) || ++attempts === attemptsMax) throw error;
       }
     }
@@ -144,8 +137,8 @@ function numberedSend<Row>({
 }
 
 /**
- * Returns the name under which a collection pushes its mutations. It stays the same on one device, because the server
- * keeps only a bounded number of such names.
+ * The name under which a collection pushes its mutations. It stays the same on one device, because the server keeps
+ * only a bounded number of such names.
  */
 async function nameOf<Row>({ database, name }: RxCollection<Row>, identifier: string): Promise<string> {
   const hash = await database.hashFunction(JSON.stringify([await database.storageToken, name, identifier]));

@@ -2,10 +2,7 @@ import { Button } from "../parts/button.js";
 import { isAway, lookOnce } from "../server/console-fetch.js";
 import { texts } from "../texts.js";
 
-/**
- * A bar at the top of the console which says that the server cannot be reached, as long as that is so. The rest of the
- * page stays as it is.
- */
+/** A bar at the top that says that the server cannot be reached. The rest of the page stays as it is. */
 export function AwayBar() {
   if (!isAway.value) return null;
   return (

@@ -5,7 +5,7 @@ import { texts } from "../texts.js";
 
 interface CredentialsFormProps {
   readonly action: string;
-  /** A hint for whoever chooses a new password; null where the password exists already. */
+  /** A hint for a new password; null if the password exists already. */
   readonly newPasswordHint: string | null;
   readonly onSubmit: (email: string, password: string) => Promise<void>;
 }

@@ -2,10 +2,7 @@ import type { ComponentChildren } from "preact";
 import { texts } from "../texts.js";
 import { Logo } from "./logo.js";
 
-/**
- * The page of somebody who is not signed in: a card with the console's name, in which the form for signing in or
- * setting up is shown.
- */
+/** The page before signing in: a card with the console's name and the form. */
 export function Door({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
   return (
     <main class="door">

@@ -7,10 +7,7 @@ import { confirmPassword } from "../server/session.js";
 import { session } from "../server/session-state.js";
 import { texts } from "../texts.js";
 
-/**
- * A dialog that asks the administrator for their password again, because the server demands it before it carries out an
- * action. Shown while there is such a request.
- */
+/** Asks the administrator for their password again, because the server demands it before it carries out an action. */
 export function PasswordDialog() {
   const asked = passwordRequest.value;
   return asked === null ? null : <Question answer={asked.answer} />;

@@ -2,10 +2,7 @@ import type { ComponentType } from "preact";
 import type { IconName } from "../parts/icon.js";
 import { texts } from "../texts.js";
 
-/**
- * An entry of the console's navigation, which leads to a screen. The screen's code is loaded when the screen is opened
- * for the first time.
- */
+/** An entry of the navigation. The screen's code is loaded when the screen is opened for the first time. */
 export interface ScreenEntry {
   readonly name: string;
   readonly title: string;
@@ -13,7 +10,7 @@ export interface ScreenEntry {
   readonly load: () => Promise<{ readonly default: ComponentType }>;
 }
 
-/** All screens of the console, in the groups in which the navigation shows them. */
+/** The screens in the groups of the navigation. */
 export const screenGroups: readonly {
   readonly title: string;
   readonly screens: readonly ScreenEntry[];
@@ -81,7 +78,7 @@ export const screenGroups: readonly {
   },
 ];
 
-/** The screen with this name; the first screen of the navigation where there is none with the name. */
+/** The screen with this name, or else the first of the navigation. */
 export function screenNamed(name: string): ScreenEntry {
   const all = screenGroups.flatMap(({ screens }) => screens);
   return all.find((entry) => entry.name === name) ?? all[0]!;

@@ -4,14 +4,11 @@ import { texts } from "../texts.js";
 import { CredentialsForm } from "./credentials-form.js";
 import { Door } from "./door.js";
 
-/**
- * The form with which the first administrator sets a password. It is shown to somebody who has opened the setup link,
- * with its token, that the server has printed.
- */
+/** The form with which the first administrator sets a password, for the setup link that the server has printed. */
 export function Setup({ token }: { readonly token: string }) {
   const submit = async (email: string, password: string) => {
     await setUp(token, email, password);
-    // The token is used up now. The address with it is replaced, so that it does not stay in the browser's history.
+    // The token is used up. The address with it is replaced, so that it does not stay in the browser's history.
     go(hrefOf("data"), true);
   };
   return (

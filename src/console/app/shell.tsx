@@ -11,7 +11,7 @@ import { texts } from "../texts.js";
 import { Logo } from "./logo.js";
 import { type ScreenEntry, screenGroups, screenNamed } from "./screens.js";
 
-/** The page of somebody who is signed in to the console: the navigation, and beside it the current screen. */
+/** The navigation, and next to it the current screen. */
 export function Shell() {
   const [isOpen, setOpen] = useState(false);
   const current = screenNamed(route.value.screen);
@@ -78,7 +78,7 @@ export function Shell() {
 
 const opened = new Map<string, ComponentType>();
 
-/** Shows a screen. The screen's code is loaded when it is shown for the first time. */
+/** Loads the screen's code when it is shown for the first time. */
 function ScreenOf({ entry }: { readonly entry: ScreenEntry }) {
   const [error, setError] = useState<unknown>(null);
   const [, setCount] = useState(0);
@@ -89,8 +89,8 @@ function ScreenOf({ entry }: { readonly entry: ScreenEntry }) {
         opened.set(entry.name, found.default);
         setCount((count) => count + 1);
       },
-      // A browser does not try an `import()` again that has failed, such as when an update of the server has removed
-      // the file. So the message offers to reload the page.
+      // A browser does not try a failed `import()` again, as after an update of the server has removed the file. Hence
+      // the offer to reload the page.
       () => setError(new Error(texts.app.codeMissing)),
     );
   };

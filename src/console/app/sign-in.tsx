@@ -3,10 +3,7 @@ import { texts } from "../texts.js";
 import { CredentialsForm } from "./credentials-form.js";
 import { Door } from "./door.js";
 
-/**
- * The form with which an administrator signs in. The address still names the screen that they wanted, so it opens
- * afterwards.
- */
+/** The form for administrators. The address still names the screen that they wanted, so it opens afterwards. */
 export function SignIn() {
   return (
     <Door title={texts.signIn.title}>

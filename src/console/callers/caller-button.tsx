@@ -7,20 +7,14 @@ import { useCallerLabel } from "./use-caller-label.js";
 
 interface CallerButtonProps {
   readonly as: As | null;
-  /** The text on the button where no caller is chosen. */
+  /** The text on the button if no caller is chosen. */
   readonly none: string;
-  /**
-   * What the caller is chosen for. It is the title of the dialog in which one is chosen, and part of what screen
-   * readers say for the button.
-   */
+  /** What the caller is chosen for: the title of the dialog, and part of what screen readers say for the button. */
   readonly title: string;
   readonly onChange: (as: As) => void;
 }
 
-/**
- * A button that names the caller as whom the administrator views data (a user, an API key or nobody), and opens a
- * dialog to choose another.
- */
+/** A button that names the caller as whom the administrator views data, and opens a dialog to choose another. */
 export function CallerButton({ as, none, title, onChange }: CallerButtonProps) {
   const [isOpen, setOpen] = useState(false);
   const label = useCallerLabel(as);

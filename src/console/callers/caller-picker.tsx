@@ -17,10 +17,7 @@ interface PickerProps {
   readonly onClose: () => void;
 }
 
-/**
- * A dialog in which the administrator chooses as whom to view data: as a user, as nobody (a caller who is not signed
- * in), or as an API key.
- */
+/** A dialog to choose as whom to view data: a user, nobody (a caller who is not signed in), or an API key. */
 export function CallerPicker({ title, onPick, onClose }: PickerProps) {
   const [text, setText] = useState("");
   const found = useLoaded((signal) => callersLike(text, signal), [text]);

@@ -2,10 +2,7 @@ import { hrefOf } from "../route.js";
 
 const idLengthMax = 8;
 
-/**
- * Shows a caller such as `user:52be74df…` with a shortened id; the tooltip has the whole. A user is a link to their
- * page.
- */
+/** Shows a caller such as `user:52be74df…` with a shortened id; the tooltip has the whole. A user is a link. */
 export function PrincipalName({
   value,
   none,

@@ -5,8 +5,8 @@ import type { As } from "../server/as.js";
 import { ask } from "../server/ask.js";
 
 /**
- * The name under which a caller is shown: the email of a user, or the name of a key, as the server has it; null for no
- * caller. Until it is loaded, and where there is no such caller any more, it is the label that the caller has already.
+ * A caller's name as the server has it: a user's email, or a key's name; null for no caller. Until it is loaded, and if
+ * the caller is gone, it is the label that the caller has already.
  */
 export function useCallerLabel(as: As | null): string | null {
   const found = useLoaded(async (signal) => ({ label: as && (await labelOf(as, signal)) }), [as]);

@@ -14,10 +14,7 @@ import {
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
-/**
- * A message about the text in an editor. `line` is the line to mark, from 1; null where the message is about the whole
- * text.
- */
+/** A message about the text in an editor. `line` counts from 1; null if the message is about the whole text. */
 export interface EditorMark {
   readonly line: number | null;
   readonly message: string;
@@ -25,7 +22,7 @@ export interface EditorMark {
 
 /** A CodeMirror editor that runs in a shadow root. */
 export interface CodeEditor {
-  /** Replaces the whole text of the editor, without a call of `onChange`. Does nothing where the text is the same. */
+  /** Replaces the whole text, without a call of `onChange`; does nothing if it is the same. */
   setText(text: string): void;
   setMarks(marks: readonly EditorMark[]): void;
   focus(): void;
@@ -34,9 +31,8 @@ export interface CodeEditor {
 
 interface EditorOptions {
   /**
-   * The shadow root that holds the editor. In a shadow root CodeMirror sets its styles by adopted style sheets, which
-   * the page's Content-Security-Policy allows. Outside of one it would insert `<style>` elements, which the policy
-   * forbids.
+   * In a shadow root CodeMirror sets its styles by adopted style sheets, which the page's Content-Security-Policy
+   * allows. Outside of one it would insert `<style>` elements, which the policy forbids.
    */
   readonly root: ShadowRoot;
   readonly label: string;
@@ -48,7 +44,7 @@ interface EditorOptions {
 
 const theme = EditorView.theme({
   "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--surface)", fontSize: "0.8125rem" },
-  // The editor has no outline of its own: the element around it shows when it has the focus.
+  // The element around the editor shows when it has the focus.
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55", overflow: "auto" },
   ".cm-content": { caretColor: "var(--text)", padding: "0.6rem 0" },
@@ -94,7 +90,7 @@ const typedOverSelection = EditorView.domEventHandlers({
   },
 });
 
-/** Opens an editor in a shadow root. It replaces whatever was in there, such as an earlier editor. */
+/** Opens an editor in a shadow root, in place of an earlier one. */
 export function createEditor(options: EditorOptions): CodeEditor {
   const { root, label, language, text, isReadOnly, onChange } = options;
   const state = EditorState.create({

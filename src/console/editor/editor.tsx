@@ -6,23 +6,17 @@ import type { CodeEditor, EditorMark } from "./code-mirror.js";
 interface EditorProps {
   readonly label: string;
   readonly language: "yaml" | "json";
-  /**
-   * The text with which the editor opens. When this property changes later, the new text replaces the one in the
-   * editor.
-   */
+  /** The text with which the editor opens. A later change of it replaces the text in the editor. */
   readonly text: string;
   readonly marks?: readonly EditorMark[];
   readonly isReadOnly?: boolean;
-  /** Whether the editor gets the keyboard focus when it opens. */
+  /** Whether the editor gets the focus when it opens. */
   readonly isFocused?: boolean;
   readonly class?: string;
   readonly onChange: (text: string) => void;
 }
 
-/**
- * A text editor, whose code is loaded when the first one opens. Tab moves the focus out of it, and Escape is handled by
- * what is around it, such as a dialog.
- */
+/** A text editor. Its code is loaded when the first one opens. Tab leaves it; what is around it handles Escape. */
 export function Editor({
   label,
   language,
@@ -63,8 +57,7 @@ export function Editor({
       editor.current = null;
     };
   }, [language, isReadOnly]);
-  // This is a layout effect, which runs at once. An ordinary effect would run a frame later, and replace what was typed
-  // in between by the older text.
+  // A layout effect runs at once. An ordinary one runs a frame later, and would replace what was typed in between.
   useLayoutEffect(() => editor.current?.setText(text), [text, state]);
   useEffect(() => editor.current?.setMarks(marks), [JSON.stringify(marks), state]);
   return (

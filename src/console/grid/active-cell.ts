@@ -1,9 +1,8 @@
 import type { Cell } from "./grid-keys.js";
 
 /**
- * The active cell with the id of its row and the name of its column, by which the cell is found again after the rows
- * were loaded anew, or columns were hidden. `rowId` is null in the row of headings and for a row without an id, and
- * `columnName` in the column of checkboxes.
+ * The active cell with its row's id and its column's name, by which it is found again after rows were loaded anew or
+ * columns hidden. `rowId` is null for the headings and a row without an id, `columnName` for the checkboxes.
  */
 export interface ActiveCell extends Cell {
   readonly rowId: string | null;
@@ -20,8 +19,8 @@ export function activeAt(
 }
 
 /**
- * The active cell where it is now. Where its row or its column is gone, it is the cell that has come to its place, or
- * the nearest one. Returns the same object where nothing has changed.
+ * The active cell where it is now. If its row or column is gone, it is the cell in its place, or the nearest one.
+ * Returns the same object if nothing has changed.
  */
 export function foundAgain(
   active: ActiveCell,
@@ -44,7 +43,7 @@ export function foundAgain(
   return isSame ? active : found;
 }
 
-/** The index of a row or a column that was at index `before`; -1, before the first one, always stays the same. */
+/** The index of a row or column that was at `before`; -1 always stays the same. */
 function indexOfSame(name: string | null, before: number, names: readonly (string | null)[]): number {
   if (before < 0 || (name !== null && names[before] === name)) return before;
   const found = name === null ? -1 : names.indexOf(name);

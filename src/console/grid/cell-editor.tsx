@@ -13,7 +13,7 @@ interface CellEditorProps {
   readonly onCancel: () => void;
 }
 
-/** A field in the place of a grid's cell, in which its value is changed. Enter saves the change, Escape drops it. */
+/** A field in place of a cell. Enter saves the change, Escape drops it. */
 export function CellEditor({ column, value, typed, onSave, onCancel }: CellEditorProps) {
   const { type, not_null: isNeeded, name } = column;
   const [text, setText] = useState(typed ?? (value === null ? "" : editText(type, value)));
@@ -26,7 +26,7 @@ export function CellEditor({ column, value, typed, onSave, onCancel }: CellEdito
     if (typed === null && field.current instanceof HTMLInputElement) field.current.select();
   }, []);
   const save = async (isNullNow = isNull, textNow = text) => {
-    // To save a second time would be a conflict with the first.
+    // Saving a second time would be a conflict with the first.
     if (isBusy) return;
     const parsed = isNullNow ? { value: null } : parseValue(type, textNow);
     if ("problem" in parsed) return setProblem(texts.values.problems[parsed.problem]);
@@ -95,7 +95,7 @@ export function CellEditor({ column, value, typed, onSave, onCancel }: CellEdito
 interface BooleanSelectProps {
   readonly field: RefObject<HTMLSelectElement | null>;
   readonly column: SchemaColumn;
-  /** The option that is chosen: `true`, `false`, or an empty text for NULL. */
+  /** `true`, `false`, or an empty text for NULL. */
   readonly value: string;
   readonly onChange: (value: string) => void;
 }

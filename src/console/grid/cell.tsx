@@ -11,7 +11,7 @@ interface ValueProps {
   readonly value: unknown;
 }
 
-/** Shows the value of a column in a cell. It makes a single element, because a grid has very many cells. */
+/** Shows a value in a cell. It makes a single element, because a grid has very many cells. */
 export function Value({ column, value, class: own = "" }: ValueProps & { readonly class?: string }) {
   if (value === undefined) return null;
   if (value === null) return <span class={`null ${own}`}>NULL</span>;
@@ -26,7 +26,7 @@ export function Value({ column, value, class: own = "" }: ValueProps & { readonl
   return <Text value={cellText(column.type, value)} class={own || undefined} title={time?.toISOString()} />;
 }
 
-/** A link to the row that a cell's value refers to, by a foreign key; nothing where there is none. */
+/** A link to the row that a foreign key refers to; nothing if there is none. */
 export function ReferenceLink({
   column,
   value,
@@ -46,7 +46,7 @@ export function ReferenceLink({
   );
 }
 
-/** The address of the row to which a foreign key refers: the user's page, or the table's rows with a filter for the row. */
+/** The user's page, or the table's rows with a filter for the row. */
 function referenceHref({ table, column }: NonNullable<SchemaColumn["references"]>, value: string): string {
   if (table === "$users") return hrefOf("users", [value]);
   const condition = { column, operator: "eq", value } as const;

@@ -1,20 +1,18 @@
 /**
- * The text by which a cell with this value is copied: a text as it is, and any other value as JSON. As spreadsheets do
- * it, a text that would be read as several cells, or that begins with a quote, stands between quotes, and its own
- * quotes are doubled.
+ * The text by which a cell is copied: a text as it is, any other value as JSON. As in spreadsheets, a text that would
+ * be read as several cells, or that begins with a quote, stands between quotes, and its own quotes are doubled.
  */
 export function copiedCell(value: unknown): string {
   if (typeof value !== "string") return JSON.stringify(value ?? null);
   return /^"|[\t\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }
 
-// A cell, between quotes or not, and what ends it. A quote that no quote closes before the end of a cell belongs to the
-// cell's text, as in `"so-called`.
+// A cell and what ends it. A quote that no quote closes before the end of a cell belongs to its text: `"so-called`.
 const cell = /(?:"([^"]*(?:""[^"]*)*)"(?=[\t\r\n]|$)|([^\t\r\n]*))(\t|\r\n?|\n|$)/g;
 
 /**
- * Reads a text that was copied in a spreadsheet or a grid: tabs between its cells, and a line for each row. A cell with
- * tabs, line breaks or quotes in it stands between quotes, and its own quotes are doubled.
+ * Reads what was copied in a spreadsheet or a grid: tabs between cells, and a line for each row. A cell with tabs, line
+ * breaks or quotes stands between quotes, and its own quotes are doubled.
  */
 export function pastedCells(text: string): readonly (readonly string[])[] {
   const rows: string[][] = [[]];

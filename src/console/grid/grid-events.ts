@@ -9,7 +9,7 @@ import type { Viewport } from "./use-viewport.js";
 /** A grid as it was rendered last, on which the user acts. */
 export interface RenderedGrid {
   readonly props: GridProps;
-  /** The grid's element, which has the focus as long as no cell is being edited. */
+  /** The element that has the focus as long as no cell is being edited. */
   readonly frame: RefObject<HTMLDivElement | null>;
   readonly rowIds: readonly (string | null)[];
   readonly viewport: Viewport;
@@ -24,7 +24,7 @@ export function onKeyDown(grid: RenderedGrid, event: KeyboardEvent): void {
   const { columns, rows, onSort, onOpen } = props;
   if (event.target !== frame.current) return;
   if (editing.current !== null) {
-    // The user has clicked elsewhere in the grid. Other keys than Tab go on in the field that is still open.
+    // The user has clicked elsewhere in the grid. Keys other than Tab go on in the field that is still open.
     if (event.key !== "Tab" && !event.ctrlKey && !event.metaKey)
       frame.current?.querySelector<HTMLElement>(".cell-input")?.focus();
     return;
@@ -41,10 +41,7 @@ export function onKeyDown(grid: RenderedGrid, event: KeyboardEvent): void {
   event.preventDefault();
 }
 
-/**
- * Makes the cell that was clicked the active one. A heading sorts by its column, a checkbox selects its row, and the
- * button beside the checkbox opens the row.
- */
+/** Activates the clicked cell. A heading also sorts, a checkbox selects its row, and the button next to it opens it. */
 export function onClick(grid: RenderedGrid, event: MouseEvent): void {
   const { columns, onSort, onOpen } = grid.props;
   const target = event.target as HTMLElement;
@@ -87,7 +84,7 @@ function moveTo({ activate, viewport }: RenderedGrid, cell: Cell): void {
   viewport.reveal(cell);
 }
 
-/** Selects a row, or no longer; with `isRange` all rows from that of the active cell to it are selected. */
+/** Selects a row, or no longer; with `isRange` all rows from the active cell's to it. */
 function select({ props, active, rowIds }: RenderedGrid, row: number, isRange: boolean): void {
   if (!props.isSelectable) return;
   const selected = new Set(props.selected);

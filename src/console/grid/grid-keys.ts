@@ -1,7 +1,4 @@
-/**
- * The position of a cell in the grid. Row -1 is the row of headings, column -1 the column of checkboxes by which rows
- * are selected.
- */
+/** A position in the grid. Row -1 is the row of headings, column -1 that of the checkboxes that select rows. */
 export interface Cell {
   readonly row: number;
   readonly column: number;
@@ -15,10 +12,7 @@ export interface GridSize {
   readonly page: number;
 }
 
-/**
- * What a key does in the grid: move the active cell, or something with the active cell, its row or its column. `typed`
- * is the character with which the user begins to type over the cell; null where the key only opens the field.
- */
+/** What a key does. `typed` is the character that begins to replace the cell's text; null to only open the field. */
 export type KeyAction =
   | { readonly kind: "move"; readonly to: Cell }
   | { readonly kind: "edit"; readonly typed: string | null }
@@ -33,7 +27,7 @@ export interface KeyPress {
   readonly altKey: boolean;
 }
 
-/** What a key does while a cell is active; null for a key that does nothing in the grid. */
+/** What a key does while a cell is active; null for nothing. */
 export function keyAction(press: KeyPress, active: Cell, size: GridSize): KeyAction | null {
   const { key, shiftKey } = press;
   const isControl = press.ctrlKey || press.metaKey;
@@ -49,7 +43,7 @@ export function keyAction(press: KeyPress, active: Cell, size: GridSize): KeyAct
   return isTyped ? { kind: "edit", typed: key } : null;
 }
 
-/** The cell to which a key moves from the given one; null for a key that does not move. */
+/** The cell to which a key moves; null for a key that does not move. */
 function movedBy(key: string, isControl: boolean, { row, column }: Cell, size: GridSize): Cell | null {
   const [lastRow, lastColumn] = [size.rows - 1, size.columns - 1];
   const at = (toRow: number, toColumn: number): Cell => ({

@@ -8,13 +8,10 @@ import { indexesWith, type VisibleRange } from "./visible-range.js";
 
 /** The cell whose value is being edited in place. */
 export interface Editing {
-  /** The row as it was when the editing began. Meanwhile it may have been loaded anew, and be at another place. */
+  /** The row when the editing began. Meanwhile it may have been loaded anew, and be at another place. */
   readonly row: TableRow;
   readonly column: string;
-  /**
-   * The character with which the user began to type over the cell; null where the editing was begun otherwise, as by
-   * Enter.
-   */
+  /** The character with which the user began to type over the cell; null if it began otherwise, as by Enter. */
   readonly typed: string | null;
 }
 
@@ -29,10 +26,7 @@ export interface GridRowProps {
   readonly range: VisibleRange;
   readonly isSelected: boolean;
   readonly isSelectable: boolean;
-  /**
-   * The column of the active cell if it is in this row, -1 if that is the column of checkboxes; null if the active cell
-   * is in another row.
-   */
+  /** The column of the active cell, -1 for the checkboxes; null if the active cell is in another row. */
   readonly active: number | null;
   readonly editing: Editing | null;
   readonly onSave: (value: unknown) => Promise<void>;
@@ -41,10 +35,7 @@ export interface GridRowProps {
 
 const handlers: readonly (keyof GridRowProps)[] = ["onSave", "onCancel"];
 
-/**
- * A row of the grid. It is rendered again only where one of its properties other than the handlers has changed, because
- * a grid renders many rows while it is scrolled.
- */
+/** A row. Only a changed property that is no handler renders it again: scrolling a grid renders many rows. */
 export class GridRow extends Component<GridRowProps> {
   override shouldComponentUpdate(next: GridRowProps): boolean {
     const names = Object.keys(next) as (keyof GridRowProps)[];

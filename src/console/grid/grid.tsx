@@ -9,12 +9,12 @@ import { useEditing } from "./use-editing.js";
 import { useViewport } from "./use-viewport.js";
 import { indexesWith, isRendered } from "./visible-range.js";
 
-/** How many rows before the end of those that are loaded more are loaded. */
+/** How near the end of the loaded rows the next page is loaded. */
 const nearEndRows = 60;
 
 /**
- * A grid of a table's rows, which renders only the rows and columns in view. For the Tab key it is a single stop: arrow
- * keys move the active cell, Enter or typing edits it, Space selects its row, and Shift+Enter opens the row.
+ * Renders only the rows and columns in view. For the Tab key it is a single stop: arrow keys move the active cell,
+ * Enter or typing edits it, Space selects its row, and Shift+Enter opens the row.
  */
 export function Grid(props: GridProps) {
   const { label, columns, rows, total, idOf, isSelectable, onEnd } = props;
@@ -55,7 +55,7 @@ export function Grid(props: GridProps) {
   );
 }
 
-/** The rows in view, and the one that is being edited, wherever it is. */
+/** The rows in view, and the one that is being edited. */
 function GridBody({ id, grid }: { readonly id: string; readonly grid: RenderedGrid }) {
   const { rowIds, viewport, active, editing } = grid;
   const { rows, columns, selected, isSelectable } = grid.props;
@@ -92,14 +92,14 @@ function GridBody({ id, grid }: { readonly id: string; readonly grid: RenderedGr
   );
 }
 
-/** The active cell, at first the one in the first row and column, and what makes another cell the active one. */
+/** The active cell, at first the one in the first row and column. */
 function useActiveCell(
   rowIds: readonly (string | null)[],
   columnNames: readonly string[],
 ): readonly [ActiveCell, (cell: Cell) => void] {
   const [last, setLast] = useState(() => activeAt({ row: 0, column: 0 }, rowIds, columnNames));
   const active = foundAgain(last, rowIds, columnNames);
-  // From here on the active cell is at its new place: where its row is gone, the row that has come to its place counts.
+  // From here on the active cell is at its new place: if its row is gone, the row that has come to its place counts.
   useLayoutEffect(() => setLast(active), [active]);
   return [active, (cell) => setLast(activeAt(cell, rowIds, columnNames))];
 }

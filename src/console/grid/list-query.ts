@@ -2,7 +2,7 @@ import type { ColumnTypeName } from "../../wire/columns.js";
 import type { SchemaColumn } from "../../wire/schema-in-force.js";
 import { parseValue } from "./value.js";
 
-/** The operators that a condition of the grid's filter can have, as the server's filters name them. */
+/** The operators of a condition, as the server's filters name them. */
 const operators = [
   "eq",
   "ne",
@@ -17,10 +17,10 @@ const operators = [
   "is_null",
 ] as const;
 
-/** The name of an operator that a condition of the grid's filter can have. */
+/** An operator of a condition of the grid's filter. */
 export type Operator = (typeof operators)[number];
 
-/** A condition that the rows have to meet. `value` is the text as the user typed it, not yet of the column's type. */
+/** A condition of the grid's filter. `value` is as the user typed it, not yet of the column's type. */
 export interface Condition {
   readonly column: string;
   readonly operator: Operator;
@@ -30,10 +30,7 @@ export interface Condition {
 /** What the grid shows of a table: the conditions of the filter, the order, and the search. */
 export interface GridQuery {
   readonly conditions: readonly Condition[];
-  /**
-   * The columns to sort by, the most important one first: `column` for ascending order, `-column` for descending. Where
-   * it is empty, rows are in the order of the primary key.
-   */
+  /** The most important column first, `-column` for descending. If empty, rows are in the order of the primary key. */
   readonly sort: readonly string[];
   readonly search: string;
 }
@@ -48,12 +45,12 @@ const operatorsOfType: Record<ColumnTypeName, readonly Operator[]> = {
   blob: ["is_null"],
 };
 
-/** The operators that the server accepts in filters on columns of this type. */
+/** The operators that the server accepts for columns of this type. */
 export function operatorsOf(type: ColumnTypeName): readonly Operator[] {
   return operatorsOfType[type];
 }
 
-/** The grid's query, as the query parameters of an address of the console. */
+/** The grid's query as query parameters of an address. */
 export function queryParameters({ conditions, sort, search }: GridQuery): URLSearchParams {
   const parameters = new URLSearchParams();
   for (const { column, operator, value } of conditions)
@@ -63,9 +60,7 @@ export function queryParameters({ conditions, sort, search }: GridQuery): URLSea
   return parameters;
 }
 
-/**
- * The grid's query, from the query parameters of an address of the console. Parameters that are malformed are left out.
- */
+/** The grid's query from the query parameters of an address, without malformed ones. */
 export function queryOf(parameters: URLSearchParams): GridQuery {
   const conditions = parameters.getAll("f").flatMap((text): Condition[] => {
     const [, column, operator, value] = /^(\w+)\.(\w+)\.(.*)$/s.exec(text) ?? [];
@@ -77,8 +72,8 @@ export function queryOf(parameters: URLSearchParams): GridQuery {
 }
 
 /**
- * The filter for the client's list call, from the conditions; or the first condition that names no column of the table,
- * or whose text is not a value of its column's type.
+ * The filter for the client's list call; or the first condition that names no column of the table, or whose text is not
+ * a value of its column's type.
  */
 export function filterOf(
   conditions: readonly Condition[],
@@ -92,8 +87,7 @@ export function filterOf(
     if (operand === undefined) return { wrong: condition };
     groups.push({ [column]: { [operator]: operand } });
   }
-  // Each condition is a group of its own, because two of them may have the same column and operator, which one object
-  // cannot hold.
+  // A group for each condition, because two of them may have the same column and operator.
   return { filter: groups.length === 0 ? {} : { $and: groups } };
 }
 
@@ -108,14 +102,14 @@ function operandOf(type: ColumnTypeName, operator: Operator, typed: string): unk
   return values.includes(undefined) ? undefined : values;
 }
 
-/** The name of the column that a term of `sort` names, without the `-` of descending order. */
+/** The column of a term of `sort`, without the `-` of descending order. */
 export function sortedColumn(term: string): string {
   return term.replace(/^-/, "");
 }
 
 /**
- * The order after the user has clicked the heading of a column: ascending first, then descending, then none. With
- * `isAdded` (Shift is held) the order by the other columns stays, and otherwise it is dropped.
+ * The order after a click on a column's heading: ascending first, then descending, then none. `isAdded` (Shift is held)
+ * keeps the order by other columns.
  */
 export function sortedBy(sort: readonly string[], column: string, isAdded: boolean): readonly string[] {
   const others = isAdded ? sort.filter((term) => sortedColumn(term) !== column) : [];

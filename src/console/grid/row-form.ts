@@ -3,29 +3,23 @@ import type { TableRow } from "../server/table-row.js";
 import { editText, isPreview, parseValue, type ValueProblem } from "./value.js";
 
 /**
- * What the form for a row writes to a column: with `kept` nothing, so that the column stays as it is or, in a new row,
- * gets its default; with `null` NULL; with `value` what was typed.
+ * What the form for a row writes to a column: nothing with `kept`, so that the column stays as it is or, in a new row,
+ * gets its default; NULL with `null`; what was typed with `value`.
  */
 export type FieldState =
   | { readonly mode: "kept" }
   | { readonly mode: "null" }
   | { readonly mode: "value"; readonly text: string };
 
-/** The states of a form's fields by the names of their columns. A column without one is `kept`. */
+/** By column. A column without a state is `kept`. */
 export type FieldStates = Readonly<Record<string, FieldState>>;
 
-/**
- * The values that a form writes, by column; or, where a text is not a value of its column's type, the problems, by
- * column.
- */
+/** The values that a form writes, or the problems of texts that are no values of their columns' types, by column. */
 export type FormValues =
   | { readonly values: TableRow }
   | { readonly problems: Readonly<Record<string, ValueProblem>> };
 
-/**
- * Reads what a form writes from the states of its fields, as values of the columns' types. A value that the column has
- * in `row` already is left out. `row` is null in the form for a new row.
- */
+/** Reads what a form writes, without values that the column has in `row` already. `row` is null for a new row. */
 export function formValues(
   columns: readonly SchemaColumn[],
   states: FieldStates,
@@ -44,10 +38,7 @@ export function formValues(
   return Object.keys(problems).length > 0 ? { problems } : { values };
 }
 
-/**
- * Whether the values of a column come from people: they are neither computed by a generated column nor set by the
- * server.
- */
+/** Whether people write the column: it is neither generated nor set by the server. */
 export function isOfPeople({ generated, managed }: SchemaColumn): boolean {
   return !generated && managed === null;
 }
@@ -59,10 +50,7 @@ export function textAtFirst({ type }: SchemaColumn, value: unknown): string {
   return value === null || value === undefined || isPreview(value) ? "" : editText(type, value);
 }
 
-/**
- * The default of a column as the form for a new row shows it: SQL, or a value as JSON. Null where the column has no
- * default.
- */
+/** A column's default as the form shows it: SQL, or a value as JSON. Null if there is none. */
 export function defaultText({ default: otherwise }: SchemaColumn): string | null {
   if (otherwise === null) return null;
   return "sql" in otherwise ? otherwise.sql : JSON.stringify(otherwise.value);

@@ -1,10 +1,7 @@
 import type { SchemaTable } from "../../wire/schema-in-force.js";
 import type { TableRow } from "../server/table-row.js";
 
-/**
- * The primary key of a row, as an object of its columns; null where the table has no primary key, or the row lacks a
- * value of it.
- */
+/** The primary key of a row; null if the table has none, or the row lacks a value of it. */
 export function keyOf(
   { primary_key: names }: Pick<SchemaTable, "primary_key">,
   row: TableRow,
@@ -13,16 +10,13 @@ export function keyOf(
   return Object.fromEntries(names.map((name) => [name, row[name]]));
 }
 
-/**
- * The key of a row as one text, by which rows are found again: it is equal for equal keys. Null where the row has no
- * key.
- */
+/** The key of a row as one text, equal for equal keys. Null if the row has no key. */
 export function rowId(table: Pick<SchemaTable, "primary_key">, row: TableRow): string | null {
   const key = keyOf(table, row);
   return key && JSON.stringify(Object.values(key));
 }
 
-/** The key of a row as people are shown it: `7`, or `lobby · 7f3a` for one of two columns. */
+/** The key as people are shown it: `7`, or `lobby · 7f3a` for two columns. */
 export function keyLabel(key: TableRow): string {
   return Object.values(key).map(String).join(" · ");
 }

@@ -8,17 +8,17 @@ import { isPreview } from "./value.js";
 
 /** The editing of a grid's cell in place. */
 export interface CellEditing {
-  /** The cell that is being edited; null where none is. */
+  /** Null if no cell is being edited. */
   readonly current: Editing | null;
-  /** The index of the row that is being edited; -1 where none is. */
+  /** The index of the row; -1 if none is being edited. */
   readonly row: number;
-  /** Begins to edit a cell, or opens its row beside the grid where its value cannot be edited in place. */
+  /** Edits a cell, or opens its row next to the grid if its value cannot be edited in place. */
   readonly begin: (cell: Cell, typed: string | null) => void;
   readonly save: (value: unknown) => Promise<void>;
   readonly cancel: () => void;
 }
 
-/** Edits one cell at a time of a grid, of which `frame` is the element that takes the keys. */
+/** Edits one cell at a time. `frame` is the element that takes the keys. */
 export function useEditing(
   { columns, rows, idOf, isEditable, onOpen, onSave }: GridProps,
   rowIds: readonly (string | null)[],
@@ -27,7 +27,7 @@ export function useEditing(
   const [editing, setEditing] = useState<Editing | null>(null);
   const editedRow = editing === null ? -1 : rowIds.indexOf(idOf(editing.row));
   const editedColumn = columns.find(({ name }) => name === editing?.column);
-  // The editing ends where its row or its column is gone.
+  // The editing ends if its row or its column is gone.
   const isGone = editing !== null && (editedRow < 0 || editedColumn === undefined);
   useLayoutEffect(() => {
     if (isGone) setEditing(null);
@@ -58,10 +58,7 @@ export function useEditing(
 
 const lineLengthMax = 400;
 
-/**
- * Whether a value is too large, or of the wrong type, to be edited in a cell's single line. Such a value is edited
- * beside the grid.
- */
+/** Whether a value is too large, or of the wrong type, for a cell's single line. It is edited next to the grid. */
 function isLarge({ type }: SchemaColumn, value: unknown): boolean {
   if (isPreview(value) || type === "json" || type === "blob") return true;
   return typeof value === "string" && (value.length > lineLengthMax || value.includes("\n"));

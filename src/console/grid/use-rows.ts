@@ -16,7 +16,7 @@ export interface LoadedRows {
   readonly isBusy: boolean;
   readonly hasMore: boolean;
   readonly error: unknown;
-  /** Loads the next page of rows, unless a page is being loaded or there is no further one. */
+  /** Loads the next page, unless a page is being loaded or there is none. */
   readonly more: () => void;
   readonly reload: () => void;
   readonly setRows: (change: (rows: readonly TableRow[]) => readonly TableRow[]) => void;
@@ -33,8 +33,8 @@ const nothing = {
 };
 
 /**
- * The list that the grid's query asks the server for. If a condition names no column of the table, or its text is not a
- * value of its column's type, the condition as `wrong` instead.
+ * The list to ask the server for; or as `wrong` the condition that names no column of the table, or whose text is not a
+ * value of its column's type.
  */
 export function listOf({ conditions, sort, search }: GridQuery, table: SchemaTable) {
   const found = filterOf(conditions, table.columns);
@@ -44,9 +44,8 @@ export function listOf({ conditions, sort, search }: GridQuery, table: SchemaTab
 }
 
 /**
- * Loads the rows of a table page by page, each page by the cursor that came with the one before. Starts again from the
- * first page when the table, the query or the caller as whom they are viewed changes, and when the server can be
- * reached again.
+ * Loads the rows of a table page by page. Starts again from the first page when the table, the query or the caller
+ * changes, and when the server can be reached again.
  */
 export function useRows(table: SchemaTable, query: GridQuery, as: As | null): LoadedRows {
   const seenBy = JSON.stringify(as);
@@ -92,8 +91,7 @@ export function useRows(table: SchemaTable, query: GridQuery, as: As | null): Lo
             error: null,
           }));
           isBusy = false;
-          // A page may be empty although more pages follow, where none of the many rows that the server has examined
-          // for it match. Then the next page is loaded at once.
+          // If none of the rows that the server has examined match, a page is empty although more pages follow.
           if (page.data.length === 0 && cursor !== undefined) next.current();
         })
         .catch((error: unknown) => {

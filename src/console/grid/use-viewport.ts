@@ -5,28 +5,28 @@ import { columnOffsets, columnWidth } from "./column-widths.js";
 import type { Cell } from "./grid-keys.js";
 import { scrolledTo, type VisibleRange, visibleColumns, visibleRows } from "./visible-range.js";
 
-/** The height of a row and the width of the column of checkboxes, in rem. */
+/** In rem. */
 const rowHeight = 2;
 const selectWidth = 3.5;
 /** How many rows are rendered beyond those in view, at either end. */
 const overscan = 4;
 
-/** The measures of a grid in pixels, and which of its rows and columns are rendered. */
+/** In pixels. */
 export interface Viewport {
   readonly rowHeight: number;
   /** The width of the column of checkboxes. */
   readonly selectWidth: number;
-  /** Where the columns begin beside the column of checkboxes; the last element is where the last one ends. */
+  /** Where the columns begin, after the checkboxes; the last element is where the last one ends. */
   readonly offsets: readonly number[];
   readonly rows: VisibleRange;
   readonly columns: VisibleRange;
   /** How many rows PageUp and PageDown move. */
   readonly page: number;
-  /** Scrolls as far as is needed to bring a cell into view. */
+  /** Scrolls as far as needed to bring a cell into view. */
   readonly reveal: (cell: Cell) => void;
 }
 
-/** Follows what is in view of a grid, of which `frame` is the element that is scrolled. */
+/** `frame` is the element that is scrolled. */
 export function useViewport(
   frame: RefObject<HTMLDivElement | null>,
   rowCount: number,
@@ -82,10 +82,7 @@ function useRem(): number {
   return useMemo(() => Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16, []);
 }
 
-/**
- * Returns the same object as in earlier renderings as long as its content is equal, so that rows which get it as a
- * property are not rendered again.
- */
+/** Returns the same object as long as its content is equal, so that rows with this property are not rendered again. */
 function useStable<T extends object>(value: T): T {
   const kept = useRef(value);
   if (JSON.stringify(kept.current) !== JSON.stringify(value)) kept.current = value;

@@ -1,29 +1,23 @@
 import type { ColumnTypeName } from "../../wire/columns.js";
 import type { SchemaColumn } from "../../wire/schema-in-force.js";
 
-/**
- * What the server sends in the place of a long value, because the request has the header `Svc-Preview`: the value's
- * beginning, and the size of the whole in bytes.
- */
+/** The beginning of a long value and its whole size in bytes, as the server answers the header `Svc-Preview`. */
 export interface Preview {
   readonly $preview: string;
   readonly bytes: number;
 }
 
-/** Whether a value is a `Preview`: the server has sent only the beginning of a longer value. */
+/** Whether the server has sent only the beginning of a longer value. */
 export function isPreview(value: unknown): value is Preview {
   if (typeof value !== "object" || value === null) return false;
   const { $preview, bytes } = value as Partial<Preview>;
   return typeof $preview === "string" && typeof bytes === "number" && Object.keys(value).length === 2;
 }
 
-/** How many characters of a value a cell shows at most. */
+/** In characters. */
 const cellLengthMax = 300;
 
-/**
- * The text that a grid's cell shows for a value: the beginning of a long one, and of a blob its size. NULL is not for
- * this function: the cell shows it differently.
- */
+/** What a cell shows for a value: the beginning of a long one, the size of a blob. Not for NULL. */
 export function cellText(type: ColumnTypeName, value: unknown): string {
   if (isPreview(value)) return type === "blob" ? sizeText(value.bytes) : `${value.$preview}…`;
   if (type === "blob") return typeof value === "string" ? sizeText(bytesOfBase64(value)) : String(value);
@@ -31,27 +25,21 @@ export function cellText(type: ColumnTypeName, value: unknown): string {
   return text.length > cellLengthMax ? `${text.slice(0, cellLengthMax)}…` : text;
 }
 
-/** The text by which a value is edited in a field. `indent` is the number of spaces by which JSON is indented. */
+/** The text by which a value is edited. `indent` is for JSON, in spaces. */
 export function editText(type: ColumnTypeName, value: unknown, indent = 2): string {
   if (type === "json") return JSON.stringify(value, null, indent);
   return String(value);
 }
 
-/** The value that was read from a text that somebody has typed, or what is wrong with the text. */
+/** The value of a typed text, or what is wrong with it. */
 export type Parsed = { readonly value: unknown } | { readonly problem: ValueProblem };
 
-/**
- * Why a text is not a value of its column's type. It names what the text should have been; `integer_range` is for an
- * integer that does not fit into 64 bits.
- */
+/** What a text should have been. `integer_range`: the integer does not fit into 64 bits. */
 export type ValueProblem = "integer" | "integer_range" | "real" | "boolean" | "json" | "base64";
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 
-/**
- * Reads a value of a column's type from the text that somebody has typed. The value is as the server's JSON has it: an
- * integer beyond ±(2^53−1) is a decimal string.
- */
+/** Reads a value as the server's JSON has it: an integer beyond ±(2^53−1) is a decimal string. */
 export function parseValue(type: ColumnTypeName, typed: string): Parsed {
   const text = typed.trim();
   switch (type) {
@@ -96,10 +84,7 @@ export function sizeText(bytes: number): string {
   return `${(bytes / (factor as number)).toFixed(1)} ${unit}`;
 }
 
-/**
- * The time in a column `managed: created_at` or `managed: updated_at`, which holds unix seconds or text. Null for every
- * other column, and where the value is not a time.
- */
+/** The time in a column `managed: created_at` or `updated_at`, which holds unix seconds or text. Null for all else. */
 export function managedTime({ managed, type }: SchemaColumn, value: unknown): Date | null {
   if (managed !== "created_at" && managed !== "updated_at") return null;
   const time = type === "integer" ? new Date(Number(value) * 1000) : new Date(String(value));

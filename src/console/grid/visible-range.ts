@@ -4,14 +4,14 @@ export interface VisibleRange {
   readonly end: number;
 }
 
-/** Whether a row or column is rendered. Index -1, that of the headings and of the checkboxes, always is. */
+/** Index -1, that of the headings and of the checkboxes, always is rendered. */
 export function isRendered({ first, end }: VisibleRange, index: number): boolean {
   return index < 0 || (index >= first && index < end);
 }
 
 /**
- * The rows of a grid to render when the `length` pixels from `start` are in view. There are `count` rows of `size`
- * pixels each. `overscan` is how many rows are rendered beyond those in view, at either end.
+ * The rows to render when the `length` pixels from `start` are in view. There are `count` rows of `size` pixels each,
+ * and `overscan` rows are rendered beyond those in view, at either end.
  */
 export function visibleRows(
   count: number,
@@ -26,8 +26,8 @@ export function visibleRows(
 }
 
 /**
- * The columns of a grid to render when the `length` pixels from `start` are in view, and one more on either side.
- * `offsets` are the pixels at which the columns begin, and, as the last element, where the last column ends.
+ * The columns to render when the `length` pixels from `start` are in view, with one more on either side. `offsets` are
+ * the pixels at which columns begin, and where the last one ends.
  */
 export function visibleColumns(offsets: readonly number[], start: number, length: number): VisibleRange {
   const count = offsets.length - 1;
@@ -39,8 +39,8 @@ export function visibleColumns(offsets: readonly number[], start: number, length
 }
 
 /**
- * The scroll position at which an item from pixel `begin` to pixel `end` is in view. Now the `length` pixels from
- * `start` are in view; `start` is returned where they have the item in them already.
+ * The scroll position that shows the pixels from `begin` to `end`. Now the `length` pixels from `start` are in view;
+ * `start` is returned if that is enough.
  */
 export function scrolledTo(begin: number, end: number, start: number, length: number): number {
   if (begin < start) return begin;
@@ -48,8 +48,8 @@ export function scrolledTo(begin: number, end: number, start: number, length: nu
 }
 
 /**
- * The indexes of a range in ascending order, together with `other`, an index that is rendered wherever it is: scrolling
- * must not take the field away that somebody types into. `other` is null where there is none.
+ * The indexes of a range in ascending order, with `other`, which is rendered wherever it is: scrolling must not take
+ * the field away that somebody types into.
  */
 export function indexesWith({ first, end }: VisibleRange, other: number | null): readonly number[] {
   const indexes = Array.from({ length: end - first }, (_, i) => first + i);

@@ -5,7 +5,7 @@ interface BadgeProps {
   readonly children: ComponentChildren;
 }
 
-/** A small coloured label that says in which state something is. */
+/** A small coloured label for a state. */
 export function Badge({ kind = "plain", children }: BadgeProps) {
   return <span class={`badge ${kind}`}>{children}</span>;
 }

@@ -6,7 +6,7 @@ import { tellFailure } from "./tell.js";
 interface ButtonProps {
   readonly children?: ComponentChildren;
   readonly icon?: IconName;
-  /** What the button does, for screen readers and as a tooltip. Needed where the button shows only an icon. */
+  /** For screen readers and as a tooltip. Needed if the button shows only an icon. */
   readonly label?: string;
   readonly kind?: "plain" | "main" | "danger" | "quiet";
   readonly isSmall?: boolean;
@@ -15,8 +15,8 @@ interface ButtonProps {
   readonly isExpanded?: boolean;
   readonly class?: string;
   /**
-   * Called when the button is pressed. If it returns a promise, the button cannot be pressed again until the promise is
-   * settled. If it fails, a message in a corner of the page says why.
+   * If it returns a promise, the button cannot be pressed again until that is settled. If it fails, a message in a
+   * corner of the page says why.
    */
   readonly onPress: (event: MouseEvent) => unknown;
 }

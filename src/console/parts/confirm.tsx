@@ -10,20 +10,20 @@ interface Question {
   readonly action: string;
   readonly isDangerous?: boolean;
   /**
-   * The action, which is carried out when the person has agreed. The dialog closes when it has succeeded; where it
-   * fails, the dialog stays open and says why. The signal is aborted where the dialog is closed before that.
+   * Carried out when the person has agreed. The dialog closes when it has succeeded; if it fails, the dialog stays open
+   * and says why. Closing the dialog before that aborts the signal.
    */
   readonly act: (signal: AbortSignal) => Promise<unknown>;
 }
 
 const question = signal<Question | null>(null);
 
-// A question that was put to somebody who is signed out now is not put to whoever signs in next.
+// A question to somebody who is signed out now is not put to the next person who signs in.
 effect(() => {
   if (session.value === null) question.value = null;
 });
 
-/** Opens a dialog that asks the person to agree before an action is carried out that cannot easily be undone. */
+/** Asks the person to agree before an action that cannot easily be undone. */
 export function confirm(asked: Question): void {
   question.value = asked;
 }
@@ -31,7 +31,7 @@ export function confirm(asked: Question): void {
 export function Confirmation() {
   const asked = question.value;
   if (asked === null) return null;
-  // Meanwhile another question may have been put, while the action of this one went on.
+  // Another question may have been put while this action went on.
   const close = () => {
     if (question.value === asked) question.value = null;
   };

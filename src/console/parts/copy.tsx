@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { texts } from "../texts.js";
 import { Button } from "./button.js";
 
-/** A text that people want to copy, such as a secret, with a button that copies it. */
+/** A text that people want to copy, such as a secret, with a button. */
 export function Copyable({ text, isSecret = false }: { readonly text: string; readonly isSecret?: boolean }) {
   return (
     <div class="copyable">

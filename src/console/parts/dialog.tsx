@@ -11,24 +11,21 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-/**
- * A modal dialog over the page, by the browser's `<dialog>`. It keeps the keyboard focus inside, is closed by Escape,
- * and then gives the focus back to the element that had it before.
- */
+/** A modal `<dialog>`. It keeps the focus inside, closes by Escape, and gives the focus back to where it was before. */
 export function Dialog({ title, children, kind = "middle", onClose }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const close = useRef(onClose);
   close.current = onClose;
   const id = useId();
-  // This is a layout effect, which runs before the browser draws. An ordinary effect would run a frame or more later,
-  // and until then the dialog would be drawn but not open: what somebody types would still go to what had the focus
-  // before, and could not go to the dialog where another one, which is open, makes everything outside of it inert.
+  // A layout effect runs before the browser draws. An ordinary effect would run a frame or more later. Until then the
+  // dialog would be drawn but not open: typing would still go to what had the focus before, or nowhere if another open
+  // dialog makes everything outside of it inert.
   useLayoutEffect(() => {
     const before = document.activeElement;
     const element = dialog.current!;
     element.showModal();
-    // A browser may close a dialog without `cancel`, as by a gesture. It is then opened again, because whoever shows it
-    // decides whether it goes, and may want to ask first.
+    // A browser may close a dialog without `cancel`, as by a gesture. It is opened again, because its owner decides
+    // whether it goes, and may want to ask first.
     const reopen = () => {
       element.showModal();
       close.current();
@@ -46,7 +43,7 @@ export function Dialog({ title, children, kind = "middle", onClose }: DialogProp
       class={`dialog ${kind}`}
       aria-labelledby={id}
       onKeyDown={(event) => {
-        // Left to the browser, a second Escape would close this dialog and the one below it together.
+        // The browser would close this dialog and the one below it together at a second Escape.
         if (event.key !== "Escape" || event.isComposing || event.defaultPrevented) return;
         event.preventDefault();
         event.stopPropagation();

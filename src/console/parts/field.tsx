@@ -4,11 +4,11 @@ import { useId } from "preact/hooks";
 interface FieldProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
-  /** Renders the control to which the label belongs. The control has to have the id that is given. */
+  /** Renders the control with this id. */
   readonly children: (id: string) => ComponentChildren;
 }
 
-/** A control with its label above it, and optionally a hint below that explains it. */
+/** A control with its label above it, and a hint below. */
 function Field({ label, hint, children }: FieldProps) {
   const id = useId();
   return (

@@ -10,11 +10,11 @@ interface FormProps {
   readonly isDangerous?: boolean;
   readonly isDisabled?: boolean;
   readonly onCancel?: () => void;
-  /** Called when the form is submitted. If it fails, its error is shown above the buttons. */
+  /** If it fails, its error is shown above the buttons. */
   readonly onSubmit: () => Promise<unknown>;
 }
 
-/** Fields with a button that submits them. While `onSubmit` is running, the form cannot be submitted again. */
+/** While `onSubmit` is running, the form cannot be submitted again. */
 export function Form({ children, action, isDangerous, isDisabled, onCancel, onSubmit }: FormProps) {
   const [failure, setFailure] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);

@@ -1,4 +1,4 @@
-/** The drawings of all icons, by name: SVG paths in a square of 16 by 16 units. */
+/** SVG paths in a square of 16 by 16 units. */
 const drawings = {
   data: "M2.5 4.5h11v8h-11zM2.5 7.5h11M6.5 4.5v8",
   live: "M8 8.01M5.2 10.8a4 4 0 0 1 0-5.6M10.8 5.2a4 4 0 0 1 0 5.6M3.1 12.9a7 7 0 0 1 0-9.8M12.9 3.1a7 7 0 0 1 0 9.8",
@@ -38,7 +38,7 @@ const drawings = {
 
 export type IconName = keyof typeof drawings;
 
-/** An icon. Screen readers skip it, so it stands beside a text or in a labelled button that says the same. */
+/** Screen readers skip an icon: a text or a label of a button has to say the same. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** A column of a list: its title, and in `of` what it shows of an item. */
+/** `of` is what the column shows of an item. */
 export interface ListColumn<T> {
   readonly title: string;
   readonly isNumber?: boolean;
@@ -16,7 +16,7 @@ export interface ListProps<T> {
   readonly idOf: (item: T) => string;
 }
 
-/** A table with a row for each item and a column for each fact about the items. */
+/** A table with a row for each item. */
 export function List<T>({ label, columns, items, idOf }: ListProps<T>) {
   return (
     <section class="list-frame" aria-label={label} tabIndex={0}>

@@ -10,10 +10,7 @@ interface MenuProps {
   readonly children: (close: () => void) => ComponentChildren;
 }
 
-/**
- * A button that opens a small panel below it. The panel is closed by a click elsewhere, when the focus leaves it, or by
- * Escape.
- */
+/** A button that opens a small panel below it. A click elsewhere, leaving it with the focus, or Escape closes it. */
 export function Menu({ text, icon, label, children }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);

@@ -1,4 +1,4 @@
-/** Has the browser download a text as a file with this name and media type. */
+/** Has the browser download a text as a file of this media type. */
 export function saveFile(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement("a");

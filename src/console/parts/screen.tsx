@@ -8,7 +8,7 @@ interface ScreenProps {
   readonly children: ComponentChildren;
 }
 
-/** The frame of a screen: its title, the buttons that concern the whole screen, and its content. */
+/** The frame of a screen: its title, its buttons and its content. */
 export function Screen({ title, more, actions, isFull = false, children }: ScreenProps) {
   return (
     <main class={isFull ? "screen full" : "screen"} id="main" tabIndex={isFull ? -1 : 0}>

@@ -5,7 +5,7 @@ interface TabsProps<Value extends string> {
   readonly onChange: (value: Value) => void;
 }
 
-/** A row of buttons, of which one is pressed, to switch between a few views of the same thing. */
+/** Buttons, of which one is pressed, to switch between views of the same thing. */
 export function Tabs<Value extends string>({ label, value, tabs, onChange }: TabsProps<Value>) {
   return (
     <div class="tabs" role="group" aria-label={label}>

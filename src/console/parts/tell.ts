@@ -14,7 +14,7 @@ export interface Toast {
 /** The messages that are shown now, the oldest first. */
 export const toasts = signal<readonly Toast[]>([]);
 let count = 0;
-// Messages may name rows, and their actions must not be offered to the next administrator who signs in.
+// Messages may name rows, and the next administrator must not be offered their actions.
 effect(() => {
   if (session.value === null) toasts.value = [];
 });
@@ -23,24 +23,18 @@ const shownMs = 8000;
 /** What was not done, and why, takes longer to read. */
 const failureShownMs = 30_000;
 
-/**
- * Shows a message in a corner of the page for a few seconds. `action` is a button in the message, such as one that
- * undoes what was done.
- */
+/** Shows a message in a corner of the page for a few seconds. `action` is a button in it, such as to undo something. */
 export function tell(text: string, action?: Toast["action"]): void {
   add({ text, isFailure: false, ...(action && { action }) });
 }
 
-/**
- * Shows in a corner of the page why something failed. A request that was aborted is not reported, because it was given
- * up on purpose.
- */
+/** Shows in a corner of the page why something failed, unless it was aborted on purpose. */
 export function tellFailure(error: unknown): void {
   if (error instanceof SvcError && error.code === "aborted") return;
   add({ text: messageOf(error), isFailure: true });
 }
 
-/** The message that people are shown for an error. */
+/** What people are shown for an error. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof SvcError)) return error instanceof Error ? error.message : String(error);
   if (error.code === "network_error" || error.code === "timeout") return texts.app.unreachable;

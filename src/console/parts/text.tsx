@@ -8,7 +8,7 @@ interface TextProps {
 
 /**
  * Shows a text that somebody else has written. It cannot change what stands around it: its writing direction is
- * isolated (`<bdi>`), and characters that cannot be seen are shown as marks.
+ * isolated (`<bdi>`), and marks show characters that cannot be seen.
  */
 export function Text({ value, class: own, title }: TextProps) {
   return (

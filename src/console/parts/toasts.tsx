@@ -8,8 +8,7 @@ import { Text } from "./text.js";
 /** The messages of `tell.ts`, in a corner of the page. */
 export function Toasts() {
   const panel = useRef<HTMLDivElement>(null);
-  // The popover is hidden and shown again for each new message, so that it lies above a dialog that was opened
-  // meanwhile.
+  // The popover is hidden and shown again, so that it lies above a dialog that was opened meanwhile.
   useEffect(() => {
     panel.current?.hidePopover();
     if (toasts.value.length > 0) panel.current?.showPopover();

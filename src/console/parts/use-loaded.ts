@@ -3,10 +3,7 @@ import { SvcError } from "../../client/index.js";
 import { returns } from "../server/console-fetch.js";
 import { session } from "../server/session-state.js";
 
-/**
- * The state of something that is loaded from the server. While it is loaded again, `value` remains what was loaded
- * before.
- */
+/** Something that is loaded from the server. While it is loaded again, `value` remains what was loaded before. */
 export interface Loaded<T> {
   readonly value: T | null;
   readonly error: unknown;
@@ -14,16 +11,13 @@ export interface Loaded<T> {
   readonly reload: () => void;
 }
 
-/**
- * Loads something from the server: first when the component appears, and again when one of `keys` changes, when the
- * server can be reached again, and when another user has signed in.
- */
+/** Loads when the component appears, one of `keys` changes, the server is back, or another user has signed in. */
 export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, keys: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<Omit<Loaded<T>, "reload">>({ value: null, error: null, isBusy: true });
   const [count, setCount] = useState(0);
   const name = JSON.stringify(keys);
   const loadedName = useRef(name);
-  // What was loaded for other keys is not shown in the place of what the new keys stand for.
+  // What was loaded for other keys is not shown for the new ones.
   const isOther = loadedName.current !== name;
   useEffect(() => {
     const controller = new AbortController();
@@ -40,10 +34,7 @@ export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, keys: re
   return { ...shown, reload: () => setCount((before) => before + 1) };
 }
 
-/**
- * Whether a request failed because nobody is signed in. Such an error is not shown by itself, because the whole page
- * then becomes the form for signing in.
- */
+/** Whether nobody is signed in. Such an error is not shown, because the whole page becomes the form for signing in. */
 export function isSignedOut(error: unknown): boolean {
   return error instanceof SvcError && error.status === 401;
 }

@@ -10,10 +10,7 @@ interface ViewProps<T> {
   readonly children: (value: T) => ComponentChildren;
 }
 
-/**
- * Shows what was loaded. Before it is there, shows a placeholder; if loading fails, the reason and a button to try
- * again.
- */
+/** Shows a placeholder, then what was loaded; if loading fails, the reason and a button to try again. */
 export function View<T>({ of, children }: ViewProps<T>) {
   const { value, error, reload } = of;
   if (value === null && error === null) return <Loading />;
@@ -54,7 +51,7 @@ interface EmptyProps {
   readonly children?: ComponentChildren;
 }
 
-/** Shown where a list or a screen has nothing to show: a title, and what the user can do about it. */
+/** Says that there is nothing to show, and what the user can do about it. */
 export function Empty({ icon, title, children }: EmptyProps) {
   return (
     <div class="empty">

@@ -1,21 +1,14 @@
-/**
- * A piece of a text that is shown: either a part of the text itself, or a mark in the place of a character that cannot
- * be seen.
- */
+/** A part of a text, or a mark in place of a character that cannot be seen. */
 export interface TextPiece {
   readonly text: string;
   readonly isMark: boolean;
 }
 
-// Matches the characters that cannot be seen, such as control characters, marks that change the writing direction of
-// what follows, and characters without width.
+// Control characters, marks that change the writing direction of what follows, characters without width and the like.
 const unseen =
   /[\p{Cc}\p{Zl}\p{Zp}\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
 
-/**
- * Cuts a text into parts that are shown as they are, and marks for characters that cannot be seen. So two texts that
- * differ only in such characters do not look the same.
- */
+/** Cuts a text into pieces, so that two texts that differ only in characters that cannot be seen look different. */
 export function visiblePieces(text: string): readonly TextPiece[] {
   const pieces: TextPiece[] = [];
   let from = 0;

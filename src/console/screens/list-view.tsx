@@ -7,11 +7,11 @@ import type { PagedList } from "./use-list.js";
 
 interface ListViewProps<T> extends Omit<ListProps<T>, "items"> {
   readonly of: PagedList<T>;
-  /** Shown in the place of the list where it has no items. */
+  /** Shown if the list has no items. */
   readonly empty: ComponentChildren;
 }
 
-/** Shows a list of the server's: its items, how many of them are shown, and a button that loads the next page. */
+/** A list of the server's, how many of its items are shown, and a button for the next page. */
 export function ListView<T>({ of, empty, ...list }: ListViewProps<T>) {
   return (
     <View of={of}>

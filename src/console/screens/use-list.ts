@@ -3,10 +3,10 @@ import type { NewestPage, SystemPage } from "../../wire/pages.js";
 import { type Loaded, useLoaded } from "../parts/use-loaded.js";
 import { askWhole } from "../server/ask.js";
 
-/** A list from the server's administration API, such as users or keys, of which further pages can be loaded. */
+/** A list from the administration API, such as users or keys, with further pages. */
 export interface PagedList<T> extends Loaded<readonly T[]> {
   readonly total: number | null;
-  /** Loads the next page and adds it to the list; null where there is no further page. */
+  /** Adds the next page to the list; null if there is none. */
   readonly more: (() => Promise<void>) | null;
 }
 
@@ -19,10 +19,7 @@ interface Further<T> {
 
 const pageSize = "100";
 
-/**
- * Loads the first page of a list at a path under /admin/api. `parameters` are those of the query, such as filters and
- * the order.
- */
+/** Loads the first page of a list at a path under /admin/api. */
 export function useList<T>(path: string, parameters: Readonly<Record<string, string>>): PagedList<T> {
   const first = useLoaded(
     async (signal) => {

@@ -1,21 +1,15 @@
-/**
- * The caller as whom data is viewed: a user, an API key, or somebody who is not signed in. `label` is the name that is
- * shown for them.
- */
+/** The caller as whom data is viewed. `label` is the name that is shown for them. */
 export type As =
   | { readonly kind: "user"; readonly id: string; readonly label: string }
   | { readonly kind: "key"; readonly id: string; readonly label: string }
   | { readonly kind: "anonymous"; readonly id: ""; readonly label: string };
 
-/** The caller as the addresses of the console and the request log write it: `user:7f3a`, or `anonymous`. */
+/** As addresses and the request log write it: `user:7f3a`, or `anonymous`. */
 export function asText({ kind, id }: As): string {
   return kind === "anonymous" ? kind : `${kind}:${id}`;
 }
 
-/**
- * The caller as the value of the header `Svc-As`, by which the server answers an administrator's request as it would
- * that caller's.
- */
+/** The value of the header `Svc-As`, by which the server answers an administrator as it would that caller. */
 export function asHeader({ kind, id }: As): string {
   return asText({ kind, id: encodeURIComponent(id) } as As);
 }
@@ -30,7 +24,7 @@ export function asOf(text: string, anonymous: string): As | null {
   return kind === undefined ? null : { kind: kind as "user" | "key", id: id!, label: id! };
 }
 
-/** The caller as the member `as` of a request to `/admin/api/explain`. */
+/** The member `as` of a request to `/admin/api/explain`. */
 export function asMember({ kind, id }: As): object {
   return kind === "anonymous" ? { anonymous: true } : { [kind]: id };
 }

@@ -1,7 +1,7 @@
 import { SvcError } from "../../client/index.js";
 import { consoleFetch } from "./console-fetch.js";
 
-/** The body of a successful answer of the server: `data`, and in `meta` what the server says about it. */
+/** The body of a successful answer: in `meta` what the server says about `data`. */
 export interface Answer<Data, Meta = unknown> {
   readonly data: Data;
   readonly meta?: Meta;
@@ -13,10 +13,7 @@ export interface AskOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/**
- * Sends a request to a path under /admin/api and returns the member `data` of the answer. Throws SvcError for
- * everything but a success.
- */
+/** Sends a request to a path under /admin/api. Throws SvcError for everything but a success. */
 export async function ask<Data>(
   method: string,
   path: string,
@@ -27,8 +24,8 @@ export async function ask<Data>(
 }
 
 /**
- * Sends a request as `ask` does, but returns the whole answer, with `meta`. A body that is a string is sent as YAML,
- * any other as JSON. A path that begins with `//` is not under /admin/api but at the root of the server.
+ * As `ask`, but returns `meta` too. A body that is a string is sent as YAML, any other as JSON. A path that begins with
+ * `//` is at the root of the server instead of under /admin/api.
  */
 export async function askWhole<Data, Meta = unknown>(
   method: string,

@@ -2,12 +2,9 @@ import { signal } from "@preact/signals";
 import { askPassword } from "./password-request.js";
 import { session } from "./session-state.js";
 
-/** Whether the server could not be reached by the last request. */
+/** Whether the last request could not reach the server. */
 export const isAway = signal(false);
-/**
- * The number of times that the server could be reached again after it could not. Whoever depends on it loads again what
- * has failed meanwhile.
- */
+/** How often the server could be reached again. What has failed meanwhile is loaded again when it changes. */
 export const returns = signal(0);
 
 const lookEveryMs = 2000;
@@ -30,10 +27,7 @@ export async function lookOnce(): Promise<void> {
   if (answer !== null) noteAnswer(answer);
 }
 
-/**
- * Notes that the server has answered, so that the bar which says that it cannot be reached goes away. An answer with a
- * status of 5xx does not count: a proxy gives it where the server behind it is down.
- */
+/** Notes that the server can be reached. A status of 5xx does not count: a proxy gives it if the server is down. */
 function noteAnswer({ status }: Response): void {
   if (!isAway.value || status >= 500) return;
   isAway.value = false;
@@ -41,10 +35,9 @@ function noteAnswer({ status }: Response): void {
 }
 
 /**
- * The `fetch` that all requests of the console go through. It sends the session's cookie, and only to the console's own
- * origin. If the server demands the password again (403 `password_needed`), the administrator is asked for it and the
- * request is repeated. If it answers 401, the console shows the form for signing in. If the server cannot be reached, a
- * bar at the top says so.
+ * The `fetch` of all requests of the console. It sends the session's cookie, and only to the console's own origin. If
+ * the server demands the password again (403 `password_needed`), it asks for it and repeats the request. After a 401
+ * the console shows the form for signing in. If the server cannot be reached, a bar at the top says so.
  */
 export const consoleFetch: typeof fetch = async (input, init = {}) => {
   const own: RequestInit = { ...init, credentials: "same-origin", mode: "same-origin", redirect: "error" };
@@ -59,8 +52,7 @@ export const consoleFetch: typeof fetch = async (input, init = {}) => {
     throw error;
   }
   noteAnswer(response);
-  // An answer with the header `Svc-As` was given as another caller would get it. Its 401 is about that caller, and says
-  // nothing about the administrator's own session.
+  // An answer with the header `Svc-As` is another caller's. Its 401 says nothing about the administrator's session.
   const isOwn = !response.headers.has("Svc-As");
   if (response.status === 401 && isOwn && session.value) session.value = null;
   if (response.status !== 403 || !(await asksPassword(response.clone()))) return response;

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
 import type { SignedInAdmin } from "../../wire/sessions.js";
 
-/** The session of the console: null where nobody is signed in, undefined until the server has said who is. */
+/** Null if nobody is signed in, undefined until the server has said who is. */
 export const session = signal<SignedInAdmin | null | undefined>(undefined);

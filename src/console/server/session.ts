@@ -3,10 +3,7 @@ import type { SignedInAdmin } from "../../wire/sessions.js";
 import { ask } from "./ask.js";
 import { session } from "./session-state.js";
 
-/**
- * Asks the server who is signed in, and keeps the answer in `session`. Only a 401 says that nobody is; any other failure
- * is thrown and leaves `session` as it was.
- */
+/** Asks who is signed in. Only a 401 says that nobody is; other failures are thrown and leave `session` as it was. */
 export async function loadSession(): Promise<void> {
   try {
     session.value = await ask<SignedInAdmin>("GET", "/session");
@@ -16,30 +13,22 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/**
- * Signs in with an administrator's email and password. The server sets the session's cookie, which the browser keeps
- * and no script can read.
- */
+/** The server sets the session's cookie, which the browser keeps and no script can read. */
 export async function signIn(email: string, password: string): Promise<void> {
   session.value = await ask<SignedInAdmin>("POST", "/session", { email, password });
 }
 
-/**
- * Creates the first administrator, and signs them in. `token` is from the link that the server has printed at its
- * start.
- */
+/** Creates the first administrator, and signs them in. `token` is from the link that the server prints at its start. */
 export async function setUp(token: string, email: string, password: string): Promise<void> {
   session.value = await ask<SignedInAdmin>("POST", "/setup", { token, email, password });
 }
 
-/**
- * Confirms the session with the administrator's password, because the server wants it confirmed before some actions.
- */
+/** Confirms the session by the password, because the server wants that before some actions. */
 export async function confirmPassword(password: string): Promise<void> {
   session.value = await ask<SignedInAdmin>("POST", "/session/confirm", { password });
 }
 
-/** Signs the administrator out: ends the session on the server, too. */
+/** Also ends the session on the server. */
 export async function signOut(): Promise<void> {
   await ask("DELETE", "/session");
   session.value = null;

@@ -1,2 +1,2 @@
-/** A row of a table: its values by the names of the columns. */
+/** A row's values by the names of columns. */
 export type TableRow = Readonly<Record<string, unknown>>;

@@ -6,24 +6,21 @@ import type { TableRow } from "./table-row.js";
 /** How many bytes of a long value the console loads for its lists. */
 const previewBytes = 200;
 
-/** The header that asks the server for only the beginnings of long values. */
+/** Asks the server for only the beginnings of long values. */
 export const previewHeader = { "Svc-Preview": String(previewBytes) };
 
 /** As whom the console reads tables, and whether long values are cut. */
 export interface Seen {
-  /** The caller as whom the rows are viewed. With null they are the administrator's, to whom the rules do not apply. */
+  /** With null the rows are the administrator's, to whom the rules do not apply. */
   readonly as: As | null;
   /** Whether only the beginnings of long values are loaded. */
   readonly isPreviewed?: boolean;
 }
 
-/**
- * The client's access to a table, in the console. Its types say nothing about the columns, which the console knows only
- * from the schema that it has loaded.
- */
+/** A table in the console. Its types do not know the columns: these are only in the schema that was loaded. */
 export type AnyTable = Table<{ row: TableRow; create: TableRow; update: TableRow; key: unknown }>;
 
-/** Makes a client whose requests for tables go to /admin/api/data. */
+/** The client's requests for tables go to /admin/api/data. */
 export function clientOf({ as, isPreviewed = false }: Seen): Client<Record<never, never>> {
   const headers = {
     ...(as !== null && { "Svc-As": asHeader(as) }),
@@ -32,7 +29,7 @@ export function clientOf({ as, isPreviewed = false }: Seen): Client<Record<never
   return createClient({
     url: location.origin,
     tablesPath: "/admin/api/data",
-    // The session is a cookie that the browser keeps. So the client stores nothing where another script could read it.
+    // The browser keeps the session's cookie. So the client stores nothing where another script could read it.
     storage: memoryStorage(),
     fetch: (input, init) => {
       const own = Object.entries(init?.headers ?? {});

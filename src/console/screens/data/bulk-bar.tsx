@@ -16,7 +16,7 @@ interface BulkBarProps {
   readonly onChanged: () => void;
 }
 
-/** The bar with what can be done with the selected rows: delete them, or select none. */
+/** What can be done with the selected rows: delete them, or select none. */
 export function BulkBar({ table, rows, onClear, onChanged }: BulkBarProps) {
   const remove = () =>
     confirm({
@@ -25,7 +25,7 @@ export function BulkBar({ table, rows, onClear, onChanged }: BulkBarProps) {
       action: texts.app.delete,
       act: async () => {
         const keys = rows.map((row) => keyOf(table, row)).filter((key) => key !== null);
-        // Where it fails in the middle, some of the rows are deleted already.
+        // If it fails in the middle, some of the rows are deleted already.
         await removeRows(table, keys).finally(onChanged);
         onClear();
         const undos = keys.map((key) => undoOfDeletion(table, key));
@@ -49,10 +49,10 @@ export function BulkBar({ table, rows, onClear, onChanged }: BulkBarProps) {
   );
 }
 
-/** How many writes one batch request may have. The server carries out each batch as one transaction. */
+/** How many writes one batch request may have. */
 const batchMax = 100;
 
-/** Deletes the rows with these keys, each hundred of them in a transaction of its own. */
+/** Deletes rows, each hundred of them in a transaction of its own. */
 export async function removeRows(table: SchemaTable, keys: readonly TableRow[]): Promise<void> {
   for (let from = 0; from < keys.length; from += batchMax) {
     const some = keys.slice(from, from + batchMax);

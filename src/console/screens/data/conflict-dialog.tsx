@@ -7,22 +7,19 @@ import type { TableRow } from "../../server/table-row.js";
 import { texts } from "../../texts.js";
 
 /**
- * Values that the administrator has given to a row that somebody else has changed since it was shown. `mine` are the
- * administrator's values, by their columns, and `theirs` is the row as it is now.
+ * Values for a row that somebody else has changed since it was shown: `mine` are the administrator's, by column,
+ * `theirs` is the row as it is now.
  */
 export interface Conflict {
   readonly mine: TableRow;
   readonly theirs: TableRow;
   readonly onOverwrite: () => Promise<void>;
   readonly onKeep: () => void;
-  /** Called when the dialog is closed without a choice. */
+  /** The dialog is closed without a choice. */
   readonly onClose: () => void;
 }
 
-/**
- * Shows the administrator's values and those that the row has now, and lets the administrator choose which of them
- * stay.
- */
+/** Shows the administrator's values and those of the row now, and lets the administrator choose which stay. */
 export function ConflictDialog(props: Conflict & { readonly table: SchemaTable }) {
   const { table, mine, theirs, onOverwrite, onKeep, onClose } = props;
   return (

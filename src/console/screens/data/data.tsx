@@ -23,7 +23,7 @@ export default function Data() {
   );
 }
 
-/** The table that the address names, or the first one where it names none. */
+/** The table that the address names, or else the first one. */
 function shownTable({ tables }: ServedSchema): SchemaTable | undefined {
   const named = route.value.rest[0];
   return named === undefined ? tables[0] : tables.find(({ name }) => name === named);

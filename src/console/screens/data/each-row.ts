@@ -8,8 +8,8 @@ interface EachRowOptions<T> {
 }
 
 /**
- * Acts on rows one after the other, and returns texts that say which were left out, and why. Where one row fails, the
- * next ones are still acted on, unless there is no server or no session any more.
+ * Acts on rows one after the other, and returns texts that say which were left out, and why. If one row fails, it goes
+ * on with the next, unless there is no server or no session any more.
  */
 export async function eachRow<T>(
   rows: readonly T[],
@@ -30,7 +30,7 @@ export async function eachRow<T>(
   return leftOut;
 }
 
-/** Whether an error means that whatever is asked next would fail as well: there is no server, or no session. */
+/** Whether the next request would fail as well: there is no server, or no session. */
 function isOver(error: unknown): boolean {
   return error instanceof SvcError && (error.status === 0 || error.status === 401);
 }

@@ -13,10 +13,7 @@ interface FilterBarProps {
   readonly onQuery: (query: GridQuery) => void;
 }
 
-/**
- * The search field and the conditions by which the rows are filtered. Each condition has a button that removes it, and
- * a menu adds another one.
- */
+/** The search field and the conditions of the filter. */
 export function FilterBar({ table, query, onQuery }: FilterBarProps) {
   const { conditions } = query;
   return (

@@ -15,10 +15,7 @@ import { pasteInto } from "./paste.js";
 import { RowDrawer } from "./row-drawer.js";
 import { useRowChanges } from "./use-row-changes.js";
 
-/**
- * What the panel beside the grid shows: a row, or the form for a new one where `row` is null. `column` is the column to
- * begin editing with.
- */
+/** What the panel shows: a row, or a form if `row` is null. `column` is the one to begin editing with. */
 export type Opened = { readonly row: TableRow | null; readonly column: string | null };
 
 interface GridPaneProps {
@@ -29,13 +26,13 @@ interface GridPaneProps {
   readonly as: As | null;
   readonly loaded: LoadedRows;
   readonly mayCreate: boolean;
-  /** What the panel beside the grid shows; null where it is closed. */
+  /** What the panel shows; null if it is closed. */
   readonly opened: Opened | null;
   readonly onQuery: (query: GridQuery) => void;
   readonly onOpened: (change: (opened: Opened | null) => Opened | null) => void;
 }
 
-/** The grid with the bar below it, in which rows are changed and selected, and the panel beside it. */
+/** The grid, the bar below it for selected rows, and the panel next to it. */
 export function GridPane(props: GridPaneProps) {
   const { table, columns, query, as, loaded, opened, onQuery, onOpened } = props;
   const { rows } = loaded;

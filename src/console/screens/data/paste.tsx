@@ -9,9 +9,8 @@ import { keepsHistory, saveChange } from "./save-change.js";
 import { type Undo, undoAll, undoOf } from "./undo.js";
 
 /**
- * Writes pasted cells, each row as one change, and shows what was changed and what was not. Where several rows change,
- * the user is asked first, and no further row is written once the dialog that asks is closed. `onRow` is called with
- * each row as it is after a change.
+ * Writes pasted cells, each row as one change, and shows what was changed and what was not. Asks first if several rows
+ * change, and writes no further row once that dialog is closed. `onRow` is called with each row after its change.
  */
 export async function pasteInto(
   target: PasteTarget,

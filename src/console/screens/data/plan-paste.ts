@@ -18,15 +18,15 @@ export interface PastedChange {
   readonly values: TableRow;
 }
 
-/** What pasting cells would change, and texts that say what of the cells cannot be written, and why. */
+/** What pasting cells would change, and texts that say which cells cannot be written, and why. */
 export interface PastePlan {
   readonly changes: readonly PastedChange[];
   readonly leftOut: readonly string[];
 }
 
 /**
- * Plans what pasting cells would change. A value that a row has already is no change. An empty cell is NULL where the
- * column may be NULL, but in a column of texts it is an empty text.
+ * A value that a row has already is no change. An empty cell is NULL if the column may be NULL, but an empty text in a
+ * column of texts.
  */
 export function planPaste(target: PasteTarget, cells: readonly (readonly string[])[]): PastePlan {
   const { table, columns, rows, isWritable } = target;
@@ -56,8 +56,8 @@ export function planPaste(target: PasteTarget, cells: readonly (readonly string[
 }
 
 /**
- * The value that a pasted text is in a column, or why it is not written. A value of which only the beginning is loaded
- * is not replaced, because somebody else may have changed the rest of it unseen.
+ * The value of a pasted text, or why it is not written. A value of which only the beginning is loaded is not replaced,
+ * because somebody else may have changed the rest of it unseen.
  */
 function pastedValue(
   { type, not_null: isNeeded }: SchemaColumn,
@@ -71,7 +71,7 @@ function pastedValue(
   return "problem" in parsed ? { problem: texts.values.problems[parsed.problem] } : parsed;
 }
 
-/** The name by which messages call a row: its key, or that of the table where the row has none. */
+/** The name by which messages call a row: its key, or else the table. */
 export function labelOf(table: SchemaTable, row: TableRow): string {
   const key = keyOf(table, row);
   return key === null ? table.name : keyLabel(key);

@@ -22,17 +22,17 @@ import { keepsHistory, saveChange, wholeValues } from "./save-change.js";
 
 interface RowDrawerProps {
   readonly table: SchemaTable;
-  /** The row that the panel shows; null where it is the form for a new row. */
+  /** Null for the form for a new row. */
   readonly row: TableRow | null;
   readonly column: string | null;
   readonly as: As | null;
   readonly isChangeable: boolean;
   readonly onClose: () => void;
-  /** Called where the row was created, deleted or restored. */
+  /** The row was created, deleted or restored. */
   readonly onChanged: () => void;
   /** Called with the row as it was saved. */
   readonly onSaved: (row: TableRow) => void;
-  /** Called with the row as somebody else has changed it, where that is to stay. */
+  /** Called with the row as somebody else has changed it, if that is to stay. */
   readonly onKept: (row: TableRow) => void;
 }
 
@@ -43,14 +43,11 @@ interface Draft {
   readonly whole: TableRow;
 }
 
-/**
- * A panel beside the grid with one row: all its columns and, where the table keeps it, its history. For a new row it is
- * the form that creates it.
- */
+/** A panel with one row: all its columns and its history, if the table keeps it; or the form for a new row. */
 export function RowDrawer(props: RowDrawerProps) {
   const { table, row } = props;
   const [tab, setTab] = useState<"columns" | "history">("columns");
-  // The draft is kept here, so that it is still there when the user comes back from the history.
+  // Kept here, so that the draft is still there when the user comes back from the history.
   const [draft, setDraft] = useState<Draft>({ states: {}, whole: {} });
   const [conflict, setConflict] = useState<Conflict | null>(null);
   const isChanged = Object.values(draft.states).some(({ mode }) => mode !== "kept");
@@ -112,7 +109,7 @@ interface RowFormProps extends RowDrawerProps {
   readonly draft: Draft;
   readonly isChanged: boolean;
   readonly onDraft: (change: (draft: Draft) => Draft) => void;
-  /** Called when the user wants to leave the form, which may have changes that are not saved. */
+  /** Called when the user wants to leave the form, which may have unsaved changes. */
   readonly onCancel: () => void;
   readonly onConflict: (conflict: Conflict | null) => void;
 }
@@ -136,7 +133,7 @@ function RowForm(props: RowFormProps) {
     }
     await write(asked.values, row, whole);
   };
-  /** Writes values into the row, unless it is not any more as it was shown. */
+  /** Writes values, unless the row is not any more as it was shown. */
   const write = async (values: TableRow, shown: TableRow, wholeShown: TableRow): Promise<void> => {
     const done = await saveChange(table, shown, values, wholeShown);
     if (done.outcome === "saved") {
@@ -196,7 +193,7 @@ function RowForm(props: RowFormProps) {
   );
 }
 
-/** What can be done with a row beside changing it: ask who may read it, and delete it. */
+/** Asking who may read a row, and deleting it. */
 function RowActions(props: RowDrawerProps & { readonly rowKey: TableRow }) {
   const { table, as, isChangeable, rowKey, onClose, onChanged } = props;
   const remove = () =>

@@ -13,7 +13,7 @@ interface RowFieldProps {
   readonly table: SchemaTable;
   readonly column: SchemaColumn;
   readonly row: TableRow | null;
-  /** The values of the row that were shown by their beginnings, and then loaded whole. */
+  /** The values that were shown by their beginnings, and then loaded whole. */
   readonly whole: TableRow;
   readonly state: FieldState;
   readonly problem: ValueProblem | null;
@@ -23,10 +23,7 @@ interface RowFieldProps {
   readonly onChange: (state: FieldState) => void;
 }
 
-/**
- * One column of a row, either only shown or as a field to change it. Where only the beginning of a long value is
- * loaded, a button loads the whole value.
- */
+/** One column of a row, only shown or as a field. A button loads the whole of a long value. */
 export function RowField(props: RowFieldProps) {
   const { table, column, row, whole, state, problem, isOpen, isFocused, onLoad, onChange } = props;
   const id = useId();
@@ -92,7 +89,7 @@ function ReadOnly({ column, value }: { readonly column: SchemaColumn; readonly v
   );
 }
 
-/** Shows a text with its line breaks, each line in an element of its own. */
+/** Shows each line of a text in an element of its own. */
 function Paragraphs({ text }: { readonly text: string }) {
   return (
     <>
@@ -116,7 +113,7 @@ interface InputProps {
 
 function Input({ id, column, value, state, otherwise, isNew, isFocused, onChange }: InputProps) {
   const field = useRef<HTMLTextAreaElement & HTMLInputElement & HTMLSelectElement>(null);
-  // `autofocus` counts when the dialog opens. The effect is for a field that comes later, with a value that was loaded.
+  // `autofocus` counts when the dialog opens. The effect is for a field that comes later, with a loaded value.
   useEffect(() => {
     if (isFocused) field.current?.focus();
   }, []);
@@ -194,7 +191,7 @@ function Input({ id, column, value, state, otherwise, isNew, isFocused, onChange
   );
 }
 
-/** What an option of a boolean's list stands for. The empty one leaves the column out, so that it gets its default. */
+/** The empty option leaves the column out, so that it gets its default. */
 function chosen(option: string): FieldState {
   if (option === "") return { mode: "kept" };
   return option === "null" ? { mode: "null" } : { mode: "value", text: option };
@@ -212,7 +209,7 @@ interface JsonInputProps {
   readonly onChange: (text: string) => void;
 }
 
-/** The field for JSON: an editor, or for NULL a button that begins a value. */
+/** An editor, or for NULL a button that begins a value. */
 function JsonInput({ label, text, isFocused, onChange }: JsonInputProps) {
   if (text === null)
     return (
@@ -235,7 +232,7 @@ function JsonInput({ label, text, isFocused, onChange }: JsonInputProps) {
   );
 }
 
-/** The field for a blob. Its bytes are taken from a file that the user chooses. */
+/** The bytes of a blob are taken from a file that the user chooses. */
 function BlobInput({
   id,
   text,

@@ -20,7 +20,7 @@ interface RowHistoryProps {
 
 const shownMax = 50;
 
-/** The versions that a row has had, the newest first, each older one with a button that restores it. */
+/** The versions of a row, the newest first, each older one with a button that restores it. */
 export function RowHistory({ table, rowKey, isChangeable, onRestored }: RowHistoryProps) {
   const versions = useLoaded((signal) => versionsOf(table, rowKey, shownMax, signal), [table.name, rowKey]);
   const back = async ({ seq }: Version) => {

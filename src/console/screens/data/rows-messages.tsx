@@ -19,7 +19,7 @@ interface RowsMessagesProps {
   readonly onQuery: (query: GridQuery) => void;
 }
 
-/** Says why there are no rows, or not all of them, and what the user can do about it. */
+/** Says why rows are missing, and what the user can do about it. */
 export function RowsMessages({ table, query, as, callerLabel, loaded, onQuery }: RowsMessagesProps) {
   const { error, isBusy, reload } = loaded;
   const asked = listOf(query, table);
@@ -94,15 +94,15 @@ function NoRows({ query, as, onQuery }: Pick<RowsMessagesProps, "query" | "as" |
 }
 
 /**
- * The columns of the order whose values are too long for the server to make the cursor of the next page, as its error
- * tells; none for any other error. The user is then offered another order.
+ * The columns of the order whose values are too long for the cursor of the next page, as the server's error tells; none
+ * for other errors. The user is then offered another order.
  */
 function tooLongSort(error: unknown, { sort }: GridQuery): readonly string[] {
   if (!(error instanceof SvcError) || error.status !== 400) return [];
   return error.columns.filter((column) => sort.map(sortedColumn).includes(column));
 }
 
-/** Whether the server has refused the request by its rules (403), or because the caller is not signed in (401). */
+/** Whether the rules refuse the request (403), or the caller is not signed in (401). */
 function isRefusal(error: unknown): error is SvcError {
   return error instanceof SvcError && (error.status === 401 || error.status === 403);
 }

@@ -8,21 +8,19 @@ import { previewHeader, tableOf } from "../../server/tables.js";
 import { texts } from "../../texts.js";
 
 /**
- * What `saveChange` has done. `saved`: the change is written. `conflict`: nothing is written, because the row was changed
- * since it was shown. `theirs` is the row as it is now, and `whole` has those of its long values that were compared
- * whole. With both, the change can be tried again by somebody who has seen what it overwrites.
+ * What `saveChange` has done. `conflict`: nothing is written, because the row was changed since it was shown. `theirs`
+ * is the row as it is now, and `whole` has those of its long values that were compared whole. With both, somebody who
+ * has seen what it overwrites can try the change again.
  */
 export type Saved =
   | { readonly outcome: "saved"; readonly row: TableRow }
   | { readonly outcome: "conflict"; readonly theirs: TableRow; readonly whole: TableRow };
 
 /**
- * Changes columns of a row, unless somebody else has changed the row since it was shown. Where the table has a column
- * `managed: version`, the server checks this. Otherwise the columns to be changed are compared with the row as it is
- * now.
+ * Changes columns of a row, unless somebody else has changed the row since it was shown. If the table has a column
+ * `managed: version`, the server checks this. Otherwise the columns are compared with the row as it is now.
  *
- * `shown` is a row as lists show it, with only the beginnings of long values. `whole` has those of its long values that
- * were shown whole.
+ * `shown` is a row as lists show it, with only the beginnings of long values. `whole` has those shown whole.
  */
 export async function saveChange(
   table: SchemaTable,
@@ -53,14 +51,13 @@ export async function saveChange(
 
 /**
  * Whether two states of a row have the same values in these columns. A long value has to be in the same form in both:
- * whole, or as its beginning and its size. Then two forms mean that the value was short in one state and long in the
- * other.
+ * whole, or as its beginning and its size. Two forms mean that it was short in one state and long in the other.
  */
 export function haveSame(names: readonly string[], a: TableRow, b: TableRow): boolean {
   return names.every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]));
 }
 
-/** The values of some columns of a row as they are now and as the caller `as` sees them, long ones whole too. */
+/** Some columns of a row as the caller `as` sees them now, long values whole too. */
 export async function wholeValues(
   table: SchemaTable,
   key: TableRow,
@@ -72,10 +69,7 @@ export async function wholeValues(
   return (await tableOf(table.name, { as }).list(list))[0] ?? {};
 }
 
-/**
- * A version in the history of a row: which write made it, when and by whom, and the row after the write; null for a
- * deleted one.
- */
+/** A version of a row: which write made it, when and by whom, and the row after it, null for a deleted one. */
 export interface Version {
   readonly seq: number;
   readonly at: string;
@@ -85,10 +79,10 @@ export interface Version {
   readonly row: TableRow | null;
 }
 
-/** Whether the table keeps a history of its rows, so that older versions can be restored. */
+/** Whether older versions of the table's rows can be restored. */
 export const keepsHistory = ({ history }: SchemaTable) => history !== "none";
 
-/** Loads the last `limit` versions of a row, the newest first. Of long values only the beginnings are loaded. */
+/** Loads the last `limit` versions of a row, the newest first, with only the beginnings of long values. */
 export async function versionsOf(
   table: SchemaTable,
   key: TableRow,
@@ -106,10 +100,7 @@ export async function versionsOf(
   });
 }
 
-/**
- * Has the server restore a version of a row. Only its number is sent, because the server has the whole values, of which
- * the console may have loaded only the beginnings.
- */
+/** Sends only the version's number: the server has the whole values, the console perhaps only their beginnings. */
 export function restore(table: SchemaTable, key: TableRow, seq: number): Promise<TableRow> {
   return ask("POST", `/data/${table.name}/_svc/restore`, { key, seq }, { headers: previewHeader });
 }

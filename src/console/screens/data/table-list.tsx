@@ -14,7 +14,7 @@ interface TableListProps {
 
 const searchedFrom = 12;
 
-/** The tables as a list of links. Where there are more than 12, a field searches them by name. */
+/** The tables as links. If there are more than 12, a field searches them by name. */
 export function TableList({ tables, current, as }: TableListProps) {
   const [text, setText] = useState("");
   const shown = tables.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));

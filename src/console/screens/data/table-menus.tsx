@@ -18,7 +18,7 @@ interface ColumnsMenuProps {
   readonly onChange: (hidden: ReadonlySet<string>) => void;
 }
 
-/** A menu of checkboxes for the columns that the grid shows. */
+/** Checkboxes for the columns that the grid shows. */
 export function ColumnsMenu({ table, hidden, onChange }: ColumnsMenuProps) {
   const change = (name: string, isShown: boolean) => {
     const next = new Set(hidden);
@@ -54,10 +54,7 @@ interface DownloadMenuProps {
 
 const downloadedRowsMax = 100_000;
 
-/**
- * A menu that saves the rows which the query finds, up to about 100,000, as a CSV or JSON file. The values are whole,
- * not only the beginnings that the grid shows.
- */
+/** Saves up to about 100,000 rows that the query finds as a CSV or JSON file, with whole values. */
 export function DownloadMenu({ table, columns, query, as }: DownloadMenuProps) {
   const names = columns.map(({ name }) => name);
   const load = async (): Promise<readonly TableRow[]> => {

@@ -21,18 +21,14 @@ interface TableRowsProps {
   readonly onAs: (as: As | null) => void;
 }
 
-/**
- * The grid of a table's rows, with what can be done with them: filter, sort, view them as another caller, download,
- * create, change and delete.
- */
+/** The grid of a table's rows: filter, sort, view as another caller, download, create, change and delete. */
 export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
   const loaded = useRows(table, query, as);
   const callerLabel = useCallerLabel(as) ?? "";
   const [opened, setOpened] = useState<Opened | null>(null);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const { rows, reload } = loaded;
-  // Rows that are viewed as another caller lack the columns which that caller may not read, so these columns are not
-  // shown.
+  // Rows that are viewed as another caller lack the columns that this caller may not read.
   const columns = table.columns.filter(
     ({ name }) => !hidden.has(name) && (as === null || rows.length === 0 || name in rows[0]!),
   );

@@ -9,30 +9,27 @@ import { haveSame, keepsHistory, restore, type Version, versionsOf } from "./sav
 
 /** Takes back one's own write to a row. */
 export interface Undo {
-  /** The key of the row, as messages call it. */
+  /** The row's key, as messages call it. */
   readonly label: string;
-  /** Restores the row as it was before the write, and returns it. Throws where the row was written since. */
+  /** Restores the row as it was before the write. Throws if the row was written since. */
   readonly act: () => Promise<TableRow>;
 }
 
 /**
- * The versions that were made by taking a write back, by their numbers, each with the number of the older version that
- * it restored. Where one's own later write was taken back, the earlier one is the newest again, and can be, too.
+ * Versions that were made by taking a write back, each with the older version that it restored. After one's own later
+ * write was taken back, the earlier one is the newest again, and can be taken back, too.
  */
 const restoredBy = new Map<number, number>();
 
 const originOf = (seq: number) => restoredBy.get(seq) ?? seq;
 
-/**
- * What takes back the write that has just left a row like this; undefined where the table keeps no history, or the row
- * has no key.
- */
+/** Takes back the write that has just left a row like this; undefined if the table has no history or the row no key. */
 export function undoOf(table: SchemaTable, left: TableRow): Undo | undefined {
   const key = keyOf(table, left);
   if (key === null || !keepsHistory(table)) return undefined;
-  // The version is looked up at once: later, another write may have left the row with the same values.
+  // At once: later, another write may have left the row with the same values.
   const written = versionsOfWrite(table, key, left);
-  // The write is done, so it only matters that this failed where it is to be taken back.
+  // The write is done: this failure only matters if it is to be taken back.
   written.catch(() => {});
   const act = async () => {
     const [own, before] = await written;
@@ -48,7 +45,7 @@ export function undoOf(table: SchemaTable, left: TableRow): Undo | undefined {
   return { label: keyLabel(key), act };
 }
 
-/** The version that a write has just made, and the one before it; none where the row was written since. */
+/** The version that a write has just made, and the one before it; none if the row was written since. */
 async function versionsOfWrite(
   table: SchemaTable,
   key: TableRow,
@@ -59,7 +56,7 @@ async function versionsOfWrite(
   return row && haveSame(Object.keys(row), row, left) ? versions : [];
 }
 
-/** What takes back the deletion of a row. */
+/** Takes back the deletion of a row. */
 export function undoOfDeletion(table: SchemaTable, key: TableRow): Undo {
   const act = async () => {
     const [newest, before] = await versionsOf(table, key, 2);
@@ -71,8 +68,8 @@ export function undoOfDeletion(table: SchemaTable, key: TableRow): Undo {
 }
 
 /**
- * Takes back several writes, and calls `onRow` with each row as it is then. Those that cannot be taken back are left
- * out; then it throws at the end, with a message that says which, and why.
+ * Takes back several writes, and calls `onRow` with each row as it is then. At the end it throws a message that says
+ * which of them it could not take back, and why.
  */
 export async function undoAll(undos: readonly Undo[], onRow: (row: TableRow) => void): Promise<void> {
   const leftOut = await eachRow(undos, async ({ act }) => onRow(await act()), {

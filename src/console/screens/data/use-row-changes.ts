@@ -12,9 +12,9 @@ import { undoOf } from "./undo.js";
 
 /** What changes rows that the grid has loaded. */
 export interface RowChanges {
-  /** The change of a value that somebody else's change is in the way of; null where there is none. */
+  /** Null if no other change is in the way. */
   readonly conflict: Conflict | null;
-  /** Saves a value, unless somebody else has changed it since `before` was loaded. Then there is a conflict. */
+  /** Saves a value. If somebody else has changed it since `before` was loaded, there is a conflict. */
   readonly save: (before: TableRow, column: SchemaColumn, value: unknown) => Promise<void>;
   /** Shows a row as it was saved, and offers to undo that. */
   readonly showSaved: (row: TableRow) => void;
@@ -22,14 +22,14 @@ export interface RowChanges {
   readonly replace: (row: TableRow) => void;
 }
 
-/** Changes rows of a table, and shows them as they are then. `as` is the caller as whom the rows are viewed. */
+/** Changes rows of a table, and shows them. `as` is the caller as whom the rows are viewed. */
 export function useRowChanges(table: SchemaTable, as: As | null, setRows: LoadedRows["setRows"]): RowChanges {
   const [conflict, setConflict] = useState<Conflict | null>(null);
   const seenBy = JSON.stringify(as);
   const seenByNow = useRef(seenBy);
   seenByNow.current = seenBy;
   const replace = (changed: TableRow) => {
-    // A write or an undo may end when the rows are viewed as another caller, who may not see all of this row.
+    // A write or an undo may end when another caller is chosen, who may not see all of this row.
     if (seenByNow.current !== seenBy) return;
     const id = rowId(table, changed);
     setRows((all) => all.map((row) => (rowId(table, row) === id ? changed : row)));

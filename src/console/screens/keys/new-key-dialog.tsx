@@ -17,10 +17,7 @@ interface NewKeyDialogProps {
   readonly onMade: () => void;
 }
 
-/**
- * A dialog that creates an API key with the scopes which the administrator picks. It then shows the key's secret, which
- * the server shows only this once.
- */
+/** Creates an API key with the picked scopes, and shows its secret, which the server shows only this once. */
 export function NewKeyDialog({ onClose, onMade }: NewKeyDialogProps) {
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set());
@@ -38,7 +35,7 @@ export function NewKeyDialog({ onClose, onMade }: NewKeyDialogProps) {
   };
   if (secret !== null)
     return (
-      // Its key makes it another dialog than the form, so that the browser moves the focus into it.
+      // With a key of its own it is another dialog than the form, so that the browser moves the focus into it.
       <Dialog key="made" title={texts.keys.made} onClose={onClose}>
         <p class="prose">{texts.keys.once}</p>
         <Copyable text={secret} isSecret />
@@ -85,9 +82,7 @@ interface ScopesProps {
 
 const everything = "project:backend";
 
-/**
- * Checkboxes for the scopes of an API key: everything, or some tables, each to read or to write, and some operations.
- */
+/** Everything, or some tables, each to read or to write, and some operations. */
 function Scopes({ value, onChange }: ScopesProps) {
   const found = useLoaded(async (signal) => {
     const [schema, operations] = await Promise.all([

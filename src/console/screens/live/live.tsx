@@ -17,10 +17,7 @@ import { loadSchema } from "../../server/schema.js";
 import { clientOf } from "../../server/tables.js";
 import { texts } from "../../texts.js";
 
-/**
- * The screen on which changes of a table's rows appear as they happen, as the administrator or a chosen caller sees
- * them.
- */
+/** Changes of a table's rows as they happen, as the administrator or a chosen caller sees them. */
 export default function Live() {
   const schema = useLoaded(loadSchema, []);
   return (
@@ -71,7 +68,7 @@ function Watched({ schema }: { readonly schema: ServedSchema }) {
   );
 }
 
-/** A change of a row that was received from the server, with the time of its arrival in milliseconds. */
+/** A change and the time of its arrival in milliseconds. */
 interface Seen {
   readonly id: number;
   readonly at: number;

@@ -14,7 +14,7 @@ import { useList } from "../use-list.js";
 
 type State = "all" | "waiting" | "failed" | "sent" | "dropped";
 
-/** The screen with the server's mails: those that wait to be sent, those that failed, and those that were sent. */
+/** The mails that wait to be sent, that failed, and that were sent. */
 export default function MailScreen() {
   const [state, setState] = useState<State>("all");
   const mails = useList<ListedMail>("/outbox", {

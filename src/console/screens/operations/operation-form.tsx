@@ -8,10 +8,7 @@ import { Text } from "../../parts/text.js";
 import { type Answer, askWhole } from "../../server/ask.js";
 import { texts } from "../../texts.js";
 
-/**
- * A form with the parameters of an operation, which runs the operation and shows what it returns. It runs as the
- * administrator, even where its `allow` would refuse them.
- */
+/** Runs an operation and shows what it returns. It runs as the administrator, even if its `allow` would refuse them. */
 export function OperationForm({ operation }: { readonly operation: ListedOperation }) {
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
   const [answer, setAnswer] = useState<Answer<unknown> | null>(null);
@@ -75,10 +72,7 @@ function Parameter({ of: { name, type, required, check }, problem, text, onChang
 
 const truths = ["", "true", "false"].map((text) => [text, text === "" ? "–" : text] as const);
 
-/**
- * The parameters to send, read from the texts as values of their types, and the problems of texts that are no such
- * values. Parameters without a text are left out.
- */
+/** The parameters to send, and the problems of texts that are no values of their types. Empty texts are left out. */
 function valuesOf({ params }: ListedOperation, typed: Readonly<Record<string, string>>) {
   const values: Record<string, unknown> = {};
   const problems: Record<string, string> = {};
@@ -92,7 +86,7 @@ function valuesOf({ params }: ListedOperation, typed: Readonly<Record<string, st
   return { values, problems };
 }
 
-/** A `curl` command that calls the operation with these parameters and an API key. */
+/** A `curl` command that calls the operation with an API key. */
 function curlOf(name: string, values: object): string {
   const body = JSON.stringify(values).replaceAll("'", "'\\''");
   return `curl ${location.origin}/ops/${name} -H "X-API-Key: $SVC_KEY" -H 'Content-Type: application/json' -d '${body}'`;

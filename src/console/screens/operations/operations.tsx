@@ -8,10 +8,7 @@ import { ask } from "../../server/ask.js";
 import { texts } from "../../texts.js";
 import { OperationForm } from "./operation-form.js";
 
-/**
- * The screen with the operations of the project: the list of them, and one of them with its rule, its steps and a form
- * to run it.
- */
+/** The operations of the project, and one of them with its rule, its steps and a form to run it. */
 export default function Operations() {
   const found = useLoaded(
     (signal) => ask<readonly ListedOperation[]>("GET", "/operations", undefined, { signal }),

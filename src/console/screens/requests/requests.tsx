@@ -21,7 +21,7 @@ type StatusKind = "all" | "2xx" | "3xx" | "4xx" | "5xx" | "401" | "403";
 const everyMs = 3000;
 const shownMax = "500";
 
-/** The screen with the last requests that the server has answered, the newest first. */
+/** The last requests that the server has answered, the newest first. */
 export default function Requests() {
   const [who, setWho] = useState<As | null>(null);
   const [isOwnShown, setOwnShown] = useState(false);
@@ -41,7 +41,7 @@ export default function Requests() {
     [who, status],
   );
   useEffect(() => {
-    // A request that has not been answered yet is not given up for the next one.
+    // A request under way is not given up for the next one.
     if (!isFollowing || requests.isBusy) return;
     const timer = setInterval(() => document.visibilityState === "visible" && requests.reload(), everyMs);
     return () => clearInterval(timer);

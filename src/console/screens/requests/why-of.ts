@@ -11,9 +11,9 @@ const actionOfMethod: Readonly<Record<string, TableAction>> = {
 };
 
 /**
- * For a request that a rule has refused, the parameters of the screen which explains the refusal: the caller, the table
- * and the action. The request log has only the patterns of paths, such as `/api/:table`, so the table is taken from the
- * name of the rule. Null where no rule has refused the request.
+ * For a request that a rule has refused, the parameters of the screen that explains it: caller, table and action. The
+ * request log has only patterns of paths, such as `/api/:table`, so the table comes from the rule's name. Null if no
+ * rule has refused the request.
  */
 export function whyOf({
   status,

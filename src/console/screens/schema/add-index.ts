@@ -1,6 +1,6 @@
 /**
- * Adds an index to a table in the text of a schema (YAML), and returns the new text; the same text where the table, or
- * a place for the index, is not found. Only lines are inserted or extended, so comments and spacing stay as they are.
+ * Adds an index to a table in the YAML text of a schema; returns the same text if the table, or a place for the index,
+ * is not found. It only inserts or extends lines, so comments and spacing stay as they are.
  */
 export function withIndex(text: string, table: string, columns: readonly string[]): string {
   const lines = text.split("\n");

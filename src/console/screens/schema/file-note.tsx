@@ -8,10 +8,7 @@ interface FileNoteProps {
   readonly onTake: (text: string) => void;
 }
 
-/**
- * Says that the schema in force differs from the schema file, and that the next start of the server will use the file.
- * Shows nothing where the two are equal, or there is no file.
- */
+/** Says that the schema file differs from the schema in force, and that the next start of the server will use it. */
 export function FileNote({ schema: { text, file_text: fileText }, onTake }: FileNoteProps) {
   if (fileText === null || fileText === text) return null;
   return (

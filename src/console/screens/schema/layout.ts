@@ -1,6 +1,6 @@
 import type { SchemaTable } from "../../../wire/schema-in-force.js";
 
-/** Where the box of a table lies in the drawing of the schema, in units of the drawing (pixels). */
+/** Where a table's box lies, in pixels of the drawing. */
 export interface Box {
   readonly table: SchemaTable;
   readonly x: number;
@@ -8,7 +8,7 @@ export interface Box {
   readonly height: number;
 }
 
-/** A foreign key from one table to another, drawn as a curve. `path` is an SVG path. */
+/** A foreign key, drawn as a curve. `path` is an SVG path. */
 export interface Arrow {
   readonly from: string;
   readonly to: string;
@@ -16,7 +16,7 @@ export interface Arrow {
   readonly path: string;
 }
 
-/** The drawing of a schema: a box for each table, a curve for each foreign key, and the size of the whole. */
+/** A box for each table, a curve for each foreign key, and the size of the whole. */
 export interface Drawing {
   readonly boxes: readonly Box[];
   readonly arrows: readonly Arrow[];
@@ -24,19 +24,18 @@ export interface Drawing {
   readonly height: number;
 }
 
-/** The width of a table's box in the drawing of the schema, in its units (pixels). */
+/** The width of a table's box in pixels of the drawing. */
 export const boxWidth = 208;
-/** The height of the part of a table's box in which its name stands. */
+/** The height of the part of a box for the table's name. */
 export const headHeight = 34;
-/** The height of the line for a column in a table's box. */
+/** The height of a column's line in a box. */
 export const lineHeight = 22;
 const gap = { x: 84, y: 28 };
 const margin = 16;
 
 /**
- * Arranges tables in columns, from left to right: a table stands to the right of the tables that it refers to. Within a
- * column, the tables are in the order of where those that they refer to stand. A column that would become too high is
- * split into several.
+ * Arranges tables in columns: a table stands to the right of the tables that it refers to, and within a column in the
+ * order of those. A column that would become too high is split.
  */
 export function drawingOf(tables: readonly SchemaTable[]): Drawing {
   const depths = depthsOf(tables);
@@ -66,8 +65,8 @@ const referredBy = ({ columns, name }: SchemaTable) =>
   columns.flatMap(({ references }) => (references && references.table !== name ? [references.table] : []));
 
 /**
- * For each table the length of the longest chain of references that begins at it; 0 where it refers to no other table.
- * A cycle of references is followed until it comes back to a table of the chain.
+ * For each table the length of the longest chain of references that begins at it. A cycle is followed until it comes
+ * back to a table of the chain.
  */
 function depthsOf(tables: readonly SchemaTable[]): ReadonlyMap<string, number> {
   const byName = new Map(tables.map((table) => [table.name, table]));

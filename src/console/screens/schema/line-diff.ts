@@ -1,16 +1,10 @@
-/**
- * A line in the comparison of two texts: in both of them, only in the old one (`removed`), or only in the new one
- * (`added`).
- */
+/** A line in both texts (`same`), only in the old one (`removed`), or only in the new one (`added`). */
 export interface DiffLine {
   readonly kind: "same" | "removed" | "added";
   readonly text: string;
 }
 
-/**
- * Compares two texts line by line: which lines stay, which are removed, and which are added, so that as many as
- * possible stay (longest common subsequence).
- */
+/** Compares two texts so that as many lines as possible stay (longest common subsequence). */
 export function lineDiff(before: string, after: string): readonly DiffLine[] {
   const [a, b] = [before.split("\n"), after.split("\n")];
   let from = 0;
@@ -35,8 +29,7 @@ function between(a: readonly string[], b: readonly string[]): readonly DiffLine[
   const removed = (text: string): DiffLine => ({ kind: "removed", text });
   const added = (text: string): DiffLine => ({ kind: "added", text });
   if (a.length * b.length > pairsMax) return [...a.map(removed), ...b.map(added)];
-  // lengths[i][j] is the length of the longest common subsequence of the lines of a from i on and the lines of b from j
-  // on.
+  // lengths[i][j] is that of the longest common subsequence of the lines of a from i on and the lines of b from j on.
   const lengths = Array.from({ length: a.length + 1 }, () => new Uint32Array(b.length + 1));
   for (let i = a.length - 1; i >= 0; i--)
     for (let j = b.length - 1; j >= 0; j--)
@@ -55,10 +48,7 @@ function between(a: readonly string[], b: readonly string[]): readonly DiffLine[
   return [...lines, ...a.slice(i).map(removed), ...b.slice(j).map(added)];
 }
 
-/**
- * The lines of a comparison that are shown: those that were changed, and `around` lines before and after each. Null
- * stands for the lines that are left out in between.
- */
+/** The changed lines, with `around` lines before and after each. Null stands for lines left out in between. */
 export function shownLines(lines: readonly DiffLine[], around = 3): readonly (DiffLine | null)[] {
   const near = lines.map((_, i) =>
     lines.slice(Math.max(0, i - around), i + around + 1).some(({ kind }) => kind !== "same"),

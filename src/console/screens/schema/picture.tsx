@@ -4,9 +4,7 @@ import { hrefOf } from "../../route.js";
 import { texts } from "../../texts.js";
 import { type Box, boxWidth, drawingOf, headHeight, lineHeight } from "./layout.js";
 
-/**
- * Draws the tables and their foreign keys as a diagram. The box of a table is a link to the table's columns and rules.
- */
+/** The tables and their foreign keys as a diagram. A box links to the table's columns and rules. */
 export function Picture({ tables }: { readonly tables: readonly SchemaTable[] }) {
   const [active, setActive] = useState<string | null>(null);
   const { boxes, arrows, width, height } = drawingOf(tables);

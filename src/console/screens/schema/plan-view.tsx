@@ -11,18 +11,12 @@ interface PlanViewProps {
   readonly before: string;
   readonly after: string;
   readonly plan: SchemaPlan;
-  /**
-   * Whether the text has changed since this plan was made. A new plan is being loaded then, and this one cannot be
-   * applied.
-   */
+  /** Whether the text has changed since this plan was made. It cannot be applied then; a new one is being loaded. */
   readonly isStale: boolean;
   readonly onApply: (isLossAllowed: boolean) => Promise<void>;
 }
 
-/**
- * The plan of a change of the schema: its steps, what they would lose, the changed lines of the text, and the button
- * that carries it out.
- */
+/** A plan: its steps, what they would lose, the changed lines of the text, and the button that carries it out. */
 export function PlanView({ before, after, plan, isStale, onApply }: PlanViewProps) {
   const [isLossAllowed, setLossAllowed] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
@@ -72,7 +66,7 @@ export function PlanView({ before, after, plan, isStale, onApply }: PlanViewProp
   );
 }
 
-/** How many rows or values the steps would lose together, as far as the server has counted them. */
+/** How many rows or values the steps would lose, as far as the server has counted them. */
 function lostBy(steps: readonly PlannedStep[]): number {
   const counts = steps.flatMap(({ hazards }) => hazards.map(({ count }) => count ?? 0));
   return counts.reduce((sum, count) => sum + count, 0);

@@ -22,10 +22,7 @@ interface SchemaEditorProps {
 
 const typingMs = 400;
 
-/**
- * An editor of the schema's text. While the user types, the server checks the text, and says what is wrong with it or
- * what applying it would do.
- */
+/** While the user types, the server checks the text, and says what is wrong with it or what applying it would do. */
 export function SchemaEditor({ schema, onApplied }: SchemaEditorProps) {
   const [text, setText] = useState(() => proposed(schema, route.value.parameters));
   const planned = useLoaded((signal) => planOf(text, signal), [text, schema.hash]);
@@ -37,8 +34,7 @@ export function SchemaEditor({ schema, onApplied }: SchemaEditorProps) {
     });
     await ask("POST", `/schema/apply?${parameters}`, text);
     tell(texts.schema.applied);
-    // The index that the address proposed is in the schema now. The address is replaced by one without it, because the
-    // editor would otherwise insert the index again.
+    // The index that the address proposed is in the schema now. With the same address the editor would insert it again.
     go(hrefOf("schema", ["edit"]), true);
     onApplied();
   };
@@ -99,10 +95,7 @@ function Problems({ problems }: { readonly problems: readonly TextProblem[] }) {
   );
 }
 
-/**
- * The text with which the editor opens: the schema in force and, where the address names an index that another screen
- * recommends, this index in it.
- */
+/** The schema in force, with the index that the address names because another screen recommends it. */
 function proposed({ text }: ServedSchema, parameters: URLSearchParams): string {
   const [, table, columns] = /^(\w+)\.(\w+(?:,\w+)*)$/.exec(parameters.get("index") ?? "") ?? [];
   return table === undefined ? text : withIndex(text, table, columns!.split(","));
@@ -116,7 +109,7 @@ interface Planned {
 async function planOf(text: string, signal: AbortSignal): Promise<Planned> {
   await new Promise((resolve) => setTimeout(resolve, typingMs));
   signal.throwIfAborted();
-  // The server takes an empty body for the schema file beside it. So an empty text is sent as a schema without tables.
+  // The server takes an empty body for the schema file. So an empty text is sent as a schema without tables.
   const body = text.trim() === "" ? "{}\n" : text;
   try {
     return { plan: await ask<SchemaPlan>("POST", "/schema/plan", body, { signal }), problems: [] };

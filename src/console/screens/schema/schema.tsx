@@ -11,9 +11,7 @@ import { TableShapes } from "./table-shapes.js";
 
 type Tab = "tables" | "drawing" | "edit";
 
-/**
- * The screen with the schema in force: as a list of tables, as a drawing, or as a text that can be edited and applied.
- */
+/** The schema in force: as a list of tables, as a drawing, or as a text that can be edited and applied. */
 export default function Schema() {
   const { rest } = route.value;
   const tab: Tab = rest[0] === "drawing" || rest[0] === "edit" ? rest[0] : "tables";

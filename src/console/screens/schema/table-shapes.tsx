@@ -5,7 +5,7 @@ import { List } from "../../parts/list.js";
 import { hrefOf, route } from "../../route.js";
 import { texts } from "../../texts.js";
 
-/** The list of all tables, and one table with its columns, indexes and rules. */
+/** All tables, and one of them with its columns, indexes and rules. */
 export function TableShapes({ schema }: { readonly schema: ServedSchema }) {
   const [, name] = route.value.rest;
   const table = schema.tables.find((each) => each.name === name) ?? schema.tables[0]!;

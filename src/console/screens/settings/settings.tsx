@@ -9,10 +9,7 @@ import { View } from "../../parts/view.js";
 import { ask } from "../../server/ask.js";
 import { texts } from "../../texts.js";
 
-/**
- * The screen with the settings of the running server, without secrets. They are only shown: they are changed in
- * svc.toml.
- */
+/** The settings of the running server, without secrets. They are changed in svc.toml. */
 export default function Settings() {
   const found = useLoaded((signal) => ask<SettingsInForce>("GET", "/settings", undefined, { signal }), []);
   return (
@@ -93,8 +90,8 @@ function Facts({ of }: { readonly of: Readonly<Record<string, unknown>> }) {
 }
 
 /**
- * The settings of a section of svc.toml by dotted names. An object with `is_set` is kept whole: it stands for a secret,
- * and says only which environment variable holds it and whether that is set.
+ * The settings of a section by dotted names. An object with `is_set` is kept whole: it stands for a secret, and says
+ * only which environment variable holds it and whether that is set.
  */
 function flattened(
   section: Readonly<Record<string, unknown>>,

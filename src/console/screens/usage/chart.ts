@@ -4,18 +4,15 @@ import { dayKey, daySeconds, type Series } from "./series.js";
 
 const height = 240;
 
-/** The steps that the axis of rows may have: whole numbers only, because there are no halves of rows. */
+/** Whole numbers only, because there are no halves of rows. */
 const wholeSteps = Array.from({ length: 15 }, (_, power) =>
   [1, 2, 5].map((step) => step * 10 ** power),
 ).flat();
 
-/** The steps that the axis of days may have, in seconds. */
+/** In seconds. */
 const daySteps = [1, 2, 3, 7, 14, 28].map((days) => days * daySeconds);
 
-/**
- * Draws a chart into an element, as wide as the element, in the colours of the page. Returns a function that removes
- * the chart.
- */
+/** Draws a chart as wide as the element, in the colours of the page. Returns a function that removes it. */
 export function drawChart(host: HTMLElement, { days, read, written }: Series): () => void {
   let chart: uPlot | null = null;
   const draw = () => {
@@ -34,7 +31,7 @@ export function drawChart(host: HTMLElement, { days, read, written }: Series): (
       stroke: resolved(host, `var(${name})`),
       width: 2,
       spanGaps: false,
-      // A point is drawn only for a day between two days without values, as no line leads to it from either side.
+      // Only for a day between two days without values, because no line leads to it from either side.
       points: { show: true, size: 6, filter: (_: uPlot, at: number) => lonely(at === 1 ? read : written) },
       value: (_: uPlot, value: number | null) => (value === null ? "–" : value.toLocaleString("en")),
     });
@@ -74,17 +71,14 @@ export function drawChart(host: HTMLElement, { days, read, written }: Series): (
   };
 }
 
-/** The indexes of the values that have no value before them and none after them. */
+/** The indexes of values without a value before and after them. */
 function lonely(values: Series["read"]): number[] {
   return [...values.keys()].filter(
     (i) => values[i] !== null && (values[i - 1] ?? null) === null && (values[i + 1] ?? null) === null,
   );
 }
 
-/**
- * A colour of the style sheet, such as `var(--muted)`, as the colour value that it has now. A canvas cannot use
- * variables.
- */
+/** A colour of the style sheet, such as `var(--muted)`, as the value that it has now. A canvas cannot use variables. */
 function resolved(host: HTMLElement, value: string): string {
   const probe = document.createElement("span");
   probe.style.color = value;

@@ -1,9 +1,6 @@
 import type { SummedUsage, UsageGap } from "../../../wire/usage.js";
 
-/**
- * The data of the usage chart: a value for each day, null where receipts (the records of what requests cost) are
- * missing.
- */
+/** A value for each day, null if receipts are missing. */
 export interface Series {
   /** When each day begins, in unix seconds. */
   readonly days: readonly number[];
@@ -11,13 +8,10 @@ export interface Series {
   readonly written: readonly (number | null)[];
 }
 
-/** The length of a day in seconds. */
+/** In seconds. */
 export const daySeconds = 86_400;
 
-/**
- * Makes the data of the usage chart from the sums of days. A day without requests is 0. A day for which receipts are
- * missing is null, because its true numbers are higher than those that are known.
- */
+/** A day without requests is 0. A day for which receipts are missing is null, because its true numbers are higher. */
 export function seriesOf(
   sums: readonly SummedUsage[],
   gaps: readonly UsageGap[],
@@ -36,7 +30,7 @@ export function seriesOf(
   return { days, read: line("rows_read"), written: line("rows_written") };
 }
 
-/** The name that a day (UTC) has in the server's sums: `2026-01-31`. */
+/** The name of a day (UTC) in the server's sums: `2026-01-31`. */
 export function dayKey(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 10);
 }

@@ -4,8 +4,8 @@ import { texts } from "../../texts.js";
 import type { Series } from "./series.js";
 
 /**
- * A chart of the rows read and written on each day. The chart's code is loaded when the first one is shown. For screen
- * readers it has a label with the number of days and the totals.
+ * The rows read and written on each day. The chart's code is loaded when the first one is shown. For screen readers its
+ * label has the number of days and the totals.
  */
 export function UsageChart({ series }: { readonly series: Series }) {
   const host = useRef<HTMLDivElement>(null);

@@ -15,11 +15,11 @@ type Group = "table" | "principal";
 
 const dayMs = 86_400_000;
 
-/** The screen with what requests have cost in rows, by day, and by table or caller. */
+/** What requests have cost in rows, by day, and by table or caller. */
 export default function Usage() {
   const [range, setRange] = useState<Range>("30");
   const [group, setGroup] = useState<Group>("table");
-  // The range ends with today, whose numbers are those known so far.
+  // The range ends with today, as far as it is known.
   const toMs = (Math.floor(Date.now() / dayMs) + 1) * dayMs;
   const fromMs = toMs - Number(range) * dayMs;
   const load = async (by: string, signal: AbortSignal) => {

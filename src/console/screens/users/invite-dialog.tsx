@@ -10,7 +10,7 @@ import { texts } from "../../texts.js";
 type Way = "invite" | "create";
 type Role = "user" | "admin";
 
-/** A dialog that adds a user: either invites them by mail, or creates them with a password. */
+/** Adds a user: invites them by mail, or creates them with a password. */
 export function InviteDialog({
   onClose,
   onDone,

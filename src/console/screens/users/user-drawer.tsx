@@ -24,10 +24,7 @@ interface UserDrawerProps {
   readonly onChanged: () => void;
 }
 
-/**
- * A panel beside the list of users that shows one of them: facts, sessions, and buttons such as for disabling or
- * deleting the user.
- */
+/** A panel with one user: facts, sessions, and buttons such as for disabling or deleting the user. */
 export function UserDrawer({ id, onClose, onChanged }: UserDrawerProps) {
   const loaded = useLoaded(
     async (signal) => {
@@ -106,8 +103,8 @@ function UserActions({ user, onChanged, onDeleted }: UserActionsProps) {
   };
   const reset = async () => {
     await ask("POST", "//auth/password-reset/request", { email }).catch((error: unknown) => {
-      // Where the console has an address of its own, the server answers nothing but the console there: this request is
-      // a 404. Resets of passwords can then only be asked for at the server's other address.
+      // If the console has an address of its own, the server answers nothing else there: this request is a 404. Resets
+      // of passwords can then only be asked for at the server's other address.
       const isElsewhere = error instanceof SvcError && error.status === 404;
       throw isElsewhere ? new Error(texts.users.resetElsewhere) : error;
     });
@@ -160,10 +157,7 @@ function UserActions({ user, onChanged, onDeleted }: UserActionsProps) {
 
 interface SessionsProps {
   readonly user: ListedUser;
-  /**
-   * How often the user was changed in this panel. Each change may have ended sessions, so the list of sessions is
-   * loaded again.
-   */
+  /** How often the user was changed here. Each change may have ended sessions, so their list is loaded again. */
   readonly changes: number;
 }
 

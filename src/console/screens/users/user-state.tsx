@@ -2,7 +2,7 @@ import type { ListedUser } from "../../../wire/users.js";
 import { Badge } from "../../parts/badge.js";
 import { texts } from "../../texts.js";
 
-/** A label that says whether a user may sign in: disabled, email address not verified yet, or active. */
+/** Whether a user may sign in: disabled, address not verified yet, or active. */
 export function UserState({ user }: { readonly user: ListedUser }) {
   if (user.disabled) return <Badge kind="bad">{texts.users.disabled}</Badge>;
   if (!user.email_verified) return <Badge kind="warn">{texts.users.unverified}</Badge>;

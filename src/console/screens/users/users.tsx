@@ -26,7 +26,7 @@ const filterOfKind: Record<Kind, Readonly<Record<string, string>>> = {
   unverified: { "where[email_verified]": "false" },
 };
 
-/** The screen with the list of users: it searches and filters them, adds users, and opens one of them. */
+/** The list of users: it searches and filters them, adds users, and opens one of them. */
 export default function Users() {
   const [text, setText] = useState("");
   const [kind, setKind] = useState<Kind>("all");

@@ -6,10 +6,7 @@ import { texts } from "../../texts.js";
 
 type PlanLine = Explanation["plan"][number];
 
-/**
- * What the explained call costs: how its rows are found, which index would help, the rows read, the SQL and SQLite's
- * query plan.
- */
+/** How the rows are found, which index would help, the rows read, the SQL and SQLite's query plan. */
 export function CostCard({ explanation }: { readonly explanation: Explanation }) {
   const { sql, plan, way, indexes, rows_read: rows, ms } = explanation;
   const [telling, others] = [plan.filter(isTelling), plan.filter((line) => !isTelling(line))];
@@ -52,8 +49,8 @@ export function CostCard({ explanation }: { readonly explanation: Explanation })
 }
 
 /**
- * Whether a line of SQLite's query plan says how the rows of a table are read, by a scan or an index. Other lines only
- * say how the statement combines its parts, and are shown with the SQL.
+ * Whether a line of the plan says how the rows of a table are read, by a scan or an index. Other lines only say how the
+ * statement combines its parts, and are shown with the SQL.
  */
 function isTelling({ detail }: PlanLine): boolean {
   return /^SEARCH/.test(detail) || /^SCAN (_t|_x\w*|[A-Za-z]\w*)\b(?! ROW)/.test(detail);

@@ -13,10 +13,7 @@ interface ExplanationViewProps {
   readonly explanation: Explanation;
 }
 
-/**
- * Shows the server's explanation of a call: whether it is allowed and why, the rule with its terms in colours, and what
- * the call costs.
- */
+/** Whether the call is allowed and why, the rule with its terms in colours, and what the call costs. */
 export function ExplanationView({ schema, explanation }: ExplanationViewProps) {
   const { allowed, reason, refusal, terms } = explanation;
   const verdict = allowed === null ? "depends" : allowed ? "allowed" : "denied";

@@ -1,9 +1,6 @@
 import type { ExplainedTerm } from "../../../wire/explanation.js";
 
-/**
- * A text of svc.toml in which terms stand: a rule, or a named condition. `line` and `column` are where it begins in the
- * file; null where it is not in there.
- */
+/** A rule or a named condition. `line` and `column` are where it begins in svc.toml; null if it is not in there. */
 export interface TermText {
   readonly path: string;
   readonly text: string;
@@ -11,18 +8,15 @@ export interface TermText {
   readonly column: number | null;
 }
 
-/**
- * A piece of a rule's text. `term` is the innermost term to which the piece belongs; null for text outside of all
- * terms, such as `and`.
- */
+/** A piece of a rule's text. `term` is the innermost term around it; null outside of all terms, such as for `and`. */
 export interface RulePiece {
   readonly text: string;
   readonly term: ExplainedTerm | null;
 }
 
 /**
- * Cuts the text of a rule into pieces, each with the innermost term to which it belongs. The lines and columns of terms
- * are those of svc.toml, as are the rule's own. Terms that are not found in the text are left out.
+ * Cuts the text of a rule into pieces. The lines and columns of terms are those of svc.toml, as are the rule's own.
+ * Terms that are not found in the text are left out.
  */
 export function highlighted(rule: TermText, terms: readonly ExplainedTerm[]): readonly RulePiece[] {
   const owners: (ExplainedTerm | null)[] = new Array<ExplainedTerm | null>(rule.text.length).fill(null);
@@ -40,7 +34,7 @@ export function highlighted(rule: TermText, terms: readonly ExplainedTerm[]): re
   return pieces;
 }
 
-/** The index in the rule's text at which a term begins; null where it is not found. */
+/** The index in the rule's text at which a term begins; null if it is not found. */
 function placeOf(rule: TermText, { text, line, column }: ExplainedTerm): number | null {
   if (line !== null && column !== null && rule.line !== null && rule.column !== null) {
     const lines = rule.text.split("\n");
@@ -49,8 +43,8 @@ function placeOf(rule: TermText, { text, line, column }: ExplainedTerm): number 
     const at = before + column - (row === 0 ? rule.column : 1);
     if (row >= 0 && at >= 0 && rule.text.startsWith(text, at)) return at;
   }
-  // Where the text has escapes in svc.toml, the columns of the file do not fit the text. Then the term is searched by
-  // its words, and counts as found if they are there exactly once.
+  // If the text has escapes in svc.toml, the columns of the file do not fit it. Then the term's words are searched, and
+  // count as found if they are there exactly once.
   const found = rule.text.indexOf(text);
   return found >= 0 && found === rule.text.lastIndexOf(text) ? found : null;
 }

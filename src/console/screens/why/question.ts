@@ -2,29 +2,27 @@ import type { SchemaTable, TableAction } from "../../../wire/schema-in-force.js"
 import { parseValue } from "../../grid/value.js";
 import type { TableRow } from "../../server/table-row.js";
 
-/** The question that the administrator asks: whether a call is allowed or not, and why. Who calls is not part of it. */
+/** Whether a call is allowed or not, and why. Who calls is not part of it. */
 export interface Question {
   readonly table: string;
   readonly action: TableAction;
-  /** What was typed for each column of the row's key. All empty where the question is about a list. */
+  /** What was typed for each column of the row's key. All empty if the question is about a list. */
   readonly key: Readonly<Record<string, string>>;
-  /** What was typed as the values of a write: a JSON object as text. */
+  /** The values of a write as typed: a JSON object. */
   readonly values: string;
 }
 
-/** The actions of a caller that can be explained. */
+/** The actions that can be explained. */
 export const actions: readonly TableAction[] = ["read", "create", "update", "delete", "history"];
 
-/** The question as a request body for the server; or what is wrong with it, or missing in it. */
+/** The request body for the server; or what is wrong with the question, or missing in it. */
 export type AskedFor =
   | { readonly body: object }
   | { readonly wrong: "key" | "values"; readonly column: string | null }
-  /** The question is incomplete: the user still has to name the row, or the values of the write. */
+  /** The user still has to name the row, or the values of the write. */
   | { readonly missing: "row" | "values" };
 
-/**
- * Makes the body of the request to `/admin/api/explain` from a question, without the member `as`, which says who calls.
- */
+/** The body of the request to `/admin/api/explain`, without the member `as`, which says who calls. */
 export function bodyOf({ table, action, key, values }: Question, shape: SchemaTable): AskedFor {
   const parts: Record<string, unknown> = { action, table };
   const isOfRow = action === "update" || action === "delete";
@@ -56,10 +54,7 @@ function valuesOf(text: string): TableRow | null {
   }
 }
 
-/**
- * The question in the query parameters of an address. What is missing or unknown there is asked about the first table,
- * and about `read`.
- */
+/** Reads a question from an address. By default it is about the first table, and `read`. */
 export function questionOf(parameters: URLSearchParams, tables: readonly SchemaTable[]): Question {
   const table = tables.find(({ name }) => name === parameters.get("table")) ?? tables[0]!;
   const action = actions.find((each) => each === parameters.get("action")) ?? "read";
@@ -68,7 +63,7 @@ export function questionOf(parameters: URLSearchParams, tables: readonly SchemaT
     const given = JSON.parse(parameters.get("key") ?? "{}") as TableRow;
     key = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]));
   } catch {
-    // A key in the address that is not valid JSON is ignored, so that the question is about no particular row.
+    // A key that is not valid JSON is ignored: the question is about no particular row.
   }
   return { table: table.name, action, key, values: parameters.get("values") ?? "" };
 }

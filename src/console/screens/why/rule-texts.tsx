@@ -9,10 +9,7 @@ interface RuleTextsProps {
   readonly explanation: Explanation;
 }
 
-/**
- * Shows the text of the rule that decides, and of the named conditions in it. Each term has a colour that tells its
- * value.
- */
+/** The text of the rule that decides, and of its named conditions. The colour of a term tells its value. */
 export function RuleTexts({ schema, explanation: { rule, terms } }: RuleTextsProps) {
   if (rule === null || rule.text === null) return null;
   const conditions = schema.conditions.map(({ name, ...place }) => ({
@@ -48,8 +45,8 @@ interface Run {
 }
 
 /**
- * An update rule is tested twice: with the row as it is before the update, and as it is after. The rule is shown once
- * where its terms have the same values both times, otherwise once for each.
+ * An update rule is tested with the row before the update and with the row after it. It is shown once if its terms have
+ * the same values both times, otherwise once for each.
  */
 function runsOf(terms: readonly ExplainedTerm[]): readonly Run[] {
   const runs = (["before", "after"] as const).map((row) => ({

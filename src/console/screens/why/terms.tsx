@@ -11,7 +11,7 @@ const kinds: Readonly<Record<Truth, "good" | "bad" | "warn" | "plain">> = {
   unfinished: "plain",
 };
 
-/** The list of the terms of a rule, each with its value. */
+/** The terms of a rule, each with its value. */
 export function Terms({ terms }: { readonly terms: readonly ExplainedTerm[] }) {
   return (
     <section class="card">

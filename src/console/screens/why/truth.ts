@@ -1,15 +1,9 @@
 import type { ExplainedTerm } from "../../../wire/explanation.js";
 
-/**
- * The value of a term as it is shown. `some` is for a list: the values of the term differ from row to row.
- * `unfinished`: it was not evaluated.
- */
+/** The value of a term as it is shown. `some`: it differs from row to row of a list. `unfinished`: not evaluated. */
 export type Truth = "true" | "false" | "null" | "some" | "unfinished";
 
-/**
- * The value of a term as it is shown: of the one row in question, or of the rows of a list, of which `counts` has the
- * numbers by value.
- */
+/** The value for the one row in question, or for the rows of a list, whose numbers by value are in `counts`. */
 export function truthOf({ truth, unfinished, counts }: ExplainedTerm): Truth {
   if (unfinished) return "unfinished";
   if (truth !== null) return truth ? "true" : "false";

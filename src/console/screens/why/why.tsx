@@ -128,7 +128,7 @@ function AnswerOf({ schema, question, as }: AnswerOfProps) {
   const answer = useLoaded(
     async (signal) => {
       if (!isReady) return { explanation: null };
-      // Waits until the user has stopped typing, so that not every key pressed sends a request.
+      // Not every key pressed sends a request.
       await new Promise((resolve) => setTimeout(resolve, typingMs));
       signal.throwIfAborted();
       const body = { as: asMember(as), ...asked.body };
