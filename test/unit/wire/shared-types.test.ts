@@ -17,7 +17,7 @@ const members = [
   ["not_null", "schema-in-force", "admin/schema-in-force", "schema/table-shapes.tsx"],
   ["safe", "plan", "schema/plan/steps", "schema/plan-view.tsx"],
   ["reads_only", "named-operations", "admin/operations", "operations/operations.tsx"],
-  ["not_judged", "explanation", "explain/explain-row", "why/explanation-view.tsx"],
+  ["not_judged", "explanation", "explain/answer", "why/explanation-view.tsx"],
 ].map(([member, wire, server, screen]) => ({
   member: member!,
   wire: `src/wire/${wire}.ts`,
