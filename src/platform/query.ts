@@ -1,4 +1,4 @@
-import type { Result, Statement, Statements } from "./database.js";
+import type { LongWork, Result, ResultValue, Statement, Statements } from "./database.js";
 
 /**
  * Statements, and the function that reads their results, so that only the file that writes the SQL knows in which order
@@ -13,7 +13,25 @@ export interface Query<T> {
 /** A row of a result. */
 export type ResultRow = Result["rows"][number];
 
-/** Reads the first statement's row; null without a row. */
+/**
+ * Makes the function that reads a row as an object. The members come in the order of the columns, each with the function
+ * that reads its value.
+ */
+export function columns<T>(
+  readers: { readonly [K in keyof T]: (value: ResultValue) => T[K] },
+): (row: ResultRow) => T {
+  const members = Object.entries<(value: ResultValue) => unknown>(readers);
+  return (row) => Object.fromEntries(members.map(([name, read], i) => [name, read(row[i]!)])) as T;
+}
+
+/** Reads a value that the database holds as it is read. */
+export const asIs = <T extends ResultValue>(value: ResultValue): T => value as T;
+/** Reads a value that the database holds as 1 or 0. */
+export const flag = (value: ResultValue): boolean => value === 1;
+/** Reads a value that the database holds as JSON. */
+export const json = <T>(value: ResultValue): T => JSON.parse(value as string) as T;
+
+/** Makes the query of statements whose first one returns a row that is read, or no row: then the answer is null. */
 export function rowOf<T>(
   statements: Statement | readonly Statement[],
   read: (row: ResultRow) => T,
@@ -27,7 +45,12 @@ export function rowOf<T>(
   };
 }
 
-/** Reads each row of a statement. */
+/** Makes the query of a statement that always returns one row, which is read. */
+export function onlyRow<T>(statement: Statement, read: (row: ResultRow) => T): Query<T> {
+  return { statements: [statement], read: ([result]) => read(result!.rows[0]!) };
+}
+
+/** Makes the query of a statement each of whose rows is read. */
 export function rowsOf<T>(statement: Statement, read: (row: ResultRow) => T): Query<readonly T[]> {
   return { statements: [statement], read: ([result]) => result!.rows.map(read) };
 }
@@ -37,7 +60,22 @@ export function hasRow(...statements: readonly Statement[]): Query<boolean> {
   return { statements, read: ([first]) => first!.rows.length > 0 };
 }
 
-/** Statements whose results nobody reads. */
+/** Makes the query of a statement of which it only matters how many rows it returns. */
+export function rowCount(statement: Statement): Query<number> {
+  return { statements: [statement], read: ([result]) => result!.rows.length };
+}
+
+/** Makes the query of a statement of which it only matters how many rows it writes. */
+export function rowsWritten(statement: Statement): Query<number> {
+  return { statements: [statement], read: ([result]) => result!.rowsWritten };
+}
+
+/** Makes the query of another one and of statements that follow it, whose results nobody reads. */
+export function followedBy<T>({ statements, read }: Query<T>, ...others: readonly Statement[]): Query<T> {
+  return { statements: [...statements, ...others], read };
+}
+
+/** Makes the query of statements whose results nobody reads. */
 export function effect(...statements: readonly Statement[]): Query<void> {
   return { statements, read: () => {} };
 }
@@ -66,12 +104,20 @@ export function combined<T, U>({ statements, read }: Query<T>, combine: (answer:
   return { statements, read: (results) => combine(read(results)) };
 }
 
-/** Runs a query that only reads, in one round trip. */
-export async function ask<T>(database: Pick<Statements, "query">, query: Query<T>): Promise<T> {
-  return query.read(await database.query(query.statements));
+/** Runs a query that only reads, in one round trip. With `long` it ends at its deadline. */
+export async function ask<T>(
+  database: Pick<Statements, "query">,
+  { statements, read }: Query<T>,
+  long?: LongWork,
+): Promise<T> {
+  return read(await database.query(statements, long));
 }
 
-/** Runs a query in one transaction and one round trip. */
-export async function run<T>(database: Pick<Statements, "batch">, query: Query<T>): Promise<T> {
-  return query.read(await database.batch(query.statements));
+/** Runs a query in one transaction and one round trip. With `long` it ends at its deadline. */
+export async function run<T>(
+  database: Pick<Statements, "batch">,
+  { statements, read }: Query<T>,
+  long?: LongWork,
+): Promise<T> {
+  return read(await database.batch(statements, long));
 }

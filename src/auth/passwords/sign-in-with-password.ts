@@ -137,7 +137,7 @@ async function currentHash(
 ): Promise<{ readonly passwordHash: string; readonly replace: readonly Statement[] }> {
   if (platform.passwordHasher.standing(passwordHash) === "current") return { passwordHash, replace: [] };
   const next = await platform.passwordHasher.hash(password, { address, isFor: "sign_in" });
-  return { passwordHash: next, replace: [changePassword(id, passwordHash, next)] };
+  return { passwordHash: next, replace: changePassword(id, passwordHash, next).statements };
 }
 
 const wrong = new Refusal("invalid_credentials", "the address or the password is wrong");

@@ -1,5 +1,5 @@
 import { type Statement, statement } from "../../platform/database.js";
-import { type Query, type ResultRow, rowOf } from "../../platform/query.js";
+import { asIs, columns, type Query, rowCount, rowOf, rowsOf, rowsWritten } from "../../platform/query.js";
 import { type Condition, condition } from "./condition.js";
 
 /**
@@ -21,10 +21,8 @@ export interface SessionHolder {
   readonly role: string;
 }
 
-/** Reads `[id, email, role]`, as the statements return them that open sessions. */
-export function sessionHolder([id, email, role]: ResultRow): SessionHolder {
-  return { id: id as string, email: email as string, role: role as string };
-}
+/** Reads what the statements return that open sessions. */
+export const sessionHolder = columns<SessionHolder>({ id: asIs, email: asIs, role: asIs });
 
 /**
  * How many sessions of one user are kept, so that nobody fills the database by signing in. One more session ends the
@@ -78,32 +76,34 @@ export function endSurplusSessions(openedId: string): Statement {
   );
 }
 
-/** Makes the statement that ends every session of a user. It returns the id of each one that was not ended before. */
-export function revokeSessions(userId: string, now: number): Statement {
-  return statement(
+/** Ends every session of a user. Returns how many were not ended before. */
+export function revokeSessions(userId: string, now: number): Query<number> {
+  const revoke = statement(
     "UPDATE _sessions SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL RETURNING id",
     BigInt(now),
     userId,
   );
+  return rowCount(revoke);
 }
 
-/** Ends every session of everybody. `rowsWritten` of the result is how many sessions had not been ended before. */
-export function revokeEverySession(now: number): Statement {
-  return statement("UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL", BigInt(now));
+/** Ends every session of everybody. Returns how many were not ended before. */
+export function revokeEverySession(now: number): Query<number> {
+  return rowsWritten(statement("UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL", BigInt(now)));
 }
 
 /**
- * Makes the statement that ends every session of a user whose password was changed, and returns the id of each that was
- * not ended before. It goes into one batch behind `changePassword`, and does nothing if that changed no password.
+ * Ends every session of a user whose password was changed. Returns how many were not ended before. It goes into one
+ * batch behind `changePassword`, and does nothing if that changed no password.
  */
-export function revokeSessionsIfChanged(userId: string, passwordHash: string, now: number): Statement {
-  return statement(
+export function revokeSessionsIfChanged(userId: string, passwordHash: string, now: number): Query<number> {
+  const revoke = statement(
     `UPDATE _sessions SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL
     AND EXISTS (SELECT 1 FROM _users WHERE id = user_id AND password_hash = ?) RETURNING id`,
     BigInt(now),
     userId,
     passwordHash,
   );
+  return rowCount(revoke);
 }
 
 /** A user and the session by which they call. */
@@ -173,18 +173,29 @@ const unendedParams = ({ accessTokenMs, sessionMaxAgeMs }: SessionTimes) => [
   BigInt(sessionMaxAgeMs),
 ];
 
-/**
- * Makes the statement that returns `[id, kind, created_at, latest_at, expires_at]` of the sessions of a user that have
- * not ended, the most recently used first.
- */
-export function sessionsOf({ userId, ...times }: SessionsRequest): Statement {
-  return statement(
+/** A session that is stored. Times are milliseconds since the epoch. */
+export interface StoredSession {
+  readonly id: string;
+  /** `tokens` for a session with an access token and a refresh token, `console` for one of the console. */
+  readonly kind: "tokens" | "console";
+  readonly createdAtMs: number;
+  /** When the session was last used. */
+  readonly latestAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+const sessionReaders = { kind: asIs, createdAtMs: asIs, latestAtMs: asIs, expiresAtMs: asIs };
+
+/** The sessions of a user that have not ended, the most recently used first. */
+export function sessionsOf({ userId, ...times }: SessionsRequest): Query<readonly StoredSession[]> {
+  const select = statement(
     `SELECT id, kind, created_at, latest_at, expires_at FROM (${unended} AND s.user_id = ?)
     WHERE expires_at > ? ORDER BY latest_at DESC, id`,
     ...unendedParams(times),
     userId,
     BigInt(times.now),
   );
+  return rowsOf(select, columns<StoredSession>({ id: asIs, ...sessionReaders }));
 }
 
 /** Which page is asked for of the list of sessions, and whether of one user or of all. */
@@ -196,14 +207,17 @@ export interface SessionsPage extends SessionTimes {
   readonly limit: number;
 }
 
-/**
- * Makes the statement that returns `[id, user_id, kind, created_at, latest_at, expires_at]` of a page of the sessions
- * that have not ended, the most recently begun first.
- */
-export function sessionsPage({ userId, after, limit, ...times }: SessionsPage): Statement {
+/** A session, and whose it is. */
+export interface UsersSession extends StoredSession {
+  readonly userId: string;
+}
+
+/** A page of the sessions that have not ended, the most recently begun first. */
+export function sessionsPage(asked: SessionsPage): Query<readonly UsersSession[]> {
+  const { userId, after, limit, ...times } = asked;
   const ofUser = userId === null ? "" : "AND s.user_id = ?";
   const behind = after === null ? "" : "AND (s.created_at, s.id) < (?, ?)";
-  return statement(
+  const select = statement(
     `SELECT id, user_id, kind, created_at, latest_at, expires_at FROM (${unended} ${ofUser} ${behind})
     WHERE expires_at > ? ORDER BY created_at DESC, id DESC LIMIT ?`,
     ...unendedParams(times),
@@ -212,18 +226,20 @@ export function sessionsPage({ userId, after, limit, ...times }: SessionsPage): 
     BigInt(times.now),
     BigInt(limit),
   );
+  return rowsOf(select, columns<UsersSession>({ id: asIs, userId: asIs, ...sessionReaders }));
 }
 
 /**
- * Makes the statement that ends a session, if it is this user's; with null, whichever user it belongs to. It returns
- * the user's id; no row where there is no such session, it was ended before, or it is another user's.
+ * Ends a session, if it is this user's; with null, whichever user it belongs to. Returns the user's id; null where there
+ * is no such session, it was ended before, or it is another user's.
  */
-export function endSession(id: string, userId: string | null, now: number): Statement {
-  return statement(
+export function endSession(id: string, userId: string | null, now: number): Query<string | null> {
+  const end = statement(
     `UPDATE _sessions SET revoked_at = ? WHERE id = ? AND user_id = ifnull(?, user_id) AND revoked_at IS NULL
     RETURNING user_id`,
     BigInt(now),
     id,
     userId,
   );
+  return rowOf(end, ([user]) => user as string);
 }

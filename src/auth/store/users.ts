@@ -1,25 +1,50 @@
 import { type Statement, statement } from "../../platform/database.js";
-import { type Query, type ResultRow, rowOf } from "../../platform/query.js";
+import {
+  asIs,
+  columns,
+  flag,
+  followedBy,
+  hasRow,
+  onlyRow,
+  type Query,
+  rowOf,
+  rowsOf,
+} from "../../platform/query.js";
 import { type Condition, condition } from "./condition.js";
 import { instant } from "./instant.js";
 
-/** Makes the statement that returns `[id, email, role, disabled, email_verified, created_at]` of a user. */
-export function userById(id: string): Statement {
-  return statement(
-    "SELECT id, email, role, disabled, email_verified, created_at FROM _users WHERE id = ?",
-    id,
-  );
+/** A user, as answers show them. */
+export interface StoredUser {
+  readonly id: string;
+  readonly email: string;
+  readonly role: NewUser["role"];
+  readonly disabled: boolean;
+  readonly emailVerified: boolean;
+  /** When the user was stored, in ISO 8601. */
+  readonly createdAt: string;
+}
+
+/** A user in the list of all users, with who has created them (`NewUser.createdBy`). */
+export interface ListedUser extends StoredUser {
+  readonly createdBy: string | null;
 }
 
 /** A user, as a sign-in reads them. */
-export interface StoredAccount {
-  readonly id: string;
-  readonly email: string;
-  readonly role: string;
-  readonly disabled: boolean;
-  readonly emailVerified: boolean;
+export interface StoredAccount extends Omit<StoredUser, "createdAt"> {
   /** Null for a user without a password. */
   readonly passwordHash: string | null;
+}
+
+const accountColumns = "id, email, role, disabled, email_verified, password_hash";
+const accountReaders = { id: asIs, email: asIs, role: asIs, disabled: flag, emailVerified: flag };
+const storedAccount = columns<StoredAccount>({ ...accountReaders, passwordHash: asIs });
+const userColumns = "id, email, role, disabled, email_verified, created_at";
+const userReaders = { ...accountReaders, createdAt: asIs };
+const storedUser = columns<StoredUser>(userReaders);
+
+/** The user with an id. */
+export function userById(id: string): Query<StoredUser | null> {
+  return rowOf(statement(`SELECT ${userColumns} FROM _users WHERE id = ?`, id), storedUser);
 }
 
 /** The user with an email address, given by its `emailKey` (the form by which addresses are compared). */
@@ -30,22 +55,9 @@ export function userByEmail(emailKey: string): Query<StoredAccount | null> {
   );
 }
 
-/** The user with an id. */
+/** The user with an id, as a sign-in reads them. */
 export function accountById(id: string): Query<StoredAccount | null> {
   return rowOf(statement(`SELECT ${accountColumns} FROM _users WHERE id = ?`, id), storedAccount);
-}
-
-const accountColumns = "id, email, role, disabled, email_verified, password_hash";
-
-function storedAccount([id, email, role, disabled, emailVerified, passwordHash]: ResultRow): StoredAccount {
-  return {
-    id: id as string,
-    email: email as string,
-    role: role as string,
-    disabled: disabled === 1,
-    emailVerified: emailVerified === 1,
-    passwordHash: passwordHash as string | null,
-  };
 }
 
 /** A user that `insertUser` is to store. */
@@ -69,9 +81,9 @@ export interface NewUser {
   readonly createdBy: string | null;
 }
 
-/** Stores a user. Returns the user's id; no row where the address is taken. */
-export function insertUser(user: NewUser): Statement {
-  return statement(
+/** Stores a user. Returns whether it did: not where the address is taken. */
+export function insertUser(user: NewUser): Query<boolean> {
+  const insert = statement(
     `INSERT INTO _users
       (id, email, email_key, password_hash, role, email_verified, registration_unconfirmed, created_at, created_by)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING RETURNING id`,
@@ -85,6 +97,7 @@ export function insertUser(user: NewUser): Statement {
     instant(user.createdAtMs),
     user.createdBy,
   );
+  return hasRow(insert);
 }
 
 /**
@@ -129,16 +142,28 @@ export function setInviter(invitationId: string, principal: string): Statement {
   );
 }
 
-/**
- * Makes the statement that returns `[email, role, whether the user has yet to accept, disabled, whether the outbox
- * holds the mail with the id mailId]` of the user with an email address, for the answer to an invitation.
- */
-export function invitee(emailKey: string, mailId: string): Statement {
-  return statement(
+/** An invited user, as the answer to the invitation shows them. */
+export interface Invitee {
+  readonly email: string;
+  readonly role: NewUser["role"];
+  /** Whether the user has yet to accept the invitation. */
+  readonly isPending: boolean;
+  readonly disabled: boolean;
+  /** Whether the outbox holds the mail of the invitation. */
+  readonly isMailed: boolean;
+}
+
+/** The user whom an invitation has stored or found, by the email address. `mailId` is the id of the invitation's mail. */
+export function invitee(emailKey: string, mailId: string): Query<Invitee> {
+  const select = statement(
     `SELECT email, role, ${isPending} AS pending, disabled, EXISTS (SELECT 1 FROM _outbox WHERE id = ?) AS mailed
     FROM _users WHERE email_key = ?`,
     mailId,
     emailKey,
+  );
+  return onlyRow(
+    select,
+    columns<Invitee>({ email: asIs, role: asIs, isPending: flag, disabled: flag, isMailed: flag }),
   );
 }
 
@@ -167,28 +192,26 @@ export function importUsers(users: readonly ImportedUser[], now: number, created
   );
 }
 
-/**
- * Makes the statement that returns `[id, email_key]` of the users that have one of the given ids or one of the given
- * addresses.
- */
-export function usersAmong(ids: readonly string[], emailKeys: readonly string[]): Statement {
-  return statement(
+type UserKeys = Pick<ImportedUser, "id" | "emailKey">;
+
+/** The ids and addresses of the users that have one of the given ids or one of the given addresses. */
+export function usersAmong(ids: readonly string[], emailKeys: readonly string[]): Query<readonly UserKeys[]> {
+  const select = statement(
     `SELECT id, email_key FROM _users
     WHERE id IN (SELECT value FROM json_each(?)) OR email_key IN (SELECT value FROM json_each(?))`,
     JSON.stringify(ids),
     JSON.stringify(emailKeys),
   );
+  return rowsOf(select, columns<UserKeys>({ id: asIs, emailKey: asIs }));
 }
 
-/**
- * Makes the statement that returns `[id, email, role, disabled, email_verified, created_at, created_by]` of every user,
- * oldest first.
- */
-export function listUsers(): Statement {
-  return statement(
+/** Every user, oldest first. */
+export function listUsers(): Query<readonly ListedUser[]> {
+  const select = statement(
     `SELECT id, email, role, disabled, email_verified, created_at, created_by
     FROM _users ORDER BY created_at, id`,
   );
+  return rowsOf(select, columns<ListedUser>({ ...userReaders, createdBy: asIs }));
 }
 
 /** A change of a user by an operator. A null `disabled` or `role` stays as it is. */
@@ -212,27 +235,28 @@ const isDisabled = "EXISTS (SELECT 1 FROM _users WHERE id = user_id AND disabled
 const isNoAdmin = "EXISTS (SELECT 1 FROM _users WHERE id = user_id AND role <> 'admin')";
 
 /**
- * Makes the statements that change a user. The first returns the user as `userById` does, or no row where there is no
- * such user or the change would leave no enabled administrator who can sign in. For a user who becomes an
- * administrator, `created_by` is set to who made them one. Disabling ends every session of the user and deletes what
- * could open one; if the user is no administrator any more, their sessions of the console end.
+ * Changes a user. Returns the changed user; null where there is no such user or the change would leave no enabled
+ * administrator who can sign in. For a user who becomes an administrator, `created_by` is set to who made them one.
+ * Disabling ends every session of the user and deletes what could open one; if the user is no administrator any more,
+ * their sessions of the console end.
  */
-export function changeUser({ id, disabled, role, by, now }: UserChange): readonly Statement[] {
-  const flag = disabled === null ? null : BigInt(disabled);
-  return [
-    statement(
-      `UPDATE _users SET disabled = ifnull(?, disabled), role = ifnull(?, role),
+export function changeUser({ id, disabled, role, by, now }: UserChange): Query<StoredUser | null> {
+  const to = disabled === null ? null : BigInt(disabled);
+  const change = statement(
+    `UPDATE _users SET disabled = ifnull(?, disabled), role = ifnull(?, role),
         created_by = iif(role <> 'admin' AND ifnull(?, role) = 'admin', ?, created_by)
       WHERE id = ? AND ((ifnull(?, disabled) = 0 AND ifnull(?, role) = 'admin') OR role <> 'admin' OR disabled = 1 OR ${otherAdmin})
-      RETURNING id, email, role, disabled, email_verified, created_at`,
-      flag,
-      role,
-      role,
-      by,
-      id,
-      flag,
-      role,
-    ),
+      RETURNING ${userColumns}`,
+    to,
+    role,
+    role,
+    by,
+    id,
+    to,
+    role,
+  );
+  return followedBy(
+    rowOf(change, storedUser),
     statement(
       `UPDATE _sessions SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL
       AND (${isDisabled} OR (kind = 'console' AND ${isNoAdmin}))`,
@@ -250,29 +274,27 @@ export function changeUser({ id, disabled, role, by, now }: UserChange): readonl
       role,
       role,
     ),
-  ];
+  );
 }
 
 /**
- * Deletes a user; if `owner`, a condition on `_users AS u`, is given, only where it matches the user. Returns the
- * user's id; no row where there is no such user or it is the last enabled administrator.
+ * Deletes a user; if `owner`, a condition on `_users AS u`, is given, only where it matches the user. Returns whether it
+ * did: not where there is no such user or it is the last enabled administrator.
  */
-export function deleteUser(id: string, owner: Condition | null): Statement {
+export function deleteUser(id: string, owner: Condition | null): Query<boolean> {
   const { sql, params } = owner ?? condition("true");
-  return statement(
+  const remove = statement(
     `DELETE FROM _users WHERE id = (SELECT u.id FROM _users u WHERE u.id = ? AND ${sql})
     AND (role <> 'admin' OR disabled = 1 OR ${otherAdmin}) RETURNING id`,
     id,
     ...params,
   );
+  return hasRow(remove);
 }
 
-/**
- * Makes the statement that returns `[id]` of the user whom `owner`, a condition on `_users AS u`, matches; no row where
- * it matches nobody.
- */
-export function ownerId(owner: Condition): Statement {
-  return statement(`SELECT u.id FROM _users u WHERE ${owner.sql}`, ...owner.params);
+/** Whether `owner`, a condition on `_users AS u`, matches a user. */
+export function matchesUser(owner: Condition): Query<boolean> {
+  return hasRow(statement(`SELECT u.id FROM _users u WHERE ${owner.sql}`, ...owner.params));
 }
 
 /**
@@ -284,14 +306,15 @@ export function userWithPassword(id: string, passwordHash: string): Condition {
 }
 
 /**
- * Replaces the hash of a user's password, as long as the stored one is still `from`, which was checked. Returns the
- * user's id; no row where the hash is another one, or the user is disabled.
+ * Replaces the hash of a user's password, as long as the stored one is still `from`, which was checked. Returns whether
+ * it did: not where the hash is another one, or the user is disabled.
  */
-export function changePassword(id: string, from: string, to: string): Statement {
-  return statement(
+export function changePassword(id: string, from: string, to: string): Query<boolean> {
+  const change = statement(
     "UPDATE _users SET password_hash = ? WHERE id = ? AND password_hash = ? AND disabled = 0 RETURNING id",
     to,
     id,
     from,
   );
+  return hasRow(change);
 }
