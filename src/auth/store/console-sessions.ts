@@ -1,5 +1,5 @@
-import { type Statement, statement } from "../../platform/database.js";
-import { type Query, rowOf } from "../../platform/query.js";
+import { statement } from "../../platform/database.js";
+import { hasRow, type Query, rowOf } from "../../platform/query.js";
 import type { Condition } from "./condition.js";
 import { endSurplusSessions, type SessionHolder, sessionHolder } from "./sessions.js";
 
@@ -54,11 +54,11 @@ export interface Confirmation {
 }
 
 /**
- * Makes the statement that confirms a session of the console, as long as it has not ended, the user is enabled, and the
- * user's password is still the one that was checked. It returns the session's id; else no row.
+ * Confirms a session of the console, as long as it has not ended, the user is enabled, and the user's password is still
+ * the one that was checked. Returns whether it did.
  */
-export function confirmConsoleSession(confirmation: Confirmation): Statement {
-  return statement(
+export function confirmConsoleSession(confirmation: Confirmation): Query<boolean> {
+  const confirm = statement(
     `UPDATE _sessions SET confirmed_until = ?, latest_at = ?
     WHERE id = ? AND user_id = ? AND kind = 'console' AND revoked_at IS NULL AND expires_at > ?
     AND EXISTS (SELECT 1 FROM _users u WHERE u.id = user_id AND u.password_hash = ? AND u.disabled = 0) RETURNING id`,
@@ -69,18 +69,20 @@ export function confirmConsoleSession(confirmation: Confirmation): Statement {
     BigInt(confirmation.now),
     confirmation.passwordHash,
   );
+  return hasRow(confirm);
 }
 
 /**
- * Makes the statement that ends the session of the console whose token has this hash. It returns the id of the
- * session's user; no row where there is no such session or it has ended already.
+ * Ends the session of the console whose token has this hash. Returns the id of the session's user; null where there is
+ * no such session or it has ended already.
  */
-export function revokeConsoleSession(tokenHash: string, now: number): Statement {
-  return statement(
+export function revokeConsoleSession(tokenHash: string, now: number): Query<string | null> {
+  const revoke = statement(
     `UPDATE _sessions SET revoked_at = ? WHERE token_hash = ? AND revoked_at IS NULL AND expires_at > ?
     RETURNING user_id`,
     BigInt(now),
     tokenHash,
     BigInt(now),
   );
+  return rowOf(revoke, ([userId]) => userId as string);
 }
