@@ -27,9 +27,9 @@ export function columns<T>(
 /** Reads a value that the database holds as it is read. */
 export const asIs = <T extends ResultValue>(value: ResultValue): T => value as T;
 /** Reads a value that the database holds as 1 or 0. */
-export const flag = (value: ResultValue): boolean => value === 1;
+export const asFlag = (value: ResultValue): boolean => value === 1;
 /** Reads a value that the database holds as JSON. */
-export const json = <T>(value: ResultValue): T => JSON.parse(value as string) as T;
+export const asJson = <T>(value: ResultValue): T => JSON.parse(value as string) as T;
 
 /** Makes the query of statements whose first one returns a row that is read, or no row: then the answer is null. */
 export function rowOf<T>(

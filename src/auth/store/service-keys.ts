@@ -1,5 +1,5 @@
 import { type Statement, statement } from "../../platform/database.js";
-import { asIs, columns, flag, hasRow, json, type Query, rowOf, rowsOf } from "../../platform/query.js";
+import { asFlag, asIs, asJson, columns, hasRow, type Query, rowOf, rowsOf } from "../../platform/query.js";
 import { instant } from "./instant.js";
 
 /**
@@ -59,7 +59,7 @@ export function listServiceKeys(): Query<readonly ListedServiceKey[]> {
   const times = { createdAt: asIs, expiresAt: asIs, revokedAt: asIs };
   return rowsOf(
     select,
-    columns<ListedServiceKey>({ id: asIs, name: asIs, scopes: json, ...times, createdBy: asIs }),
+    columns<ListedServiceKey>({ id: asIs, name: asIs, scopes: asJson, ...times, createdBy: asIs }),
   );
 }
 
@@ -77,5 +77,5 @@ export function serviceKeyById(id: string, now: number): Query<ServiceKeyState |
     instant(now),
     id,
   );
-  return rowOf(select, columns<ServiceKeyState>({ scopes: json, isRevoked: flag, isExpired: flag }));
+  return rowOf(select, columns<ServiceKeyState>({ scopes: asJson, isRevoked: asFlag, isExpired: asFlag }));
 }

@@ -1,8 +1,8 @@
 import { type Statement, statement } from "../../platform/database.js";
 import {
+  asFlag,
   asIs,
   columns,
-  flag,
   followedBy,
   hasRow,
   onlyRow,
@@ -24,8 +24,8 @@ export interface StoredUser {
   readonly createdAt: string;
 }
 
-/** A user in the list of all users, with who has created them (`NewUser.createdBy`). */
-export interface ListedUser extends StoredUser {
+/** A user, and who has created them (`NewUser.createdBy`). */
+export interface CreatedUser extends StoredUser {
   readonly createdBy: string | null;
 }
 
@@ -36,7 +36,7 @@ export interface StoredAccount extends Omit<StoredUser, "createdAt"> {
 }
 
 const accountColumns = "id, email, role, disabled, email_verified, password_hash";
-const accountReaders = { id: asIs, email: asIs, role: asIs, disabled: flag, emailVerified: flag };
+const accountReaders = { id: asIs, email: asIs, role: asIs, disabled: asFlag, emailVerified: asFlag };
 const storedAccount = columns<StoredAccount>({ ...accountReaders, passwordHash: asIs });
 const userColumns = "id, email, role, disabled, email_verified, created_at";
 const userReaders = { ...accountReaders, createdAt: asIs };
@@ -163,7 +163,7 @@ export function invitee(emailKey: string, mailId: string): Query<Invitee> {
   );
   return onlyRow(
     select,
-    columns<Invitee>({ email: asIs, role: asIs, isPending: flag, disabled: flag, isMailed: flag }),
+    columns<Invitee>({ email: asIs, role: asIs, isPending: asFlag, disabled: asFlag, isMailed: asFlag }),
   );
 }
 
@@ -206,12 +206,12 @@ export function usersAmong(ids: readonly string[], emailKeys: readonly string[])
 }
 
 /** Every user, oldest first. */
-export function listUsers(): Query<readonly ListedUser[]> {
+export function listUsers(): Query<readonly CreatedUser[]> {
   const select = statement(
     `SELECT id, email, role, disabled, email_verified, created_at, created_by
     FROM _users ORDER BY created_at, id`,
   );
-  return rowsOf(select, columns<ListedUser>({ ...userReaders, createdBy: asIs }));
+  return rowsOf(select, columns<CreatedUser>({ ...userReaders, createdBy: asIs }));
 }
 
 /** A change of a user by an operator. A null `disabled` or `role` stays as it is. */
