@@ -4,13 +4,13 @@ import { parseQueryString, type QueryParameter, quoted } from "../http/query-str
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import {
+  type FoundGap,
   listGaps,
   sumUsage,
   type TimeRange,
   type UsageGrouping,
   type UsageTotal,
 } from "../metering/store.js";
-import type { Gap } from "../platform/journal.js";
 import { ask, together } from "../platform/query.js";
 import { list, object } from "../wire/schema.js";
 import { type SummedUsage, summedUsage, type UsageMeta, usageMeta } from "../wire/usage.js";
@@ -75,7 +75,7 @@ function summed(total: UsageTotal): SummedUsage {
   };
 }
 
-function gapOf({ atMs, reason, attemptsMax }: Omit<Gap, "id">): UsageMeta["gaps"][number] {
+function gapOf({ atMs, reason, attemptsMax }: FoundGap): UsageMeta["gaps"][number] {
   return { at: new Date(atMs).toISOString(), reason, attempts_max: attemptsMax };
 }
 

@@ -58,25 +58,19 @@ const principal = "rtrim(principal_kind || ':' || principal_id, ':')";
 
 const keys: Readonly<Record<UsageGrouping, string>> = { table: "table_name", principal, day: "day" };
 
-/** What the requests of a day, of a table or of a caller have cost together. Unknown counts are left out. */
-export interface UsageTotal {
-  /** The day, the table or the caller. */
-  readonly key: string;
-  readonly requests: number;
-  readonly rowsRead: number;
-  readonly rowsWritten: number;
-  readonly rowsReturned: number;
-  readonly unknownReads: number;
-}
-
-const usageTotal = columns<UsageTotal>({
-  key: asIs,
-  requests: asIs,
-  rowsRead: asIs,
-  rowsWritten: asIs,
-  rowsReturned: asIs,
-  unknownReads: asIs,
+const usageTotal = columns({
+  key: asIs<string>,
+  requests: asIs<number>,
+  rowsRead: asIs<number>,
+  rowsWritten: asIs<number>,
+  rowsReturned: asIs<number>,
+  unknownReads: asIs<number>,
 });
+/**
+ * What the requests of a day, of a table or of a caller (`key`) have cost together. Unknown counts are left out of the
+ * sums.
+ */
+export type UsageTotal = ReturnType<typeof usageTotal>;
 
 /**
  * Sums usage, in the order of the keys. Where only a part of a day is in the range, that part is summed from the day's
@@ -105,7 +99,9 @@ export function sumUsage({ fromMs, toMs }: TimeRange, grouping: UsageGrouping): 
   return rowsOf(select, usageTotal);
 }
 
-type FoundGap = Omit<Gap, "id">;
+const foundGap = columns({ atMs: asIs<number>, reason: asIs<Gap["reason"]>, attemptsMax: asIs<number> });
+/** A gap: when it was found, why receipts are missing, and how many at most. */
+export type FoundGap = ReturnType<typeof foundGap>;
 
 /** Lists the gaps (notes of missing receipts) that were found within the range, the oldest first. */
 export function listGaps({ fromMs, toMs }: TimeRange): Query<readonly FoundGap[]> {
@@ -114,7 +110,7 @@ export function listGaps({ fromMs, toMs }: TimeRange): Query<readonly FoundGap[]
     BigInt(fromMs),
     BigInt(toMs),
   );
-  return rowsOf(select, columns<FoundGap>({ atMs: asIs, reason: asIs, attemptsMax: asIs }));
+  return rowsOf(select, foundGap);
 }
 
 /** Stored receipts, and the place of the entry that holds them: its day and its id. */

@@ -17,11 +17,12 @@ export type ResultRow = Result["rows"][number];
  * Makes the function that reads a row as an object. The members come in the order of the columns, each with the function
  * that reads its value.
  */
-export function columns<T>(
-  readers: { readonly [K in keyof T]: (value: ResultValue) => T[K] },
-): (row: ResultRow) => T {
-  const members = Object.entries<(value: ResultValue) => unknown>(readers);
-  return (row) => Object.fromEntries(members.map(([name, read], i) => [name, read(row[i]!)])) as T;
+export function columns<R extends Readonly<Record<string, (value: ResultValue) => unknown>>>(readers: R) {
+  const members = Object.entries(readers);
+  return (row: ResultRow) =>
+    Object.fromEntries(members.map(([name, read], i) => [name, read(row[i]!)])) as {
+      readonly [K in keyof R]: ReturnType<R[K]>;
+    };
 }
 
 /** Reads a value that the database holds as it is read. */

@@ -76,22 +76,15 @@ export function record(
   ];
 }
 
-/** A pushed mutation that was carried out or refused. */
-interface PastMutation {
-  readonly id: number;
-  /** The hash of the operations that were sent. */
-  readonly hash: string;
-  readonly result: Recorded;
-}
-
-const pastMutation = columns<PastMutation>({ id: asIs, hash: asIs, result: asJson });
+/** A pushed mutation that was carried out or refused. `hash` is the hash of the operations that were sent. */
+const pastMutation = columns({ id: asIs<number>, hash: asIs<string>, result: asJson<Recorded> });
 
 /** What the server knows of a client that pushes mutations. */
 export interface Known {
   /** The id of the last mutation that was carried out or refused; 0 if there is none. */
   readonly lastId: number;
   /** Those mutations of the client that were asked for, by their ids, as far as they are still recorded. */
-  readonly mutations: ReadonlyMap<number, PastMutation>;
+  readonly mutations: ReadonlyMap<number, ReturnType<typeof pastMutation>>;
 }
 
 /** What the server knows of a client, and of its mutations with the ids `from` to `to`. */

@@ -85,7 +85,7 @@ export function userIn([, id, email, role, verified]: CheckedRow): CheckedUser |
 /** What a check has found of a session of the console. Times are milliseconds since the epoch. */
 export interface CheckedConsole extends CheckedUser {
   readonly sessionId: string;
-  readonly console: { readonly expiresAtMs: number; readonly confirmedUntilMs: number };
+  readonly console: ReturnType<typeof consoleTimes>;
 }
 
 /**
@@ -96,7 +96,7 @@ export function consoleCheck(tokenHash: string, now: number, since: number): Che
   return { statement: statement(consoleSql, tokenHash, BigInt(now), BigInt(since)), width: 8 };
 }
 
-const consoleTimes = columns<CheckedConsole["console"]>({ expiresAtMs: asIs, confirmedUntilMs: asIs });
+const consoleTimes = columns({ expiresAtMs: asIs<number>, confirmedUntilMs: asIs<number> });
 
 /** Reads a session of the console and its user from the row of its check; null where it has found none. */
 export function consoleIn(row: CheckedRow): CheckedConsole | null {

@@ -103,11 +103,9 @@ export function disputePasswords(linkId: string, emailKey: string): Statement {
 export const liveLinkCondition = `used_at IS NULL AND expires_at > ?
   AND EXISTS (SELECT 1 FROM _users u WHERE u.id = _links.user_id AND u.disabled = 0)`;
 
+const openLink = columns({ id: asIs<string>, email: asIs<string> });
 /** A mailed link that can be used, and the address of its user. */
-export interface LiveLink {
-  readonly id: string;
-  readonly email: string;
-}
+export type LiveLink = ReturnType<typeof openLink>;
 
 /**
  * The link with this hash and purpose; null where it cannot be used now. It is asked for before a new password is
@@ -121,7 +119,7 @@ export function liveLink(hash: string, purpose: LinkPurpose, now: number): Query
     purpose,
     BigInt(now),
   );
-  return rowOf(select, columns<LiveLink>({ id: asIs, email: asIs }));
+  return rowOf(select, openLink);
 }
 
 /** One use of a mailed link, as a request makes it. */
@@ -166,14 +164,10 @@ export function userOfLink({ hash, usedBy }: LinkUse): Condition {
 export const invitedRole = `(SELECT i.role FROM _links i WHERE i.user_id = _users.id AND i.purpose = 'invitation'
   AND i.used_at IS NULL AND i.expires_at > ? AND _users.email_verified = 0)`;
 
-/** A mailed link that was used: where its user is sent, and who that is. */
-export interface UsedLink {
-  readonly redirectTo: string | null;
-  readonly userId: string;
-}
-
 /** Reads what the statements return that use up mailed links. */
-export const usedLink = columns<UsedLink>({ redirectTo: asIs, userId: asIs });
+export const usedLink = columns({ redirectTo: asIs<string | null>, userId: asIs<string> });
+/** A mailed link that was used: where its user is sent, and who that is. */
+export type UsedLink = ReturnType<typeof usedLink>;
 
 /**
  * Uses up a mailed link, confirms its user's address, and sets the password and the role that come with it, if any.

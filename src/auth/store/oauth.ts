@@ -32,8 +32,9 @@ export function insertState(state: NewState): Statement {
   );
 }
 
+const storedState = columns({ hash: asIs<string>, redirectTo: asIs<string>, codeChallenge: asIs<string> });
 /** What was stored with the state of a social sign-in. */
-export type StoredState = Pick<NewState, "hash" | "redirectTo" | "codeChallenge">;
+export type StoredState = ReturnType<typeof storedState>;
 
 /**
  * Marks the state of a social sign-in as used. The state is found by either of the two hashes, as the server's secret
@@ -54,7 +55,7 @@ export function consumeState(
     provider,
     BigInt(now),
   );
-  return rowOf(consume, columns<StoredState>({ hash: asIs, redirectTo: asIs, codeChallenge: asIs }));
+  return rowOf(consume, storedState);
 }
 
 /**

@@ -176,35 +176,26 @@ export interface MailClaim {
 
 const backoff = "min(?, ? << min(attempts, 30))";
 
-/** A mail of the outbox. Times are milliseconds since the epoch. */
-interface StoredMail {
-  readonly id: string;
-  readonly kind: MailKind;
-  readonly recipient: string;
-  readonly linkId: string | null;
-  readonly actionUrl: string | null;
-  readonly createdAtMs: number;
-  readonly attempts: number;
-  /** Null where the mail has no link, or the link can no longer be used; `redirectTo` is then null, too. */
-  readonly linkHash: string | null;
-  readonly redirectTo: string | null;
-}
-
 const mailReaders = {
-  id: asIs,
-  kind: asIs,
-  recipient: asIs,
-  linkId: asIs,
-  actionUrl: asIs,
-  createdAtMs: asIs,
-  attempts: asIs,
+  id: asIs<string>,
+  kind: asIs<MailKind>,
+  recipient: asIs<string>,
+  linkId: asIs<string | null>,
+  actionUrl: asIs<string | null>,
+  createdAtMs: asIs<number>,
+  attempts: asIs<number>,
 };
-
-/** A mail that a process has claimed to send it. */
-export interface ClaimedMail extends StoredMail {
-  /** When the mail's link expires; null where `linkHash` is. */
-  readonly linkExpiresAtMs: number | null;
-}
+const claimedMail = columns({
+  ...mailReaders,
+  linkExpiresAtMs: asIs<number | null>,
+  redirectTo: asIs<string | null>,
+  linkHash: asIs<string | null>,
+});
+/**
+ * A mail that a process has claimed to send it. Times are milliseconds since the epoch. Where the mail has no link, or
+ * the link can no longer be used, `linkExpiresAtMs`, `redirectTo` and `linkHash` are null.
+ */
+export type ClaimedMail = ReturnType<typeof claimedMail>;
 
 /**
  * Claims mails which are due, so that no other process takes them before the lease and the pause between attempts have
@@ -231,8 +222,7 @@ export function claimMails(claim: MailClaim): Query<readonly ClaimedMail[]> {
     BigInt(now),
     BigInt(now),
   );
-  const ofLink = { linkExpiresAtMs: asIs, redirectTo: asIs, linkHash: asIs };
-  return rowsOf(update, columns<ClaimedMail>({ ...mailReaders, ...ofLink }));
+  return rowsOf(update, claimedMail);
 }
 
 /**
@@ -274,14 +264,12 @@ export function endMail(id: string, end: MailEnd, now: number, error: string | n
   ];
 }
 
-type ListedState = "waiting" | MailEnd;
-
 /** Which mails `listMails` lists. */
 export interface MailsAsked {
   /** The current time, in milliseconds since the epoch. */
   readonly now: number;
   /** The state of the listed mails; null for mails in any state. */
-  readonly state: ListedState | null;
+  readonly state: "waiting" | MailEnd | null;
   /** The time and the id of the mail behind which the page begins; null to begin with the newest mail. */
   readonly after: readonly [createdAtMs: number, id: string] | null;
   readonly limit: number;
@@ -289,15 +277,20 @@ export interface MailsAsked {
 
 const sharedColumns = "id, kind, recipient, link_id, action_url, created_at, attempts, last_error";
 
-/** A mail that waits to be sent, or has ended lately. */
-export interface WaitingOrPastMail extends StoredMail {
-  readonly lastError: string | null;
-  readonly state: ListedState;
-  /** Null for a mail that has ended. */
-  readonly nextAttemptAtMs: number | null;
-  /** Null for a mail that waits. */
-  readonly endedAtMs: number | null;
-}
+const listedMail = columns({
+  ...mailReaders,
+  lastError: asIs<string | null>,
+  state: asIs<"waiting" | MailEnd>,
+  nextAttemptAtMs: asIs<number | null>,
+  endedAtMs: asIs<number | null>,
+  linkHash: asIs<string | null>,
+  redirectTo: asIs<string | null>,
+});
+/**
+ * A mail that waits to be sent, or has ended lately. `linkHash` and `redirectTo` are null where the mail has no link, or
+ * the link can no longer be used.
+ */
+export type WaitingOrPastMail = ReturnType<typeof listedMail>;
 
 /** Lists the mails which wait to be sent, and those that have ended lately, the newest first. */
 export function listMails({ now, state, after, limit }: MailsAsked): Query<readonly WaitingOrPastMail[]> {
@@ -326,11 +319,7 @@ export function listMails({ now, state, after, limit }: MailsAsked): Query<reado
     BigInt(limit),
     BigInt(now),
   );
-  const ends = { lastError: asIs, state: asIs, nextAttemptAtMs: asIs, endedAtMs: asIs };
-  return rowsOf(
-    select,
-    columns<WaitingOrPastMail>({ ...mailReaders, ...ends, linkHash: asIs, redirectTo: asIs }),
-  );
+  return rowsOf(select, listedMail);
 }
 
 /**

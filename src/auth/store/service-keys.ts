@@ -42,13 +42,17 @@ export function revokeServiceKey(id: string, now: number): Query<boolean> {
   return hasRow(revoke);
 }
 
+const listedKey = columns({
+  id: asIs<string>,
+  name: asIs<string>,
+  scopes: asJson<readonly string[]>,
+  createdAt: asIs<string>,
+  expiresAt: asIs<string | null>,
+  revokedAt: asIs<string | null>,
+  createdBy: asIs<string | null>,
+});
 /** An API key, as lists show it. Times are ISO 8601; null for a key that does not expire or is not revoked. */
-export interface ListedServiceKey extends Pick<NewServiceKey, "id" | "name" | "scopes"> {
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  readonly revokedAt: string | null;
-  readonly createdBy: string | null;
-}
+export type ListedServiceKey = ReturnType<typeof listedKey>;
 
 /** Every API key, the revoked and expired ones included. */
 export function listServiceKeys(): Query<readonly ListedServiceKey[]> {
@@ -56,18 +60,12 @@ export function listServiceKeys(): Query<readonly ListedServiceKey[]> {
     `SELECT id, name, scopes, created_at, expires_at, revoked_at, created_by
     FROM _service_keys ORDER BY created_at, id`,
   );
-  const times = { createdAt: asIs, expiresAt: asIs, revokedAt: asIs };
-  return rowsOf(
-    select,
-    columns<ListedServiceKey>({ id: asIs, name: asIs, scopes: asJson, ...times, createdBy: asIs }),
-  );
+  return rowsOf(select, listedKey);
 }
 
+const keyState = columns({ scopes: asJson<readonly string[]>, isRevoked: asFlag, isExpired: asFlag });
 /** What an API key may do, and whether it is still valid. */
-export interface ServiceKeyState extends Pick<NewServiceKey, "scopes"> {
-  readonly isRevoked: boolean;
-  readonly isExpired: boolean;
-}
+export type ServiceKeyState = ReturnType<typeof keyState>;
 
 /** The state of an API key at `now`; null where there is none with this id. */
 export function serviceKeyById(id: string, now: number): Query<ServiceKeyState | null> {
@@ -77,5 +75,5 @@ export function serviceKeyById(id: string, now: number): Query<ServiceKeyState |
     instant(now),
     id,
   );
-  return rowOf(select, columns<ServiceKeyState>({ scopes: asJson, isRevoked: asFlag, isExpired: asFlag }));
+  return rowOf(select, keyState);
 }

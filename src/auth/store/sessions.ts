@@ -14,15 +14,10 @@ export interface NewSession {
   readonly refreshExpiresAtMs: number;
 }
 
-/** The user whom a session was opened for. */
-export interface SessionHolder {
-  readonly id: string;
-  readonly email: string;
-  readonly role: string;
-}
-
 /** Reads what the statements return that open sessions. */
-export const sessionHolder = columns<SessionHolder>({ id: asIs, email: asIs, role: asIs });
+export const sessionHolder = columns({ id: asIs<string>, email: asIs<string>, role: asIs<string> });
+/** The user whom a session was opened for. */
+export type SessionHolder = ReturnType<typeof sessionHolder>;
 
 /**
  * How many sessions of one user are kept, so that nobody fills the database by signing in. One more session ends the
@@ -173,18 +168,21 @@ const unendedParams = ({ accessTokenMs, sessionMaxAgeMs }: SessionTimes) => [
   BigInt(sessionMaxAgeMs),
 ];
 
-/** A session that is stored. Times are milliseconds since the epoch. */
-export interface StoredSession {
-  readonly id: string;
+const sessionReaders = {
   /** `tokens` for a session with an access token and a refresh token, `console` for one of the console. */
-  readonly kind: "tokens" | "console";
-  readonly createdAtMs: number;
+  kind: asIs<"tokens" | "console">,
+  createdAtMs: asIs<number>,
   /** When the session was last used. */
-  readonly latestAtMs: number;
-  readonly expiresAtMs: number;
-}
+  latestAtMs: asIs<number>,
+  expiresAtMs: asIs<number>,
+};
+const storedSession = columns({ id: asIs<string>, ...sessionReaders });
+const usersSession = columns({ id: asIs<string>, userId: asIs<string>, ...sessionReaders });
 
-const sessionReaders = { kind: asIs, createdAtMs: asIs, latestAtMs: asIs, expiresAtMs: asIs };
+/** A session that is stored. Times are milliseconds since the epoch. */
+export type StoredSession = ReturnType<typeof storedSession>;
+/** A session, and whose it is. */
+export type UsersSession = ReturnType<typeof usersSession>;
 
 /** The sessions of a user that have not ended, the most recently used first. */
 export function sessionsOf({ userId, ...times }: SessionsRequest): Query<readonly StoredSession[]> {
@@ -195,7 +193,7 @@ export function sessionsOf({ userId, ...times }: SessionsRequest): Query<readonl
     userId,
     BigInt(times.now),
   );
-  return rowsOf(select, columns<StoredSession>({ id: asIs, ...sessionReaders }));
+  return rowsOf(select, storedSession);
 }
 
 /** Which page is asked for of the list of sessions, and whether of one user or of all. */
@@ -205,11 +203,6 @@ export interface SessionsPage extends SessionTimes {
   /** The time and the id of the session behind which the page begins; null to begin with the newest session. */
   readonly after: readonly [createdAtMs: number, id: string] | null;
   readonly limit: number;
-}
-
-/** A session, and whose it is. */
-export interface UsersSession extends StoredSession {
-  readonly userId: string;
 }
 
 /** A page of the sessions that have not ended, the most recently begun first. */
@@ -226,7 +219,7 @@ export function sessionsPage(asked: SessionsPage): Query<readonly UsersSession[]
     BigInt(times.now),
     BigInt(limit),
   );
-  return rowsOf(select, columns<UsersSession>({ id: asIs, userId: asIs, ...sessionReaders }));
+  return rowsOf(select, usersSession);
 }
 
 /**

@@ -71,13 +71,14 @@ export function countAttempts(attempts: ThrottledAttempts): Query<boolean> {
   return hasRow(count);
 }
 
+const usedUpCounter = columns({
+  key: asIs<string>,
+  startedAt: asIs<number>,
+  endsAt: asIs<number>,
+  count: asIs<number>,
+});
 /** A counter whose limit is reached. Times are milliseconds since the epoch. */
-export interface UsedUpCounter {
-  readonly key: string;
-  readonly startedAt: number;
-  readonly endsAt: number;
-  readonly count: number;
-}
+export type UsedUpCounter = ReturnType<typeof usedUpCounter>;
 
 /** The counters whose limits refuse an attempt to sign in. The header Retry-After is computed from these. */
 export function usedUp(attempts: ThrottledAttempts): Query<readonly UsedUpCounter[]> {
@@ -85,7 +86,7 @@ export function usedUp(attempts: ThrottledAttempts): Query<readonly UsedUpCounte
     `SELECT key, started_at, ends_at, count FROM _throttle WHERE ${isUsedUp}`,
     ...usedUpParams(attempts),
   );
-  return rowsOf(select, columns<UsedUpCounter>({ key: asIs, startedAt: asIs, endsAt: asIs, count: asIs }));
+  return rowsOf(select, usedUpCounter);
 }
 
 const isReached = "key = ? AND started_at <= ? AND ends_at > ? AND count >= ?";

@@ -13,34 +13,25 @@ import {
 import { type Condition, condition } from "./condition.js";
 import { instant } from "./instant.js";
 
-/** A user, as answers show them. */
-export interface StoredUser {
-  readonly id: string;
-  readonly email: string;
-  readonly role: NewUser["role"];
-  readonly disabled: boolean;
-  readonly emailVerified: boolean;
-  /** When the user was stored, in ISO 8601. */
-  readonly createdAt: string;
-}
-
-/** A user, and who has created them (`NewUser.createdBy`). */
-export interface CreatedUser extends StoredUser {
-  readonly createdBy: string | null;
-}
-
-/** A user, as a sign-in reads them. */
-export interface StoredAccount extends Omit<StoredUser, "createdAt"> {
-  /** Null for a user without a password. */
-  readonly passwordHash: string | null;
-}
-
 const accountColumns = "id, email, role, disabled, email_verified, password_hash";
-const accountReaders = { id: asIs, email: asIs, role: asIs, disabled: asFlag, emailVerified: asFlag };
-const storedAccount = columns<StoredAccount>({ ...accountReaders, passwordHash: asIs });
 const userColumns = "id, email, role, disabled, email_verified, created_at";
-const userReaders = { ...accountReaders, createdAt: asIs };
-const storedUser = columns<StoredUser>(userReaders);
+const sharedReaders = {
+  id: asIs<string>,
+  email: asIs<string>,
+  role: asIs<NewUser["role"]>,
+  disabled: asFlag,
+  emailVerified: asFlag,
+};
+const storedAccount = columns({ ...sharedReaders, passwordHash: asIs<string | null> });
+const storedUser = columns({ ...sharedReaders, createdAt: asIs<string> });
+const createdUser = columns({ ...sharedReaders, createdAt: asIs<string>, createdBy: asIs<string | null> });
+
+/** A user, as a sign-in reads them. `passwordHash` is null for a user without a password. */
+export type StoredAccount = ReturnType<typeof storedAccount>;
+/** A user, as answers show them. `createdAt` is in ISO 8601. */
+export type StoredUser = ReturnType<typeof storedUser>;
+/** A user, and who has created them (`NewUser.createdBy`). */
+export type CreatedUser = ReturnType<typeof createdUser>;
 
 /** The user with an id. */
 export function userById(id: string): Query<StoredUser | null> {
@@ -142,16 +133,17 @@ export function setInviter(invitationId: string, principal: string): Statement {
   );
 }
 
-/** An invited user, as the answer to the invitation shows them. */
-export interface Invitee {
-  readonly email: string;
-  readonly role: NewUser["role"];
+const invitedUser = columns({
+  email: asIs<string>,
+  role: asIs<NewUser["role"]>,
   /** Whether the user has yet to accept the invitation. */
-  readonly isPending: boolean;
-  readonly disabled: boolean;
+  isPending: asFlag,
+  disabled: asFlag,
   /** Whether the outbox holds the mail of the invitation. */
-  readonly isMailed: boolean;
-}
+  isMailed: asFlag,
+});
+/** An invited user, as the answer to the invitation shows them. */
+export type Invitee = ReturnType<typeof invitedUser>;
 
 /** The user whom an invitation has stored or found, by the email address. `mailId` is the id of the invitation's mail. */
 export function invitee(emailKey: string, mailId: string): Query<Invitee> {
@@ -161,10 +153,7 @@ export function invitee(emailKey: string, mailId: string): Query<Invitee> {
     mailId,
     emailKey,
   );
-  return onlyRow(
-    select,
-    columns<Invitee>({ email: asIs, role: asIs, isPending: asFlag, disabled: asFlag, isMailed: asFlag }),
-  );
+  return onlyRow(select, invitedUser);
 }
 
 /** A user from another system that is to be stored, with the role `user`. */
@@ -192,17 +181,20 @@ export function importUsers(users: readonly ImportedUser[], now: number, created
   );
 }
 
-type UserKeys = Pick<ImportedUser, "id" | "emailKey">;
+const userKeys = columns({ id: asIs<string>, emailKey: asIs<string> });
 
 /** The ids and addresses of the users that have one of the given ids or one of the given addresses. */
-export function usersAmong(ids: readonly string[], emailKeys: readonly string[]): Query<readonly UserKeys[]> {
+export function usersAmong(
+  ids: readonly string[],
+  emailKeys: readonly string[],
+): Query<readonly ReturnType<typeof userKeys>[]> {
   const select = statement(
     `SELECT id, email_key FROM _users
     WHERE id IN (SELECT value FROM json_each(?)) OR email_key IN (SELECT value FROM json_each(?))`,
     JSON.stringify(ids),
     JSON.stringify(emailKeys),
   );
-  return rowsOf(select, columns<UserKeys>({ id: asIs, emailKey: asIs }));
+  return rowsOf(select, userKeys);
 }
 
 /** Every user, oldest first. */
@@ -211,7 +203,7 @@ export function listUsers(): Query<readonly CreatedUser[]> {
     `SELECT id, email, role, disabled, email_verified, created_at, created_by
     FROM _users ORDER BY created_at, id`,
   );
-  return rowsOf(select, columns<CreatedUser>({ ...userReaders, createdBy: asIs }));
+  return rowsOf(select, createdUser);
 }
 
 /** A change of a user by an operator. A null `disabled` or `role` stays as it is. */
