@@ -113,23 +113,20 @@ export function listGaps({ fromMs, toMs }: TimeRange): Query<readonly FoundGap[]
   return rowsOf(select, foundGap);
 }
 
-/** Stored receipts, and the place of the entry that holds them: its day and its id. */
-export interface StoredEntry {
-  readonly place: readonly [day: string, id: string];
-  readonly receipts: readonly ReceiptValues[];
-}
+const storedEntry = columns({
+  day: asIs<string>,
+  id: asIs<string>,
+  receipts: asJson<readonly ReceiptValues[]>,
+});
 
-/** Lists the next `limit` entries of stored receipts after the one with the place `after`. */
-export function listEntries(after: StoredEntry["place"], limit: number): Query<readonly StoredEntry[]> {
+/** Lists the next `limit` entries of stored receipts after the entry `after`. */
+export function listEntries(after: readonly [day: string, id: string], limit: number) {
   const select = statement(
     "SELECT day, id, receipts FROM _usage_entries WHERE (day, id) > (?, ?) ORDER BY day, id LIMIT ?",
     ...after,
     BigInt(limit),
   );
-  return rowsOf(select, ([day, id, receipts]) => ({
-    place: [day as string, id as string],
-    receipts: asJson(receipts!),
-  }));
+  return rowsOf(select, storedEntry);
 }
 
 /**

@@ -32,18 +32,9 @@ export const asFlag = (value: ResultValue): boolean => value === 1;
 /** Reads a value that the database holds as JSON. */
 export const asJson = <T>(value: ResultValue): T => JSON.parse(value as string) as T;
 
-/** Makes the query of statements whose first one returns a row that is read, or no row: then the answer is null. */
-export function rowOf<T>(
-  statements: Statement | readonly Statement[],
-  read: (row: ResultRow) => T,
-): Query<T | null> {
-  return {
-    statements: [statements].flat(),
-    read: ([first]) => {
-      const [row] = first!.rows;
-      return row === undefined ? null : read(row);
-    },
-  };
+/** Makes the query of a statement that returns a row, which is read, or no row: then the answer is null. */
+export function rowOf<T>(statement: Statement, read: (row: ResultRow) => T): Query<T | null> {
+  return combined(rowsOf(statement, read), ([row = null]) => row);
 }
 
 /** Makes the query of a statement that always returns one row, which is read. */
@@ -56,9 +47,9 @@ export function rowsOf<T>(statement: Statement, read: (row: ResultRow) => T): Qu
   return { statements: [statement], read: ([result]) => result!.rows.map(read) };
 }
 
-/** Whether the first statement returns a row. */
-export function hasRow(...statements: readonly Statement[]): Query<boolean> {
-  return { statements, read: ([first]) => first!.rows.length > 0 };
+/** Makes the query of a statement of which it only matters whether it returns a row. */
+export function hasRow(statement: Statement): Query<boolean> {
+  return combined(rowCount(statement), (count) => count > 0);
 }
 
 /** Makes the query of a statement of which it only matters how many rows it returns. */
@@ -106,19 +97,11 @@ export function combined<T, U>({ statements, read }: Query<T>, combine: (answer:
 }
 
 /** Runs a query that only reads, in one round trip. With `long` it ends at its deadline. */
-export async function ask<T>(
-  database: Pick<Statements, "query">,
-  { statements, read }: Query<T>,
-  long?: LongWork,
-): Promise<T> {
-  return read(await database.query(statements, long));
+export async function ask<T>(database: Pick<Statements, "query">, query: Query<T>, long?: LongWork) {
+  return query.read(await database.query(query.statements, long));
 }
 
 /** Runs a query in one transaction and one round trip. With `long` it ends at its deadline. */
-export async function run<T>(
-  database: Pick<Statements, "batch">,
-  { statements, read }: Query<T>,
-  long?: LongWork,
-): Promise<T> {
-  return read(await database.batch(statements, long));
+export async function run<T>(database: Pick<Statements, "batch">, query: Query<T>, long?: LongWork) {
+  return query.read(await database.batch(query.statements, long));
 }

@@ -96,13 +96,14 @@ export function knownOf(client: ClientName, from: number, to: number): Query<Kno
     BigInt(from),
     BigInt(to),
   );
-  return combined(
-    together(
-      rowOf(last, ([id]) => id as number),
-      rowsOf(results, pastMutation),
-    ),
-    ([lastId, found]) => ({ lastId: lastId ?? 0, mutations: new Map(found.map((each) => [each.id, each])) }),
+  const found = together(
+    rowOf(last, ([id]) => id as number),
+    rowsOf(results, pastMutation),
   );
+  return combined(found, ([lastId, past]) => ({
+    lastId: lastId ?? 0,
+    mutations: new Map(past.map((mutation) => [mutation.id, mutation])),
+  }));
 }
 
 /** Deletes at most `rowsMax` results older than 30 days, and clients that have pushed nothing for a year. */

@@ -24,12 +24,9 @@ export interface UserDeletion {
 export function userDeletion({ id, by, now, owner }: UserDeletion): Query<boolean> {
   // The deletion also changes rows that refer to the user, so it is a transaction of the log of changes.
   const transaction = { at: now, principalKind: by.kind, principalId: idOf(by), attemptId: null };
-  const deletion = together(
-    effect(openTransaction(transaction)),
-    deleteUser(id, owner),
-    effect(...closeTransaction, forgetUser(id)),
-  );
-  return combined(deletion, ([, isDeleted]) => isDeleted);
+  const begin = effect(openTransaction(transaction));
+  const end = effect(...closeTransaction, forgetUser(id));
+  return combined(together(begin, deleteUser(id, owner), end), ([, isDeleted]) => isDeleted);
 }
 
 /**

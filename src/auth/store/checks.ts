@@ -1,6 +1,6 @@
 import { type Statement, statement } from "../../platform/database.js";
 import { Memo, statementLengthMax } from "../../platform/memo.js";
-import { asIs, columns, onlyRow, type Query, type ResultRow } from "../../platform/query.js";
+import { asJson, onlyRow, type Query, type ResultRow } from "../../platform/query.js";
 import { instant } from "./instant.js";
 
 // The statements that check callers name their columns c0, c1 and so on, because `insist` refers to them by these
@@ -82,12 +82,6 @@ export function userIn([, id, email, role, verified]: CheckedRow): CheckedUser |
   return { id: id as string, email: email as string, role: role as string, emailVerified: verified === 1 };
 }
 
-/** What a check has found of a session of the console. Times are milliseconds since the epoch. */
-export interface CheckedConsole extends CheckedUser {
-  readonly sessionId: string;
-  readonly console: ReturnType<typeof consoleTimes>;
-}
-
 /**
  * The check of a session of the console, by the hash of its token. It finds the session if that is not revoked, ends
  * after `now` and began after `since` (milliseconds since the epoch), and the user is an enabled administrator.
@@ -96,18 +90,14 @@ export function consoleCheck(tokenHash: string, now: number, since: number): Che
   return { statement: statement(consoleSql, tokenHash, BigInt(now), BigInt(since)), width: 8 };
 }
 
-const consoleTimes = columns({ expiresAtMs: asIs<number>, confirmedUntilMs: asIs<number> });
-
-/** Reads a session of the console and its user from the row of its check; null where it has found none. */
-export function consoleIn(row: CheckedRow): CheckedConsole | null {
+/**
+ * Reads a session of the console and its user from the row of its check; null where it has found none. Times are
+ * milliseconds since the epoch.
+ */
+export function consoleIn(row: CheckedRow) {
   const user = userIn(row);
-  return user && { ...user, sessionId: row[5] as string, console: consoleTimes(row.slice(6)) };
-}
-
-/** What a check has found of an API key. */
-export interface CheckedKey {
-  readonly id: string;
-  readonly scopes: readonly string[];
+  const [sessionId, expiresAtMs, confirmedUntilMs] = row.slice(5) as [string, number, number];
+  return user && { ...user, sessionId, console: { expiresAtMs, confirmedUntilMs } };
 }
 
 /** The check of an API key. It finds the key unless that is revoked or expired at `now` (milliseconds since the epoch). */
@@ -116,8 +106,8 @@ export function apiKeyCheck(hash: string, now: number): Check {
 }
 
 /** Reads the API key from the row of its check; null where it has found none. */
-export function keyIn([, id, scopes]: CheckedRow): CheckedKey | null {
-  return id === null ? null : { id: id as string, scopes: JSON.parse(scopes as string) };
+export function keyIn([, id, scopes]: CheckedRow) {
+  return id === null ? null : { id: id as string, scopes: asJson<readonly string[]>(scopes!) };
 }
 
 /**
@@ -131,7 +121,7 @@ export function besideUser({ statement: { sql, params }, width }: Check, id: str
 }
 
 /** Reads the user whom `besideUser` has looked up from the row of its check; null where there is no such user. */
-export function userBeside(row: CheckedRow): (CheckedUser & { readonly disabled: boolean }) | null {
+export function userBeside(row: CheckedRow) {
   const user = userIn([null, ...row.slice(-5)]);
   return user && { ...user, disabled: row.at(-1) === 1 };
 }
@@ -149,7 +139,7 @@ export function besideKey({ statement: { sql, params }, width }: Check, id: stri
 }
 
 /** Reads the API key that `besideKey` has looked up from the row of its check; null where there is no such key. */
-export function keyBeside(row: CheckedRow): (CheckedKey & { readonly isValid: boolean }) | null {
+export function keyBeside(row: CheckedRow) {
   const key = keyIn([null, ...row.slice(-3)]);
   return key && { ...key, isValid: row.at(-1) === 1 };
 }

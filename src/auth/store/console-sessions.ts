@@ -1,5 +1,5 @@
 import { statement } from "../../platform/database.js";
-import { hasRow, type Query, rowOf } from "../../platform/query.js";
+import { followedBy, hasRow, type Query, rowOf } from "../../platform/query.js";
 import type { Condition } from "./condition.js";
 import { endSurplusSessions, type SessionHolder, sessionHolder } from "./sessions.js";
 
@@ -24,23 +24,20 @@ export function openConsoleSession(
   session: NewConsoleSession,
   holder: Condition,
 ): Query<SessionHolder | null> {
-  const statements = [
-    statement(
-      `INSERT INTO _sessions (id, user_id, created_at, latest_at, kind, token_hash, expires_at, confirmed_until)
+  const insert = statement(
+    `INSERT INTO _sessions (id, user_id, created_at, latest_at, kind, token_hash, expires_at, confirmed_until)
       SELECT ?, u.id, ?, ?, 'console', ?, ?, ? FROM _users u
       WHERE u.disabled = 0 AND u.role = 'admin' AND (${holder.sql})
       RETURNING user_id, (SELECT email FROM _users WHERE id = user_id), (SELECT role FROM _users WHERE id = user_id)`,
-      session.id,
-      BigInt(session.now),
-      BigInt(session.now),
-      session.tokenHash,
-      BigInt(session.expiresAtMs),
-      BigInt(session.confirmedUntilMs),
-      ...holder.params,
-    ),
-    endSurplusSessions(session.id),
-  ];
-  return rowOf(statements, sessionHolder);
+    session.id,
+    BigInt(session.now),
+    BigInt(session.now),
+    session.tokenHash,
+    BigInt(session.expiresAtMs),
+    BigInt(session.confirmedUntilMs),
+    ...holder.params,
+  );
+  return followedBy(rowOf(insert, sessionHolder), endSurplusSessions(session.id));
 }
 
 /** The confirmation of a console's session by typing the password again. Times are milliseconds since the epoch. */

@@ -104,14 +104,12 @@ export const liveLinkCondition = `used_at IS NULL AND expires_at > ?
   AND EXISTS (SELECT 1 FROM _users u WHERE u.id = _links.user_id AND u.disabled = 0)`;
 
 const openLink = columns({ id: asIs<string>, email: asIs<string> });
-/** A mailed link that can be used, and the address of its user. */
-export type LiveLink = ReturnType<typeof openLink>;
 
 /**
- * The link with this hash and purpose; null where it cannot be used now. It is asked for before a new password is
- * hashed, which is costly.
+ * The link with this hash and purpose, and the address of its user; null where the link cannot be used now. It is asked
+ * for before a new password is hashed, which is costly.
  */
-export function liveLink(hash: string, purpose: LinkPurpose, now: number): Query<LiveLink | null> {
+export function liveLink(hash: string, purpose: LinkPurpose, now: number) {
   const select = statement(
     `SELECT id, (SELECT email FROM _users u WHERE u.id = _links.user_id) AS email
     FROM _links WHERE hash = ? AND purpose = ? AND ${liveLinkCondition}`,

@@ -33,19 +33,13 @@ export function insertState(state: NewState): Statement {
 }
 
 const storedState = columns({ hash: asIs<string>, redirectTo: asIs<string>, codeChallenge: asIs<string> });
-/** What was stored with the state of a social sign-in. */
-export type StoredState = ReturnType<typeof storedState>;
 
 /**
  * Marks the state of a social sign-in as used. The state is found by either of the two hashes, as the server's secret
  * may have changed since it was stored. Returns what was stored with it; null where the state is unknown, used, expired
  * or another provider's.
  */
-export function consumeState(
-  hashes: Keyring<string>,
-  provider: string,
-  now: number,
-): Query<StoredState | null> {
+export function consumeState(hashes: Keyring<string>, provider: string, now: number) {
   const consume = statement(
     `UPDATE _oauth_states SET used_at = ? WHERE hash IN (?, ?) AND provider = ? AND used_at IS NULL AND expires_at > ?
     RETURNING hash, redirect_to, code_challenge`,

@@ -1,6 +1,16 @@
 import { statement } from "../../platform/database.js";
-import { combined, effect, type Query, type ResultRow, rowOf, together } from "../../platform/query.js";
-import type { SessionHolder } from "./sessions.js";
+import {
+  asFlag,
+  asIs,
+  columns,
+  combined,
+  effect,
+  type Query,
+  type ResultRow,
+  rowOf,
+  rowsWritten,
+  together,
+} from "../../platform/query.js";
 
 /**
  * A refresh token that was presented, with the hash of its family (`familyOf`). Times are milliseconds since the epoch.
@@ -101,26 +111,18 @@ export interface Rotated {
   readonly isReused: boolean;
 }
 
-/** What is stored of a presented refresh token after the batch of a refresh. Times are milliseconds since the epoch. */
-export interface TokenFacts {
-  readonly usedAtMs: number | null;
-  readonly sealedSuccessor: string | null;
-  readonly sessionId: string;
+const storedToken = columns({
+  usedAtMs: asIs<number | null>,
+  sealedSuccessor: asIs<string | null>,
+  sessionId: asIs<string>,
   /** Whether the token's session was revoked or is over its maximum age. */
-  readonly sessionEnded: boolean;
-  readonly user: SessionHolder & { readonly disabled: boolean };
-}
+  sessionEnded: asFlag,
+});
+const holder = columns({ id: asIs<string>, email: asIs<string>, role: asIs<string>, disabled: asFlag });
+const tokenFacts = (row: ResultRow) => ({ ...storedToken(row), user: holder(row.slice(4)) });
 
-function tokenFacts(row: ResultRow): TokenFacts {
-  const [usedAtMs, sealed, sessionId, ended, id, email, role, disabled] = row;
-  return {
-    usedAtMs: usedAtMs as number | null,
-    sealedSuccessor: sealed as string | null,
-    sessionId: sessionId as string,
-    sessionEnded: ended === 1,
-    user: { id: id as string, email: email as string, role: role as string, disabled: disabled === 1 },
-  };
-}
+/** What is stored of a presented refresh token after the batch of a refresh. Times are milliseconds since the epoch. */
+export type TokenFacts = ReturnType<typeof tokenFacts>;
 
 /**
  * SQL: the current time, but never earlier than the latest time that is stored for the session of token `t`. So a grace
@@ -147,7 +149,7 @@ function revokeReused({ hash, familyHash, now, graceMs }: PresentedToken): Query
     familyHash,
     hash,
   );
-  return { statements: [revoke], read: ([revoked]) => revoked!.rowsWritten > 0 };
+  return combined(rowsWritten(revoke), (count) => count > 0);
 }
 
 /**
@@ -155,9 +157,7 @@ function revokeReused({ hash, familyHash, now, graceMs }: PresentedToken): Query
  * expired, or its session had ended already. An old token that is used again too late ends its session as well
  * (`revokeReused`): then `isReused` is true, and the user is null.
  */
-export function revokeByRefreshToken(
-  token: PresentedToken,
-): Query<{ readonly userId: string | null; readonly isReused: boolean }> {
+export function revokeByRefreshToken(token: PresentedToken) {
   const now = BigInt(token.now);
   const revoke = statement(
     `UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL AND created_at > ? AND id =
@@ -167,11 +167,6 @@ export function revokeByRefreshToken(
     token.hash,
     now,
   );
-  return combined(
-    together(
-      revokeReused(token),
-      rowOf(revoke, ([, userId]) => userId as string),
-    ),
-    ([isReused, userId]) => ({ isReused, userId }),
-  );
+  const ended = rowOf(revoke, ([, userId]) => userId as string);
+  return combined(together(revokeReused(token), ended), ([isReused, userId]) => ({ isReused, userId }));
 }

@@ -64,11 +64,9 @@ export function listServiceKeys(): Query<readonly ListedServiceKey[]> {
 }
 
 const keyState = columns({ scopes: asJson<readonly string[]>, isRevoked: asFlag, isExpired: asFlag });
-/** What an API key may do, and whether it is still valid. */
-export type ServiceKeyState = ReturnType<typeof keyState>;
 
-/** The state of an API key at `now`; null where there is none with this id. */
-export function serviceKeyById(id: string, now: number): Query<ServiceKeyState | null> {
+/** What an API key may do, and whether it is still valid at `now`; null where there is none with this id. */
+export function serviceKeyById(id: string, now: number) {
   const select = statement(
     `SELECT scopes, revoked_at IS NOT NULL AS revoked, ifnull(expires_at <= ?, 0) AS expired
     FROM _service_keys WHERE id = ?`,

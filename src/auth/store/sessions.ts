@@ -1,5 +1,14 @@
 import { type Statement, statement } from "../../platform/database.js";
-import { asIs, columns, type Query, rowCount, rowOf, rowsOf, rowsWritten } from "../../platform/query.js";
+import {
+  asIs,
+  columns,
+  followedBy,
+  type Query,
+  rowCount,
+  rowOf,
+  rowsOf,
+  rowsWritten,
+} from "../../platform/query.js";
 import { type Condition, condition } from "./condition.js";
 
 /**
@@ -32,17 +41,18 @@ const endedAtOnceMax = 500;
  * `_users AS u` that matches at most one user. Returns that user; null where nobody was found.
  */
 export function openSession(session: NewSession, holder: Condition): Query<SessionHolder | null> {
-  const statements = [
-    statement(
-      `INSERT INTO _sessions (id, user_id, created_at, latest_at, family)
+  const insert = statement(
+    `INSERT INTO _sessions (id, user_id, created_at, latest_at, family)
       SELECT ?, u.id, ?, ?, ? FROM _users u WHERE u.disabled = 0 AND (${holder.sql})
       RETURNING user_id, (SELECT email FROM _users WHERE id = user_id), (SELECT role FROM _users WHERE id = user_id)`,
-      session.id,
-      BigInt(session.now),
-      BigInt(session.now),
-      session.familyHash,
-      ...holder.params,
-    ),
+    session.id,
+    BigInt(session.now),
+    BigInt(session.now),
+    session.familyHash,
+    ...holder.params,
+  );
+  return followedBy(
+    rowOf(insert, sessionHolder),
     statement(
       `INSERT INTO _refresh_tokens (hash, session_id, generation, created_at, expires_at)
       SELECT ?, id, 1, ?, ? FROM _sessions WHERE id = ?`,
@@ -52,8 +62,7 @@ export function openSession(session: NewSession, holder: Condition): Query<Sessi
       session.id,
     ),
     endSurplusSessions(session.id),
-  ];
-  return rowOf(statements, sessionHolder);
+  );
 }
 
 /**

@@ -71,14 +71,14 @@ export function countAttempts(attempts: ThrottledAttempts): Query<boolean> {
   return hasRow(count);
 }
 
-const usedUpCounter = columns({
+const counter = columns({
   key: asIs<string>,
   startedAt: asIs<number>,
   endsAt: asIs<number>,
   count: asIs<number>,
 });
 /** A counter whose limit is reached. Times are milliseconds since the epoch. */
-export type UsedUpCounter = ReturnType<typeof usedUpCounter>;
+export type UsedUpCounter = ReturnType<typeof counter>;
 
 /** The counters whose limits refuse an attempt to sign in. The header Retry-After is computed from these. */
 export function usedUp(attempts: ThrottledAttempts): Query<readonly UsedUpCounter[]> {
@@ -86,7 +86,7 @@ export function usedUp(attempts: ThrottledAttempts): Query<readonly UsedUpCounte
     `SELECT key, started_at, ends_at, count FROM _throttle WHERE ${isUsedUp}`,
     ...usedUpParams(attempts),
   );
-  return rowsOf(select, usedUpCounter);
+  return rowsOf(select, counter);
 }
 
 const isReached = "key = ? AND started_at <= ? AND ends_at > ? AND count >= ?";

@@ -13,7 +13,7 @@ import {
 import { type Condition, condition } from "./condition.js";
 import { instant } from "./instant.js";
 
-const accountColumns = "id, email, role, disabled, email_verified, password_hash";
+const selectAccount = "SELECT id, email, role, disabled, email_verified, password_hash FROM _users";
 const userColumns = "id, email, role, disabled, email_verified, created_at";
 const sharedReaders = {
   id: asIs<string>,
@@ -30,8 +30,6 @@ const createdUser = columns({ ...sharedReaders, createdAt: asIs<string>, created
 export type StoredAccount = ReturnType<typeof storedAccount>;
 /** A user, as answers show them. `createdAt` is in ISO 8601. */
 export type StoredUser = ReturnType<typeof storedUser>;
-/** A user, and who has created them (`NewUser.createdBy`). */
-export type CreatedUser = ReturnType<typeof createdUser>;
 
 /** The user with an id. */
 export function userById(id: string): Query<StoredUser | null> {
@@ -40,15 +38,12 @@ export function userById(id: string): Query<StoredUser | null> {
 
 /** The user with an email address, given by its `emailKey` (the form by which addresses are compared). */
 export function userByEmail(emailKey: string): Query<StoredAccount | null> {
-  return rowOf(
-    statement(`SELECT ${accountColumns} FROM _users WHERE email_key = ?`, emailKey),
-    storedAccount,
-  );
+  return rowOf(statement(`${selectAccount} WHERE email_key = ?`, emailKey), storedAccount);
 }
 
 /** The user with an id, as a sign-in reads them. */
 export function accountById(id: string): Query<StoredAccount | null> {
-  return rowOf(statement(`SELECT ${accountColumns} FROM _users WHERE id = ?`, id), storedAccount);
+  return rowOf(statement(`${selectAccount} WHERE id = ?`, id), storedAccount);
 }
 
 /** A user that `insertUser` is to store. */
@@ -142,11 +137,9 @@ const invitedUser = columns({
   /** Whether the outbox holds the mail of the invitation. */
   isMailed: asFlag,
 });
-/** An invited user, as the answer to the invitation shows them. */
-export type Invitee = ReturnType<typeof invitedUser>;
 
 /** The user whom an invitation has stored or found, by the email address. `mailId` is the id of the invitation's mail. */
-export function invitee(emailKey: string, mailId: string): Query<Invitee> {
+export function invitee(emailKey: string, mailId: string) {
   const select = statement(
     `SELECT email, role, ${isPending} AS pending, disabled, EXISTS (SELECT 1 FROM _outbox WHERE id = ?) AS mailed
     FROM _users WHERE email_key = ?`,
@@ -184,10 +177,7 @@ export function importUsers(users: readonly ImportedUser[], now: number, created
 const userKeys = columns({ id: asIs<string>, emailKey: asIs<string> });
 
 /** The ids and addresses of the users that have one of the given ids or one of the given addresses. */
-export function usersAmong(
-  ids: readonly string[],
-  emailKeys: readonly string[],
-): Query<readonly ReturnType<typeof userKeys>[]> {
+export function usersAmong(ids: readonly string[], emailKeys: readonly string[]) {
   const select = statement(
     `SELECT id, email_key FROM _users
     WHERE id IN (SELECT value FROM json_each(?)) OR email_key IN (SELECT value FROM json_each(?))`,
@@ -197,8 +187,8 @@ export function usersAmong(
   return rowsOf(select, userKeys);
 }
 
-/** Every user, oldest first. */
-export function listUsers(): Query<readonly CreatedUser[]> {
+/** Every user, oldest first, with who has created them (`NewUser.createdBy`). */
+export function listUsers() {
   const select = statement(
     `SELECT id, email, role, disabled, email_verified, created_at, created_by
     FROM _users ORDER BY created_at, id`,

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { parseInstant } from "../../encoding/instant.js";
 import { storeEntries } from "../../metering/database-journal.js";
 import { dayOf } from "../../metering/day-sums.js";
-import { listEntries, listGaps, type StoredEntry } from "../../metering/store.js";
+import { listEntries, listGaps } from "../../metering/store.js";
 import { readJournals, recoverJournals } from "../../node/journal/recover.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { systemClock, systemRandom } from "../../node/system.js";
@@ -124,13 +124,13 @@ function csvField(value: unknown): string {
 }
 
 async function* stored(database: Database, fromMs: number): AsyncGenerator<Shown> {
-  for (let after: StoredEntry["place"] = [dayOf(fromMs), ""]; ; ) {
+  for (let after: [string, string] = [dayOf(fromMs), ""]; ; ) {
     const entries = await ask(database, listEntries(after, pageSize));
     for (const { receipts } of entries)
       for (const values of receipts) if (values[1] >= fromMs) yield shown(receiptOf(values));
     const last = entries[pageSize - 1];
     if (last === undefined) return;
-    after = last.place;
+    after = [last.day, last.id];
   }
 }
 
