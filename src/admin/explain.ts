@@ -1,9 +1,10 @@
 import { longWorkFor } from "../auth/callers/principal.js";
-import { schemaVersionCheck } from "../auth/store/checks.js";
+import { schemaVersion } from "../auth/store/checks.js";
 import { explain } from "../explain/explain.js";
 import { questionOf } from "../explain/question.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
+import { ask } from "../platform/query.js";
 import { explanation } from "../wire/explanation.js";
 import { constant, data, type JsonSchema, nullOr, object, oneOf, openObject, text } from "../wire/schema.js";
 import { type AdminEndpoint, people } from "./endpoint.js";
@@ -54,8 +55,7 @@ async function postExplain({ body: sent, services, caller }: AdminRequest): Prom
   if (isRefusal(body)) return body;
   const question = questionOf(body);
   if (isRefusal(question)) return question;
-  const [found] = await platform.database.query([schemaVersionCheck()]);
-  const project = await projects.current(found!.rows[0]![0] as number | null);
+  const project = await projects.current(await ask(platform.database, schemaVersion()));
   if (isRefusal(project)) return project;
   const { database } = platform;
   const longWork = (takenMs: number) => longWorkFor(caller, config.api, takenMs);

@@ -1,6 +1,7 @@
-import { schemaVersionCheck } from "../auth/store/checks.js";
+import { schemaVersion } from "../auth/store/checks.js";
 import { isRefusal, type Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
+import { ask } from "../platform/query.js";
 import type { LiveOperation } from "../schema/live-project.js";
 import { type ListedOperation, listedOperation } from "../wire/named-operations.js";
 import { data, list } from "../wire/schema.js";
@@ -24,8 +25,7 @@ export const getOperationsEndpoint: AdminEndpoint = {
 
 async function getOperations({ services }: AdminRequest): Promise<Response | Refusal> {
   const { platform, projects } = services;
-  const [found] = await platform.database.query([schemaVersionCheck()]);
-  const project = await projects.current(found!.rows[0]![0] as number | null);
+  const project = await projects.current(await ask(platform.database, schemaVersion()));
   if (isRefusal(project)) return project;
   return json({ data: [...project.operations.values()].map(shown) });
 }

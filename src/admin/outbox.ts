@@ -3,8 +3,9 @@ import { type Caller, longWorkFor } from "../auth/callers/principal.js";
 import { type LinkServices, storedLinkUrl } from "../auth/links/stored-link-url.js";
 import { instant } from "../auth/store/instant.js";
 import type { LinkPurpose } from "../auth/store/links.js";
-import { listMails } from "../auth/store/outbox.js";
+import { listMails, type WaitingOrPastMail } from "../auth/store/outbox.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
+import { ask } from "../platform/query.js";
 import { type ListedMail, listedMail } from "../wire/mails.js";
 import { type AdminEndpoint, administrators } from "./endpoint.js";
 import { newestFirst, newestFirstAnswer, newestOf, type Placed } from "./newest-first.js";
@@ -35,33 +36,13 @@ async function getOutbox({ request, services, caller }: AdminRequest): Promise<R
   const state = states.find((each) => each === chosen.state) ?? null;
   if (state === null && chosen.state !== undefined)
     return badRequest(`state: expected one of ${states.join(", ")}`);
-  const statement = listMails({ now: platform.clock.now(), state, after, limit: limit + 1 });
-  const [found] = await platform.database.query([statement], longWorkFor(caller, config.api));
+  const page = listMails({ now: platform.clock.now(), state, after, limit: limit + 1 });
+  const found = await ask(platform.database, page, longWorkFor(caller, config.api));
   const links = maySeeLinks(caller, services) ? await linksFor(services) : null;
   if (isRefusal(links)) return links;
-  const mails = await Promise.all(found!.rows.map((row) => placed(row as MailRow, links)));
+  const mails = await Promise.all(found.map((mail) => placed(mail, links)));
   return newestFirstAnswer(mails, asked, name, services, caller);
 }
-
-/**
- * A row that the statement of `listMails` returns: a mail, and what the URL of its link is made from. `linkHash` and
- * `redirectTo` are null where the mail has no link, or its link can no longer be used.
- */
-type MailRow = readonly [
-  id: string,
-  kind: string,
-  recipient: string,
-  linkId: string | null,
-  actionUrl: string | null,
-  createdAtMs: number,
-  attempts: number,
-  lastError: string | null,
-  state: ListedMail["state"],
-  nextAttemptAtMs: number | null,
-  endedAtMs: number | null,
-  linkHash: string | null,
-  redirectTo: string | null,
-];
 
 /**
  * Whether the answer shows the links that mails hold: only where mails are logged instead of sent (`mail.transport`),
@@ -81,26 +62,26 @@ async function linksFor({ auth }: AdminServices): Promise<LinkServices | Refusal
   return { linkTokens: auth.linkTokens, publicBaseUrl: auth.publicBaseUrl, settings: async () => settings };
 }
 
-async function placed(row: MailRow, links: LinkServices | null): Promise<Placed<ListedMail>> {
-  const [id, purpose, to, , , createdAtMs, attempts, lastError, state, nextAtMs, endedAtMs] = row;
+async function placed(mail: WaitingOrPastMail, links: LinkServices | null): Promise<Placed<ListedMail>> {
+  const { id, kind, recipient, createdAtMs, attempts, lastError, state, nextAttemptAtMs, endedAtMs } = mail;
   const shown = {
     id,
-    purpose,
-    to,
+    purpose: kind,
+    to: recipient,
     created_at: instant(createdAtMs),
     state,
     attempts,
-    next_attempt_at: nextAtMs === null ? null : instant(nextAtMs),
+    next_attempt_at: nextAttemptAtMs === null ? null : instant(nextAttemptAtMs),
     ended_at: endedAtMs === null ? null : instant(endedAtMs),
     last_error: lastError,
-    ...(links !== null && { link: await linkOf(row, links) }),
+    ...(links !== null && { link: await linkOf(mail, links) }),
   };
   return { shown, place: [createdAtMs, id] };
 }
 
 /** The URL that the button of a mail leads to; null where the mail has no button, or its link can no longer be used. */
-async function linkOf(row: MailRow, links: LinkServices): Promise<string | null> {
-  const [, purpose, , id, actionUrl, , , , , , , hash, redirectTo] = row;
+async function linkOf(mail: WaitingOrPastMail, links: LinkServices): Promise<string | null> {
+  const { kind, linkId: id, actionUrl, linkHash: hash, redirectTo } = mail;
   if (id === null || hash === null) return actionUrl;
-  return storedLinkUrl(links, purpose as LinkPurpose, { id, hash, redirectTo });
+  return storedLinkUrl(links, kind as LinkPurpose, { id, hash, redirectTo });
 }

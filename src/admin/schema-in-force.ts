@@ -1,7 +1,8 @@
-import { schemaVersionCheck } from "../auth/store/checks.js";
+import { schemaVersion } from "../auth/store/checks.js";
 import { parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
+import { ask } from "../platform/query.js";
 import { dottedPath } from "../problems/dotted-path.js";
 import type { Config } from "../project/config.js";
 import type { Column, ColumnDefault, Index, Table } from "../project/model.js";
@@ -40,8 +41,7 @@ async function getSchema({ request, services }: AdminRequest): Promise<Response 
   const parameters = parseQueryString(request.url);
   if (isRefusal(parameters)) return parameters;
   if (parameters.length > 0) return badRequest("no parameters are taken here");
-  const [found] = await platform.database.query([schemaVersionCheck()]);
-  const project = await projects.current(found!.rows[0]![0] as number | null);
+  const project = await projects.current(await ask(platform.database, schemaVersion()));
   if (isRefusal(project)) return project;
   // If svc.schema.yaml cannot be read, the answer has null for its text: the file may have been removed since it was
   // applied.

@@ -4,6 +4,7 @@ import { revokeServiceKey } from "../auth/store/service-keys.js";
 import { tell } from "../http/answer-facts.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
+import { run } from "../platform/query.js";
 import { type ApiKey, type MadeApiKey, madeApiKey, someApiKey } from "../wire/keys.js";
 import { data, list, nullOr, object, openObject, text } from "../wire/schema.js";
 import {
@@ -96,8 +97,8 @@ export const removeServiceKeyEndpoint: AdminEndpoint = {
 
 async function removeServiceKey({ services, id }: AdminRequest): Promise<Response | Refusal> {
   const { platform } = services;
-  const [revoked] = await platform.database.batch([revokeServiceKey(id, platform.clock.now())]);
-  return revoked!.rows.length === 0
-    ? new Refusal("not_found", "no such key, or it is revoked already")
-    : tell(json({ data: { id } }), { target: id });
+  const isRevoked = await run(platform.database, revokeServiceKey(id, platform.clock.now()));
+  return isRevoked
+    ? tell(json({ data: { id } }), { target: id })
+    : new Refusal("not_found", "no such key, or it is revoked already");
 }

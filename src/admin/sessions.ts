@@ -1,11 +1,11 @@
 import { longWorkFor } from "../auth/callers/principal.js";
 import { deleteEmailChangeOfSession } from "../auth/store/email-change.js";
 import { instant } from "../auth/store/instant.js";
-import { endSession, sessionsPage } from "../auth/store/sessions.js";
+import { endSession, sessionsPage, type UsersSession } from "../auth/store/sessions.js";
 import { tell } from "../http/answer-facts.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
-import type { ResultRow } from "../platform/query.js";
+import { ask, followedBy, run } from "../platform/query.js";
 import { data } from "../wire/schema.js";
 import { type ListedSession, listedSession, type Revoked, revoked } from "../wire/sessions.js";
 import { type AdminEndpoint, administrators, idParameter, readErrors } from "./endpoint.js";
@@ -33,7 +33,7 @@ async function getSessions({ request, services, caller }: AdminRequest): Promise
   const asked = await newestFirst(request, name, ["user_id"], services, caller);
   if (isRefusal(asked)) return asked;
   const { auth, api } = config;
-  const statement = sessionsPage({
+  const page = sessionsPage({
     now: platform.clock.now(),
     accessTokenMs: auth.access_token_ttl_secs * 1000,
     sessionMaxAgeMs: auth.session_max_age_secs * 1000,
@@ -41,20 +41,21 @@ async function getSessions({ request, services, caller }: AdminRequest): Promise
     after: asked.after,
     limit: asked.limit + 1,
   });
-  const [found] = await platform.database.query([statement], longWorkFor(caller, api));
-  return newestFirstAnswer(found!.rows.map(placed), asked, name, services, caller);
+  const found = await ask(platform.database, page, longWorkFor(caller, api));
+  return newestFirstAnswer(found.map(placed), asked, name, services, caller);
 }
 
-function placed([id, userId, kind, createdAtMs, latestAtMs, expiresAtMs]: ResultRow): Placed<ListedSession> {
-  const shown: ListedSession = {
-    id: id as string,
-    user_id: userId as string,
-    kind: kind as ListedSession["kind"],
-    created_at: instant(createdAtMs as number),
-    last_used_at: instant(latestAtMs as number),
-    expires_at: instant(expiresAtMs as number),
+function placed(session: UsersSession): Placed<ListedSession> {
+  const { id, userId, kind, createdAtMs, latestAtMs, expiresAtMs } = session;
+  const shown = {
+    id,
+    user_id: userId,
+    kind,
+    created_at: instant(createdAtMs),
+    last_used_at: instant(latestAtMs),
+    expires_at: instant(expiresAtMs),
   };
-  return { shown, place: [createdAtMs as number, shown.id] };
+  return { shown, place: [createdAtMs, id] };
 }
 
 /**
@@ -76,12 +77,9 @@ export const removeSessionEndpoint: AdminEndpoint = {
 
 async function removeSession({ services, id }: AdminRequest): Promise<Response | Refusal> {
   const { platform } = services;
-  const [ended] = await platform.database.batch([
-    endSession(id, null, platform.clock.now()),
-    deleteEmailChangeOfSession(id, null),
-  ]);
-  const row = ended!.rows[0];
-  return row === undefined
+  const end = endSession(id, null, platform.clock.now());
+  const userId = await run(platform.database, followedBy(end, deleteEmailChangeOfSession(id, null)));
+  return userId === null
     ? new Refusal("not_found", "no such session, or it has ended already")
-    : tell(json({ data: { revoked: true } satisfies Revoked }), { target: row[0] as string });
+    : tell(json({ data: { revoked: true } satisfies Revoked }), { target: userId });
 }

@@ -3,8 +3,15 @@ import { parseInstant } from "../encoding/instant.js";
 import { parseQueryString, type QueryParameter, quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
-import { listGaps, sumUsage, type TimeRange, type UsageGrouping } from "../metering/store.js";
-import type { ResultRow } from "../platform/query.js";
+import {
+  type FoundGap,
+  listGaps,
+  sumUsage,
+  type TimeRange,
+  type UsageGrouping,
+  type UsageTotal,
+} from "../metering/store.js";
+import { ask, together } from "../platform/query.js";
 import { list, object } from "../wire/schema.js";
 import { type SummedUsage, summedUsage, type UsageMeta, usageMeta } from "../wire/usage.js";
 import { type AdminEndpoint, inQuery, readErrors, withConsole } from "./endpoint.js";
@@ -50,28 +57,26 @@ async function getUsage({
     .collect()
     .catch((error: unknown) => platform.log.error("the journal cannot be read", error));
   const { range, grouping } = asked;
-  const [sums, gaps] = await platform.database.query(
-    [sumUsage(range, grouping), listGaps(range)],
-    longWorkFor(caller, config.api),
-  );
-  const meta: UsageMeta = { gaps: gaps!.rows.map(gapOf) };
-  return json({ data: sums!.rows.map(summed), meta });
+  const usage = together(sumUsage(range, grouping), listGaps(range));
+  const [totals, gaps] = await ask(platform.database, usage, longWorkFor(caller, config.api));
+  const meta: UsageMeta = { gaps: gaps.map(gapOf) };
+  return json({ data: totals.map(summed), meta });
 }
 
-function summed([key, requests, read, written, returned, unknown]: ResultRow): SummedUsage {
+function summed(total: UsageTotal): SummedUsage {
+  const { key, requests, rowsRead, rowsWritten, rowsReturned, unknownReads } = total;
   return {
-    key: key as string,
-    requests: requests as number,
-    rows_read: read as number,
-    rows_written: written as number,
-    rows_returned: returned as number,
-    unknown_reads: unknown as number,
+    key,
+    requests,
+    rows_read: rowsRead,
+    rows_written: rowsWritten,
+    rows_returned: rowsReturned,
+    unknown_reads: unknownReads,
   };
 }
 
-function gapOf([atMs, reason, attemptsMax]: ResultRow): UsageMeta["gaps"][number] {
-  const at = new Date(atMs as number).toISOString();
-  return { at, reason: reason as string, attempts_max: attemptsMax as number };
+function gapOf({ atMs, reason, attemptsMax }: FoundGap): UsageMeta["gaps"][number] {
+  return { at: new Date(atMs).toISOString(), reason, attempts_max: attemptsMax };
 }
 
 function readParameters(

@@ -1,17 +1,18 @@
 import { createUser } from "../auth/accounts/administration.js";
 import { deletionRefusal, lastAdmin, userDeletion } from "../auth/accounts/user-deletion.js";
+import { userOf } from "../auth/accounts/user-of.js";
 import { type Caller, longWorkFor, principalOf } from "../auth/callers/principal.js";
 import { email } from "../auth/fields.js";
 import { inviteUser } from "../auth/routes/invitations.js";
 import { deleteEmailChanges, deleteEveryEmailChange } from "../auth/store/email-change.js";
 import { deleteCodes, deleteEveryCode } from "../auth/store/oauth.js";
 import { revokeEverySession, revokeSessions } from "../auth/store/sessions.js";
-import { userOf } from "../auth/store/user-of.js";
 import { changeUser, userById } from "../auth/store/users.js";
 import { tell } from "../http/answer-facts.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import type { SecurityEvent } from "../http/security-event.js";
+import { ask, effect, followedBy, run, together } from "../platform/query.js";
 import { usersTable } from "../sqlite/names.js";
 import { data, flag, nullOr, object, openObject, ref, role, text } from "../wire/schema.js";
 import {
@@ -19,7 +20,6 @@ import {
   type RevokedSessions,
   revokedSessions,
   sentInvitation,
-  type User,
   userAnswer,
 } from "../wire/users.js";
 import {
@@ -88,9 +88,8 @@ async function postUser({ body: sent, services, caller }: AdminRequest): Promise
   const createdBy = principalOf(caller);
   const created = await createUser(platform, { email, role, password, passwordLengthMin, createdBy });
   if (isRefusal(created)) return created;
-  const [found] = await platform.database.query([userById(created.id)]);
-  const user = userOf(found!.rows[0]!) as User;
-  return tell(json({ data: { user } }, 201), { target: created.id });
+  const user = await ask(platform.database, userById(created.id));
+  return tell(json({ data: { user: userOf(user!) } }, 201), { target: created.id });
 }
 
 /**
@@ -151,11 +150,9 @@ async function patchUser({ body: sent, services, id, caller }: AdminRequest): Pr
   // An API key may not enable a disabled administrator either: that would be as good as making one.
   if (disabled === false && caller.kind === "key" && (await isAdmin(services, id))) return noAdminsByKey;
   const [by, now] = [principalOf(caller), platform.clock.now()];
-  const [changed] = await platform.database.batch(changeUser({ id, disabled, role, by, now }));
-  const row = changed!.rows[0];
-  if (row === undefined) return missingOrLast(services, id);
-  const user = userOf(row) as User;
-  return tell(json({ data: { user } }), { event: changeOf(disabled, role), target: id });
+  const user = await run(platform.database, changeUser({ id, disabled, role, by, now }));
+  if (user === null) return missingOrLast(services, id);
+  return tell(json({ data: { user: userOf(user) } }), { event: changeOf(disabled, role), target: id });
 }
 
 /**
@@ -189,9 +186,9 @@ export const removeUserEndpoint: AdminEndpoint = {
 async function removeUser({ services, id, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   try {
-    const statements = userDeletion({ id, by: caller, now: platform.clock.now(), owner: null });
-    const [, deleted] = await platform.database.batch(statements, longWorkFor(caller, config.api));
-    if (deleted!.rows.length === 0) return missingOrLast(services, id);
+    const deletion = userDeletion({ id, by: caller, now: platform.clock.now(), owner: null });
+    const isDeleted = await run(platform.database, deletion, longWorkFor(caller, config.api));
+    if (!isDeleted) return missingOrLast(services, id);
     return tell(json({ data: { id } }), { target: id });
   } catch (error) {
     const refusal = deletionRefusal(error);
@@ -219,14 +216,13 @@ export const revokeUserSessionsEndpoint: AdminEndpoint = {
 
 async function revokeUserSessions({ services, id }: AdminRequest): Promise<Response | Refusal> {
   const { platform } = services;
-  const [revoked, found] = await platform.database.batch([
+  const query = together(
     revokeSessions(id, platform.clock.now()),
     userById(id),
-    deleteCodes(id),
-    deleteEmailChanges(id),
-  ]);
-  if (found!.rows.length === 0) return noSuchUser;
-  return tell(endedSessions(revoked!.rows.length), { target: id });
+    effect(deleteCodes(id), deleteEmailChanges(id)),
+  );
+  const [count, user] = await run(platform.database, query);
+  return user === null ? noSuchUser : tell(endedSessions(count), { target: id });
 }
 
 /**
@@ -248,21 +244,20 @@ export const revokeAllSessionsEndpoint: AdminEndpoint = {
 
 async function revokeAllSessions({ services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
-  const statements = [revokeEverySession(platform.clock.now()), deleteEveryCode(), deleteEveryEmailChange()];
+  const revoke = revokeEverySession(platform.clock.now());
+  const query = followedBy(revoke, deleteEveryCode(), deleteEveryEmailChange());
   // The statements may take as long as those of an API key, whoever the caller is, so that the request does not fail
   // because there are many sessions.
   const long = { ...longWorkFor(caller, config.api), withinMs: config.api.key_deadline_ms };
-  const [revoked] = await platform.database.batch(statements, long);
-  return endedSessions(revoked!.rowsWritten);
+  return endedSessions(await run(platform.database, query, long));
 }
 
 const endedSessions = (count: number) =>
   json({ data: { revoked_sessions: count } satisfies RevokedSessions });
 
 async function isAdmin({ platform }: AdminServices, id: string): Promise<boolean> {
-  const [found] = await platform.database.query([userById(id)]);
-  const [row] = found!.rows;
-  return row !== undefined && userOf(row).role === "admin";
+  const user = await ask(platform.database, userById(id));
+  return user?.role === "admin";
 }
 
 const mayNotMake = (role: string | null, caller: Caller): boolean =>
@@ -271,6 +266,6 @@ const noAdminsByKey = new Refusal("forbidden", "a key cannot make admins");
 const noSuchUser = new Refusal("not_found", "no such user");
 
 async function missingOrLast({ platform }: AdminServices, id: string): Promise<Refusal> {
-  const [found] = await platform.database.query([userById(id)]);
-  return found!.rows.length === 0 ? noSuchUser : lastAdmin;
+  const user = await ask(platform.database, userById(id));
+  return user === null ? noSuchUser : lastAdmin;
 }

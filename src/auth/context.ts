@@ -5,7 +5,6 @@ import type { Statements } from "../platform/database.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import type { AuthSettings } from "../project/model.js";
-import type { CheckedRow } from "./callers/authenticate.js";
 import type { Caller } from "./callers/principal.js";
 import type { MailAllowance } from "./limits/mail-allowance.js";
 import type { RequestAllowance } from "./limits/request-allowance.js";
@@ -37,11 +36,10 @@ export interface AuthContext {
   readonly oauthStateKeys: Keyring<Uint8Array<ArrayBuffer>>;
   /**
    * Returns the sections `$auth` and `$origins` of the schema in force; a refusal where no schema can be served. To
-   * know the version in force it asks the database, unless the caller passes the row that `schemaVersionCheck` has just
-   * returned.
+   * know the version in force it asks the database, unless the caller passes the version that it has just read.
    */
   readonly settings: (
-    version?: CheckedRow,
+    version?: number | null,
   ) => Promise<(AuthSettings & { readonly origins: readonly string[] }) | Refusal>;
 }
 

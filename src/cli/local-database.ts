@@ -2,6 +2,7 @@ import { projectId } from "../auth/store/oauth.js";
 import { bringUpProjectDatabase, openProjectDatabase } from "../node/project-database.js";
 import type { ProjectDirectory } from "../node/project-directory.js";
 import type { Database } from "../platform/database.js";
+import { ask } from "../platform/query.js";
 
 /** Runs `use` with the project's database, on which a server may be running, and closes it in any case. */
 export async function withDatabase<T>(
@@ -35,8 +36,5 @@ export function withSystemTables<T>(
  * same id.
  */
 export function projectIdOf(project: ProjectDirectory): Promise<string> {
-  return withSystemTables(project, async (database) => {
-    const [found] = await database.query([projectId()]);
-    return found!.rows[0]![0] as string;
-  });
+  return withSystemTables(project, (database) => ask(database, projectId()));
 }

@@ -2,15 +2,15 @@ import { type LinkServices, storedLinkUrl } from "../auth/links/stored-link-url.
 import type { LinkPurpose } from "../auth/store/links.js";
 import {
   anyMailDue,
+  type ClaimedMail,
   claimMails,
   endMail,
   type MailEnd,
-  type MailKind,
   makeMailsDue,
   releaseMail,
 } from "../auth/store/outbox.js";
-import type { Result } from "../platform/database.js";
 import type { MailMessage, Platform } from "../platform/platform.js";
+import { ask, run } from "../platform/query.js";
 import { renderMail } from "./templates.js";
 
 /** What the outbox needs. */
@@ -48,22 +48,8 @@ const giveUpAfterMs = 259_200_000;
 /** Several mails are sent at once, so that a delivery that hangs does not hold up the others. */
 const mailsInHandMax = 10;
 
-interface ClaimedMail {
-  readonly id: string;
-  readonly kind: MailKind;
-  readonly recipient: string;
-  readonly linkId: string | null;
-  readonly actionUrl: string | null;
-  readonly createdAtMs: number;
-  readonly attempts: number;
-  readonly claimedAtMs: number;
-  /**
-   * Null if the mail has no link, or its link is used, expired or replaced; so are then `redirectTo` and `linkHash`.
-   */
-  readonly linkExpiresAtMs: number | null;
-  readonly redirectTo: string | null;
-  readonly linkHash: string | null;
-}
+/** A claimed mail, and when this process has claimed it. */
+type MailInHand = ClaimedMail & { readonly claimedAtMs: number };
 
 /**
  * Makes the outbox of one process. Deliveries that fail are logged and tried again later; they do not make its
@@ -86,7 +72,7 @@ export function createOutbox(services: OutboxServices): Outbox {
     confirmed.delete(id);
   };
 
-  const deliver = async (mail: ClaimedMail): Promise<void> => {
+  const deliver = async (mail: MailInHand): Promise<void> => {
     try {
       const message = await messageOf(services, mail);
       if (message !== null) {
@@ -111,17 +97,14 @@ export function createOutbox(services: OutboxServices): Outbox {
     await written.catch((error: unknown) => log.error("the outbox cannot be written", error));
   };
 
-  const claim = async (): Promise<readonly ClaimedMail[]> => {
+  const claim = async (): Promise<readonly MailInHand[]> => {
     const now = clock.now();
     const mailsMax = finishing ? 0 : mailsInHandMax - inHand.size;
     if (mailsMax === 0) return [];
-    const [due] = await database.query([anyMailDue(now)]);
-    if (due!.rows.length === 0) return [];
+    if (!(await ask(database, anyMailDue(now)))) return [];
     const except = [...inHand.keys(), ...confirmed];
-    const [claimed] = await database.batch([
-      claimMails({ now, mailsMax, except, backoffMs, backoffMsMax, leaseMs }),
-    ]);
-    return claimed!.rows.map((row) => claimedMail(row, now));
+    const due = claimMails({ now, mailsMax, except, backoffMs, backoffMsMax, leaseMs });
+    return (await run(database, due)).map((mail) => ({ ...mail, claimedAtMs: now }));
   };
 
   /**
@@ -159,35 +142,10 @@ export function createOutbox(services: OutboxServices): Outbox {
   };
 }
 
-function claimedMail(row: Result["rows"][number], claimedAtMs: number): ClaimedMail {
-  const [
-    id,
-    kind,
-    recipient,
-    linkId,
-    actionUrl,
-    createdAtMs,
-    attempts,
-    linkExpiresAtMs,
-    redirectTo,
-    linkHash,
-  ] = row;
-  return {
-    id: id as string,
-    kind: kind as MailKind,
-    recipient: recipient as string,
-    linkId: linkId as string | null,
-    actionUrl: actionUrl as string | null,
-    createdAtMs: createdAtMs as number,
-    attempts: attempts as number,
-    claimedAtMs,
-    linkExpiresAtMs: linkExpiresAtMs as number | null,
-    redirectTo: redirectTo as string | null,
-    linkHash: linkHash as string | null,
-  };
-}
-
-/** Null if the mail's link is used, expired or replaced by a newer one: then nothing is sent. */
+/**
+ * Makes the message to send for a mail of the outbox. Null where its link is used, expired or replaced by a newer one:
+ * then nothing is sent.
+ */
 async function messageOf(
   services: OutboxServices,
   { kind, recipient, linkId, actionUrl, linkExpiresAtMs, redirectTo, linkHash }: ClaimedMail,

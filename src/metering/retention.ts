@@ -1,4 +1,5 @@
 import type { Platform } from "../platform/platform.js";
+import { run } from "../platform/query.js";
 import { dayMs, dayOf } from "./day-sums.js";
 import { deleteEntries } from "./store.js";
 
@@ -16,7 +17,6 @@ export async function retireReceipts(
 ): Promise<void> {
   const beforeDay = dayOf(clock.now() - retentionDays * dayMs);
   for (let rounds = 0, removed = entriesMax; removed >= entriesMax && rounds < roundsMax; rounds++) {
-    const [result] = await database.batch([deleteEntries(beforeDay, entriesMax)]);
-    removed = result!.rowsWritten;
+    removed = await run(database, deleteEntries(beforeDay, entriesMax));
   }
 }

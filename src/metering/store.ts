@@ -1,5 +1,6 @@
 import { type Statement, statement } from "../platform/database.js";
-import { type Gap, type Receipt, receiptValues } from "../platform/journal.js";
+import { type Gap, type Receipt, type ReceiptValues, receiptValues } from "../platform/journal.js";
+import { asIs, asJson, columns, onlyRow, type Query, rowsOf, rowsWritten } from "../platform/query.js";
 import { byDay, dayMs, dayOf, sumsOf } from "./day-sums.js";
 
 /**
@@ -57,14 +58,27 @@ const principal = "rtrim(principal_kind || ':' || principal_id, ':')";
 
 const keys: Readonly<Record<UsageGrouping, string>> = { table: "table_name", principal, day: "day" };
 
+const usageTotal = columns({
+  key: asIs<string>,
+  requests: asIs<number>,
+  rowsRead: asIs<number>,
+  rowsWritten: asIs<number>,
+  rowsReturned: asIs<number>,
+  unknownReads: asIs<number>,
+});
 /**
- * Sums usage, without unknown counts. If only a part of a day is in the range, it is summed from the day's receipts; if
- * those have been deleted, the whole day counts. The rows, in the order of the keys: `[key, requests, rows_read,
- * rows_written, rows_returned, unknown_reads]`.
+ * What the requests of a day, of a table or of a caller (`key`) have cost together. Unknown counts are left out of the
+ * sums.
  */
-export function sumUsage({ fromMs, toMs }: TimeRange, grouping: UsageGrouping): Statement {
+export type UsageTotal = ReturnType<typeof usageTotal>;
+
+/**
+ * Sums usage, in the order of the keys. Where only a part of a day is in the range, that part is summed from the day's
+ * receipts; where those have been deleted, the whole day counts.
+ */
+export function sumUsage({ fromMs, toMs }: TimeRange, grouping: UsageGrouping): Query<readonly UsageTotal[]> {
   const inPart = [fromMs, toMs].map((ms) => (ms % dayMs === 0 ? "" : dayOf(ms)));
-  return statement(
+  const select = statement(
     `SELECT ${keys[grouping]} AS key, sum(requests), total(rows_read), total(rows_written), total(rows_returned),
       sum(unknown_reads)
     FROM (
@@ -82,39 +96,57 @@ export function sumUsage({ fromMs, toMs }: TimeRange, grouping: UsageGrouping): 
     BigInt(fromMs),
     BigInt(toMs),
   );
+  return rowsOf(select, usageTotal);
 }
 
-/** Lists the gaps that were found within the range: rows `[at, reason, attempts_max]`, the oldest first. */
-export function listGaps({ fromMs, toMs }: TimeRange): Statement {
-  return statement(
+const foundGap = columns({ atMs: asIs<number>, reason: asIs<Gap["reason"]>, attemptsMax: asIs<number> });
+/** A gap: when it was found, why receipts are missing, and how many at most. */
+export type FoundGap = ReturnType<typeof foundGap>;
+
+/** Lists the gaps (notes of missing receipts) that were found within the range, the oldest first. */
+export function listGaps({ fromMs, toMs }: TimeRange): Query<readonly FoundGap[]> {
+  const select = statement(
     "SELECT at, reason, attempts_max FROM _usage_gaps WHERE at >= ? AND at < ? ORDER BY at, id",
     BigInt(fromMs),
     BigInt(toMs),
   );
+  return rowsOf(select, foundGap);
 }
 
-/**
- * Lists the next `limit` entries after the entry `after`: rows `[day, id, receipts]`; `receipts` is a JSON array of
- * `ReceiptValues` (`platform/journal.ts`).
- */
-export function listEntries(after: readonly [day: string, id: string], limit: number): Statement {
-  return statement(
+const storedEntry = columns({
+  day: asIs<string>,
+  id: asIs<string>,
+  receipts: asJson<readonly ReceiptValues[]>,
+});
+
+/** Lists the next `limit` entries of stored receipts after the entry `after`. */
+export function listEntries(after: readonly [day: string, id: string], limit: number) {
+  const select = statement(
     "SELECT day, id, receipts FROM _usage_entries WHERE (day, id) > (?, ?) ORDER BY day, id LIMIT ?",
     ...after,
     BigInt(limit),
   );
+  return rowsOf(select, storedEntry);
 }
 
-/** About how many bytes the stored receipts take: the text of each entry, and 64 bytes for the rest of its row. */
-export function entryBytes(): Statement {
-  return statement("SELECT total(octet_length(receipts) + 64) FROM _usage_entries");
+/**
+ * About how many bytes the stored receipts take. It counts the text of each entry, and 64 bytes for the rest of the
+ * entry's row.
+ */
+export function entryBytes(): Query<number> {
+  const select = statement("SELECT total(octet_length(receipts) + 64) FROM _usage_entries");
+  return onlyRow(select, ([bytes]) => bytes as number);
 }
 
-/** Deletes at most `entriesMax` entries of days before `beforeDay`, which is written `2026-01-31`. */
-export function deleteEntries(beforeDay: string, entriesMax: number): Statement {
-  return statement(
+/**
+ * Deletes at most `entriesMax` entries of receipts of days before `beforeDay`, which is written `2026-01-31`. Returns
+ * how many it has deleted.
+ */
+export function deleteEntries(beforeDay: string, entriesMax: number): Query<number> {
+  const remove = statement(
     `DELETE FROM _usage_entries WHERE (day, id) IN (SELECT day, id FROM _usage_entries WHERE day < ? LIMIT ?)`,
     beforeDay,
     BigInt(entriesMax),
   );
+  return rowsWritten(remove);
 }

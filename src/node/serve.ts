@@ -19,6 +19,7 @@ import type { Database } from "../platform/database.js";
 import type { Journal, JournalEntry } from "../platform/journal.js";
 import type { Log, Platform } from "../platform/platform.js";
 import { providerCredentials } from "../platform/provider-credentials.js";
+import { ask } from "../platform/query.js";
 import { formatProblem, ProblemsError } from "../problems/problem.js";
 import { comparisonWarnings } from "../project/comparison-warnings.js";
 import { schemaFile } from "../project/file-names.js";
@@ -223,13 +224,8 @@ async function openJournal(
   return journal;
 }
 
-async function storedBytes(database: Database): Promise<number> {
-  const [result] = await database.query([entryBytes()], {
-    principal: "server",
-    isKey: false,
-    withinMs: sumWithinMs,
-  });
-  return Number(result!.rows[0]![0]);
+function storedBytes(database: Database): Promise<number> {
+  return ask(database, entryBytes(), { principal: "server", isKey: false, withinMs: sumWithinMs });
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Result, Statement, Statements } from "./database.js";
+import type { LongWork, Result, ResultValue, Statement, Statements } from "./database.js";
 
 /**
  * Statements, and the function that reads their results, so that only the file that writes the SQL knows in which order
@@ -13,31 +13,61 @@ export interface Query<T> {
 /** A row of a result. */
 export type ResultRow = Result["rows"][number];
 
-/** Reads the first statement's row; null without a row. */
-export function rowOf<T>(
-  statements: Statement | readonly Statement[],
-  read: (row: ResultRow) => T,
-): Query<T | null> {
-  return {
-    statements: [statements].flat(),
-    read: ([first]) => {
-      const [row] = first!.rows;
-      return row === undefined ? null : read(row);
-    },
-  };
+/**
+ * Makes the function that reads a row as an object. The members come in the order of the columns, each with the function
+ * that reads its value.
+ */
+export function columns<R extends Readonly<Record<string, (value: ResultValue) => unknown>>>(readers: R) {
+  const members = Object.entries(readers);
+  return (row: ResultRow) =>
+    Object.fromEntries(members.map(([name, read], i) => [name, read(row[i]!)])) as {
+      readonly [K in keyof R]: ReturnType<R[K]>;
+    };
 }
 
-/** Reads each row of a statement. */
+/** Reads a value that the database holds as it is read. */
+export const asIs = <T extends ResultValue>(value: ResultValue): T => value as T;
+/** Reads a value that the database holds as 1 or 0. */
+export const asFlag = (value: ResultValue): boolean => value === 1;
+/** Reads a value that the database holds as JSON. */
+export const asJson = <T>(value: ResultValue): T => JSON.parse(value as string) as T;
+
+/** Makes the query of a statement that returns a row, which is read, or no row: then the answer is null. */
+export function rowOf<T>(statement: Statement, read: (row: ResultRow) => T): Query<T | null> {
+  return combined(rowsOf(statement, read), ([row = null]) => row);
+}
+
+/** Makes the query of a statement that always returns one row, which is read. */
+export function onlyRow<T>(statement: Statement, read: (row: ResultRow) => T): Query<T> {
+  return { statements: [statement], read: ([result]) => read(result!.rows[0]!) };
+}
+
+/** Makes the query of a statement each of whose rows is read. */
 export function rowsOf<T>(statement: Statement, read: (row: ResultRow) => T): Query<readonly T[]> {
   return { statements: [statement], read: ([result]) => result!.rows.map(read) };
 }
 
-/** Whether the first statement returns a row. */
-export function hasRow(...statements: readonly Statement[]): Query<boolean> {
-  return { statements, read: ([first]) => first!.rows.length > 0 };
+/** Makes the query of a statement of which it only matters whether it returns a row. */
+export function hasRow(statement: Statement): Query<boolean> {
+  return combined(rowCount(statement), (count) => count > 0);
 }
 
-/** Statements whose results nobody reads. */
+/** Makes the query of a statement of which it only matters how many rows it returns. */
+export function rowCount(statement: Statement): Query<number> {
+  return { statements: [statement], read: ([result]) => result!.rows.length };
+}
+
+/** Makes the query of a statement of which it only matters how many rows it writes. */
+export function rowsWritten(statement: Statement): Query<number> {
+  return { statements: [statement], read: ([result]) => result!.rowsWritten };
+}
+
+/** Makes the query of another one and of statements that follow it, whose results nobody reads. */
+export function followedBy<T>({ statements, read }: Query<T>, ...others: readonly Statement[]): Query<T> {
+  return { statements: [...statements, ...others], read };
+}
+
+/** Makes the query of statements whose results nobody reads. */
 export function effect(...statements: readonly Statement[]): Query<void> {
   return { statements, read: () => {} };
 }
@@ -66,12 +96,12 @@ export function combined<T, U>({ statements, read }: Query<T>, combine: (answer:
   return { statements, read: (results) => combine(read(results)) };
 }
 
-/** Runs a query that only reads, in one round trip. */
-export async function ask<T>(database: Pick<Statements, "query">, query: Query<T>): Promise<T> {
-  return query.read(await database.query(query.statements));
+/** Runs a query that only reads, in one round trip. With `long` it ends at its deadline. */
+export async function ask<T>(database: Pick<Statements, "query">, query: Query<T>, long?: LongWork) {
+  return query.read(await database.query(query.statements, long));
 }
 
-/** Runs a query in one transaction and one round trip. */
-export async function run<T>(database: Pick<Statements, "batch">, query: Query<T>): Promise<T> {
-  return query.read(await database.batch(query.statements));
+/** Runs a query in one transaction and one round trip. With `long` it ends at its deadline. */
+export async function run<T>(database: Pick<Statements, "batch">, query: Query<T>, long?: LongWork) {
+  return query.read(await database.batch(query.statements, long));
 }

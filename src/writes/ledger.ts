@@ -1,5 +1,6 @@
 import { abortText } from "../platform/abort.js";
-import { type Result, type Statement, statement } from "../platform/database.js";
+import { type Statement, statement } from "../platform/database.js";
+import { asIs, asJson, columns, combined, type Query, rowOf, rowsOf, together } from "../platform/query.js";
 
 /**
  * The name of a client that pushes mutations: the caller (`principalOf`), a line break, and the name that the client
@@ -75,41 +76,34 @@ export function record(
   ];
 }
 
+/** A pushed mutation that was carried out or refused. `hash` is the hash of the operations that were sent. */
+const pastMutation = columns({ id: asIs<number>, hash: asIs<string>, result: asJson<Recorded> });
+
 /** What the server knows of a client that pushes mutations. */
 export interface Known {
   /** The id of the last mutation that was carried out or refused; 0 if there is none. */
   readonly lastId: number;
-  /**
-   * The mutations that were asked for, by id, as far as they are still recorded. `hash`: of the operations that were
-   * sent.
-   */
-  readonly mutations: ReadonlyMap<number, { readonly hash: string; readonly result: Recorded }>;
+  /** Those mutations of the client that were asked for, by their ids, as far as they are still recorded. */
+  readonly mutations: ReadonlyMap<number, ReturnType<typeof pastMutation>>;
 }
 
-/** Asks what the server knows of a client and of its mutations `from` to `to`; `knownOf` reads the results. */
-export function askKnown(client: ClientName, from: number, to: number): readonly Statement[] {
-  return [
-    statement("SELECT last_id FROM _push_clients WHERE client = ?", client),
-    statement(
-      "SELECT mutation, hash, result FROM _push_results WHERE client = ? AND mutation BETWEEN ? AND ?",
-      client,
-      BigInt(from),
-      BigInt(to),
-    ),
-  ];
-}
-
-/** Reads the results of `askKnown`. */
-export function knownOf([client, results]: readonly Result[]): Known {
-  return {
-    lastId: (client!.rows[0]?.[0] ?? 0) as number,
-    mutations: new Map(
-      results!.rows.map(([id, hash, result]) => [
-        id as number,
-        { hash: hash as string, result: JSON.parse(result as string) as Recorded },
-      ]),
-    ),
-  };
+/** What the server knows of a client, and of its mutations with the ids `from` to `to`. */
+export function knownOf(client: ClientName, from: number, to: number): Query<Known> {
+  const last = statement("SELECT last_id FROM _push_clients WHERE client = ?", client);
+  const results = statement(
+    "SELECT mutation, hash, result FROM _push_results WHERE client = ? AND mutation BETWEEN ? AND ?",
+    client,
+    BigInt(from),
+    BigInt(to),
+  );
+  const found = together(
+    rowOf(last, ([id]) => id as number),
+    rowsOf(results, pastMutation),
+  );
+  return combined(found, ([lastId, past]) => ({
+    lastId: lastId ?? 0,
+    mutations: new Map(past.map((mutation) => [mutation.id, mutation])),
+  }));
 }
 
 /** Deletes at most `rowsMax` results older than 30 days, and clients that have pushed nothing for a year. */

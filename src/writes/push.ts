@@ -17,7 +17,6 @@ import { allBeside, nothingBeside, type Together, writeTogether } from "../table
 import { type AskedWrite, askedWrite } from "./asked-write.js";
 import { tablesOf } from "./batch.js";
 import {
-  askKnown,
   type ClientName,
   clientsMax,
   type Known,
@@ -265,8 +264,8 @@ function shownRow(json: string, { kind, access }: RowWrite): string | null {
 }
 
 async function lookUp(mutations: readonly Mutation[], { execution, name }: Pushing): Promise<Known> {
-  const asking = askKnown(name, mutations[0]!.id, mutations.at(-1)!.id);
-  return knownOf(await read(execution, asking, "short"));
+  const known = knownOf(name, mutations[0]!.id, mutations.at(-1)!.id);
+  return known.read(await read(execution, known.statements, "short"));
 }
 
 /**

@@ -129,7 +129,7 @@ const limits: Readonly<Record<string, number>> = {
     "knownAddressesMax",
   ),
   "used refresh tokens that a session keeps within the grace window": constant(
-    "store/sessions.ts",
+    "store/refresh-tokens.ts",
     "usedTokensMax",
   ),
   "passwords waiting to be hashed": constant("node/passwords/argon2.ts", "queueMax"),

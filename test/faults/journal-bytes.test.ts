@@ -7,8 +7,8 @@ import { entryBytes, sumUsage } from "../../src/metering/store.js";
 import { openLibsql } from "../../src/node/database/libsql.js";
 import { FileJournal } from "../../src/node/journal/journal.js";
 import { systemRandom } from "../../src/node/system.js";
-import type { Statement } from "../../src/platform/database.js";
 import type { JournalEntry, Receipt } from "../../src/platform/journal.js";
+import { ask } from "../../src/platform/query.js";
 import { bringUpSystemTables } from "../../src/schema/system/bring-up.js";
 import { figure } from "../support/figures.js";
 import { ManualClock } from "../support/manual-clock.js";
@@ -46,8 +46,7 @@ it(`${hours} hours of ${perSecond} anonymous reads a second stay within the boun
   const file = join(folder, ".svc/data.db");
   const database = openLibsql({ path: file, synchronous: "normal" });
   await bringUpSystemTables(database, 0);
-  const rows = async (statement: Statement) => (await database.query([statement]))[0]!.rows;
-  const storedBytes = async () => Number((await rows(entryBytes()))[0]![0]);
+  const storedBytes = () => ask(database, entryBytes());
   const clock = new ManualClock();
   const directory = join(folder, ".svc/usage");
   const store = (entry: JournalEntry) => storeEntries(database, [entry]);
@@ -101,22 +100,25 @@ it(`${hours} hours of ${perSecond} anonymous reads a second stay within the boun
   expect(sumsAfter).not.toBeNull();
   expect(most).toBeLessThanOrEqual(bytesMax);
   const toMs = fromMs + 2 * 86_400_000;
-  const { requests, rowsRead, rowsReturned, unknownReads } = sent;
-  const [usage] = await rows(sumUsage({ fromMs, toMs }, "table"));
-  expect(usage).toEqual(["notes", requests, rowsRead, 0, rowsReturned, unknownReads]);
-  const [kept] = await rows({
-    sql: "SELECT sum(value ->> '$[11]' IS NULL), sum(ifnull(value ->> '$[11][0]', 1)), count(*) FROM _usage_entries, json_each(receipts)",
-    params: [],
-  });
-  expect(kept!.slice(0, 2)).toEqual([sent.alone, requests]);
+  const { alone, ...counts } = sent;
+  const [usage] = await ask(database, sumUsage({ fromMs, toMs }, "table"));
+  expect(usage).toEqual({ key: "notes", ...counts, rowsWritten: 0 });
+  const [found] = await database.query([
+    {
+      sql: "SELECT sum(value ->> '$[11]' IS NULL), sum(ifnull(value ->> '$[11][0]', 1)), count(*) FROM _usage_entries, json_each(receipts)",
+      params: [],
+    },
+  ]);
+  const kept = found!.rows[0]!;
+  expect(kept.slice(0, 2)).toEqual([alone, counts.requests]);
   const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(0)} MB`;
   figure(
     "journal",
-    `${hours} h of ${perSecond} anonymous reads a second, ${requests} of them sent`,
+    `${hours} h of ${perSecond} anonymous reads a second, ${counts.requests} of them sent`,
     megabytes(bytesMax),
     `${sumsAfter} s`,
     megabytes(most),
-    `${Number(kept![2]) - sent.alone} sums and ${sent.alone} receipts`,
+    `${Number(kept[2]) - alone} sums and ${alone} receipts`,
     megabytes(statSync(file).size),
   );
   await database.close();

@@ -8,8 +8,9 @@ import { openLibsql } from "../../src/node/database/libsql.js";
 import { FileJournal } from "../../src/node/journal/journal.js";
 import { readJournals, recoverJournals } from "../../src/node/journal/recover.js";
 import { systemRandom } from "../../src/node/system.js";
-import type { Database, Statement } from "../../src/platform/database.js";
+import { type Database, statement } from "../../src/platform/database.js";
 import type { JournalEntry } from "../../src/platform/journal.js";
+import { ask, rowsOf } from "../../src/platform/query.js";
 import { bringUpSystemTables } from "../../src/schema/system/bring-up.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { entry, receipt } from "../support/receipts.js";
@@ -17,15 +18,16 @@ import { entry, receipt } from "../support/receipts.js";
 const read = (attemptId: string, atMs = 60_000, rowsRead: number | null = 3) =>
   receipt(attemptId, { principalKind: "anonymous", principalId: null, atMs, rowsRead });
 
-async function rows(database: Database, statement: Statement) {
-  return (await database.query([statement]))[0]!.rows;
-}
-
 const stored = (database: Database) =>
-  rows(database, {
-    sql: "SELECT value AS receipt FROM _usage_entries, json_each(receipts) ORDER BY value ->> 1, value ->> 0",
-    params: [],
-  }).then((found) => found.map(([text]) => JSON.parse(text as string) as unknown));
+  ask(
+    database,
+    rowsOf(
+      statement(
+        "SELECT value AS receipt FROM _usage_entries, json_each(receipts) ORDER BY value ->> 1, value ->> 0",
+      ),
+      ([text]) => JSON.parse(text as string) as unknown,
+    ),
+  );
 
 /** A journal that sums from 675 bytes on, after its first look at what is stored. */
 async function opened() {
@@ -41,7 +43,7 @@ async function opened() {
     store: (given: JournalEntry) => storeEntries(database, [given]),
     clock,
     random: systemRandom,
-    bound: { bytesMax: 900, storedBytes: async () => Number((await rows(database, entryBytes()))[0]![0]) },
+    bound: { bytesMax: 900, storedBytes: () => ask(database, entryBytes()) },
   };
   const journal = new FileJournal(options);
   journal.open();
@@ -68,17 +70,19 @@ it("sums anonymous reads once it is full, and nothing before or else", async () 
     ["ada", 60_000, "user", "ada", "GET", "notes", "list", 200, null, 0, 2],
     ["c", 120_000, "anonymous", null, "GET", "notes", "list", 200, 3, 0, 2, [1, 0]],
   ]);
+  const totals = async (fromMs: number, toMs: number) =>
+    (await ask(database, sumUsage({ fromMs, toMs }, "principal"))).map(Object.values);
   const day = [
     ["anonymous", 3, 6, 0, 6, 1],
     ["user:ada", 11, 0, 0, 22, 11],
   ];
-  expect(await rows(database, sumUsage({ fromMs: 0, toMs: 86_400_000 }, "principal"))).toEqual(day);
+  expect(await totals(0, 86_400_000)).toEqual(day);
   // A part of the day is summed from the receipts.
   const part = [
     ["anonymous", 2, 3, 0, 4, 1],
     ["user:ada", 1, 0, 0, 2, 1],
   ];
-  expect(await rows(database, sumUsage({ fromMs: 60_000, toMs: 120_000 }, "principal"))).toEqual(part);
+  expect(await totals(60_000, 120_000)).toEqual(part);
 });
 
 it("writes what is summed as one line, which whoever reads the files finds as it is stored", async () => {

@@ -71,7 +71,7 @@ export async function member(
   const refreshToken = newRefreshToken(crypto.getRandomValues(new Uint8Array(refreshTokenRandomBytes)));
   const passwordHash = "none";
   await server.database.batch([
-    insertUser({
+    ...insertUser({
       id,
       email,
       emailKey: email,
@@ -81,7 +81,7 @@ export async function member(
       registrationUnconfirmed: false,
       createdAtMs: now,
       createdBy: null,
-    }),
+    }).statements,
     ...openSession(
       {
         id: sessionOf(id),

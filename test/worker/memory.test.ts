@@ -27,18 +27,19 @@ describe.runIf(process.platform === "linux")("memory (as Linux counts it)", () =
       })),
     );
     await server.database.batch(
-      people.map(({ email, hash }, n) =>
-        insertUser({
-          id: String(n),
-          email,
-          emailKey: email,
-          passwordHash: hash,
-          role: "user",
-          emailVerified: true,
-          registrationUnconfirmed: false,
-          createdAtMs: 0,
-          createdBy: null,
-        }),
+      people.flatMap(
+        ({ email, hash }, n) =>
+          insertUser({
+            id: String(n),
+            email,
+            emailKey: email,
+            passwordHash: hash,
+            role: "user",
+            emailVerified: true,
+            registrationUnconfirmed: false,
+            createdAtMs: 0,
+            createdBy: null,
+          }).statements,
       ),
     );
     expect((await client(server).get("/health")).status).toBe(200);

@@ -2,6 +2,7 @@ import { makeSetupLink } from "../../auth/links/setup-link.js";
 import { hasAdmin } from "../../auth/store/setup.js";
 import { UnavailableError } from "../../platform/database.js";
 import type { Platform } from "../../platform/platform.js";
+import { ask } from "../../platform/query.js";
 
 /**
  * What `announceConsole` is given: the URL of the console (the web page for administrators), whether it may print the
@@ -30,7 +31,7 @@ export async function announceConsole(
   try {
     const link = mayShowLink ? await makeSetupLink(platform) : null;
     for (const line of consoleLines(url, link)) note(line);
-    if (!mayShowLink && !(await isThereAdmin(platform))) note(byCommand);
+    if (!mayShowLink && !(await ask(platform.database, hasAdmin()))) note(byCommand);
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;
     platform.log.warn(`whether there is an administrator is not known yet: ${error.message}`);
@@ -52,8 +53,3 @@ export function consoleLines(url: string, setupLink: string | null): readonly st
 
 const byCommand =
   "no administrator yet: svc admin create-user --email you@example.com --role admin --password-stdin makes one";
-
-async function isThereAdmin({ database }: Pick<Platform, "database">): Promise<boolean> {
-  const [found] = await database.query([hasAdmin()]);
-  return found!.rows[0]![0] === 1;
-}

@@ -28,6 +28,7 @@ import { hashSecret } from "../../encoding/hash-secret.js";
 import { tell } from "../../http/answer-facts.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import { followedBy, run } from "../../platform/query.js";
 import { data, openObject } from "../../wire/schema.js";
 import { type Revoked, revoked, type SignedInAdmin } from "../../wire/sessions.js";
 import type { TokenUser } from "../../wire/users.js";
@@ -135,11 +136,10 @@ async function deleteSession({ request, context, origin }: OwnPageRequest): Prom
   const token = consoleCookie(request.headers)?.token ?? "";
   const deletion = [consoleCookieText("", 0, origin === "https")];
   if (!isConsoleToken(token)) return withCookies(noSession.toResponse(), deletion);
-  const [ended] = await database.batch([revokeConsoleSession(await hashSecret(token), clock.now())]);
-  const [row] = ended!.rows;
-  if (row === undefined) return withCookies(noSession.toResponse(), deletion);
+  const userId = await run(database, revokeConsoleSession(await hashSecret(token), clock.now()));
+  if (userId === null) return withCookies(noSession.toResponse(), deletion);
   const answer = withCookies(json({ data: { revoked: true } satisfies Revoked }), deletion);
-  return tell(answer, { principal: { kind: "user", id: row[0] as string } });
+  return tell(answer, { principal: { kind: "user", id: userId } });
 }
 
 /**
@@ -184,12 +184,10 @@ async function confirmSession({
   const confirmedUntilMs = now + confirmedMs;
   const { passwordHash } = account;
   const confirmation = { sessionId, userId: user.id, passwordHash, now, confirmedUntilMs };
-  const [confirmed] = await finishAttempt(platform.database, attempt, () =>
-    platform.database.batch([confirmConsoleSession(confirmation), ...attempt.forgive]),
+  const isConfirmed = await finishAttempt(platform.database, attempt, () =>
+    run(platform.database, followedBy(confirmConsoleSession(confirmation), ...attempt.forgive)),
   );
-  return confirmed!.rows.length === 0
-    ? unauthorized
-    : sessionResponse(user, { ...session, confirmedUntilMs });
+  return isConfirmed ? sessionResponse(user, { ...session, confirmedUntilMs }) : unauthorized;
 }
 
 const wrong = new Refusal("invalid_credentials", "the password is wrong", { status: 403 });

@@ -11,6 +11,7 @@ import { hashSecret } from "../../encoding/hash-secret.js";
 import type { RequestBody } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { newId } from "../../platform/new-id.js";
+import { ask } from "../../platform/query.js";
 import { openObject } from "../../wire/schema.js";
 import { type ConsoleEndpoint, type OwnPageRequest, sessionAnswer } from "./endpoint.js";
 import { openedResponse } from "./session.js";
@@ -42,8 +43,7 @@ async function postSetup(given: OwnPageRequest): Promise<Response | Refusal> {
   const setupHash = await hashSecret(token);
   // The setup link is checked before the password is hashed, because hashing is costly: nobody without a link can make
   // the server hash.
-  const [live] = await database.query([liveSetup(setupHash, clock.now())]);
-  if (live!.rows.length === 0) return noLink;
+  if (!(await ask(database, liveSetup(setupHash, clock.now())))) return noLink;
   const passwordHash = await passwordHasher.hash(password, { address, isFor: "sign_in" });
   const now = clock.now();
   const admin = { id: newId(context.platform.random), email, emailKey: emailKey(email), passwordHash, now };
@@ -57,8 +57,7 @@ async function postSetup(given: OwnPageRequest): Promise<Response | Refusal> {
   if (user !== null) return openedResponse(user, session, origin, 201);
   // No administrator was made. If the setup link is still live, that is because the email address is taken, and the
   // link can be used again with another address.
-  const [still] = await database.query([liveSetup(setupHash, now)]);
-  return still!.rows.length === 0 ? noLink : taken;
+  return (await ask(database, liveSetup(setupHash, now))) ? taken : noLink;
 }
 
 const noLink = new Refusal(

@@ -1,13 +1,14 @@
 import { hashSecret } from "../../encoding/hash-secret.js";
 import { parseInstant } from "../../encoding/instant.js";
 import { badRequest, Refusal } from "../../http/refusal.js";
-import type { Result } from "../../platform/database.js";
 import { newId } from "../../platform/new-id.js";
 import type { Platform } from "../../platform/platform.js";
+import { run } from "../../platform/query.js";
+import type { ApiKey } from "../../wire/keys.js";
 import { apiKeyRandomBytes, newApiKey, parseKeyScope } from "../callers/api-key.js";
 import { emailKey, isEmail } from "../email.js";
 import { ownAddressProblem, passwordProblem } from "../passwords/passwords.js";
-import { insertServiceKey } from "../store/service-keys.js";
+import { insertServiceKey, type ListedServiceKey } from "../store/service-keys.js";
 import { insertUser } from "../store/users.js";
 
 /**
@@ -52,8 +53,8 @@ export async function createUser(
     createdAtMs: clock.now(),
     createdBy,
   } as const;
-  const [inserted] = await database.batch([insertUser(user)]);
-  return inserted!.rows.length === 0 ? new Refusal("conflict", "the address is registered already") : { id };
+  const isStored = await run(database, insertUser(user));
+  return isStored ? { id } : new Refusal("conflict", "the address is registered already");
 }
 
 /** An API key to create, with the scopes that `parseKeyScope` accepts (docs/reference/auth.md#api-keys). */
@@ -113,13 +114,13 @@ export async function createServiceKey(
   };
 }
 
-/** Turns a row that `listServiceKeys` returns into an object with the field names of the HTTP interface. */
-export function serviceKeyOf(row: Result["rows"][number]) {
-  const [id, name, scopes, createdAt, expiresAt, revokedAt, createdBy] = row;
+/** Makes of a stored API key what the HTTP interface shows. */
+export function serviceKeyOf(key: ListedServiceKey): ApiKey {
+  const { id, name, scopes, createdAt, createdBy, expiresAt, revokedAt } = key;
   return {
     id,
     name,
-    scopes: JSON.parse(scopes as string) as string[],
+    scopes,
     created_at: createdAt,
     created_by: createdBy,
     expires_at: expiresAt,

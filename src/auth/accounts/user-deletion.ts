@@ -1,6 +1,7 @@
 import { closeTransaction, forgetUser, openTransaction } from "../../changes/transactions.js";
 import { Refusal } from "../../http/refusal.js";
-import { ConstraintError, type Statement, StatementError } from "../../platform/database.js";
+import { ConstraintError, StatementError } from "../../platform/database.js";
+import { combined, effect, type Query, together } from "../../platform/query.js";
 import { type Caller, idOf } from "../callers/principal.js";
 import type { Condition } from "../store/condition.js";
 import { deleteUser } from "../store/users.js";
@@ -16,15 +17,16 @@ export interface UserDeletion {
 }
 
 /**
- * Makes the statements that delete a user. Rows that refer to the user are deleted, changed or keep the user from being
- * deleted, as their foreign keys say. The second statement returns the user's id, or no row where there is no such
- * user, the condition does not hold, or it is the last enabled administrator. `deletionRefusal` makes a refusal of an
- * error of the batch.
+ * Deletes a user. Rows that refer to the user are deleted, changed or keep the user from being deleted, as their foreign
+ * keys say. Returns whether the user was deleted: not where there is no such user, the condition does not hold, or it is
+ * the last enabled administrator. `deletionRefusal` makes a refusal of an error of the batch.
  */
-export function userDeletion({ id, by, now, owner }: UserDeletion): readonly Statement[] {
+export function userDeletion({ id, by, now, owner }: UserDeletion): Query<boolean> {
   // The deletion also changes rows that refer to the user, so it is a transaction of the log of changes.
   const transaction = { at: now, principalKind: by.kind, principalId: idOf(by), attemptId: null };
-  return [openTransaction(transaction), deleteUser(id, owner), ...closeTransaction, forgetUser(id)];
+  const begin = effect(openTransaction(transaction));
+  const end = effect(...closeTransaction, forgetUser(id));
+  return combined(together(begin, deleteUser(id, owner), end), ([, isDeleted]) => isDeleted);
 }
 
 /**

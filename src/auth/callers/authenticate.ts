@@ -1,22 +1,28 @@
 import { hashSecret } from "../../encoding/hash-secret.js";
 import { Refusal } from "../../http/refusal.js";
 import { type AtOnce, whenThere } from "../../platform/at-once.js";
-import type { Result, Statement } from "../../platform/database.js";
 import type { AccessClaims, AccessTokens } from "../sessions/access-token.js";
 import {
+  anonymousCheck,
   apiKeyCheck,
   besideKey,
   besideUser,
+  type Check,
+  type CheckedRow,
   consoleCheck,
-  schemaVersionCheck,
+  consoleIn,
+  keyBeside,
+  keyIn,
   sessionCheck,
+  userBeside,
+  userIn,
 } from "../store/checks.js";
 import type { Credential } from "./credential.js";
 import { anonymous, type Caller } from "./principal.js";
 
 /**
  * Who sends a request, according to its credential. The signature of an access token, or the form of an API key, was
- * verified already. Whether the session or the key still exists is what `checkStatement` asks the database.
+ * verified already. Whether the session or the key still exists is what `checkOf` asks the database.
  */
 export type Claim =
   | { readonly kind: "anonymous" }
@@ -70,14 +76,13 @@ export function claimOf(
 }
 
 /**
- * The statement that asks the database whether the session or API key behind a claim (what a credential says of its
- * sender) is valid at the time `now` (milliseconds since the epoch), where sessions last `sessionMaxAgeMs`. It returns
- * one `CheckedRow`.
+ * The check that asks the database whether the session or API key behind a claim (what a credential says of its sender)
+ * is valid at the time `now` (milliseconds since the epoch), where sessions last `sessionMaxAgeMs`.
  */
-export function checkStatement(claim: Claim, now: number, sessionMaxAgeMs: number): Statement {
+export function checkOf(claim: Claim, now: number, sessionMaxAgeMs: number): Check {
   switch (claim.kind) {
     case "anonymous":
-      return schemaVersionCheck();
+      return anonymousCheck();
     case "user":
       return sessionCheck(claim.claims.sessionId, now - sessionMaxAgeMs);
     case "key":
@@ -86,38 +91,18 @@ export function checkStatement(claim: Claim, now: number, sessionMaxAgeMs: numbe
       return consoleCheck(claim.hash, now, now - sessionMaxAgeMs);
     case "as": {
       const { by, as } = claim;
-      const check = checkStatement(by, now, sessionMaxAgeMs);
+      const check = checkOf(by, now, sessionMaxAgeMs);
       if (as.kind === "anonymous") return check;
-      return as.kind === "user"
-        ? besideUser(check, checkedLengths[by.kind], as.id)
-        : besideKey(check, checkedLengths[by.kind], as.id, now);
+      return as.kind === "user" ? besideUser(check, as.id) : besideKey(check, as.id, now);
     }
   }
 }
 
 /**
- * How many columns the statement of `checkStatement` returns for each kind of claim, without those that it adds for the
- * caller whom the header `Svc-As` names.
- */
-const checkedLengths: Readonly<Record<ClaimAs["by"]["kind"], number>> = {
-  anonymous: 1,
-  user: 5,
-  key: 3,
-  console: 8,
-};
-
-/**
- * The row that `checkStatement` returns: first the version of the schema in force (NULL where no schema was applied
- * yet), then the columns of the user or the API key (NULL where the credential is not valid any more).
- */
-export type CheckedRow = Result["rows"][number];
-
-/**
- * The caller of a request, where the row of `checkStatement` confirms what the credential has claimed; otherwise the
- * refusal `unauthorized`.
+ * The caller of a request, where the row of its check confirms what the credential has claimed; otherwise the refusal
+ * `unauthorized`.
  */
 export function callerOf(claim: Claim, row: CheckedRow): Caller | Refusal {
-  const [, id, first, second, third] = row;
   switch (claim.kind) {
     case "as":
       return callerOf(claim.by, row);
@@ -125,61 +110,39 @@ export function callerOf(claim: Claim, row: CheckedRow): Caller | Refusal {
       return anonymous;
     case "user": {
       const { userId, email, role, sessionId } = claim.claims;
+      const user = userIn(row);
       // An access token is not accepted any more where the user's email or role has changed since it was issued: the
       // client has to refresh it.
-      const holds = id === userId && first === email && second === role;
-      if (!holds) return unauthorized;
-      return { kind: "user", id: userId, email, emailVerified: third === 1, role, sessionId };
+      const holds = user?.id === userId && user.email === email && user.role === role;
+      return holds ? { kind: "user", ...user, sessionId } : unauthorized;
     }
-    case "key":
-      return id === null
-        ? unauthorized
-        : { kind: "key", id: id as string, scopes: JSON.parse(first as string) };
-    case "console":
-      return id === null ? unauthorized : consoleCaller(row);
+    case "key": {
+      const key = keyIn(row);
+      return key === null ? unauthorized : { kind: "key", ...key };
+    }
+    case "console": {
+      const session = consoleIn(row);
+      return session === null ? unauthorized : { kind: "user", ...session };
+    }
   }
-}
-
-function consoleCaller(row: CheckedRow): Caller {
-  const [, id, email, role, verified, sessionId, expiresAtMs, confirmedUntilMs] = row as readonly [
-    version: number | null,
-    id: string,
-    email: string,
-    role: string,
-    verified: number,
-    sessionId: string,
-    expiresAtMs: number,
-    confirmedUntilMs: number,
-  ];
-  const emailVerified = verified === 1;
-  return {
-    kind: "user",
-    id,
-    email,
-    emailVerified,
-    role,
-    sessionId,
-    console: { expiresAtMs, confirmedUntilMs },
-  };
 }
 
 /**
- * The caller as whom an administrator wants to see the data (`Svc-As`), taken from the row of `checkStatement`. Returns
- * the refusal that this caller would get, such as 401 for a disabled user; 404 where there is no such caller.
+ * The caller as whom an administrator wants to see the data (`Svc-As`), taken from the row of the check. Returns the
+ * refusal that this caller would get, such as 401 for a disabled user; 404 where there is no such caller.
  */
-export function seenAs({ by, as }: ClaimAs, row: CheckedRow): Caller | Refusal {
+export function seenAs({ as }: ClaimAs, row: CheckedRow): Caller | Refusal {
   if (as.kind === "anonymous") return anonymous;
-  const [id, ...found] = row.slice(checkedLengths[by.kind]);
-  if (id === null) return as.kind === "user" ? noSuchUser : noSuchKey;
   if (as.kind === "key") {
-    const [scopes, isAlive] = found;
-    return isAlive === 1 ? { kind: "key", id: as.id, scopes: JSON.parse(scopes as string) } : unauthorized;
+    const found = keyBeside(row);
+    if (found === null) return noSuchKey;
+    return found.isValid ? { kind: "key", id: found.id, scopes: found.scopes } : unauthorized;
   }
-  const [email, role, verified, isDisabled] = found;
-  if (isDisabled === 1) return unauthorized;
+  const found = userBeside(row);
+  if (found === null) return noSuchUser;
+  const { disabled, ...user } = found;
   // The session id is empty: the administrator sees the data as this user would, but has no session of the user's.
-  const named = { id: as.id, email: email as string, role: role as string, sessionId: "" };
-  return { kind: "user", ...named, emailVerified: verified === 1 };
+  return disabled ? unauthorized : { kind: "user", ...user, sessionId: "" };
 }
 
 const noSuchUser = new Refusal("not_found", "Svc-As: no such user");

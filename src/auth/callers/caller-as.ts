@@ -63,12 +63,11 @@ async function keyAs(
   id: string,
   nowMs: number,
 ): Promise<FoundCaller | Refusal> {
-  const [found] = await database.query([serviceKeyById(id, nowMs)]);
-  const [row] = found!.rows;
-  if (row === undefined) return new Refusal("not_found", "there is no such key");
-  const [scopes, isRevoked, isExpired] = row;
+  const found = await ask(database, serviceKeyById(id, nowMs));
+  if (found === null) return new Refusal("not_found", "there is no such key");
+  const { scopes, isRevoked, isExpired } = found;
   return {
-    caller: { kind: "key", id, scopes: JSON.parse(scopes as string) },
-    shutOut: isRevoked === 1 ? "the key is revoked" : isExpired === 1 ? "the key has expired" : null,
+    caller: { kind: "key", id, scopes },
+    shutOut: isRevoked ? "the key is revoked" : isExpired ? "the key has expired" : null,
   };
 }

@@ -4,15 +4,8 @@ import { type Database, type Statements, UnavailableError } from "../../platform
 import { Memo } from "../../platform/memo.js";
 import type { Clock } from "../../platform/platform.js";
 import type { AccessTokens } from "../sessions/access-token.js";
-import {
-  type CheckedRow,
-  type Claim,
-  callerOf,
-  checkStatement,
-  claimOf,
-  type NamedCaller,
-  seenAs,
-} from "./authenticate.js";
+import { type CheckedRow, rowAt, rowOfUser, versionIn } from "../store/checks.js";
+import { type Claim, callerOf, checkOf, claimOf, type NamedCaller, seenAs } from "./authenticate.js";
 import { CheckedDatabase, UnexpectedRowError } from "./checked-database.js";
 import { readCredential, type TakenCookies } from "./credential.js";
 import type { Actor, Caller } from "./principal.js";
@@ -95,7 +88,7 @@ const roundsMax = 5;
  */
 export function createCallers(services: CallerServices): Callers {
   const { database, clock, tokens, cookies, sessionMaxAgeMs } = services;
-  let schemaVersion: CheckedRow[0] = null;
+  let schemaVersion: number | null = null;
   /**
    * What the database has said of API keys (their ids and scopes) and of sessions of the console, by the hash of the
    * key or token. The text of a key or token does not tell its id or scopes.
@@ -104,12 +97,12 @@ export function createCallers(services: CallerServices): Callers {
     weigh: (hash, row) => hash.length + row.join().length,
   });
   /**
-   * Whether users have confirmed their addresses, 1 or 0, by user id. An access token does not say it, because
+   * Whether users have confirmed their addresses, by user id. An access token does not say it, because
    * confirming an address has to take effect with the next request. For a user who is not remembered, the answer for
    * the last user is taken as a guess, which the check then corrects.
    */
-  const verified = new Memo<number>(rememberedBytesMax);
-  let lastVerified = 0;
+  const verified = new Memo<boolean>(rememberedBytesMax);
+  let lastVerified = false;
   /**
    * The ids of sessions that are known to have ended. A request with one of them is checked before `act` is run,
    * because the check is expected to refuse it.
@@ -119,16 +112,17 @@ export function createCallers(services: CallerServices): Callers {
   const expectedRow = (claim: Claim): CheckedRow | null => {
     switch (claim.kind) {
       case "anonymous":
-        return [schemaVersion];
+        return rowAt(schemaVersion);
       case "user": {
-        const { sessionId, userId, email, role } = claim.claims;
+        const { sessionId, userId: id, email, role } = claim.claims;
         if (ended.find(sessionId)) return null;
-        return [schemaVersion, userId, email, role, verified.find(userId) ?? lastVerified];
+        const emailVerified = verified.find(id) ?? lastVerified;
+        return rowOfUser(schemaVersion, { id, email, role, emailVerified });
       }
       case "key":
       case "console": {
         const known = byHash.find(claim.hash);
-        return known === undefined ? null : [schemaVersion, ...known];
+        return known === undefined ? null : rowAt(schemaVersion, known);
       }
       // Requests to see the data as another caller would (`Svc-As`) are rare, so nothing is remembered to predict their
       // checks.
@@ -138,25 +132,23 @@ export function createCallers(services: CallerServices): Callers {
   };
 
   const remember = (claim: Claim, row: CheckedRow): void => {
-    const [version, ...known] = row;
-    schemaVersion = version!;
-    if (claim.kind === "user") {
-      const { sessionId, userId } = claim.claims;
-      if (isRefusal(callerOf(claim, row))) ended.set(sessionId, true);
-      else {
-        ended.delete(sessionId);
-        lastVerified = known[3] as number;
-        verified.set(userId, lastVerified);
-      }
-    } else if (claim.kind !== "anonymous" && claim.kind !== "as") {
-      if (known[0] === null) byHash.delete(claim.hash);
-      else byHash.set(claim.hash, known);
+    schemaVersion = versionIn(row);
+    if (claim.kind === "anonymous" || claim.kind === "as") return;
+    const caller = callerOf(claim, row);
+    if (claim.kind !== "user") {
+      if (isRefusal(caller)) byHash.delete(claim.hash);
+      else byHash.set(claim.hash, row);
+    } else if (isRefusal(caller)) ended.set(claim.claims.sessionId, true);
+    else if (caller.kind === "user") {
+      ended.delete(caller.sessionId);
+      lastVerified = caller.emailVerified;
+      verified.set(caller.id, lastVerified);
     }
   };
 
   const identityOf = (claim: Claim, row: CheckedRow): IdentifiedCaller | Refusal => {
     const caller = callerOf(claim, row);
-    return isRefusal(caller) ? caller : { caller, by: caller, schemaVersion: row[0] as number | null };
+    return isRefusal(caller) ? caller : { caller, by: caller, schemaVersion: versionIn(row) };
   };
 
   const claimIn = (headers: Headers, nowMs: number) =>
@@ -167,7 +159,7 @@ export function createCallers(services: CallerServices): Callers {
     nowMs: number,
     act: (identity: IdentifiedCaller, row: CheckedRow, database: Statements) => AtOnce<T | Refusal>,
   ): Promise<T | Refusal> => {
-    const check = checkStatement(claim, nowMs, sessionMaxAgeMs);
+    const check = checkOf(claim, nowMs, sessionMaxAgeMs).statement;
     let row = expectedRow(claim);
     for (let rounds = 0; rounds < roundsMax; rounds++) {
       if (row === null) {
@@ -196,7 +188,7 @@ export function createCallers(services: CallerServices): Callers {
       const nowMs = clock.now();
       const claim = await claimIn(headers, nowMs);
       if (isRefusal(claim)) return claim;
-      const [result] = await database.query([checkStatement(claim, nowMs, sessionMaxAgeMs)]);
+      const [result] = await database.query([checkOf(claim, nowMs, sessionMaxAgeMs).statement]);
       const [row] = result!.rows;
       return identityOf(claim, row!);
     },

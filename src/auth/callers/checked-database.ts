@@ -10,8 +10,7 @@ import {
   StatementError,
   type Statements,
 } from "../../platform/database.js";
-import { insist, valuesMax, withCheck, withValues } from "../store/checks.js";
-import type { CheckedRow } from "./authenticate.js";
+import { type CheckedRow, insist, valuesMax, withCheck, withValues } from "../store/checks.js";
 
 /**
  * Thrown where the check of a request's caller found another caller or another schema version than was expected.

@@ -1,6 +1,7 @@
 import type { Keyring } from "../../encoding/keyring.js";
 import { Refusal } from "../../http/refusal.js";
 import type { Database } from "../../platform/database.js";
+import { effect, run, together } from "../../platform/query.js";
 import type { Config } from "../../project/config.js";
 import { countRequest, moveCounter, windowEnd } from "../store/throttle.js";
 import { throttleKeys } from "./throttle-keys.js";
@@ -30,16 +31,15 @@ export class RequestAllowance {
     if (!this.limits.enabled) return null;
     const keys = await throttleKeys(this.peppers, "requests", address);
     const max = this.limits.max_registrations_per_address;
-    const results = await this.database.batch([
-      ...moveCounter(keys),
+    const query = together(
+      effect(...moveCounter(keys)),
       countRequest({ key: keys.current, max, windowMs }, now),
       windowEnd(keys.current),
-    ]);
-    const [counted, window] = results.slice(-2);
-    if (counted!.rows.length > 0) return null;
-    const [endsAt] = window!.rows[0] as [number];
+    );
+    const [, isCounted, endsAt] = await run(this.database, query);
+    if (isCounted) return null;
     return new Refusal("rate_limited", "too many requests of this kind from one address", {
-      headers: { "Retry-After": String(Math.max(1, Math.ceil((endsAt - now) / 1000))) },
+      headers: { "Retry-After": String(Math.max(1, Math.ceil((endsAt! - now) / 1000))) },
     });
   }
 }

@@ -1,6 +1,7 @@
 import { fromBase64Url, toBase64Url } from "../../encoding/base64.js";
 import { hashSecret } from "../../encoding/hash-secret.js";
 import type { Platform } from "../../platform/platform.js";
+import { ask, run } from "../../platform/query.js";
 import { hasAdmin, insertSetup } from "../store/setup.js";
 
 const tokenBytes = 32;
@@ -25,9 +26,8 @@ export async function makeSetupLink({
   random,
 }: Pick<Platform, "database" | "clock" | "random">): Promise<string | null> {
   // If there is an administrator already, this read is all: a start of the server that needs no link writes nothing.
-  const [found] = await database.query([hasAdmin()]);
-  if (found!.rows[0]![0] === 1) return null;
+  if (await ask(database, hasAdmin())) return null;
   const token = toBase64Url(random.bytes(tokenBytes));
-  const [stored] = await database.batch([insertSetup(await hashSecret(token), clock.now() + lifetimeMs)]);
-  return stored!.rows.length === 0 ? null : `#/setup/${token}`;
+  const setup = insertSetup(await hashSecret(token), clock.now() + lifetimeMs);
+  return (await run(database, setup)) ? `#/setup/${token}` : null;
 }

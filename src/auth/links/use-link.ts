@@ -1,11 +1,19 @@
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import { newId } from "../../platform/new-id.js";
+import { ask, run } from "../../platform/query.js";
 import type { PasswordThrottle } from "../limits/throttle.js";
 import { ownAddressProblem, passwordProblem } from "../passwords/passwords.js";
 import { completeSignIn } from "../sessions/complete-sign-in.js";
 import type { SessionServices } from "../sessions/make-session.js";
 import { changeEmail } from "../store/email-change.js";
-import { consumeLink, type LinkPurpose, type LinkUse, liveLink, userOfLink } from "../store/links.js";
+import {
+  consumeLink,
+  type LinkPurpose,
+  type LinkUse,
+  liveLink,
+  type UsedLink,
+  userOfLink,
+} from "../store/links.js";
 import type { LinkTokens } from "./links.js";
 
 /** What using a mailed link takes of the server. */
@@ -33,21 +41,15 @@ export interface LinkOpening {
  * `invalid_token` where the link is not live. A password that is not acceptable is refused too, and leaves the link
  * unused.
  */
-export async function useLink(
-  services: UseLinkServices,
-  opening: LinkOpening,
-): Promise<{ readonly redirectTo: string | null; readonly userId: string } | Refusal> {
+export async function useLink(services: UseLinkServices, opening: LinkOpening): Promise<UsedLink | Refusal> {
   const use = await prepareUse(services, opening);
   if (isRefusal(use)) return use;
   const isMove = opening.purpose === "email_change";
-  const statements = isMove
-    ? changeEmail({ ...use, mailId: newId(services.platform.random) })
-    : consumeLink(use);
-  const [consumed] = await services.platform.database.batch(statements);
-  const [row] = consumed!.rows;
-  if (row === undefined) return invalidToken;
+  const query = isMove ? changeEmail({ ...use, mailId: newId(services.platform.random) }) : consumeLink(use);
+  const used = await run(services.platform.database, query);
+  if (used === null) return invalidToken;
   if (isMove) services.deliverMail();
-  return { redirectTo: row[0] as string | null, userId: row[1] as string };
+  return used;
 }
 
 /** Uses a mailed link, signs its user in and responds with their tokens. Refuses what `useLink` refuses. */
@@ -57,7 +59,7 @@ export async function signInByLink(
 ): Promise<Response | Refusal> {
   const use = await prepareUse(services, opening);
   if (isRefusal(use)) return use;
-  const factor = { before: consumeLink(use), holder: userOfLink(use) };
+  const factor = { before: consumeLink(use).statements, holder: userOfLink(use) };
   return (await completeSignIn(services, factor, 200)) ?? invalidToken;
 }
 
@@ -103,9 +105,7 @@ async function emailOfOpen(
   purpose: LinkPurpose,
   hash: string,
 ): Promise<string | null> {
-  const [found] = await platform.database.query([liveLink(hash, purpose, platform.clock.now())]);
-  const [row] = found!.rows;
-  if (row === undefined) return null;
-  const [id, email] = row as [id: string, email: string];
-  return (await linkTokens.tokenOfStored(purpose, { id, hash })) === null ? null : email;
+  const found = await ask(platform.database, liveLink(hash, purpose, platform.clock.now()));
+  if (found === null) return null;
+  return (await linkTokens.tokenOfStored(purpose, { id: found.id, hash })) === null ? null : found.email;
 }

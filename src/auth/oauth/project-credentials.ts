@@ -1,4 +1,5 @@
 import type { Database } from "../../platform/database.js";
+import { ask } from "../../platform/query.js";
 import { projectId as selectProjectId } from "../store/oauth.js";
 import { openCredentials } from "./credentials.js";
 
@@ -13,10 +14,7 @@ export function openForProject(
 ): (sealed: string, provider: string) => Promise<string | null> {
   let projectId: string | undefined;
   return async (sealed, provider) => {
-    if (projectId === undefined) {
-      const [found] = await database.query([selectProjectId()]);
-      projectId = found!.rows[0]![0] as string;
-    }
+    projectId ??= await ask(database, selectProjectId());
     return openCredentials(sealed, { key, projectId, provider });
   };
 }

@@ -1,9 +1,10 @@
 import { hashSecret } from "../../encoding/hash-secret.js";
 import { newId } from "../../platform/new-id.js";
 import type { Platform } from "../../platform/platform.js";
+import { run } from "../../platform/query.js";
 import type { AuthSettings } from "../../project/model.js";
 import { emailKey, isEmail } from "../email.js";
-import { type IdentitySignIn, signInByIdentity } from "../store/identities.js";
+import { type IdentitySignIn, type SignInFacts, signInByIdentity } from "../store/identities.js";
 import type { Profile, ProviderFailure } from "./provider.js";
 import { exchangeCodeLifetimeMs, newSecret } from "./state.js";
 
@@ -22,19 +23,6 @@ export const failureDescriptions: Readonly<Record<SignInFailure, string>> = {
   registration_closed: "registration is not open to the public",
   account_disabled: "the account is disabled",
 };
-
-/**
- * What is known of a social sign-in after the batch of `signInByIdentity`. `identityDisabled` and `addressDisabled` say
- * whether a user is disabled: the one linked to the identity at the provider, and the one with the address that the
- * provider has verified. Each is null where there is no such user.
- */
-export interface SignInFacts {
-  readonly codeStored: boolean;
-  readonly identityDisabled: boolean | null;
-  readonly addressDisabled: boolean | null;
-  /** Whether the provider has verified an address of the person. */
-  readonly addressVerified: boolean;
-}
 
 /** Why a social sign-in failed; null where it succeeded. */
 export function judgeSignIn(facts: SignInFacts): SignInFailure | null {
@@ -84,15 +72,7 @@ export async function signInByProfile(
     now,
     codeExpiresAtMs: now + exchangeCodeLifetimeMs,
   };
-  const results = await database.batch(signInByIdentity(request));
-  const [stored, identityDisabled, addressDisabled] = results.at(-1)!.rows[0]!;
-  const flag = (value: unknown) => (value === null ? null : value === 1);
-  const failure = judgeSignIn({
-    codeStored: stored === 1,
-    identityDisabled: flag(identityDisabled),
-    addressDisabled: flag(addressDisabled),
-    addressVerified: email !== null,
-  });
+  const failure = judgeSignIn(await run(database, signInByIdentity(request)));
   return failure === null ? { code } : { failure };
 }
 

@@ -1,10 +1,9 @@
 import type { Refusal } from "../../http/refusal.js";
 import type { Database } from "../../platform/database.js";
 import type { Platform } from "../../platform/platform.js";
-import { rowOf, run, together } from "../../platform/query.js";
-import type { CheckedRow } from "../callers/authenticate.js";
+import { run, together } from "../../platform/query.js";
 import type { CountedAttempt, PasswordThrottle } from "../limits/throttle.js";
-import { schemaVersionCheck } from "../store/checks.js";
+import { schemaVersion } from "../store/checks.js";
 import { type StoredAccount, userByEmail } from "../store/users.js";
 import { checkPassword } from "./passwords.js";
 
@@ -32,10 +31,10 @@ export interface PasswordCheck {
    */
   readonly attempt: CountedAttempt;
   /**
-   * The row of the schema's version, read in the same round trip. Passing it to `SignInServices.settings` saves reading
+   * The version of the schema in force, read in the same round trip. Passing it to `SignInServices.settings` saves reading
    * it again.
    */
-  readonly schemaVersion: CheckedRow;
+  readonly schemaVersion: number | null;
 }
 
 /**
@@ -51,10 +50,9 @@ export async function checkAccountPassword(
   password: string,
 ): Promise<PasswordCheck | Refusal> {
   const attempt = await throttle.attempt({ emailKey, address, now: platform.clock.now() });
-  const version = rowOf(schemaVersionCheck(), (row) => row);
-  const [schemaVersion, found, isCounted] = await run(
+  const [version, found, isCounted] = await run(
     platform.database,
-    together(version, userByEmail(emailKey), attempt.count),
+    together(schemaVersion(), userByEmail(emailKey), attempt.count),
   );
   const refusal = await attempt.judge(isCounted);
   if (refusal !== null) return refusal;
@@ -64,7 +62,7 @@ export async function checkAccountPassword(
   );
   const account = matches ? enabledAccount(found) : null;
   if (account === null) attempt.end();
-  return { account, attempt, schemaVersion: schemaVersion! };
+  return { account, attempt, schemaVersion: version };
 }
 
 /**

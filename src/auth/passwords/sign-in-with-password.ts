@@ -3,7 +3,6 @@ import { isRefusal, Refusal } from "../../http/refusal.js";
 import type { Statement } from "../../platform/database.js";
 import type { AuthSettings } from "../../project/model.js";
 import { type EmailAndPassword, readEmailAndPassword } from "../body.js";
-import type { CheckedRow } from "../callers/authenticate.js";
 import { emailKey } from "../email.js";
 import type { FirstFactor } from "../sessions/complete-sign-in.js";
 import { rememberAddress } from "../store/throttle.js";
@@ -20,10 +19,10 @@ import { presentedPasswordProblem } from "./passwords.js";
 /** What a sign-in by password takes of the server. */
 export interface SignInServices extends PasswordServices {
   /**
-   * Returns the section `$auth` of the schema in force; a refusal where no schema can be served. `version` is the row
-   * that `schemaVersionCheck` has returned.
+   * Returns the section `$auth` of the schema in force; a refusal where no schema can be served. `version` is the
+   * version in force.
    */
-  readonly settings: (version: CheckedRow) => Promise<Pick<AuthSettings, "emailVerification"> | Refusal>;
+  readonly settings: (version: number | null) => Promise<Pick<AuthSettings, "emailVerification"> | Refusal>;
 }
 
 /** A request to sign in, and from where it comes. */
@@ -114,7 +113,7 @@ async function answerTo(
 async function unverifiedRefusal(
   context: SignInServices,
   account: Account,
-  version: CheckedRow,
+  version: number | null,
 ): Promise<Refusal | null> {
   if (account.emailVerified) return null;
   const settings = await context.settings(version);
@@ -137,7 +136,7 @@ async function currentHash(
 ): Promise<{ readonly passwordHash: string; readonly replace: readonly Statement[] }> {
   if (platform.passwordHasher.standing(passwordHash) === "current") return { passwordHash, replace: [] };
   const next = await platform.passwordHasher.hash(password, { address, isFor: "sign_in" });
-  return { passwordHash: next, replace: [changePassword(id, passwordHash, next)] };
+  return { passwordHash: next, replace: changePassword(id, passwordHash, next).statements };
 }
 
 const wrong = new Refusal("invalid_credentials", "the address or the password is wrong");

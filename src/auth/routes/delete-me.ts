@@ -1,5 +1,6 @@
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import { effect, run, together } from "../../platform/query.js";
 import { constant, data, nullOr, object, openObject } from "../../wire/schema.js";
 import { deletionRefusal, lastAdmin, userDeletion } from "../accounts/user-deletion.js";
 import { readOptionalPassword } from "../body.js";
@@ -10,7 +11,7 @@ import { type AuthEndpoint, throttledErrors, users } from "../endpoint.js";
 import { presentedPassword } from "../fields.js";
 import { asOwner, type OwnerProof } from "../passwords/as-owner.js";
 import { endCookies } from "../sessions/cookies.js";
-import { ownerId } from "../store/users.js";
+import { matchesUser } from "../store/users.js";
 
 /**
  * DELETE /auth/me: deletes the caller's own account with its sessions. Rows that refer to the account are deleted or
@@ -43,10 +44,10 @@ async function deleteMe({
   if (isRefusal(password)) return password;
   const remove = async ({ owner, forgive, refusal }: OwnerProof): Promise<Response | Refusal> => {
     const deletion = userDeletion({ id: caller.id, by: caller, now: platform.clock.now(), owner });
-    const statements = [...deletion, ...forgive, ownerId(owner)];
-    const results = await platform.database.batch(statements, longWorkFor(caller, config.api));
-    if (results[1]!.rows.length > 0) return endCookies(config.auth, json({ data: { deleted: true } }));
-    return results.at(-1)!.rows.length > 0 ? lastAdmin : refusal;
+    const query = together(deletion, effect(...forgive), matchesUser(owner));
+    const [isDeleted, , isThere] = await run(platform.database, query, longWorkFor(caller, config.api));
+    if (isDeleted) return endCookies(config.auth, json({ data: { deleted: true } }));
+    return isThere ? lastAdmin : refusal;
   };
   try {
     return await asOwner(context, { caller, password, address }, remove);

@@ -1,6 +1,7 @@
 import { tell } from "../../http/answer-facts.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import { effect, run, together } from "../../platform/query.js";
 import { constant, count, data, nullOr, object, openObject } from "../../wire/schema.js";
 import { readEmailAndOptionalPassword, readToken } from "../body.js";
 import { notAUser } from "../callers/not-a-user.js";
@@ -11,7 +12,7 @@ import { prepareEmailChange } from "../links/email-change.js";
 import { linkLifetimeSeconds } from "../links/links.js";
 import { useLink } from "../links/use-link.js";
 import { asOwner, type OwnerProof } from "../passwords/as-owner.js";
-import { ownerId } from "../store/users.js";
+import { matchesUser } from "../store/users.js";
 
 /**
  * POST /auth/email: asks to change the caller's email address. A link that completes the change is mailed to the new
@@ -48,8 +49,9 @@ async function requestEmailChange({
   if (tooMany !== null) return tooMany;
   return asOwner(context, { caller, password, address }, async ({ owner, forgive, refusal }: OwnerProof) => {
     const change = await prepareEmailChange(context, { caller, email, owner });
-    const results = await database.batch([...change, ...forgive, ownerId(owner)]);
-    if (results.at(-1)!.rows.length === 0) return refusal;
+    const query = together(effect(...change, ...forgive), matchesUser(owner));
+    const [, isOwner] = await run(database, query);
+    if (!isOwner) return refusal;
     context.deliverMail();
     const data = { accepted: true, verification_expires_in: linkLifetimeSeconds.email_change };
     return json({ data }, 202);

@@ -2,6 +2,7 @@ import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { ConstraintError } from "../../platform/database.js";
 import type { PasswordHasher } from "../../platform/platform.js";
+import { ask } from "../../platform/query.js";
 import { constant, count, data, flag, list, nullOr, object, openObject, text } from "../../wire/schema.js";
 import { backendRefusal } from "../callers/backend-refusal.js";
 import { longWorkFor, principalOf } from "../callers/principal.js";
@@ -86,14 +87,13 @@ async function takenAmong(
   database: AuthContext["platform"]["database"],
   users: readonly ImportedUser[],
 ): Promise<readonly string[]> {
-  const [found] = await database.query([
-    usersAmong(
-      users.map(({ id }) => id),
-      users.map((user) => user.emailKey),
-    ),
-  ]);
-  const ids = new Set(found!.rows.map(([id]) => id));
-  const keys = new Set(found!.rows.map(([, key]) => key));
+  const among = usersAmong(
+    users.map(({ id }) => id),
+    users.map((user) => user.emailKey),
+  );
+  const found = await ask(database, among);
+  const ids = new Set(found.map(({ id }) => id));
+  const keys = new Set(found.map((user) => user.emailKey));
   return [
     ...users.filter(({ id }) => ids.has(id)).map(({ id }) => id),
     ...users.filter((user) => keys.has(user.emailKey)).map(({ email }) => email),

@@ -2,6 +2,7 @@ import type { RequestBody } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { newId } from "../../platform/new-id.js";
+import { effect, run, together } from "../../platform/query.js";
 import { data, nullOr, openObject, role, text } from "../../wire/schema.js";
 import { type SentInvitation, sentInvitation } from "../../wire/users.js";
 import { readAuthBody, readTokenAndPassword } from "../body.js";
@@ -92,20 +93,20 @@ export async function inviteUser({
     role,
     redirectTo,
   });
-  const results = await platform.database.batch([
+  const store = effect(
     insertInvitedUser(user),
     ...mail.statements,
     ...forgetRegistration(mail.linkId),
     setInviter(mail.linkId, principalOf(caller)),
-    invitee(user.emailKey, mail.mailId),
-  ]);
-  const [storedEmail, storedRole, isPending, isDisabled, isMailed] = results.at(-1)!.rows[0]!;
-  if (isDisabled) return new Refusal("conflict", "the user is disabled");
-  if (!isMailed) return tooManyMails;
+  );
+  const [, invited] = await run(platform.database, together(store, invitee(user.emailKey, mail.mailId)));
+  const { isPending } = invited;
+  if (invited.disabled) return new Refusal("conflict", "the user is disabled");
+  if (!invited.isMailed) return tooManyMails;
   context.deliverMail();
   const sent: SentInvitation = {
-    email: storedEmail as string,
-    role: (isPending && role) || (storedRole as SentInvitation["role"]),
+    email: invited.email,
+    role: (isPending && role) || invited.role,
     existing_user: !isPending,
     expires_in: isPending ? linkLifetimeSeconds.invitation : null,
   };

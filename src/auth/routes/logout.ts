@@ -10,7 +10,7 @@ import { refreshToken } from "../fields.js";
 import { endCookies } from "../sessions/cookies.js";
 import { invalidRefreshToken, readRefreshToken, rejection } from "../sessions/read-refresh-token.js";
 import { familyOf } from "../sessions/refresh-rotation.js";
-import { revokeByRefreshToken } from "../store/sessions.js";
+import { revokeByRefreshToken } from "../store/refresh-tokens.js";
 
 /**
  * POST /auth/logout: ends the session that a refresh token belongs to. Requests with the session's access tokens are

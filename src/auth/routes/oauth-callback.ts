@@ -4,6 +4,7 @@ import type { RequestBody } from "../../http/body.js";
 import { parseQueryString } from "../../http/query-string.js";
 import { isRefusal, methodNotAllowed, Refusal } from "../../http/refusal.js";
 import { everyAnswer } from "../../http/respond.js";
+import { run } from "../../platform/query.js";
 import type { AuthSettings } from "../../project/model.js";
 import type { AuthContext, AuthRequest } from "../context.js";
 import { type AuthEndpoint, providerParameter } from "../endpoint.js";
@@ -115,12 +116,9 @@ async function takeFlow(
   if (state === null) return null;
   const flows = await mapKeyring(oauthStateKeys, (key) => flowSecrets(state, key));
   const hashes = await mapKeyring(flows, ({ stateHash }) => stateHash);
-  const statement = consumeState(hashes, name, platform.clock.now());
-  const [consumed] = await platform.database.batch([statement]);
-  const [row] = consumed!.rows;
-  if (row === undefined) return null;
-  const [hash, redirectTo, codeChallenge] = row as [string, string, string];
-  if (!redirectUrls.includes(redirectTo)) return null;
+  const stored = await run(platform.database, consumeState(hashes, name, platform.clock.now()));
+  if (stored === null || !redirectUrls.includes(stored.redirectTo)) return null;
+  const { hash, redirectTo, codeChallenge } = stored;
   const secrets = await underEither(flows, (flow) => (flow.stateHash === hash ? flow : null));
   return secrets && { state, secrets, redirectTo, codeChallenge };
 }

@@ -1,5 +1,6 @@
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import { effect, run, together } from "../../platform/query.js";
 import { count, data, object, openObject } from "../../wire/schema.js";
 import { readAuthBody } from "../body.js";
 import { notAUser } from "../callers/not-a-user.js";
@@ -55,16 +56,18 @@ async function changeOwnPassword({
   if (isRefusal(checked)) return checked;
   const { account, attempt } = checked;
   if (account === null) return wrongPassword;
-  const [changed, revoked] = await finishAttempt(platform.database, attempt, async () => {
+  const [isChanged, ended] = await finishAttempt(platform.database, attempt, async () => {
     const next = await platform.passwordHasher.hash(password, { address, isFor: "sign_in" });
-    return platform.database.batch([
+    const change = together(
       changePassword(account.id, account.passwordHash, next),
       revokeSessionsIfChanged(account.id, next, platform.clock.now()),
-      ...deleteOpeningsIfChanged(account.id, next),
-      ...knowOnlyAddressIfChanged(account.id, next, attempt.addressKey),
-      ...attempt.forgive,
-    ]);
+      effect(
+        ...deleteOpeningsIfChanged(account.id, next),
+        ...knowOnlyAddressIfChanged(account.id, next, attempt.addressKey),
+        ...attempt.forgive,
+      ),
+    );
+    return run(platform.database, change);
   });
-  if (changed!.rows.length === 0) return wrongPassword;
-  return endCookies(config.auth, json({ data: { revoked_sessions: revoked!.rows.length } }));
+  return isChanged ? endCookies(config.auth, json({ data: { revoked_sessions: ended } })) : wrongPassword;
 }

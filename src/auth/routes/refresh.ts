@@ -17,7 +17,7 @@ import {
   sealSuccessor,
 } from "../sessions/refresh-rotation.js";
 import { tokenResponse } from "../sessions/token-response.js";
-import { rotateRefreshToken, type TokenFacts } from "../store/sessions.js";
+import { rotateRefreshToken, type TokenFacts } from "../store/refresh-tokens.js";
 
 /**
  * POST /auth/refresh: exchanges a refresh token for new tokens. In cookie mode, a refusal of the refresh token also

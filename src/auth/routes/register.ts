@@ -76,7 +76,7 @@ async function register({ body: sent, context, address }: AuthRequest): Promise<
 
 async function signUp(context: AuthContext, user: NewUser): Promise<Response | Refusal> {
   const factor = {
-    before: [insertUser(user)],
+    before: insertUser(user).statements,
     holder: userWithPassword(user.id, user.passwordHash),
   };
   return (await completeSignIn(context, factor, 201)) ?? taken;
@@ -98,7 +98,7 @@ async function registerUnverified(context: AuthContext, user: NewUser): Promise<
     passwordHash,
   });
   await context.platform.database.batch([
-    insertUser(user),
+    ...insertUser(user).statements,
     ...mail.statements,
     disputePasswords(mail.linkId, user.emailKey),
   ]);

@@ -1,6 +1,6 @@
 import { Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
-import type { Result } from "../../platform/database.js";
+import { ask, followedBy, run } from "../../platform/query.js";
 import { data, list, text } from "../../wire/schema.js";
 import { type Revoked, revoked, type UserSession, userSession } from "../../wire/sessions.js";
 import { notAUser } from "../callers/not-a-user.js";
@@ -9,7 +9,7 @@ import { type AuthEndpoint, users } from "../endpoint.js";
 import { endCookies } from "../sessions/cookies.js";
 import { deleteEmailChangeOfSession } from "../store/email-change.js";
 import { instant } from "../store/instant.js";
-import { endSession, sessionsOf } from "../store/sessions.js";
+import { endSession, type StoredSession, sessionsOf } from "../store/sessions.js";
 
 /** GET /auth/sessions: lists the caller's own sessions that have not ended, the most recently used first. */
 export const listSessionsEndpoint: AuthEndpoint = {
@@ -26,25 +26,24 @@ export const listSessionsEndpoint: AuthEndpoint = {
 async function listSessions({ context, caller, database }: IdentifiedRequest): Promise<Response | Refusal> {
   if (caller.kind !== "user") return notAUser(caller);
   const { auth } = context.config;
-  const [found] = await database.query([
-    sessionsOf({
-      userId: caller.id,
-      now: context.platform.clock.now(),
-      accessTokenMs: auth.access_token_ttl_secs * 1000,
-      sessionMaxAgeMs: auth.session_max_age_secs * 1000,
-    }),
-  ]);
-  return json({ data: found!.rows.map((row) => sessionOf(row, caller.sessionId)) });
+  const own = sessionsOf({
+    userId: caller.id,
+    now: context.platform.clock.now(),
+    accessTokenMs: auth.access_token_ttl_secs * 1000,
+    sessionMaxAgeMs: auth.session_max_age_secs * 1000,
+  });
+  const sessions = await ask(database, own);
+  return json({ data: sessions.map((session) => sessionOf(session, caller.sessionId)) });
 }
 
-function sessionOf(row: Result["rows"][number], current: string): UserSession {
-  const [id, kind, createdAt, latestAt, expiresAt] = row;
+function sessionOf(session: StoredSession, current: string): UserSession {
+  const { id, kind, createdAtMs, latestAtMs, expiresAtMs } = session;
   return {
-    id: id as string,
-    kind: kind as UserSession["kind"],
-    created_at: instant(createdAt as number),
-    last_used_at: instant(latestAt as number),
-    expires_at: instant(expiresAt as number),
+    id,
+    kind,
+    created_at: instant(createdAtMs),
+    last_used_at: instant(latestAtMs),
+    expires_at: instant(expiresAtMs),
     current: id === current,
   };
 }
@@ -77,11 +76,9 @@ async function endOwnSession({
   if (caller.kind !== "user") return notAUser(caller);
   // No stored id has a NUL character, and a statement's parameter must not have one.
   if (id.includes("\0")) return noSuchSession;
-  const [ended] = await database.batch([
-    endSession(id, caller.id, context.platform.clock.now()),
-    deleteEmailChangeOfSession(id, caller.id),
-  ]);
-  if (ended!.rows.length === 0) return noSuchSession;
+  const end = endSession(id, caller.id, context.platform.clock.now());
+  const userId = await run(database, followedBy(end, deleteEmailChangeOfSession(id, caller.id)));
+  if (userId === null) return noSuchSession;
   const answer = json({ data: { revoked: true } satisfies Revoked });
   return id === caller.sessionId ? endCookies(context.config.auth, answer) : answer;
 }

@@ -1,6 +1,6 @@
 import { fromBase64Url, toBase64Url } from "../../encoding/base64.js";
 import { aesKey, hkdf, open, type SecretKey, seal } from "../../encoding/secret-keys.js";
-import type { TokenFacts } from "../store/sessions.js";
+import type { TokenFacts } from "../store/refresh-tokens.js";
 
 /** How a refresh (the exchange of a refresh token for new tokens) is answered. */
 export type RotationVerdict =

@@ -1,87 +1,147 @@
-import { type ResultValue, type Statement, statement } from "../../platform/database.js";
+import { type Statement, statement } from "../../platform/database.js";
 import { Memo, statementLengthMax } from "../../platform/memo.js";
+import { asJson, onlyRow, type Query, type ResultRow } from "../../platform/query.js";
 import { instant } from "./instant.js";
 
 // The statements that check callers name their columns c0, c1 and so on, because `insist` refers to them by these
 // names.
-const schemaVersion = "(SELECT max(version) FROM _schema) AS c0";
+const versionColumn = "(SELECT max(version) FROM _schema) AS c0";
 
 // The SQL texts of the checks are constants, because caches look statements up by their text. With a text that is put
 // together anew for each request, the look-up would first have to read all of it.
-const schemaVersionSql = `SELECT ${schemaVersion}`;
-const sessionSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4 FROM (SELECT 1)
+const schemaVersionSql = `SELECT ${versionColumn}`;
+const sessionSql = `SELECT ${versionColumn}, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4 FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0`;
-const consoleSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4,
+const consoleSql = `SELECT ${versionColumn}, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4,
     s.id AS c5, s.expires_at AS c6, s.confirmed_until AS c7 FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.token_hash = ? AND s.revoked_at IS NULL AND s.expires_at > ? AND s.created_at > ?
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0 AND u.role = 'admin'`;
-const apiKeySql = `SELECT ${schemaVersion}, k.id AS c1, k.scopes AS c2 FROM (SELECT 1)
+const apiKeySql = `SELECT ${versionColumn}, k.id AS c1, k.scopes AS c2 FROM (SELECT 1)
     LEFT JOIN _service_keys k ON k.hash = ? AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)`;
 
-/**
- * The statement that checks an anonymous caller, of whom there is nothing to check: it only reads the version of the
- * schema in force. Returns `[schema version]`, NULL where no schema was applied yet.
- */
-export function schemaVersionCheck(): Statement {
-  return statement(schemaVersionSql);
+/** A check of a caller: a statement that returns one row, a `CheckedRow`, and how many columns that has. */
+export interface Check {
+  readonly statement: Statement;
+  readonly width: number;
 }
 
 /**
- * The statement that checks a user's session. Returns `[schema version, user id, email, role, email verified]`. The
- * columns of the user are NULL unless the session is not revoked and began after `since` (milliseconds since the
- * epoch), and the user is enabled.
+ * The row that the check of a caller returns: the version of the schema in force, and what is stored of the caller. Only
+ * the functions of this file read and make it.
  */
-export function sessionCheck(sessionId: string, since: number): Statement {
-  return statement(sessionSql, sessionId, BigInt(since));
+export type CheckedRow = ResultRow;
+
+/** The version of the schema in force; null where no schema was applied yet. */
+export function schemaVersion(): Query<number | null> {
+  return onlyRow(statement(schemaVersionSql), versionIn);
+}
+
+/** Reads the version of the schema in force, null where no schema was applied yet, from the row of any check. */
+export function versionIn([version]: CheckedRow): number | null {
+  return version as number | null;
 }
 
 /**
- * The statement that checks a session of the console, by the hash of its token. Returns `[schema version, user id,
- * email, role, email verified, session id, expires at, confirmed until]`. The columns of the user are NULL unless the
- * session is not revoked, ends after `now` and began after `since` (milliseconds since the epoch), and the user is an
- * enabled administrator.
+ * The row that a check returns where it finds this version of the schema, and of the caller what it has found in
+ * `known`; without `known`, the row of an anonymous caller.
  */
-export function consoleCheck(tokenHash: string, now: number, since: number): Statement {
-  return statement(consoleSql, tokenHash, BigInt(now), BigInt(since));
+export function rowAt(version: number | null, [, ...caller]: CheckedRow = []): CheckedRow {
+  return [version, ...caller];
+}
+
+/** The check of an anonymous caller, of whom there is nothing to check: it only reads the version of the schema. */
+export function anonymousCheck(): Check {
+  return { statement: statement(schemaVersionSql), width: 1 };
+}
+
+/** What a check has found of a user. */
+export interface CheckedUser {
+  readonly id: string;
+  readonly email: string;
+  readonly role: string;
+  readonly emailVerified: boolean;
 }
 
 /**
- * The statement that checks an API key. Returns `[schema version, key id, scopes]`; the columns of the key are NULL
- * where it is unknown, revoked or expired at `now` (milliseconds since the epoch).
+ * The check of a user's session. It finds the user if the session is not revoked and began after `since` (milliseconds
+ * since the epoch), and the user is enabled.
  */
-export function apiKeyCheck(hash: string, now: number): Statement {
-  return statement(apiKeySql, hash, instant(now));
+export function sessionCheck(sessionId: string, since: number): Check {
+  return { statement: statement(sessionSql, sessionId, BigInt(since)), width: 5 };
+}
+
+/** The row that the check of a session returns where it finds this version of the schema and this user. */
+export function rowOfUser(version: number | null, user: CheckedUser): CheckedRow {
+  return [version, user.id, user.email, user.role, user.emailVerified ? 1 : 0];
+}
+
+/** Reads the user from the row of the check of a session; null where it has found none. */
+export function userIn([, id, email, role, verified]: CheckedRow): CheckedUser | null {
+  if (id === null) return null;
+  return { id: id as string, email: email as string, role: role as string, emailVerified: verified === 1 };
+}
+
+/**
+ * The check of a session of the console, by the hash of its token. It finds the session if that is not revoked, ends
+ * after `now` and began after `since` (milliseconds since the epoch), and the user is an enabled administrator.
+ */
+export function consoleCheck(tokenHash: string, now: number, since: number): Check {
+  return { statement: statement(consoleSql, tokenHash, BigInt(now), BigInt(since)), width: 8 };
+}
+
+/**
+ * Reads a session of the console and its user from the row of its check; null where it has found none. Times are
+ * milliseconds since the epoch.
+ */
+export function consoleIn(row: CheckedRow) {
+  const user = userIn(row);
+  const [sessionId, expiresAtMs, confirmedUntilMs] = row.slice(5) as [string, number, number];
+  return user && { ...user, sessionId, console: { expiresAtMs, confirmedUntilMs } };
+}
+
+/** The check of an API key. It finds the key unless that is revoked or expired at `now` (milliseconds since the epoch). */
+export function apiKeyCheck(hash: string, now: number): Check {
+  return { statement: statement(apiKeySql, hash, instant(now)), width: 3 };
+}
+
+/** Reads the API key from the row of its check; null where it has found none. */
+export function keyIn([, id, scopes]: CheckedRow) {
+  return id === null ? null : { id: id as string, scopes: asJson<readonly string[]>(scopes!) };
 }
 
 /**
  * Adds to the check of an administrator the look-up of the user as whom the administrator wants to see the data
- * (`Svc-As`). Behind the `length` columns of the check, the statement returns `[id, email, role, email verified,
- * disabled]` of that user, NULL where there is no such user.
+ * (`Svc-As`). `userBeside` reads what it has found.
  */
-export function besideUser(check: Statement, length: number, id: string): Statement {
-  const columns = ["id", "email", "role", "email_verified", "disabled"];
-  return statement(
-    `SELECT c.*, ${named(columns, length)} FROM (${check.sql}) c LEFT JOIN _users o ON o.id = ?`,
-    ...check.params,
-    id,
-  );
+export function besideUser({ statement: { sql, params }, width }: Check, id: string): Check {
+  const found = ["id", "email", "role", "email_verified", "disabled"];
+  const text = `SELECT c.*, ${named(found, width)} FROM (${sql}) c LEFT JOIN _users o ON o.id = ?`;
+  return { statement: statement(text, ...params, id), width: width + found.length };
+}
+
+/** Reads the user whom `besideUser` has looked up from the row of its check; null where there is no such user. */
+export function userBeside(row: CheckedRow) {
+  const user = userIn([null, ...row.slice(-5)]);
+  return user && { ...user, disabled: row.at(-1) === 1 };
 }
 
 /**
  * Adds to the check of an administrator the look-up of the API key as which the administrator wants to see the data
- * (`Svc-As`). Behind the `length` columns of the check, the statement returns `[id, scopes, good]` of that key, where
- * `good` is 1 if it is valid at `now`; NULL where there is no such key.
+ * (`Svc-As`), and whether it is valid at `now`. `keyBeside` reads what it has found.
  */
-export function besideKey(check: Statement, length: number, id: string, now: number): Statement {
-  return statement(
-    `SELECT c.*, ${named(["id", "scopes", "good"], length)} FROM (${check.sql}) c
+export function besideKey({ statement: { sql, params }, width }: Check, id: string, now: number): Check {
+  const found = ["id", "scopes", "good"];
+  const text = `SELECT c.*, ${named(found, width)} FROM (${sql}) c
     LEFT JOIN (SELECT id, scopes, revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?) AS good
-      FROM _service_keys WHERE id = ?) o ON 1`,
-    ...check.params,
-    instant(now),
-    id,
-  );
+      FROM _service_keys WHERE id = ?) o ON 1`;
+  return { statement: statement(text, ...params, instant(now), id), width: width + found.length };
+}
+
+/** Reads the API key that `besideKey` has looked up from the row of its check; null where there is no such key. */
+export function keyBeside(row: CheckedRow) {
+  const key = keyIn([null, ...row.slice(-3)]);
+  return key && { ...key, isValid: row.at(-1) === 1 };
 }
 
 const named = (columns: readonly string[], from: number) =>
@@ -91,7 +151,7 @@ const named = (columns: readonly string[], from: number) =>
  * Makes a statement for the beginning of a batch, which undoes the batch unless the check of the caller returns the
  * expected row. To fail, it reads invalid JSON, because a SELECT cannot raise an error by itself.
  */
-export function insist(check: Statement, expected: readonly ResultValue[]): Statement {
+export function insist(check: Statement, expected: CheckedRow): Statement {
   const sql = insisting.get(check.sql, () => {
     const columns = expected.map((_, i) => `c${i}`).join();
     const values = expected.map(() => "?").join();

@@ -1,5 +1,5 @@
-import { type Statement, statement } from "../../platform/database.js";
-import { type Query, rowOf } from "../../platform/query.js";
+import { statement } from "../../platform/database.js";
+import { followedBy, hasRow, type Query, rowOf } from "../../platform/query.js";
 import type { Condition } from "./condition.js";
 import { endSurplusSessions, type SessionHolder, sessionHolder } from "./sessions.js";
 
@@ -24,23 +24,20 @@ export function openConsoleSession(
   session: NewConsoleSession,
   holder: Condition,
 ): Query<SessionHolder | null> {
-  const statements = [
-    statement(
-      `INSERT INTO _sessions (id, user_id, created_at, latest_at, kind, token_hash, expires_at, confirmed_until)
+  const insert = statement(
+    `INSERT INTO _sessions (id, user_id, created_at, latest_at, kind, token_hash, expires_at, confirmed_until)
       SELECT ?, u.id, ?, ?, 'console', ?, ?, ? FROM _users u
       WHERE u.disabled = 0 AND u.role = 'admin' AND (${holder.sql})
       RETURNING user_id, (SELECT email FROM _users WHERE id = user_id), (SELECT role FROM _users WHERE id = user_id)`,
-      session.id,
-      BigInt(session.now),
-      BigInt(session.now),
-      session.tokenHash,
-      BigInt(session.expiresAtMs),
-      BigInt(session.confirmedUntilMs),
-      ...holder.params,
-    ),
-    endSurplusSessions(session.id),
-  ];
-  return rowOf(statements, sessionHolder);
+    session.id,
+    BigInt(session.now),
+    BigInt(session.now),
+    session.tokenHash,
+    BigInt(session.expiresAtMs),
+    BigInt(session.confirmedUntilMs),
+    ...holder.params,
+  );
+  return followedBy(rowOf(insert, sessionHolder), endSurplusSessions(session.id));
 }
 
 /** The confirmation of a console's session by typing the password again. Times are milliseconds since the epoch. */
@@ -54,11 +51,11 @@ export interface Confirmation {
 }
 
 /**
- * Makes the statement that confirms a session of the console, as long as it has not ended, the user is enabled, and the
- * user's password is still the one that was checked. It returns the session's id; else no row.
+ * Confirms a session of the console, as long as it has not ended, the user is enabled, and the user's password is still
+ * the one that was checked. Returns whether it did.
  */
-export function confirmConsoleSession(confirmation: Confirmation): Statement {
-  return statement(
+export function confirmConsoleSession(confirmation: Confirmation): Query<boolean> {
+  const confirm = statement(
     `UPDATE _sessions SET confirmed_until = ?, latest_at = ?
     WHERE id = ? AND user_id = ? AND kind = 'console' AND revoked_at IS NULL AND expires_at > ?
     AND EXISTS (SELECT 1 FROM _users u WHERE u.id = user_id AND u.password_hash = ? AND u.disabled = 0) RETURNING id`,
@@ -69,18 +66,20 @@ export function confirmConsoleSession(confirmation: Confirmation): Statement {
     BigInt(confirmation.now),
     confirmation.passwordHash,
   );
+  return hasRow(confirm);
 }
 
 /**
- * Makes the statement that ends the session of the console whose token has this hash. It returns the id of the
- * session's user; no row where there is no such session or it has ended already.
+ * Ends the session of the console whose token has this hash. Returns the id of the session's user; null where there is
+ * no such session or it has ended already.
  */
-export function revokeConsoleSession(tokenHash: string, now: number): Statement {
-  return statement(
+export function revokeConsoleSession(tokenHash: string, now: number): Query<string | null> {
+  const revoke = statement(
     `UPDATE _sessions SET revoked_at = ? WHERE token_hash = ? AND revoked_at IS NULL AND expires_at > ?
     RETURNING user_id`,
     BigInt(now),
     tokenHash,
     BigInt(now),
   );
+  return rowOf(revoke, ([userId]) => userId as string);
 }

@@ -1,6 +1,7 @@
 import { type Statement, statement } from "../../platform/database.js";
+import { followedBy, type Query, rowOf } from "../../platform/query.js";
 import type { Condition } from "./condition.js";
-import { liveLinkCondition } from "./links.js";
+import { liveLinkCondition, type UsedLink, usedLink } from "./links.js";
 
 /** A new mailed link that changes its user's email address, to be stored. Times are milliseconds since the epoch. */
 export interface NewEmailChange {
@@ -63,25 +64,25 @@ export interface EmailChangeUse {
 }
 
 /**
- * Makes the statements that use a link which changes an email address: they mail the old address, move the user to the
- * new address, and mark that as verified. The first returns `[redirect_to, user_id]`. It returns no row where the link
- * is not live or somebody else has taken the address meanwhile; then nothing is changed. All sessions end but the one
- * that has asked for the change, and codes of social sign-ins are deleted. All other links are deleted, because they
- * were mailed to the old address. Identities at sign-in providers stay.
+ * Uses a link which changes an email address: mails the old address, moves the user to the new address, and marks that
+ * as verified. Where the link is not live or somebody else has taken the address meanwhile, it returns null and changes
+ * nothing. All sessions end but the one that has asked for the change, and codes of social sign-ins are deleted. All
+ * other links are deleted, because they were mailed to the old address. Identities at sign-in providers stay.
  */
-export function changeEmail({ hash, usedBy, mailId, now }: EmailChangeUse): readonly Statement[] {
+export function changeEmail({ hash, usedBy, mailId, now }: EmailChangeUse): Query<UsedLink | null> {
   const used = "FROM _links l WHERE l.hash = ? AND l.used_by = ?";
   const changed = `(SELECT l.user_id ${used})`;
-  return [
-    statement(
-      `UPDATE _links SET used_at = ?, used_by = ? WHERE hash = ? AND purpose = 'email_change' AND ${liveLinkCondition}
+  const consume = statement(
+    `UPDATE _links SET used_at = ?, used_by = ? WHERE hash = ? AND purpose = 'email_change' AND ${liveLinkCondition}
         AND NOT EXISTS (SELECT 1 FROM _users t WHERE t.email_key = _links.email_key AND t.id <> _links.user_id)
       RETURNING redirect_to, user_id`,
-      BigInt(now),
-      usedBy,
-      hash,
-      BigInt(now),
-    ),
+    BigInt(now),
+    usedBy,
+    hash,
+    BigInt(now),
+  );
+  return followedBy(
+    rowOf(consume, usedLink),
     statement(
       `INSERT INTO _outbox (id, kind, recipient, created_at, attempts, next_attempt_at)
       SELECT ?, 'email_changed', u.email, ?, 0, ? FROM _users u WHERE u.id = ${changed}`,
@@ -108,7 +109,7 @@ export function changeEmail({ hash, usedBy, mailId, now }: EmailChangeUse): read
     ),
     statement(`DELETE FROM _oauth_codes WHERE user_id = ${changed}`, hash, usedBy),
     statement(`DELETE FROM _links WHERE user_id = ${changed} AND hash <> ?`, hash, usedBy, hash),
-  ];
+  );
 }
 
 /**

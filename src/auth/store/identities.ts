@@ -1,4 +1,5 @@
 import { type Statement, statement } from "../../platform/database.js";
+import { combined, effect, onlyRow, type Query, together } from "../../platform/query.js";
 import { instant } from "./instant.js";
 import { invitedRole } from "./links.js";
 
@@ -38,14 +39,27 @@ const unlinked = "NOT EXISTS (SELECT 1 FROM _identities WHERE provider = ? AND s
 const unconfirmed = `email_key = ? AND email_verified = 0 AND disabled = 0 AND role <> 'admin' AND ${unlinked}`;
 
 /**
- * Makes the statements that find the user of an identity at a sign-in provider, or take over or create that user, and
- * store an exchange code for the user, all in one batch. An identity that has a user keeps that user, whatever its
- * address is now. One without a user is given, if `mayLink`, to the enabled user with the same address, where this
- * server has verified that or the account is taken over (`takeOver`); if `mayRegister` and nobody has the address, a
- * user is created. The last statement returns what `judgeSignIn` needs.
+ * What is known of a social sign-in after the batch of `signInByIdentity`. `identityDisabled` and `addressDisabled` say
+ * whether a user is disabled: the one linked to the identity at the provider, and the one with the address that the
+ * provider has verified. Each is null where there is no such user.
  */
-export function signInByIdentity(request: IdentitySignIn): readonly Statement[] {
-  return [
+export interface SignInFacts {
+  readonly codeStored: boolean;
+  readonly identityDisabled: boolean | null;
+  readonly addressDisabled: boolean | null;
+  /** Whether the provider has verified an address of the person. */
+  readonly addressVerified: boolean;
+}
+
+/**
+ * Finds the user of an identity at a sign-in provider, or takes over or creates that user, and stores an exchange code
+ * for the user, all in one batch. An identity that has a user keeps that user, whatever its address is now. One without
+ * a user is given, if `mayLink`, to the enabled user with the same address, where this server has verified that or the
+ * account is taken over (`takeOver`); if `mayRegister` and nobody has the address, a user is created. Returns what
+ * `judgeSignIn` needs.
+ */
+export function signInByIdentity(request: IdentitySignIn): Query<SignInFacts> {
+  const store = effect(
     ...(request.email === null ? [] : byAddress(request, request.email, request.emailKey!)),
     statement(
       `INSERT INTO _oauth_codes (hash, user_id, code_challenge, created_at, expires_at)
@@ -58,8 +72,8 @@ export function signInByIdentity(request: IdentitySignIn): readonly Statement[] 
       request.provider,
       request.subject,
     ),
-    signInFacts(request),
-  ];
+  );
+  return combined(together(store, signInFacts(request)), ([, facts]) => facts);
 }
 
 function byAddress(request: IdentitySignIn, email: string, emailKey: string): readonly Statement[] {
@@ -121,13 +135,8 @@ function takeOver({ provider, subject, now }: IdentitySignIn, emailKey: string):
   ];
 }
 
-/**
- * The statement that tells the outcome of a social sign-in: `[whether the exchange code was stored, whether the
- * identity's user is disabled, whether the address's user is disabled]`. The last two are NULL where there is no such
- * user.
- */
-function signInFacts({ codeHash, provider, subject, emailKey }: IdentitySignIn): Statement {
-  return statement(
+function signInFacts({ codeHash, provider, subject, email, emailKey }: IdentitySignIn) {
+  const select = statement(
     `SELECT EXISTS (SELECT 1 FROM _oauth_codes WHERE hash = ?),
     (SELECT u.disabled FROM _identities i JOIN _users u ON u.id = i.user_id WHERE i.provider = ? AND i.subject = ?),
     (SELECT disabled FROM _users WHERE email_key = ?)`,
@@ -136,4 +145,10 @@ function signInFacts({ codeHash, provider, subject, emailKey }: IdentitySignIn):
     subject,
     emailKey,
   );
+  return onlyRow(select, ([stored, identityDisabled, addressDisabled]) => ({
+    codeStored: stored === 1,
+    identityDisabled: identityDisabled === null ? null : identityDisabled === 1,
+    addressDisabled: addressDisabled === null ? null : addressDisabled === 1,
+    addressVerified: email !== null,
+  }));
 }

@@ -1,4 +1,5 @@
 import { type Statement, statement } from "../../platform/database.js";
+import { asIs, columns, followedBy, type Query, rowOf } from "../../platform/query.js";
 import { type Condition, condition } from "./condition.js";
 
 /** What a mailed link is for. The token of a link works for its own purpose only. */
@@ -102,18 +103,21 @@ export function disputePasswords(linkId: string, emailKey: string): Statement {
 export const liveLinkCondition = `used_at IS NULL AND expires_at > ?
   AND EXISTS (SELECT 1 FROM _users u WHERE u.id = _links.user_id AND u.disabled = 0)`;
 
+const openLink = columns({ id: asIs<string>, email: asIs<string> });
+
 /**
- * Makes the statement that returns `[id, email]`, the id of the link with this hash and purpose and the address of its
- * user; no row where the link cannot be used now. It is run before a new password is hashed, which is costly.
+ * The link with this hash and purpose, and the address of its user; null where the link cannot be used now. It is asked
+ * for before a new password is hashed, which is costly.
  */
-export function liveLink(hash: string, purpose: LinkPurpose, now: number): Statement {
-  return statement(
+export function liveLink(hash: string, purpose: LinkPurpose, now: number) {
+  const select = statement(
     `SELECT id, (SELECT email FROM _users u WHERE u.id = _links.user_id) AS email
     FROM _links WHERE hash = ? AND purpose = ? AND ${liveLinkCondition}`,
     hash,
     purpose,
     BigInt(now),
   );
+  return rowOf(select, openLink);
 }
 
 /** One use of a mailed link, as a request makes it. */
@@ -158,32 +162,31 @@ export function userOfLink({ hash, usedBy }: LinkUse): Condition {
 export const invitedRole = `(SELECT i.role FROM _links i WHERE i.user_id = _users.id AND i.purpose = 'invitation'
   AND i.used_at IS NULL AND i.expires_at > ? AND _users.email_verified = 0)`;
 
+/** Reads what the statements return that use up mailed links. */
+export const usedLink = columns({ redirectTo: asIs<string | null>, userId: asIs<string> });
+/** A mailed link that was used: where its user is sent, and who that is. */
+export type UsedLink = ReturnType<typeof usedLink>;
+
 /**
- * Makes the statements that use up a mailed link, confirm its user's address, and set the password and the role that
- * come with it, if any. The first returns `[redirect_to, user_id]`, or no row where the link is not live; then nothing
- * is changed. Somebody else may have had the account until now, so all sessions of the user end, and the user's codes
- * of social sign-ins, known addresses and other links are deleted. After that, only the address of this client is a
- * known one.
+ * Uses up a mailed link, confirms its user's address, and sets the password and the role that come with it, if any.
+ * Where the link is not live, it returns null and changes nothing. Somebody else may have had the account until now, so
+ * all sessions of the user end, and the user's codes of social sign-ins, known addresses and other links are deleted.
+ * After that, only the address of this client is a known one.
  */
-export function consumeLink({
-  hash,
-  purpose,
-  passwordHash,
-  addressKey,
-  usedBy,
-  now,
-}: LinkUse): readonly Statement[] {
-  return [
-    statement(
-      `UPDATE _links SET used_at = ?, used_by = ?, password_hash = ifnull(?, password_hash)
+export function consumeLink(use: LinkUse): Query<UsedLink | null> {
+  const { hash, purpose, passwordHash, addressKey, usedBy, now } = use;
+  const consume = statement(
+    `UPDATE _links SET used_at = ?, used_by = ?, password_hash = ifnull(?, password_hash)
       WHERE hash = ? AND purpose = ? AND ${liveLinkCondition} RETURNING redirect_to, user_id`,
-      BigInt(now),
-      usedBy,
-      passwordHash,
-      hash,
-      purpose,
-      BigInt(now),
-    ),
+    BigInt(now),
+    usedBy,
+    passwordHash,
+    hash,
+    purpose,
+    BigInt(now),
+  );
+  return followedBy(
+    rowOf(consume, usedLink),
     statement(
       // If the link carries a password, it becomes the user's. Otherwise the user's password stays, unless the account
       // is an unconfirmed registration: then it is removed, because a stranger may have set it.
@@ -210,7 +213,7 @@ export function consumeLink({
       usedBy,
     ),
     statement(`DELETE FROM _links WHERE user_id = ${consumer} AND hash <> ?`, hash, usedBy, hash),
-  ];
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Keyring } from "../../encoding/keyring.js";
 import { type Statement, statement } from "../../platform/database.js";
+import { asIs, columns, onlyRow, type Query, rowOf } from "../../platform/query.js";
 import { type Condition, condition } from "./condition.js";
 
 /** The state of a social sign-in that begins, to be stored. Times are milliseconds since the epoch. */
@@ -31,13 +32,15 @@ export function insertState(state: NewState): Statement {
   );
 }
 
+const storedState = columns({ hash: asIs<string>, redirectTo: asIs<string>, codeChallenge: asIs<string> });
+
 /**
- * Makes the statement that marks the state of a social sign-in as used. The state is found by either of the two hashes,
- * as the server's secret may have changed since it was stored. The statement returns `[hash, redirect_to,
- * code_challenge]`; no row where the state is unknown, used, expired or another provider's.
+ * Marks the state of a social sign-in as used. The state is found by either of the two hashes, as the server's secret
+ * may have changed since it was stored. Returns what was stored with it; null where the state is unknown, used, expired
+ * or another provider's.
  */
-export function consumeState(hashes: Keyring<string>, provider: string, now: number): Statement {
-  return statement(
+export function consumeState(hashes: Keyring<string>, provider: string, now: number) {
+  const consume = statement(
     `UPDATE _oauth_states SET used_at = ? WHERE hash IN (?, ?) AND provider = ? AND used_at IS NULL AND expires_at > ?
     RETURNING hash, redirect_to, code_challenge`,
     BigInt(now),
@@ -46,6 +49,7 @@ export function consumeState(hashes: Keyring<string>, provider: string, now: num
     provider,
     BigInt(now),
   );
+  return rowOf(consume, storedState);
 }
 
 /**
@@ -108,9 +112,9 @@ export function deleteEveryCode(): Statement {
   return statement("DELETE FROM _oauth_codes");
 }
 
-/** Makes the statement that returns the random id of the project, as `[id]`. */
-export function projectId(): Statement {
-  return statement("SELECT id FROM _project");
+/** The random id of the project. */
+export function projectId(): Query<string> {
+  return onlyRow(statement("SELECT id FROM _project"), ([id]) => id as string);
 }
 
 /** Gives the database the id of another project, so that credentials sealed for that project open here. */

@@ -1,4 +1,5 @@
 import { type Statement, statement } from "../../platform/database.js";
+import { asIs, columns, hasRow, type Query, rowsOf } from "../../platform/query.js";
 import type { Condition } from "./condition.js";
 import type { LinkPurpose } from "./links.js";
 import { isPending } from "./users.js";
@@ -141,16 +142,14 @@ export function insertEmailChangeNotice(id: string, owner: Condition, now: numbe
   );
 }
 
-/**
- * Makes the statement that returns `[1]` where a mail is due, else no row. It is run before `claimMails`, which would
- * take the write lock even where no mail is due.
- */
-export function anyMailDue(now: number): Statement {
-  return statement(
+/** Whether a mail is due. It is asked before `claimMails`, which would take the write lock even where no mail is due. */
+export function anyMailDue(now: number): Query<boolean> {
+  const select = statement(
     "SELECT 1 FROM _outbox WHERE next_attempt_at <= ? AND leased_until <= ? LIMIT 1",
     BigInt(now),
     BigInt(now),
   );
+  return hasRow(select);
 }
 
 /** Which mails a process claims, and when other processes may claim them. Times are milliseconds. */
@@ -177,23 +176,36 @@ export interface MailClaim {
 
 const backoff = "min(?, ? << min(attempts, 30))";
 
+const mailReaders = {
+  id: asIs<string>,
+  kind: asIs<MailKind>,
+  recipient: asIs<string>,
+  linkId: asIs<string | null>,
+  actionUrl: asIs<string | null>,
+  createdAtMs: asIs<number>,
+  attempts: asIs<number>,
+};
+const claimedMail = columns({
+  ...mailReaders,
+  linkExpiresAtMs: asIs<number | null>,
+  redirectTo: asIs<string | null>,
+  linkHash: asIs<string | null>,
+});
 /**
- * Makes the statement that claims mails which are due, so that no other process takes them before the lease and the
- * pause between attempts have ended. It returns `[id, kind, recipient, link_id, action_url, created_at, attempts,
- * link's expires_at, link's redirect_to, link's hash]`; the last three are NULL where the mail has no link or the link
- * can no longer be used.
+ * A mail that a process has claimed to send it. Times are milliseconds since the epoch. Where the mail has no link, or
+ * the link can no longer be used, `linkExpiresAtMs`, `redirectTo` and `linkHash` are null.
  */
-export function claimMails({
-  now,
-  mailsMax,
-  except,
-  backoffMs,
-  backoffMsMax,
-  leaseMs,
-}: MailClaim): Statement {
+export type ClaimedMail = ReturnType<typeof claimedMail>;
+
+/**
+ * Claims mails which are due, so that no other process takes them before the lease and the pause between attempts have
+ * ended. Returns them.
+ */
+export function claimMails(claim: MailClaim): Query<readonly ClaimedMail[]> {
+  const { now, mailsMax, except, backoffMs, backoffMsMax, leaseMs } = claim;
   const link = (column: string) =>
     `(SELECT l.${column} FROM _links l WHERE l.id = link_id AND l.used_at IS NULL AND l.expires_at > ?)`;
-  return statement(
+  const update = statement(
     `UPDATE _outbox SET attempts = attempts + 1, next_attempt_at = ? + ${backoff}, leased_until = ?
     WHERE id IN (SELECT id FROM _outbox WHERE next_attempt_at <= ? AND leased_until <= ?
       AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY next_attempt_at, id LIMIT ?)
@@ -210,6 +222,7 @@ export function claimMails({
     BigInt(now),
     BigInt(now),
   );
+  return rowsOf(update, claimedMail);
 }
 
 /**
@@ -264,13 +277,23 @@ export interface MailsAsked {
 
 const sharedColumns = "id, kind, recipient, link_id, action_url, created_at, attempts, last_error";
 
+const listedMail = columns({
+  ...mailReaders,
+  lastError: asIs<string | null>,
+  state: asIs<"waiting" | MailEnd>,
+  nextAttemptAtMs: asIs<number | null>,
+  endedAtMs: asIs<number | null>,
+  linkHash: asIs<string | null>,
+  redirectTo: asIs<string | null>,
+});
 /**
- * Makes the statement that lists the mails which wait to be sent, and those that have ended lately, the newest first.
- * It returns `[id, kind, recipient, link_id, action_url, created_at, attempts, last_error, state, next_attempt_at,
- * ended_at, link's hash, link's redirect_to]`; the last two are NULL where the mail has no link or the link can no
- * longer be used.
+ * A mail that waits to be sent, or has ended lately. `linkHash` and `redirectTo` are null where the mail has no link, or
+ * the link can no longer be used.
  */
-export function listMails({ now, state, after, limit }: MailsAsked): Statement {
+export type WaitingOrPastMail = ReturnType<typeof listedMail>;
+
+/** Lists the mails which wait to be sent, and those that have ended lately, the newest first. */
+export function listMails({ now, state, after, limit }: MailsAsked): Query<readonly WaitingOrPastMail[]> {
   const isPast = state !== null && state !== "waiting";
   const parts = [
     ...(isPast
@@ -286,7 +309,7 @@ export function listMails({ now, state, after, limit }: MailsAsked): Statement {
   ];
   const behind = after === null ? "true" : "(created_at, id) < (?, ?)";
   const place = after === null ? [] : [BigInt(after[0]), after[1]];
-  return statement(
+  const select = statement(
     `SELECT m.*, l.hash, l.redirect_to FROM
       (${parts.map((part) => `${part} ${behind}`).join(" UNION ALL ")} ORDER BY created_at DESC, id DESC LIMIT ?) AS m
     LEFT JOIN _links l ON l.id = m.link_id AND l.used_at IS NULL AND l.expires_at > ?
@@ -296,6 +319,7 @@ export function listMails({ now, state, after, limit }: MailsAsked): Statement {
     BigInt(limit),
     BigInt(now),
   );
+  return rowsOf(select, listedMail);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type Statement, statement } from "../../platform/database.js";
+import { asFlag, asIs, asJson, columns, hasRow, type Query, rowOf, rowsOf } from "../../platform/query.js";
 import { instant } from "./instant.js";
 
 /**
@@ -31,38 +32,46 @@ export function insertServiceKey(key: NewServiceKey): Statement {
   );
 }
 
-/**
- * Makes the statement that revokes an API key. It returns the key's id; no row where there is no such key or it was
- * revoked before.
- */
-export function revokeServiceKey(id: string, now: number): Statement {
-  return statement(
+/** Revokes an API key. Returns whether it did: not where there is no such key or it was revoked before. */
+export function revokeServiceKey(id: string, now: number): Query<boolean> {
+  const revoke = statement(
     "UPDATE _service_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING id",
     instant(now),
     id,
   );
+  return hasRow(revoke);
 }
 
-/**
- * Makes the statement that returns `[id, name, scopes, created_at, expires_at, revoked_at, created_by]` of every API
- * key, the revoked and expired ones included. `scopes` is a JSON array.
- */
-export function listServiceKeys(): Statement {
-  return statement(
+const listedKey = columns({
+  id: asIs<string>,
+  name: asIs<string>,
+  scopes: asJson<readonly string[]>,
+  createdAt: asIs<string>,
+  expiresAt: asIs<string | null>,
+  revokedAt: asIs<string | null>,
+  createdBy: asIs<string | null>,
+});
+/** An API key, as lists show it. Times are ISO 8601; null for a key that does not expire or is not revoked. */
+export type ListedServiceKey = ReturnType<typeof listedKey>;
+
+/** Every API key, the revoked and expired ones included. */
+export function listServiceKeys(): Query<readonly ListedServiceKey[]> {
+  const select = statement(
     `SELECT id, name, scopes, created_at, expires_at, revoked_at, created_by
     FROM _service_keys ORDER BY created_at, id`,
   );
+  return rowsOf(select, listedKey);
 }
 
-/**
- * Makes the statement that returns `[scopes, revoked, expired]` of an API key, or no row where there is none with this
- * id. `revoked` and `expired` are 1 or 0, as of `now`; `scopes` is a JSON array.
- */
-export function serviceKeyById(id: string, now: number): Statement {
-  return statement(
+const keyState = columns({ scopes: asJson<readonly string[]>, isRevoked: asFlag, isExpired: asFlag });
+
+/** What an API key may do, and whether it is still valid at `now`; null where there is none with this id. */
+export function serviceKeyById(id: string, now: number) {
+  const select = statement(
     `SELECT scopes, revoked_at IS NOT NULL AS revoked, ifnull(expires_at <= ?, 0) AS expired
     FROM _service_keys WHERE id = ?`,
     instant(now),
     id,
   );
+  return rowOf(select, keyState);
 }

@@ -1,34 +1,34 @@
 import { type Statement, statement } from "../../platform/database.js";
+import { hasRow, onlyRow, type Query } from "../../platform/query.js";
 import { type Condition, condition } from "./condition.js";
 import { instant } from "./instant.js";
 
 const noAdmin = "NOT EXISTS (SELECT 1 FROM _users WHERE role = 'admin')";
 const isLive = "EXISTS (SELECT 1 FROM _setup WHERE hash = ? AND expires_at > ?)";
 
-/** Makes the statement that returns 1 if there is an administrator, enabled or not; otherwise 0. */
-export function hasAdmin(): Statement {
-  return statement("SELECT EXISTS (SELECT 1 FROM _users WHERE role = 'admin') AS found");
+/** Whether there is an administrator, enabled or not. */
+export function hasAdmin(): Query<boolean> {
+  const select = statement("SELECT EXISTS (SELECT 1 FROM _users WHERE role = 'admin') AS found");
+  return onlyRow(select, ([found]) => found === 1);
 }
 
 /**
- * Stores the hash of a setup link (for making the first administrator), in place of an earlier one. Returns a row
- * unless there is an administrator already. `expiresAtMs` is in milliseconds since the epoch.
+ * Stores the hash of a setup link (for making the first administrator), in place of an earlier one. Returns whether it
+ * did: not where there is an administrator already. `expiresAtMs` is in milliseconds since the epoch.
  */
-export function insertSetup(hash: string, expiresAtMs: number): Statement {
-  return statement(
+export function insertSetup(hash: string, expiresAtMs: number): Query<boolean> {
+  const insert = statement(
     `INSERT INTO _setup (only, hash, expires_at) SELECT 1, ?, ? WHERE ${noAdmin}
     ON CONFLICT (only) DO UPDATE SET hash = excluded.hash, expires_at = excluded.expires_at RETURNING only`,
     hash,
     BigInt(expiresAtMs),
   );
+  return hasRow(insert);
 }
 
-/**
- * Returns a row where the setup link with that hash can be used at `now`: it is live, and there is no administrator
- * yet.
- */
-export function liveSetup(hash: string, now: number): Statement {
-  return statement(`SELECT 1 AS live WHERE ${isLive} AND ${noAdmin}`, hash, BigInt(now));
+/** Whether the setup link with that hash can be used at `now`: it is live, and there is no administrator yet. */
+export function liveSetup(hash: string, now: number): Query<boolean> {
+  return hasRow(statement(`SELECT 1 AS live WHERE ${isLive} AND ${noAdmin}`, hash, BigInt(now)));
 }
 
 /**

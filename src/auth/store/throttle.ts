@@ -1,6 +1,6 @@
 import type { Keyring } from "../../encoding/keyring.js";
 import { type SqlValue, type Statement, statement } from "../../platform/database.js";
-import { hasRow, type Query, rowsOf } from "../../platform/query.js";
+import { asIs, columns, hasRow, type Query, rowOf, rowsOf } from "../../platform/query.js";
 
 /** A limit: how often something may be counted under one key within a stretch of time (the window). */
 export interface Throttled {
@@ -71,28 +71,22 @@ export function countAttempts(attempts: ThrottledAttempts): Query<boolean> {
   return hasRow(count);
 }
 
+const counter = columns({
+  key: asIs<string>,
+  startedAt: asIs<number>,
+  endsAt: asIs<number>,
+  count: asIs<number>,
+});
 /** A counter whose limit is reached. Times are milliseconds since the epoch. */
-export interface UsedUpCounter {
-  readonly key: string;
-  readonly startedAt: number;
-  readonly endsAt: number;
-  readonly count: number;
-}
+export type UsedUpCounter = ReturnType<typeof counter>;
 
 /** The counters whose limits refuse an attempt to sign in. The header Retry-After is computed from these. */
 export function usedUp(attempts: ThrottledAttempts): Query<readonly UsedUpCounter[]> {
-  return rowsOf(
-    statement(
-      `SELECT key, started_at, ends_at, count FROM _throttle WHERE ${isUsedUp}`,
-      ...usedUpParams(attempts),
-    ),
-    ([key, startedAt, endsAt, count]) => ({
-      key: key as string,
-      startedAt: startedAt as number,
-      endsAt: endsAt as number,
-      count: count as number,
-    }),
+  const select = statement(
+    `SELECT key, started_at, ends_at, count FROM _throttle WHERE ${isUsedUp}`,
+    ...usedUpParams(attempts),
   );
+  return rowsOf(select, counter);
 }
 
 const isReached = "key = ? AND started_at <= ? AND ends_at > ? AND count >= ?";
@@ -136,25 +130,27 @@ function countAgainWithinParams(max: number, now: number): readonly SqlValue[] {
 }
 
 /**
- * Counts a request under one key. Returns a row where it is within the limit; otherwise nothing is written. A window
+ * Counts a request under one key. Returns whether it is within the limit; otherwise nothing is written. A window
  * that has ended starts anew, and so does one that begins in the future because the clock was set back.
  */
-export function countRequest({ key, max, windowMs }: Throttled, now: number): Statement {
-  return statement(
+export function countRequest({ key, max, windowMs }: Throttled, now: number): Query<boolean> {
+  const count = statement(
     `INSERT INTO _throttle (key, started_at, ends_at, count) VALUES (?, ?, ?, 1) ${countAgainWithin} RETURNING count`,
     key,
     BigInt(now),
     BigInt(now + windowMs),
     ...countAgainWithinParams(max, now),
   );
+  return hasRow(count);
 }
 
 /**
- * Makes the statement that returns `[ends_at]`: when the window ends in which requests are counted under the key, in
- * milliseconds since the epoch.
+ * When the window ends in which requests are counted under the key, in milliseconds since the epoch; null where none is
+ * counted.
  */
-export function windowEnd(key: string): Statement {
-  return statement("SELECT ends_at FROM _throttle WHERE key = ?", key);
+export function windowEnd(key: string): Query<number | null> {
+  const select = statement("SELECT ends_at FROM _throttle WHERE key = ?", key);
+  return rowOf(select, ([endsAt]) => endsAt as number);
 }
 
 /** A mail that is to be counted against the limit of mails to one address. */

@@ -1,51 +1,49 @@
 import { type Statement, statement } from "../../platform/database.js";
-import { type Query, type ResultRow, rowOf } from "../../platform/query.js";
+import {
+  asFlag,
+  asIs,
+  columns,
+  followedBy,
+  hasRow,
+  onlyRow,
+  type Query,
+  rowOf,
+  rowsOf,
+} from "../../platform/query.js";
 import { type Condition, condition } from "./condition.js";
 import { instant } from "./instant.js";
 
-/** Makes the statement that returns `[id, email, role, disabled, email_verified, created_at]` of a user. */
-export function userById(id: string): Statement {
-  return statement(
-    "SELECT id, email, role, disabled, email_verified, created_at FROM _users WHERE id = ?",
-    id,
-  );
-}
+const selectAccount = "SELECT id, email, role, disabled, email_verified, password_hash FROM _users";
+const userColumns = "id, email, role, disabled, email_verified, created_at";
+const sharedReaders = {
+  id: asIs<string>,
+  email: asIs<string>,
+  role: asIs<NewUser["role"]>,
+  disabled: asFlag,
+  emailVerified: asFlag,
+};
+const storedAccount = columns({ ...sharedReaders, passwordHash: asIs<string | null> });
+const storedUser = columns({ ...sharedReaders, createdAt: asIs<string> });
+const createdUser = columns({ ...sharedReaders, createdAt: asIs<string>, createdBy: asIs<string | null> });
 
-/** A user, as a sign-in reads them. */
-export interface StoredAccount {
-  readonly id: string;
-  readonly email: string;
-  readonly role: string;
-  readonly disabled: boolean;
-  readonly emailVerified: boolean;
-  /** Null for a user without a password. */
-  readonly passwordHash: string | null;
+/** A user, as a sign-in reads them. `passwordHash` is null for a user without a password. */
+export type StoredAccount = ReturnType<typeof storedAccount>;
+/** A user, as answers show them. `createdAt` is in ISO 8601. */
+export type StoredUser = ReturnType<typeof storedUser>;
+
+/** The user with an id. */
+export function userById(id: string): Query<StoredUser | null> {
+  return rowOf(statement(`SELECT ${userColumns} FROM _users WHERE id = ?`, id), storedUser);
 }
 
 /** The user with an email address, given by its `emailKey` (the form by which addresses are compared). */
 export function userByEmail(emailKey: string): Query<StoredAccount | null> {
-  return rowOf(
-    statement(`SELECT ${accountColumns} FROM _users WHERE email_key = ?`, emailKey),
-    storedAccount,
-  );
+  return rowOf(statement(`${selectAccount} WHERE email_key = ?`, emailKey), storedAccount);
 }
 
-/** The user with an id. */
+/** The user with an id, as a sign-in reads them. */
 export function accountById(id: string): Query<StoredAccount | null> {
-  return rowOf(statement(`SELECT ${accountColumns} FROM _users WHERE id = ?`, id), storedAccount);
-}
-
-const accountColumns = "id, email, role, disabled, email_verified, password_hash";
-
-function storedAccount([id, email, role, disabled, emailVerified, passwordHash]: ResultRow): StoredAccount {
-  return {
-    id: id as string,
-    email: email as string,
-    role: role as string,
-    disabled: disabled === 1,
-    emailVerified: emailVerified === 1,
-    passwordHash: passwordHash as string | null,
-  };
+  return rowOf(statement(`${selectAccount} WHERE id = ?`, id), storedAccount);
 }
 
 /** A user that `insertUser` is to store. */
@@ -69,9 +67,9 @@ export interface NewUser {
   readonly createdBy: string | null;
 }
 
-/** Stores a user. Returns the user's id; no row where the address is taken. */
-export function insertUser(user: NewUser): Statement {
-  return statement(
+/** Stores a user. Returns whether it did: not where the address is taken. */
+export function insertUser(user: NewUser): Query<boolean> {
+  const insert = statement(
     `INSERT INTO _users
       (id, email, email_key, password_hash, role, email_verified, registration_unconfirmed, created_at, created_by)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING RETURNING id`,
@@ -85,6 +83,7 @@ export function insertUser(user: NewUser): Statement {
     instant(user.createdAtMs),
     user.createdBy,
   );
+  return hasRow(insert);
 }
 
 /**
@@ -129,17 +128,25 @@ export function setInviter(invitationId: string, principal: string): Statement {
   );
 }
 
-/**
- * Makes the statement that returns `[email, role, whether the user has yet to accept, disabled, whether the outbox
- * holds the mail with the id mailId]` of the user with an email address, for the answer to an invitation.
- */
-export function invitee(emailKey: string, mailId: string): Statement {
-  return statement(
+const invitedUser = columns({
+  email: asIs<string>,
+  role: asIs<NewUser["role"]>,
+  /** Whether the user has yet to accept the invitation. */
+  isPending: asFlag,
+  disabled: asFlag,
+  /** Whether the outbox holds the mail of the invitation. */
+  isMailed: asFlag,
+});
+
+/** The user whom an invitation has stored or found, by the email address. `mailId` is the id of the invitation's mail. */
+export function invitee(emailKey: string, mailId: string) {
+  const select = statement(
     `SELECT email, role, ${isPending} AS pending, disabled, EXISTS (SELECT 1 FROM _outbox WHERE id = ?) AS mailed
     FROM _users WHERE email_key = ?`,
     mailId,
     emailKey,
   );
+  return onlyRow(select, invitedUser);
 }
 
 /** A user from another system that is to be stored, with the role `user`. */
@@ -167,28 +174,26 @@ export function importUsers(users: readonly ImportedUser[], now: number, created
   );
 }
 
-/**
- * Makes the statement that returns `[id, email_key]` of the users that have one of the given ids or one of the given
- * addresses.
- */
-export function usersAmong(ids: readonly string[], emailKeys: readonly string[]): Statement {
-  return statement(
+const userKeys = columns({ id: asIs<string>, emailKey: asIs<string> });
+
+/** The ids and addresses of the users that have one of the given ids or one of the given addresses. */
+export function usersAmong(ids: readonly string[], emailKeys: readonly string[]) {
+  const select = statement(
     `SELECT id, email_key FROM _users
     WHERE id IN (SELECT value FROM json_each(?)) OR email_key IN (SELECT value FROM json_each(?))`,
     JSON.stringify(ids),
     JSON.stringify(emailKeys),
   );
+  return rowsOf(select, userKeys);
 }
 
-/**
- * Makes the statement that returns `[id, email, role, disabled, email_verified, created_at, created_by]` of every user,
- * oldest first.
- */
-export function listUsers(): Statement {
-  return statement(
+/** Every user, oldest first, with who has created them (`NewUser.createdBy`). */
+export function listUsers() {
+  const select = statement(
     `SELECT id, email, role, disabled, email_verified, created_at, created_by
     FROM _users ORDER BY created_at, id`,
   );
+  return rowsOf(select, createdUser);
 }
 
 /** A change of a user by an operator. A null `disabled` or `role` stays as it is. */
@@ -212,27 +217,28 @@ const isDisabled = "EXISTS (SELECT 1 FROM _users WHERE id = user_id AND disabled
 const isNoAdmin = "EXISTS (SELECT 1 FROM _users WHERE id = user_id AND role <> 'admin')";
 
 /**
- * Makes the statements that change a user. The first returns the user as `userById` does, or no row where there is no
- * such user or the change would leave no enabled administrator who can sign in. For a user who becomes an
- * administrator, `created_by` is set to who made them one. Disabling ends every session of the user and deletes what
- * could open one; if the user is no administrator any more, their sessions of the console end.
+ * Changes a user. Returns the changed user; null where there is no such user or the change would leave no enabled
+ * administrator who can sign in. For a user who becomes an administrator, `created_by` is set to who made them one.
+ * Disabling ends every session of the user and deletes what could open one; if the user is no administrator any more,
+ * their sessions of the console end.
  */
-export function changeUser({ id, disabled, role, by, now }: UserChange): readonly Statement[] {
-  const flag = disabled === null ? null : BigInt(disabled);
-  return [
-    statement(
-      `UPDATE _users SET disabled = ifnull(?, disabled), role = ifnull(?, role),
+export function changeUser({ id, disabled, role, by, now }: UserChange): Query<StoredUser | null> {
+  const to = disabled === null ? null : BigInt(disabled);
+  const change = statement(
+    `UPDATE _users SET disabled = ifnull(?, disabled), role = ifnull(?, role),
         created_by = iif(role <> 'admin' AND ifnull(?, role) = 'admin', ?, created_by)
       WHERE id = ? AND ((ifnull(?, disabled) = 0 AND ifnull(?, role) = 'admin') OR role <> 'admin' OR disabled = 1 OR ${otherAdmin})
-      RETURNING id, email, role, disabled, email_verified, created_at`,
-      flag,
-      role,
-      role,
-      by,
-      id,
-      flag,
-      role,
-    ),
+      RETURNING ${userColumns}`,
+    to,
+    role,
+    role,
+    by,
+    id,
+    to,
+    role,
+  );
+  return followedBy(
+    rowOf(change, storedUser),
     statement(
       `UPDATE _sessions SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL
       AND (${isDisabled} OR (kind = 'console' AND ${isNoAdmin}))`,
@@ -250,29 +256,27 @@ export function changeUser({ id, disabled, role, by, now }: UserChange): readonl
       role,
       role,
     ),
-  ];
+  );
 }
 
 /**
- * Deletes a user; if `owner`, a condition on `_users AS u`, is given, only where it matches the user. Returns the
- * user's id; no row where there is no such user or it is the last enabled administrator.
+ * Deletes a user; if `owner`, a condition on `_users AS u`, is given, only where it matches the user. Returns whether it
+ * did: not where there is no such user or it is the last enabled administrator.
  */
-export function deleteUser(id: string, owner: Condition | null): Statement {
+export function deleteUser(id: string, owner: Condition | null): Query<boolean> {
   const { sql, params } = owner ?? condition("true");
-  return statement(
+  const remove = statement(
     `DELETE FROM _users WHERE id = (SELECT u.id FROM _users u WHERE u.id = ? AND ${sql})
     AND (role <> 'admin' OR disabled = 1 OR ${otherAdmin}) RETURNING id`,
     id,
     ...params,
   );
+  return hasRow(remove);
 }
 
-/**
- * Makes the statement that returns `[id]` of the user whom `owner`, a condition on `_users AS u`, matches; no row where
- * it matches nobody.
- */
-export function ownerId(owner: Condition): Statement {
-  return statement(`SELECT u.id FROM _users u WHERE ${owner.sql}`, ...owner.params);
+/** Whether `owner`, a condition on `_users AS u`, matches a user. */
+export function matchesUser(owner: Condition): Query<boolean> {
+  return hasRow(statement(`SELECT u.id FROM _users u WHERE ${owner.sql}`, ...owner.params));
 }
 
 /**
@@ -284,14 +288,15 @@ export function userWithPassword(id: string, passwordHash: string): Condition {
 }
 
 /**
- * Replaces the hash of a user's password, as long as the stored one is still `from`, which was checked. Returns the
- * user's id; no row where the hash is another one, or the user is disabled.
+ * Replaces the hash of a user's password, as long as the stored one is still `from`, which was checked. Returns whether
+ * it did: not where the hash is another one, or the user is disabled.
  */
-export function changePassword(id: string, from: string, to: string): Statement {
-  return statement(
+export function changePassword(id: string, from: string, to: string): Query<boolean> {
+  const change = statement(
     "UPDATE _users SET password_hash = ? WHERE id = ? AND password_hash = ? AND disabled = 0 RETURNING id",
     to,
     id,
     from,
   );
+  return hasRow(change);
 }

@@ -4,6 +4,7 @@ import {
   createUser as createUserIn,
   serviceKeyOf,
 } from "../../auth/accounts/administration.js";
+import { userOf } from "../../auth/accounts/user-of.js";
 import { emailKey } from "../../auth/email.js";
 import { deleteCodes, deleteEveryCode } from "../../auth/store/oauth.js";
 import {
@@ -11,15 +12,16 @@ import {
   revokeServiceKey as updateServiceKey,
 } from "../../auth/store/service-keys.js";
 import { revokeEverySession, revokeSessions as revokeSessionsOf } from "../../auth/store/sessions.js";
-import { listedUserOf, userOf } from "../../auth/store/user-of.js";
 import { changeUser, listUsers as selectUsers, userByEmail } from "../../auth/store/users.js";
 import type { Refusal } from "../../http/refusal.js";
 import { createArgon2 } from "../../node/passwords/argon2.js";
 import { readProject } from "../../node/project-directory.js";
 import { systemClock, systemRandom } from "../../node/system.js";
-import type { Database, Statement } from "../../platform/database.js";
-import { ask } from "../../platform/query.js";
+import type { Database } from "../../platform/database.js";
+import { ask, followedBy, type Query, run } from "../../platform/query.js";
 import type { Config } from "../../project/config.js";
+import type { ApiKey } from "../../wire/keys.js";
+import type { User } from "../../wire/users.js";
 import { type Command, type Invocation, RefusedError, UsageError, unlessRefused } from "../command.js";
 import { withSystemTables } from "../local-database.js";
 import {
@@ -127,18 +129,12 @@ function userChange(invocation: Invocation): ChangedFields {
   return { disabled: disabled === null ? null : disabled === "true", role };
 }
 
-type User = ReturnType<typeof userOf>;
-
 async function changeLocally(invocation: Invocation, email: string, change: ChangedFields): Promise<User> {
   return locally(invocation, async (database) => {
     const id = await localIdOf(database, email);
-    const [changed] = await database.batch(
-      changeUser({ id, ...change, by: createdBy, now: systemClock.now() }),
-    );
-    const row = changed!.rows[0];
-    if (row === undefined)
-      throw new RefusedError(`${email} is the last enabled admin: make another one first`);
-    return userOf(row);
+    const user = await run(database, changeUser({ id, ...change, by: createdBy, now: systemClock.now() }));
+    if (user === null) throw new RefusedError(`${email} is the last enabled admin: make another one first`);
+    return userOf(user);
   });
 }
 
@@ -198,13 +194,9 @@ const revokeSessions: Command = {
 function revokeHere(invocation: Invocation, email: string | null): Promise<number> {
   return locally(invocation, async (database) => {
     const now = systemClock.now();
-    if (email === null) {
-      const [revoked] = await database.batch([revokeEverySession(now), deleteEveryCode()]);
-      return revoked!.rowsWritten;
-    }
+    if (email === null) return run(database, followedBy(revokeEverySession(now), deleteEveryCode()));
     const id = await localIdOf(database, email);
-    const [revoked] = await database.batch([revokeSessionsOf(id, now), deleteCodes(id)]);
-    return revoked!.rows.length;
+    return run(database, followedBy(revokeSessionsOf(id, now), deleteCodes(id)));
   });
 }
 
@@ -229,7 +221,10 @@ const listUsers: Command = {
     const server = await remoteServer(invocation);
     const users =
       server === null
-        ? (await rows(invocation, selectUsers())).map(listedUserOf)
+        ? (await read(invocation, selectUsers())).map((user) => ({
+            ...userOf(user),
+            created_by: user.createdBy,
+          }))
         : ((await server.list("/admin/api/users", "sort=created_at")) as User[]);
     print(invocation, users, userLine);
     return 0;
@@ -296,16 +291,14 @@ const listServiceKeys: Command = {
     const server = await remoteServer(invocation);
     const keys =
       server === null
-        ? (await rows(invocation, selectServiceKeys())).map(serviceKeyOf)
-        : ((await server.list("/admin/api/service-keys")) as ServiceKey[]);
-    const state = (key: ServiceKey) =>
+        ? (await read(invocation, selectServiceKeys())).map(serviceKeyOf)
+        : ((await server.list("/admin/api/service-keys")) as ApiKey[]);
+    const state = (key: ApiKey) =>
       key.revoked_at !== null ? `revoked ${key.revoked_at}` : `expires ${key.expires_at ?? "never"}`;
     print(invocation, keys, (key) => [key.id, state(key), key.scopes.join(","), key.name].join("  "));
     return 0;
   },
 };
-
-type ServiceKey = ReturnType<typeof serviceKeyOf>;
 
 const revokeServiceKey: Command = {
   name: "admin revoke-service-key",
@@ -325,11 +318,10 @@ const revokeServiceKey: Command = {
 };
 
 async function revokeLocally(invocation: Invocation, id: string): Promise<void> {
-  const [result] = await locally(invocation, (database) =>
-    database.batch([updateServiceKey(id, systemClock.now())]),
+  const isRevoked = await locally(invocation, (database) =>
+    run(database, updateServiceKey(id, systemClock.now())),
   );
-  if (result!.rows.length === 0)
-    throw new RefusedError(`there is no such key that is not revoked already: ${id}`);
+  if (!isRevoked) throw new RefusedError(`there is no such key that is not revoked already: ${id}`);
 }
 
 /**
@@ -371,9 +363,8 @@ async function administer<T extends object>(
   }
 }
 
-async function rows(invocation: Invocation, statement: Statement) {
-  const [result] = await locally(invocation, (database) => database.query([statement]));
-  return result!.rows;
+function read<T>(invocation: Invocation, query: Query<T>): Promise<T> {
+  return locally(invocation, (database) => ask(database, query));
 }
 
 function print<T>(invocation: Invocation, items: readonly T[], line: (item: T) => string): void {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { schemaVersionCheck } from "../../auth/store/checks.js";
+import { schemaVersion } from "../../auth/store/checks.js";
 import { explain } from "../../explain/explain.js";
 import { questionOf } from "../../explain/question.js";
 import { explanationText } from "../../explain/text.js";
@@ -9,6 +9,7 @@ import { databaseFile } from "../../node/database/database-file.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { StderrLog } from "../../node/stderr-log.js";
 import { systemClock, systemRandom } from "../../node/system.js";
+import { ask } from "../../platform/query.js";
 import { createProjectSource } from "../../schema/project-source.js";
 import type { Explanation } from "../../wire/explanation.js";
 import { type Command, type Invocation, RefusedError, UsageError, unlessRefused } from "../command.js";
@@ -104,8 +105,7 @@ async function explainedLocally(project: ProjectDirectory, body: Body): Promise<
   if (file !== null && !existsSync(file)) throw new RefusedError(`there is no database at ${file} yet`);
   return withDatabase(project, async (database) => {
     const log = new StderrLog(config.log, systemClock);
-    const [found] = await database.query([schemaVersionCheck()]);
-    const version = found!.rows[0]![0] as number | null;
+    const version = await ask(database, schemaVersion());
     const live = unlessRefused(await createProjectSource(config, database, log).current(version));
     const platform = { clock: systemClock, random: systemRandom, log };
     // A statement of `svc explain` is stopped only after an hour.

@@ -1,6 +1,6 @@
 import { callerAs } from "../../auth/callers/caller-as.js";
 import { type Caller, idOf, longWorkFor } from "../../auth/callers/principal.js";
-import { schemaVersionCheck } from "../../auth/store/checks.js";
+import { schemaVersion } from "../../auth/store/checks.js";
 import { isRefusal } from "../../http/refusal.js";
 import { parseStrictJson } from "../../http/strict-json.js";
 import { Tally } from "../../metering/tally.js";
@@ -10,6 +10,7 @@ import { systemClock, systemRandom } from "../../node/system.js";
 import { callOperation, callRefusal } from "../../operations/call.js";
 import { paramsFromBody } from "../../operations/params.js";
 import type { Database } from "../../platform/database.js";
+import { ask } from "../../platform/query.js";
 import { didYouMean } from "../../problems/did-you-mean.js";
 import type { Config } from "../../project/config.js";
 import { createProjectSource } from "../../schema/project-source.js";
@@ -70,8 +71,7 @@ interface Asked {
  */
 async function answerOf(database: Database, config: Config, { name, body, as }: Asked): Promise<string> {
   const log = new StderrLog(config.log, systemClock);
-  const [found] = await database.query([schemaVersionCheck()]);
-  const version = found!.rows[0]![0] as number | null;
+  const version = await ask(database, schemaVersion());
   const project = unlessRefused(await createProjectSource(config, database, log).current(version));
   const live = project.operations.get(name);
   if (live === undefined)

@@ -7,7 +7,8 @@ import { readJournals, recoverJournals } from "../../node/journal/recover.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { systemClock, systemRandom } from "../../node/system.js";
 import type { Database } from "../../platform/database.js";
-import { type Receipt, type ReceiptValues, receiptOf, receiptValues, sumOf } from "../../platform/journal.js";
+import { type Receipt, receiptOf, receiptValues, sumOf } from "../../platform/journal.js";
+import { ask } from "../../platform/query.js";
 import { type Command, type Invocation, UsageError } from "../command.js";
 import { withSystemTables } from "../local-database.js";
 
@@ -45,9 +46,9 @@ const usageExport: Command = {
         print(receipt);
       }
       for (const receipt of waiting.values()) print(receipt);
-      const [gaps] = await database.query([listGaps({ fromMs, toMs: Number.MAX_SAFE_INTEGER })]);
-      for (const [atMs, reason, attemptsMax] of gaps!.rows)
-        console.error(`gap: ${instant(atMs as number)} ${reason}, up to ${attemptsMax} receipts`);
+      const gaps = await ask(database, listGaps({ fromMs, toMs: Number.MAX_SAFE_INTEGER }));
+      for (const { atMs, reason, attemptsMax } of gaps)
+        console.error(`gap: ${instant(atMs)} ${reason}, up to ${attemptsMax} receipts`);
     });
     return 0;
   },
@@ -124,14 +125,12 @@ function csvField(value: unknown): string {
 
 async function* stored(database: Database, fromMs: number): AsyncGenerator<Shown> {
   for (let after: [string, string] = [dayOf(fromMs), ""]; ; ) {
-    const [page] = await database.query([listEntries(after, pageSize)]);
-    const entries = page!.rows as readonly (readonly [day: string, id: string, receipts: string])[];
-    for (const [, , receipts] of entries)
-      for (const values of JSON.parse(receipts) as ReceiptValues[])
-        if (values[1] >= fromMs) yield shown(receiptOf(values));
+    const entries = await ask(database, listEntries(after, pageSize));
+    for (const { receipts } of entries)
+      for (const values of receipts) if (values[1] >= fromMs) yield shown(receiptOf(values));
     const last = entries[pageSize - 1];
     if (last === undefined) return;
-    after = [last[0], last[1]];
+    after = [last.day, last.id];
   }
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { githubProfile } from "../../../src/auth/oauth/github.js";
 import { openIdProfile } from "../../../src/auth/oauth/openid-profile.js";
-import { judgeSignIn, type SignInFacts, verifiedEmail } from "../../../src/auth/oauth/sign-in.js";
+import { judgeSignIn, verifiedEmail } from "../../../src/auth/oauth/sign-in.js";
+import type { SignInFacts } from "../../../src/auth/store/identities.js";
 
 describe("the verdict of a sign-in", () => {
   const nobody: SignInFacts = {
