@@ -7,7 +7,7 @@ import { listMails } from "../auth/store/outbox.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { type ListedMail, listedMail } from "../wire/mails.js";
 import { type AdminEndpoint, administrators } from "./endpoint.js";
-import { newestFirst, newestFirstAnswer, newestOf, type Placed } from "./newest-first.js";
+import { type ListedEntry, newestFirst, newestFirstAnswer, newestFirstEndpoint } from "./newest-first.js";
 import type { AdminRequest, AdminServices } from "./services.js";
 
 const name = "outbox";
@@ -22,7 +22,7 @@ export const getOutboxEndpoint: AdminEndpoint = {
   path: "/admin/api/outbox",
   summary: "Lists mails that wait, and those that have ended lately",
   callers: administrators,
-  ...newestOf(listedMail, "state"),
+  ...newestFirstEndpoint(listedMail, "state"),
   needs: "session",
   handle: getOutbox,
 };
@@ -81,7 +81,7 @@ async function linksFor({ auth }: AdminServices): Promise<LinkServices | Refusal
   return { linkTokens: auth.linkTokens, publicBaseUrl: auth.publicBaseUrl, settings: async () => settings };
 }
 
-async function placed(row: MailRow, links: LinkServices | null): Promise<Placed<ListedMail>> {
+async function placed(row: MailRow, links: LinkServices | null): Promise<ListedEntry<ListedMail>> {
   const [id, purpose, to, , , createdAtMs, attempts, lastError, state, nextAtMs, endedAtMs] = row;
   const shown = {
     id,

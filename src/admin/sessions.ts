@@ -9,7 +9,7 @@ import type { ResultRow } from "../platform/query.js";
 import { data } from "../wire/schema.js";
 import { type ListedSession, listedSession, type Revoked, revoked } from "../wire/sessions.js";
 import { type AdminEndpoint, administrators, idParameter, readErrors } from "./endpoint.js";
-import { newestFirst, newestFirstAnswer, newestOf, type Placed } from "./newest-first.js";
+import { type ListedEntry, newestFirst, newestFirstAnswer, newestFirstEndpoint } from "./newest-first.js";
 import type { AdminRequest } from "./services.js";
 
 const name = "sessions";
@@ -23,7 +23,7 @@ export const getSessionsEndpoint: AdminEndpoint = {
   path: "/admin/api/sessions",
   summary: "Lists the sessions that have not ended",
   callers: administrators,
-  ...newestOf(listedSession, "user_id"),
+  ...newestFirstEndpoint(listedSession, "user_id"),
   needs: "session",
   handle: getSessions,
 };
@@ -45,7 +45,14 @@ async function getSessions({ request, services, caller }: AdminRequest): Promise
   return newestFirstAnswer(found!.rows.map(placed), asked, name, services, caller);
 }
 
-function placed([id, userId, kind, createdAtMs, latestAtMs, expiresAtMs]: ResultRow): Placed<ListedSession> {
+function placed([
+  id,
+  userId,
+  kind,
+  createdAtMs,
+  latestAtMs,
+  expiresAtMs,
+]: ResultRow): ListedEntry<ListedSession> {
   const shown: ListedSession = {
     id: id as string,
     user_id: userId as string,

@@ -13,7 +13,7 @@ import {
   refused,
   type Verdict,
 } from "./answer.js";
-import { type Asked, wholeAccess } from "./asked.js";
+import { type ExplainedCall, wholeAccess } from "./explained-call.js";
 import { notJudged } from "./not-judged.js";
 import type { PlacedRule } from "./placed-rule.js";
 import type { Question } from "./question.js";
@@ -23,7 +23,7 @@ import { type Judged, judge } from "./terms.js";
 import { type Truth, termsIn, truthOf, truthWord } from "./truths.js";
 
 /** Explains a call for one row: reading, creating, updating or deleting it. */
-export async function explainRow(asked: Asked, question: Question): Promise<Explanation | Refusal> {
+export async function explainRow(asked: ExplainedCall, question: Question): Promise<Explanation | Refusal> {
   const whole = wholeAccess(asked);
   const parts = rowParts(question, whole);
   if (isRefusal(parts)) return parts;
@@ -51,7 +51,7 @@ export async function explainRow(asked: Asked, question: Question): Promise<Expl
 
 const writes = { read: null, history: null, create: "insert", update: "update", delete: "delete" } as const;
 
-function byKey({ table }: Asked): string {
+function byKey({ table }: ExplainedCall): string {
   return `by ${table.primaryKey.map((column) => `${table.name}.${column}`).join(" and ")}`;
 }
 
@@ -60,7 +60,7 @@ function byKey({ table }: Asked): string {
  * rule, or a default of the table, with the values that were given.
  */
 async function judgedOrNull(
-  asked: Asked,
+  asked: ExplainedCall,
   { refusal, row, shown, values }: RowCall,
   placed: PlacedRule | null,
 ): Promise<Judged | null> {
@@ -83,7 +83,7 @@ const notEvaluated: Verdict = {
 };
 
 function verdictOf(
-  { table, action, caller }: Asked,
+  { table, action, caller }: ExplainedCall,
   { refusal }: RowCall,
   { isThere, admitted, readings }: Judged,
   placed: PlacedRule | null,

@@ -1,10 +1,10 @@
 import { callerAs } from "../auth/callers/caller-as.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
 import type { Explanation } from "../wire/explanation.js";
-import { type Asked, type ExplainServices, timerOf } from "./asked.js";
 import { explainHistory } from "./explain-history.js";
 import { explainList } from "./explain-list.js";
 import { explainRow } from "./explain-row.js";
+import { type ExplainedCall, type ExplainServices, timerOf } from "./explained-call.js";
 import type { Question } from "./question.js";
 
 /**
@@ -21,7 +21,15 @@ export async function explain(question: Question, services: ExplainServices): Pr
   const found = await callerAs(database, question.as, nowMs);
   if (isRefusal(found)) return found;
   const { action } = question;
-  const asked: Asked = { ...found, services, table, action, nowMs, sent: [], timer: timerOf(services) };
+  const asked: ExplainedCall = {
+    ...found,
+    services,
+    table,
+    action,
+    nowMs,
+    sent: [],
+    timer: timerOf(services),
+  };
   if (action === "history") return explainHistory(asked, question);
   return action === "read" && question.key === null
     ? explainList(asked, question)

@@ -3,7 +3,7 @@ import { dottedPath } from "../problems/dotted-path.js";
 import { literalText } from "./literal-text.js";
 import type { Conditions, NamedCondition } from "./named-condition.js";
 import { type ParsedText, textLengthMax, tooLong } from "./parse.js";
-import type { Place, Position, RuleProblem, WrittenIn } from "./position.js";
+import type { Position, RulePosition, RuleProblem, WrittenIn } from "./position.js";
 import type { CallSyntax, ExistsSyntax, NameSyntax, ParameterSyntax, Syntax } from "./syntax.js";
 import { nestingMax, tooDeep } from "./token-reader.js";
 
@@ -103,7 +103,7 @@ function writtenOut(syntax: Syntax, around: Around, run: Run): Syntax {
   }
 }
 
-function placeOf(at: Place, { use }: Around): Place {
+function placeOf(at: RulePosition, { use }: Around): RulePosition {
   return use === null ? at : { ...use.at, written: { key: use.key, at } };
 }
 
@@ -206,7 +206,7 @@ export function conditionPath(key: WrittenIn["key"]): string {
  * Subtracts from what the text may still grow by, and returns whether there was room. The first time that there is not
  * is reported.
  */
-function spend(characters: number, at: Place, run: Run): boolean {
+function spend(characters: number, at: RulePosition, run: Run): boolean {
   const had = run.left;
   run.left -= characters;
   if (had >= 0 && run.left < 0)
@@ -220,6 +220,6 @@ const withConditions = "with its conditions written out";
  * The position of a problem in the given text, without the place inside of a named condition: for texts that become too
  * long or too deep, which is not the fault of a single condition.
  */
-function outermost({ line, column }: Place): Position {
+function outermost({ line, column }: RulePosition): Position {
   return { line, column };
 }

@@ -18,7 +18,7 @@ import type { ServiceEndpoints } from "../tables/routes/routes.js";
 import { type Checkpoint, sealCheckpoint } from "./checkpoint.js";
 import { liveEvents } from "./live.js";
 import { clientsMember, type PulledPage } from "./pull.js";
-import { type AskedPull, parsePull, pulledBy } from "./pull-request.js";
+import { type ParsedPull, parsePull, pulledBy } from "./pull-request.js";
 import type { SharedPages } from "./shared-pages.js";
 import type { Streams, SyncCounts } from "./streams.js";
 
@@ -178,7 +178,7 @@ function queryOf(c: Context, bytesMax: number): Readonly<Record<string, unknown>
 async function look(
   services: SyncServices,
   request: Request,
-  asked: AskedPull,
+  asked: ParsedPull,
 ): Promise<PulledPage | Refusal> {
   const attempt = services.meter(request.method);
   services.counts.looked();

@@ -14,7 +14,6 @@ import type { RowWrite } from "../tables/row/row-write.js";
 import { withoutPreconditions } from "../tables/row/versions.js";
 import { writeStep } from "../tables/together/step.js";
 import { allBeside, nothingBeside, type Together, writeTogether } from "../tables/together/together.js";
-import { type AskedWrite, askedWrite } from "./asked-write.js";
 import { tablesOf } from "./batch.js";
 import {
   askKnown,
@@ -27,6 +26,7 @@ import {
   takeNext,
 } from "./ledger.js";
 import { keptReferences } from "./references.js";
+import { parseWrite, type RequestedWrite } from "./requested-write.js";
 
 /** How many mutations one request to `/api/_svc/push` has at most. */
 const mutationsMax = 100;
@@ -182,10 +182,10 @@ async function carryOut(mutation: Mutation, pushing: Pushing): Promise<Told | nu
 function writesOf(
   mutation: Mutation,
   { asked, execution }: Pushing,
-): readonly AskedWrite[] | RefusedMutation {
-  const writes: AskedWrite[] = [];
+): readonly RequestedWrite[] | RefusedMutation {
+  const writes: RequestedWrite[] = [];
   for (const [operation, sent] of mutation.operations.entries()) {
-    const write = askedWrite(sent, { asked, execution, earlier: writes, takesBase: true });
+    const write = parseWrite(sent, { asked, execution, earlier: writes, takesBase: true });
     if (isRefusal(write)) return { result: rejected(operation, write), conflicting: null };
     writes.push(write);
   }
@@ -207,7 +207,7 @@ const rejected = (operation: number, refusal: Refusal): Recorded => ({
 
 function refusedBy(
   { at, refusal, differing }: Extract<Together, { readonly outcome: "refused" }>,
-  writes: readonly AskedWrite[],
+  writes: readonly RequestedWrite[],
 ): RefusedMutation {
   if (differing === null) return { result: rejected(at, refusal), conflicting: null };
   return {

@@ -2,7 +2,7 @@ import { quoted } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Column } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
-import type { AskedExpansions } from "../request/expand.js";
+import type { RequestedExpansions } from "../request/expand.js";
 import { columnOf } from "../request/filters.js";
 import { notComparable, parseSelect, parseSort, type SortTerm } from "../request/list-request.js";
 import type { Sent } from "../request/sent.js";
@@ -26,7 +26,7 @@ const innerRowsMax = 10_000;
  * caller may read no row of a table, expansions that pass the table find nothing.
  */
 export function resolveExpansions(
-  asked: AskedExpansions,
+  asked: RequestedExpansions,
   access: ReadAccess,
   tables: ReadableTables,
   limit: number,

@@ -8,7 +8,7 @@ import { type Sent, SentJson, SentText } from "./sent.js";
  * names in them are not resolved to tables and columns yet. A map from each path to its options, which are a map from
  * the option's name to its value.
  */
-export type AskedExpansions = Map<string, Map<string, Sent>>;
+export type RequestedExpansions = Map<string, Map<string, Sent>>;
 
 const options: readonly string[] = expandOptions;
 
@@ -21,7 +21,11 @@ export function isExpansion(name: string): boolean {
  * Adds what a parameter `expand=…` or `expand[…][…]` of a query string asks for. Returns a refusal where the parameter
  * is neither, has an unknown option or names a path twice; else null.
  */
-export function addQueryExpansion(asked: AskedExpansions, parameter: string, text: string): Refusal | null {
+export function addQueryExpansion(
+  asked: RequestedExpansions,
+  parameter: string,
+  text: string,
+): Refusal | null {
   if (parameter === "expand") return addPaths(asked, text.split(","));
   const [, path, option] = /^expand\[([^[\]]*)\]\[([^[\]]*)\]$/.exec(parameter) ?? [];
   if (path === undefined || !options.includes(option!))
@@ -30,7 +34,7 @@ export function addQueryExpansion(asked: AskedExpansions, parameter: string, tex
   return null;
 }
 
-function addPaths(asked: AskedExpansions, paths: readonly string[]): Refusal | null {
+function addPaths(asked: RequestedExpansions, paths: readonly string[]): Refusal | null {
   for (const [i, path] of paths.entries()) {
     if (paths.indexOf(path) < i) return badRequest(`expand: ${quoted(path)} is named twice`);
     optionsOf(asked, path);
@@ -42,7 +46,11 @@ function addPaths(asked: AskedExpansions, paths: readonly string[]): Refusal | n
  * Adds what the member `expand` of a JSON body asks for: an object with an object of options for each path. Returns a
  * refusal where the member is not such a one; else null.
  */
-export function addBodyExpansions(asked: AskedExpansions, member: string, value: unknown): Refusal | null {
+export function addBodyExpansions(
+  asked: RequestedExpansions,
+  member: string,
+  value: unknown,
+): Refusal | null {
   if (member !== "expand") return badRequest(`unknown member ${quoted(member)}`);
   if (!isObject(value)) return badRequest("expand: expected an object");
   for (const [path, given] of Object.entries(value)) {
@@ -56,7 +64,7 @@ export function addBodyExpansions(asked: AskedExpansions, member: string, value:
   return null;
 }
 
-function optionsOf(asked: AskedExpansions, path: string): Map<string, Sent> {
+function optionsOf(asked: RequestedExpansions, path: string): Map<string, Sent> {
   const known = asked.get(path);
   if (known !== undefined) return known;
   const made = new Map<string, Sent>();

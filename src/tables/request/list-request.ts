@@ -6,7 +6,7 @@ import type { Expression } from "../../rules/ast.js";
 import type { ListParameter } from "../../wire/list-query.js";
 import type { Access } from "../access/access.js";
 import { addBodyFilters } from "./body-filters.js";
-import { type AskedExpansions, addBodyExpansions, addQueryExpansion, isExpansion } from "./expand.js";
+import { addBodyExpansions, addQueryExpansion, isExpansion, type RequestedExpansions } from "./expand.js";
 import { columnOf, filtersOf, type Group, newGroup } from "./filters.js";
 import { parseSearch } from "./parse-search.js";
 import { addQueryFilter } from "./query-filters.js";
@@ -30,7 +30,7 @@ export interface ListRequest {
   /** The columns that the answer has; null for every column that the caller may read. */
   readonly select: readonly Column[] | null;
   readonly sort: readonly SortTerm[];
-  readonly expand: AskedExpansions;
+  readonly expand: RequestedExpansions;
   readonly limit: number;
   readonly offset: number;
   /** Whether the rows of the list are counted, for `meta.total`, as far as the scan limit allows. */
@@ -85,7 +85,7 @@ interface Form<Raw> {
     readable: ReadonlyMap<string, Column>,
   ) => Refusal | null;
   /** Reads a parameter or member that belongs to `expand` into `asked`. Returns a refusal where it is not valid. */
-  readonly addExpansion: (asked: AskedExpansions, name: string, raw: Raw) => Refusal | null;
+  readonly addExpansion: (asked: RequestedExpansions, name: string, raw: Raw) => Refusal | null;
   readonly filtersMax: number;
 }
 
@@ -109,7 +109,7 @@ function parsed<Raw>(
   incomparable: Incomparable,
 ): ListRequest | Refusal {
   const root = newGroup();
-  const expand: AskedExpansions = new Map();
+  const expand: RequestedExpansions = new Map();
   let request: ListParts = {
     select: null,
     sort: [],
