@@ -4,7 +4,7 @@ import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import { loneCursor, openSealed, sealCursor } from "../tables/list/cursor.js";
 import { type NewestPage, newestPage } from "../wire/pages.js";
-import type { Schema } from "../wire/schema.js";
+import type { WireSchema } from "../wire/schema.js";
 import { inQuery, readErrors } from "./endpoint.js";
 import type { AdminServices } from "./services.js";
 
@@ -62,7 +62,7 @@ export async function newestFirst(
  * Makes the parameters, the answer and the errors of an endpoint that answers such a list. `entry` is the schema of one
  * entry, and `choosing` names the filters.
  */
-export const newestFirstEndpoint = (entry: Schema, ...choosing: readonly string[]) => ({
+export const newestFirstEndpoint = (entry: WireSchema, ...choosing: readonly string[]) => ({
   parameters: [...choosing, "limit", "cursor"].map((name) => inQuery(name)),
   answers: { 200: newestPage(entry) },
   errors: readErrors,

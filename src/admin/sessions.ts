@@ -2,7 +2,7 @@ import { longWorkFor } from "../auth/callers/principal.js";
 import { deleteEmailChangeOfSession } from "../auth/store/email-change.js";
 import { instant } from "../auth/store/instant.js";
 import { endSession, sessionsPage } from "../auth/store/sessions.js";
-import { tell } from "../http/answer-facts.js";
+import { withFacts } from "../http/answer-facts.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import type { ResultRow } from "../platform/query.js";
@@ -90,5 +90,5 @@ async function removeSession({ services, id }: AdminRequest): Promise<Response |
   const row = ended!.rows[0];
   return row === undefined
     ? new Refusal("not_found", "no such session, or it has ended already")
-    : tell(json({ data: { revoked: true } satisfies Revoked }), { target: row[0] as string });
+    : withFacts(json({ data: { revoked: true } satisfies Revoked }), { target: row[0] as string });
 }

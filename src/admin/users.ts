@@ -8,7 +8,7 @@ import { deleteCodes, deleteEveryCode } from "../auth/store/oauth.js";
 import { revokeEverySession, revokeSessions } from "../auth/store/sessions.js";
 import { userOf } from "../auth/store/user-of.js";
 import { changeUser, userById } from "../auth/store/users.js";
-import { tell } from "../http/answer-facts.js";
+import { withFacts } from "../http/answer-facts.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import type { SecurityEvent } from "../http/security-event.js";
@@ -90,7 +90,7 @@ async function postUser({ body: sent, services, caller }: AdminRequest): Promise
   if (isRefusal(created)) return created;
   const [found] = await platform.database.query([userById(created.id)]);
   const user = userOf(found!.rows[0]!) as User;
-  return tell(json({ data: { user } }, 201), { target: created.id });
+  return withFacts(json({ data: { user } }, 201), { target: created.id });
 }
 
 /**
@@ -155,7 +155,7 @@ async function patchUser({ body: sent, services, id, caller }: AdminRequest): Pr
   const row = changed!.rows[0];
   if (row === undefined) return missingOrLast(services, id);
   const user = userOf(row) as User;
-  return tell(json({ data: { user } }), { event: changeOf(disabled, role), target: id });
+  return withFacts(json({ data: { user } }), { event: changeOf(disabled, role), target: id });
 }
 
 /**
@@ -192,7 +192,7 @@ async function removeUser({ services, id, caller }: AdminRequest): Promise<Respo
     const statements = userDeletion({ id, by: caller, now: platform.clock.now(), owner: null });
     const [, deleted] = await platform.database.batch(statements, longWorkFor(caller, config.api));
     if (deleted!.rows.length === 0) return missingOrLast(services, id);
-    return tell(json({ data: { id } }), { target: id });
+    return withFacts(json({ data: { id } }), { target: id });
   } catch (error) {
     const refusal = deletionRefusal(error);
     if (refusal === null) throw error;
@@ -226,7 +226,7 @@ async function revokeUserSessions({ services, id }: AdminRequest): Promise<Respo
     deleteEmailChanges(id),
   ]);
   if (found!.rows.length === 0) return noSuchUser;
-  return tell(endedSessions(revoked!.rows.length), { target: id });
+  return withFacts(endedSessions(revoked!.rows.length), { target: id });
 }
 
 /**

@@ -10,6 +10,7 @@ import { pastOf, versionsStatement } from "../tables/sql/past.js";
 import type { ExplainedCounts, ExplainedTerm, Explanation } from "../wire/explanation.js";
 import { decidingRule, explainedTerms, explanationOf, hasTerms, refused, type Verdict } from "./answer.js";
 import { countedTerms } from "./counted-terms.js";
+import type { ExplainRequest } from "./explain-request.js";
 import {
   accessForCall,
   type ExplainedCall,
@@ -18,7 +19,6 @@ import {
   wholeAccess,
 } from "./explained-call.js";
 import { type PlacedRule, placedRule } from "./placed-rule.js";
-import type { Question } from "./question.js";
 import { keyIn } from "./row-parts.js";
 import { judge, type RowQuestion } from "./terms.js";
 import { termsIn } from "./truths.js";
@@ -30,7 +30,7 @@ import { termsIn } from "./truths.js";
  */
 export async function explainHistory(
   asked: ExplainedCall,
-  question: Question,
+  question: ExplainRequest,
 ): Promise<Explanation | Refusal> {
   const whole = wholeAccess(asked);
   const key = question.key === null ? null : keyIn(question.key, whole);

@@ -19,6 +19,7 @@ import { listStatement } from "../tables/sql/list.js";
 import type { ExplainedCounts, Explanation } from "../wire/explanation.js";
 import { decidingRule, explanationOf, hasTerms, indexesForExists, refused, type Verdict } from "./answer.js";
 import { countedTerms } from "./counted-terms.js";
+import type { ExplainRequest } from "./explain-request.js";
 import {
   accessForCall,
   type ExplainedCall,
@@ -26,10 +27,12 @@ import {
   readingExecution,
   wholeAccess,
 } from "./explained-call.js";
-import type { Question } from "./question.js";
 
 /** Explains a list: how its rows are found, how many there are, and how many of them the rule admits. */
-export async function explainList(asked: ExplainedCall, { query }: Question): Promise<Explanation | Refusal> {
+export async function explainList(
+  asked: ExplainedCall,
+  { query }: ExplainRequest,
+): Promise<Explanation | Refusal> {
   const whole = wholeAccess(asked);
   const all = requestOf(query, whole);
   if (isRefusal(all)) return all.of("query");
@@ -57,7 +60,7 @@ export async function explainList(asked: ExplainedCall, { query }: Question): Pr
 async function pageFor(
   asked: ExplainedCall,
   access: Access | Refusal,
-  query: Question["query"],
+  query: ExplainRequest["query"],
   tally: Tally,
 ): Promise<ListPage | Refusal | undefined> {
   if (isRefusal(access)) return access;
@@ -65,7 +68,7 @@ async function pageFor(
   return isRefusal(request) ? request : inTime(pageOf(asked, access, request, tally));
 }
 
-function requestOf(query: Question["query"], access: Access): ListRequest | Refusal {
+function requestOf(query: ExplainRequest["query"], access: Access): ListRequest | Refusal {
   const request = parseListRequest(query ?? {}, access.readable, incomparableIn(access));
   if (isRefusal(request) || request.expand.size === 0) return request;
   return badRequest("rows of other tables (expand) are not explained");

@@ -13,17 +13,20 @@ import {
   refused,
   type Verdict,
 } from "./answer.js";
+import type { ExplainRequest } from "./explain-request.js";
 import { type ExplainedCall, wholeAccess } from "./explained-call.js";
 import { notJudged } from "./not-judged.js";
 import type { PlacedRule } from "./placed-rule.js";
-import type { Question } from "./question.js";
 import { costOf, type RowCall, rowCall } from "./row-call.js";
 import { rowParts } from "./row-parts.js";
 import { type Judged, judge } from "./terms.js";
 import { type Truth, termsIn, truthOf, truthWord } from "./truths.js";
 
 /** Explains a call for one row: reading, creating, updating or deleting it. */
-export async function explainRow(asked: ExplainedCall, question: Question): Promise<Explanation | Refusal> {
+export async function explainRow(
+  asked: ExplainedCall,
+  question: ExplainRequest,
+): Promise<Explanation | Refusal> {
   const whole = wholeAccess(asked);
   const parts = rowParts(question, whole);
   if (isRefusal(parts)) return parts;

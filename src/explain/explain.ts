@@ -3,9 +3,9 @@ import { isRefusal, Refusal } from "../http/refusal.js";
 import type { Explanation } from "../wire/explanation.js";
 import { explainHistory } from "./explain-history.js";
 import { explainList } from "./explain-list.js";
+import type { ExplainRequest } from "./explain-request.js";
 import { explainRow } from "./explain-row.js";
 import { type ExplainedCall, type ExplainServices, timerOf } from "./explained-call.js";
-import type { Question } from "./question.js";
 
 /**
  * Says why a caller may, or may not, do something with a table (docs/reference/http.md#explain). The verdict comes from
@@ -13,7 +13,10 @@ import type { Question } from "./question.js";
  * there is no such caller or table, and `bad_request` where the call itself would refuse the key, the values or the
  * list as malformed, or where the list asks for `expand`, which is not explained.
  */
-export async function explain(question: Question, services: ExplainServices): Promise<Explanation | Refusal> {
+export async function explain(
+  question: ExplainRequest,
+  services: ExplainServices,
+): Promise<Explanation | Refusal> {
   const { project, platform, database } = services;
   const table = project.schema.tables.get(question.table);
   if (table === undefined || project.catalog.unsupported.reads.has(table.name)) return noSuchTable;

@@ -20,9 +20,9 @@ import { getStatement } from "../tables/sql/row.js";
 import type { WriteStatement } from "../tables/sql/write-statement.js";
 import { bind, type SlotValues, type Sql } from "../tables/sql-text/fragment.js";
 import type { PlanLine } from "../wire/explanation.js";
+import type { ExplainRequest } from "./explain-request.js";
 import { accessForCall, type ExplainedCall, queryInTime, readingExecution } from "./explained-call.js";
 import { planLines } from "./plan-lines.js";
-import type { Question } from "./question.js";
 import { type RowParts, valuesOf } from "./row-parts.js";
 
 /** The explained call: what is decided before the row is looked at, and the SQL for what the row decides. */
@@ -54,7 +54,12 @@ interface Sends {
 }
 
 /** Works out the explained call, without carrying it out. `whole` is an access to the table that no rule limits. */
-export function rowCall(asked: ExplainedCall, question: Question, parts: RowParts, whole: Access): RowCall {
+export function rowCall(
+  asked: ExplainedCall,
+  question: ExplainRequest,
+  parts: RowParts,
+  whole: Access,
+): RowCall {
   const { table } = asked;
   const before = accessForCall(asked, asked.action === "read" ? "get" : asked.action);
   const access = isRefusal(before) ? null : before;

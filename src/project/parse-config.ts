@@ -9,7 +9,7 @@ import { configFile as file } from "./file-names.js";
 import type { RulesSource } from "./parse-rules.js";
 import { rulePlaces } from "./rule-places.js";
 import { soundPart } from "./sound-part.js";
-import { isPlainObject, problemsOf } from "./valibot-problems.js";
+import { isPlainObject, valibotProblems } from "./valibot-problems.js";
 
 /** The settings and rules of svc.toml, and the problems of the file. */
 export interface ParsedConfig {
@@ -36,7 +36,7 @@ export function parseConfig(
     return { config: null, rules: null, problems: [syntaxProblem(text, error)] };
   }
   const result = v.safeParse(configSchema, raw);
-  const problems = result.success ? [] : problemsOf(file, result.issues).map(withItsSection);
+  const problems = result.success ? [] : valibotProblems(file, result.issues).map(withItsSection);
   const settings = result.success ? result.output : soundPart(configSchema, raw)!;
   const sound: Config = { ...settings, places: rulePlaces(text, settings) };
   const isInDoubt = doubts(raw, problems);

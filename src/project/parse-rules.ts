@@ -15,7 +15,7 @@ import type { Schema, Table } from "./model.js";
 import { type OperationRules, parseOperationRules } from "./parse-operation-rules.js";
 import { type PlacedText, placedProblems } from "./placed-problems.js";
 import { rowShapes, ruleScope } from "./rule-scope.js";
-import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable, unreadTable } from "./unread.js";
+import { isWhollyRead, mayHaveColumn, mayHaveTable, suggestedColumns, unreadTable } from "./unread.js";
 
 /**
  * Parses the rules and named conditions of svc.toml, and the rules of operations, against the schema
@@ -152,7 +152,7 @@ function columnRules(
     if (column === undefined && !mayHaveColumn(context.schema, context.table.name, name)) {
       context.report(
         path,
-        `unknown column ${shown(name)} of table ${context.table.name}${meantOrKnown(name, ...columnNames(context.schema, context.table))}`,
+        `unknown column ${shown(name)} of table ${context.table.name}${meantOrKnown(name, ...suggestedColumns(context.schema, context.table))}`,
       );
       continue;
     }

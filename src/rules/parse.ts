@@ -12,7 +12,7 @@ export const textLengthMax = 10_000;
 export const tooLong = `longer than ${textLengthMax} characters`;
 
 /** Parses the text of a rule or of a named condition (`docs/reference/rules.md#grammar`). */
-export function parse(text: string, names: Names): Parsed {
+export function parse(text: string, names: Names): ParseResult {
   if (text.length > textLengthMax) return { problem: { at: startOfText, message: tooLong } };
   const tokens = lex(text);
   const reader = new TokenReader(tokens, names);
@@ -27,7 +27,7 @@ export function parse(text: string, names: Names): Parsed {
 }
 
 /** The tree, or the first mistake: what follows one may only seem to be wrong. */
-export type Parsed =
+export type ParseResult =
   | (ParsedText & { readonly problem?: never })
   | { readonly problem: RuleProblem; readonly syntax?: never };
 

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { tell } from "../http/answer-facts.js";
+import { withFacts } from "../http/answer-facts.js";
 import { bytesOver, RequestBody } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
@@ -151,7 +151,7 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   };
   const events = await liveEvents(begun.value.page, known, source);
   const headers = { ...everyAnswer, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" };
-  return tell(new Response(events, { headers: { ...headers, ...begun.headers } }), begun.facts);
+  return withFacts(new Response(events, { headers: { ...headers, ...begun.headers } }), begun.facts);
 }
 
 /**

@@ -6,9 +6,9 @@ import {
   briefBytesMax,
   briefJudgedMax,
   columnNames,
-  keyOf,
   keyValues,
   type ListSource,
+  parseCursorKey,
   slotsOf,
   writtenOut,
 } from "../list/prepare-list.js";
@@ -61,7 +61,7 @@ export function prepareAggregate(
   callerValues: SlotValues,
 ): BoundAggregate {
   const { table, catalog } = access;
-  const after = keyOf(window.after);
+  const after = parseCursorKey(window.after);
   const { filterValues } = request;
   const filters = request.filters.map((filter) => asShown(filter, table.name, catalog, filterValues));
   const make = (rule: Expression): PreparedAggregate =>

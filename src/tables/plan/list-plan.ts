@@ -13,8 +13,8 @@ import type { ListRequest, SortTerm } from "../request/list-request.js";
 import type { SlotValues } from "../sql-text/fragment.js";
 import {
   type AccessPath,
-  type Conditions,
   chooseAccessPath,
+  type ListConditions,
   pathByWays,
   seeksByRequest,
 } from "./access-path.js";
@@ -143,7 +143,7 @@ export function planList(
 function pathOf(
   table: Table,
   catalog: Catalog,
-  conditions: Conditions,
+  conditions: ListConditions,
   order: readonly OrderTerm[],
   choice: PathChoice,
 ): AccessPath {
@@ -164,7 +164,7 @@ const filterWaysMax = 10;
 function pathByFilters(
   table: Table,
   physical: CatalogTable,
-  { filters, rule }: Conditions,
+  { filters, rule }: ListConditions,
   catalog: Catalog,
   order: readonly OrderTerm[],
 ): AccessPath | null {

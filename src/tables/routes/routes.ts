@@ -47,10 +47,10 @@ export type ServiceEndpoints = ReadonlyMap<string, ReturnType<typeof byMethod>>;
 export function tableRoutes(services: ApiServices, endpoints: ServiceEndpoints) {
   const routes = router();
   const answering = (act: (request: TableRequest) => TableAnswer) => (c: Context) =>
-    answered(services, c.req.raw, (asked, tells) => {
+    answered(services, c.req.raw, (asked, reportColumns) => {
       const { schema, catalog } = asked.project;
       const table = schema.tables.get(c.req.param("table") ?? "");
-      tells(table?.columns);
+      reportColumns(table?.columns);
       return table === undefined || catalog.unsupported.reads.has(table.name)
         ? noSuchTable
         : act({ ...asked, table });

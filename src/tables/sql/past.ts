@@ -30,7 +30,7 @@ import {
   key,
   keyColumn,
   keyObject,
-  text,
+  tableLiteral,
 } from "./as-of.js";
 import { loggedTable } from "./logged.js";
 import { existsSql, namesOf, predicate, type SqlNames } from "./predicate.js";
@@ -140,7 +140,7 @@ function shownVersion({ access, logged, rule, filters }: Past): Sql {
   const asked = filters.map((filter) => ofImage(filter, sql`_r`));
   if (alwaysTrue(rule)) return and(asked);
   const now = sql`SELECT (${predicate(rule, namesFor(sql`_t`))}) IS TRUE FROM ${name(table.name)} AS _t WHERE ${hasKey(logged, sql`_t`, sql`_r._pk`)}`;
-  const image = sql`SELECT old FROM _changes WHERE tbl = ${text(table.name)} AND pk = _r._pk AND old IS NOT NULL ORDER BY seq DESC LIMIT 1`;
+  const image = sql`SELECT old FROM _changes WHERE tbl = ${tableLiteral(table.name)} AND pk = _r._pk AND old IS NOT NULL ORDER BY seq DESC LIMIT 1`;
   const lastly = sql`SELECT (${ofImage(rule, sql`_n`)}) IS TRUE FROM (SELECT ${imageColumns(logged.columns, sql`_l.old`)} FROM (${image}) AS _l) AS _n`;
   return and([...asked, ofImage(rule, sql`_r`), sql`coalesce((${now}), (${lastly}), 0)`]);
 }
@@ -170,7 +170,7 @@ export function versionsStatement(
   const { access, logged, output, preview, limit, scanLimit } = past;
   const { table, catalog } = access;
   const physical = catalog.tables.get(table.name);
-  const isTable = sql`tbl = ${text(table.name)}`;
+  const isTable = sql`tbl = ${tableLiteral(table.name)}`;
   const range = sql`seq > ${param(BigInt(since))} AND seq < ${param(BigInt(before))}`;
   const newest = sql`ORDER BY seq DESC LIMIT ${integer(scanLimit)}`;
   const columns = sql`seq, tx, at, tbl, pk, op, old`;
