@@ -16,7 +16,7 @@ export interface Session {
 export type Known = Session | null | undefined;
 
 /** Called with the user after somebody has signed in, and with null after somebody has signed out. */
-export type Listener = (user: TokenUser | null) => void;
+export type SessionListener = (user: TokenUser | null) => void;
 
 /**
  * Keeps the session in the client's storage, and a copy in memory, so that a storage that is full, cleared or
@@ -33,7 +33,7 @@ export class Sessions {
   #saves = 0;
   /** The `stamp` of an outdated session that could not be removed from the storage, and is ignored when it is read. */
   #superseded: string | undefined;
-  readonly #listeners = new Set<{ readonly listener: Listener }>();
+  readonly #listeners = new Set<{ readonly listener: SessionListener }>();
 
   constructor(storage: SessionStorage, key: string, cookies: boolean) {
     this.#storage = storage;
@@ -70,7 +70,7 @@ export class Sessions {
     this.#tell();
   }
 
-  listen(listener: Listener): () => void {
+  listen(listener: SessionListener): () => void {
     const entry = { listener };
     this.#listeners.add(entry);
     return () => this.#listeners.delete(entry);

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Icon, type IconName } from "./icon.js";
-import { tellFailure } from "./tell.js";
+import { notifyFailure } from "./notify.js";
 
 interface ButtonProps {
   readonly children?: ComponentChildren;
@@ -42,7 +42,7 @@ export function Button(props: ButtonProps) {
       setBusy(true);
       await done;
     } catch (error) {
-      tellFailure(error);
+      notifyFailure(error);
     } finally {
       setBusy(false);
     }

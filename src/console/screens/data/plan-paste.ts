@@ -1,5 +1,5 @@
 import type { SchemaColumn, SchemaTable } from "../../../wire/schema-in-force.js";
-import { keyLabel, keyOf } from "../../grid/row-key.js";
+import { keyLabel, primaryKeyOf } from "../../grid/row-key.js";
 import { isPreview, parseValue } from "../../grid/value.js";
 import type { TableRow } from "../../server/table-row.js";
 import { texts } from "../../texts.js";
@@ -73,6 +73,6 @@ function pastedValue(
 
 /** The name by which messages call a row: its key, or else the table. */
 export function labelOf(table: SchemaTable, row: TableRow): string {
-  const key = keyOf(table, row);
+  const key = primaryKeyOf(table, row);
   return key === null ? table.name : keyLabel(key);
 }

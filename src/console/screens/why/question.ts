@@ -23,7 +23,7 @@ export type ExplainBody =
   | { readonly missing: "row" | "values" };
 
 /** The body of the request to `/admin/api/explain`, without the member `as`, which says who calls. */
-export function bodyOf({ table, action, key, values }: Question, shape: SchemaTable): ExplainBody {
+export function explainBody({ table, action, key, values }: Question, shape: SchemaTable): ExplainBody {
   const parts: Record<string, unknown> = { action, table };
   const isOfRow = action === "update" || action === "delete";
   if (action !== "create" && Object.values(key).some((text) => text !== "")) {
