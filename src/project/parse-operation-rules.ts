@@ -31,13 +31,16 @@ export function parseOperationRules(
   );
 }
 
-interface Context {
+interface OperationRulesContext {
   readonly schema: Schema;
   readonly conditions: Conditions;
   readonly report: (text: PlacedText, problem: RuleProblem) => void;
 }
 
-function rulesOf(operation: NamedOperation, { schema, conditions, report }: Context): OperationRules {
+function rulesOf(
+  operation: NamedOperation,
+  { schema, conditions, report }: OperationRulesContext,
+): OperationRules {
   const { name, params, allow, unreadParams = new Set<string>() } = operation;
   const shapes = rowShapes(schema);
   const told = (path: string, text: string, { expression, problems }: ParsedRule): Expression => {

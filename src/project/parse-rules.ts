@@ -99,7 +99,7 @@ export interface ParsedRules {
 type Report = (path: string, message: string, file?: string) => void;
 type ReportIn = (text: PlacedText, problem: RuleProblem) => void;
 
-interface Context {
+interface TableRulesContext {
   readonly schema: Schema;
   readonly table: Table;
   readonly conditions: Conditions;
@@ -107,7 +107,7 @@ interface Context {
   readonly reportIn: ReportIn;
 }
 
-function tableRules(source: TableRulesSource, context: Context): TableRules {
+function tableRules(source: TableRulesSource, context: TableRulesContext): TableRules {
   return {
     read: actionRule("read", source.read, context),
     create: actionRule("create", source.create, context),
@@ -118,7 +118,7 @@ function tableRules(source: TableRulesSource, context: Context): TableRules {
   };
 }
 
-function actionRule(action: RuleAction, text: string | undefined, context: Context): Expression {
+function actionRule(action: RuleAction, text: string | undefined, context: TableRulesContext): Expression {
   const path = dottedPath(["rules", context.table.name, action]);
   const rule = readRule(path, action, text ?? "deny", context);
   const limit = isWhollyRead(context.schema, context.table.name) ? limitOf(action, context.table) : null;
@@ -143,7 +143,7 @@ function limitOf(action: RuleAction, { name, virtual, primaryKey, historyDays }:
 
 function columnRules(
   source: ReadonlyMap<string, ColumnRulesSource>,
-  context: Context,
+  context: TableRulesContext,
 ): ReadonlyMap<ColumnName, ColumnRules> {
   const rules = new Map<ColumnName, ColumnRules>();
   for (const [name, { read, write }] of source) {
@@ -169,7 +169,7 @@ function readRule(
   path: string,
   kind: RuleKind,
   text: string,
-  { schema, table, conditions, reportIn }: Context,
+  { schema, table, conditions, reportIn }: TableRulesContext,
 ): Expression {
   const { expression, problems } = parseRule(text, ruleScope(schema, table, kind, conditions));
   for (const problem of problems) reportIn({ path, kind: "rule", text }, problem);

@@ -127,9 +127,13 @@ function userChange(invocation: Invocation): ChangedFields {
   return { disabled: disabled === null ? null : disabled === "true", role };
 }
 
-type User = ReturnType<typeof userOf>;
+type AccountFields = ReturnType<typeof userOf>;
 
-async function changeLocally(invocation: Invocation, email: string, change: ChangedFields): Promise<User> {
+async function changeLocally(
+  invocation: Invocation,
+  email: string,
+  change: ChangedFields,
+): Promise<AccountFields> {
   return locally(invocation, async (database) => {
     const id = await localIdOf(database, email);
     const [changed] = await database.batch(
@@ -148,11 +152,15 @@ async function localIdOf(database: Database, email: string): Promise<string> {
   return user.id;
 }
 
-async function changeRemotely(server: RemoteServer, email: string, change: ChangedFields): Promise<User> {
+async function changeRemotely(
+  server: RemoteServer,
+  email: string,
+  change: ChangedFields,
+): Promise<AccountFields> {
   const path = await remotePathOf(server, email);
   const fields = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== null));
   const changed = await server.call("PATCH", path, { json: fields });
-  return (changed as { user: User }).user;
+  return (changed as { user: AccountFields }).user;
 }
 
 /**
@@ -161,7 +169,7 @@ async function changeRemotely(server: RemoteServer, email: string, change: Chang
  */
 async function remotePathOf(server: RemoteServer, email: string): Promise<string> {
   const found = await server.call("GET", `/admin/api/users?where[email]=${encodeURIComponent(email)}`);
-  const [user] = found as User[];
+  const [user] = found as AccountFields[];
   if (user === undefined) throw noSuchUser(email);
   return `/admin/api/users/${encodeURIComponent(String(user.id))}`;
 }
@@ -230,13 +238,13 @@ const listUsers: Command = {
     const users =
       server === null
         ? (await rows(invocation, selectUsers())).map(listedUserOf)
-        : ((await server.list("/admin/api/users", "sort=created_at")) as User[]);
+        : ((await server.list("/admin/api/users", "sort=created_at")) as AccountFields[]);
     print(invocation, users, userLine);
     return 0;
   },
 };
 
-function userLine(user: User): string {
+function userLine(user: AccountFields): string {
   return [user.id, user.role, user.disabled ? "disabled" : "enabled", user.created_at, user.email].join("  ");
 }
 

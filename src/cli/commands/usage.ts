@@ -89,7 +89,7 @@ function since(invocation: Invocation): number {
   return ms;
 }
 
-type Shown = Readonly<Record<string, unknown>>;
+type ReceiptFields = Readonly<Record<string, unknown>>;
 
 /** The fields of an exported receipt, in the order in which `shown` lists their values. */
 const columns = [
@@ -108,7 +108,7 @@ const columns = [
   "unknown_reads",
 ] as const;
 
-function printer(invocation: Invocation): (receipt: Shown) => void {
+function printer(invocation: Invocation): (receipt: ReceiptFields) => void {
   const format = invocation.text("format") ?? "ndjson";
   if (format === "ndjson") return (receipt) => console.log(JSON.stringify(receipt));
   if (format !== "csv") throw new UsageError("--format: expected ndjson or csv");
@@ -122,7 +122,7 @@ function csvField(value: unknown): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-async function* stored(database: Database, fromMs: number): AsyncGenerator<Shown> {
+async function* stored(database: Database, fromMs: number): AsyncGenerator<ReceiptFields> {
   for (let after: [string, string] = [dayOf(fromMs), ""]; ; ) {
     const [page] = await database.query([listEntries(after, pageSize)]);
     const entries = page!.rows as readonly (readonly [day: string, id: string, receipts: string])[];
@@ -135,7 +135,7 @@ async function* stored(database: Database, fromMs: number): AsyncGenerator<Shown
   }
 }
 
-function shown(receipt: Receipt): Shown {
+function shown(receipt: Receipt): ReceiptFields {
   const { requests, unknownReads } = sumOf(receipt);
   const [attemptId, atMs, ...rest] = receiptValues(receipt);
   const values = [attemptId, instant(atMs), ...rest.slice(0, 9), requests, unknownReads];

@@ -1,14 +1,14 @@
 import { quoted } from "../../http/query-string.js";
 import { badRequest, type Refusal } from "../../http/refusal.js";
 import { expandOptions } from "../../wire/list-query.js";
-import { type Sent, SentJson, SentText } from "./sent.js";
+import { BodyValue, QueryValue, type RequestValue } from "./request-value.js";
 
 /**
  * The expansions that a list request asks for by `expand` (`docs/reference/http.md#expand`), as they were sent: the
  * names in them are not resolved to tables and columns yet. A map from each path to its options, which are a map from
  * the option's name to its value.
  */
-export type RequestedExpansions = Map<string, Map<string, Sent>>;
+export type RequestedExpansions = Map<string, Map<string, RequestValue>>;
 
 const options: readonly string[] = expandOptions;
 
@@ -30,7 +30,7 @@ export function addQueryExpansion(
   const [, path, option] = /^expand\[([^[\]]*)\]\[([^[\]]*)\]$/.exec(parameter) ?? [];
   if (path === undefined || !options.includes(option!))
     return badRequest(`unknown parameter ${quoted(parameter)}`);
-  optionsOf(asked, path).set(option!, new SentText(text));
+  optionsOf(asked, path).set(option!, new QueryValue(text));
   return null;
 }
 
@@ -58,16 +58,16 @@ export function addBodyExpansions(
     const into = optionsOf(asked, path);
     for (const [option, operand] of Object.entries(given)) {
       if (!options.includes(option)) return badRequest(`expand: unknown option ${quoted(option)}`);
-      into.set(option, new SentJson(operand));
+      into.set(option, new BodyValue(operand));
     }
   }
   return null;
 }
 
-function optionsOf(asked: RequestedExpansions, path: string): Map<string, Sent> {
+function optionsOf(asked: RequestedExpansions, path: string): Map<string, RequestValue> {
   const known = asked.get(path);
   if (known !== undefined) return known;
-  const made = new Map<string, Sent>();
+  const made = new Map<string, RequestValue>();
   asked.set(path, made);
   return made;
 }

@@ -7,10 +7,10 @@ import type { ListParameter } from "../../wire/list-query.js";
 import type { Access } from "../access/access.js";
 import { addBodyFilters } from "./body-filters.js";
 import { addBodyExpansions, addQueryExpansion, isExpansion, type RequestedExpansions } from "./expand.js";
-import { columnOf, filtersOf, type Group, newGroup } from "./filters.js";
+import { columnOf, type FilterGroup, filtersOf, newGroup } from "./filters.js";
 import { parseSearch } from "./parse-search.js";
 import { addQueryFilter } from "./query-filters.js";
-import { type Sent, SentJson, SentText } from "./sent.js";
+import { BodyValue, QueryValue, type RequestValue } from "./request-value.js";
 
 /** What describes a list: the parameters of a query string, or a JSON body that says the same. */
 export type ListParameters = readonly QueryParameter[] | ListBody;
@@ -73,13 +73,13 @@ function isQueryString(parameters: ListParameters): parameters is readonly Query
 
 /** A form of a list request, query string or body, in which values are texts or JSON values (`Raw`). */
 interface Form<Raw> {
-  readonly sent: (raw: Raw) => Sent;
+  readonly sent: (raw: Raw) => RequestValue;
   /**
    * Reads a parameter or member for which `parsers` has nothing, and which has to be a filter, into the group `root`.
    * Returns a refusal where it is no valid filter.
    */
   readonly addFilters: (
-    root: Group,
+    root: FilterGroup,
     name: string,
     raw: Raw,
     readable: ReadonlyMap<string, Column>,
@@ -90,13 +90,13 @@ interface Form<Raw> {
 }
 
 const queryString: Form<string> = {
-  sent: (text) => new SentText(text),
+  sent: (text) => new QueryValue(text),
   addFilters: addQueryFilter,
   addExpansion: addQueryExpansion,
   filtersMax,
 };
 const body: Form<unknown> = {
-  sent: (value) => new SentJson(value),
+  sent: (value) => new BodyValue(value),
   addFilters: addBodyFilters,
   addExpansion: addBodyExpansions,
   filtersMax: bodyFiltersMax,
@@ -160,7 +160,7 @@ export function notComparable(
     : badRequest(`${column}: neither sorted nor filtered by, as the server lacks its collation`);
 }
 
-type Parser = (sent: Sent, readable: ReadonlyMap<string, Column>) => Partial<ListParts> | Refusal;
+type Parser = (sent: RequestValue, readable: ReadonlyMap<string, Column>) => Partial<ListParts> | Refusal;
 
 /** The parameters that are read one by one, unlike those of filters and of `expand`, and unlike `cursor`, which is alone. */
 type SimpleParameter = Exclude<ListParameter, "where" | "filter" | "expand" | "cursor">;
@@ -175,14 +175,14 @@ const parsersByName: Readonly<Record<SimpleParameter, Parser>> = {
 };
 const parsers: ReadonlyMap<string, Parser> = new Map(Object.entries(parsersByName));
 
-function parseLimit(sent: Sent): Partial<ListParts> | Refusal {
+function parseLimit(sent: RequestValue): Partial<ListParts> | Refusal {
   const limit = sent.count();
   return limit === null || limit < 1 || limit > limitMax
     ? badRequest(`limit: expected an integer from 1 to ${limitMax}`)
     : { limit };
 }
 
-function parseOffset(sent: Sent): Partial<ListParts> | Refusal {
+function parseOffset(sent: RequestValue): Partial<ListParts> | Refusal {
   const offset = sent.count();
   return offset === null ? badRequest("offset: expected an integer, 0 or more") : { offset };
 }
@@ -192,7 +192,7 @@ function parseOffset(sent: Sent): Partial<ListParts> | Refusal {
  * columns. A column that is not in `readable` is refused.
  */
 export function parseSelect(
-  sent: Sent,
+  sent: RequestValue,
   readable: ReadonlyMap<string, Column>,
 ): Pick<Partial<ListRequest>, "select"> | Refusal {
   const names = sent.names();
@@ -210,7 +210,7 @@ export function parseSelect(
 
 /** Parses `sort` into its terms, in their order. Columns that are not `readable` are refused. */
 export function parseSort(
-  sent: Sent,
+  sent: RequestValue,
   readable: ReadonlyMap<string, Column>,
 ): Pick<ListRequest, "sort"> | Refusal {
   const names = sent.names();
@@ -228,7 +228,7 @@ export function parseSort(
   return { sort: terms };
 }
 
-function parseTotal(sent: Sent): Partial<ListParts> | Refusal {
+function parseTotal(sent: RequestValue): Partial<ListParts> | Refusal {
   const text = sent.text();
   if (text !== "exact" && text !== "none") return badRequest("total: expected exact or none");
   return { counts: text === "exact" };

@@ -231,7 +231,7 @@ async function replay(
 }
 
 /** How a row of a kept answer is shown to the caller of the repetition: only as far as they may read it by now. */
-interface Shown {
+interface ReplayedRow {
   /**
    * The statement that reads the row as it is now, to know whether the caller may see it. Null where the row is not
    * read, and `json` is given null: after a delete, for example, or where the caller may read no row of the table.
@@ -248,7 +248,7 @@ function shownNow(
   { isNew, write: { access: writing, kind }, keyText, stored }: KeptWrite,
   { values }: WriteExecution,
   { accessTo, reads }: Showing,
-): Shown {
+): ReplayedRow {
   const { table, catalog } = writing;
   if (kind === "delete") return { get: null, json: () => keyText };
   // An upsert that has left an existing row as it is does not reveal the row's key to a caller who may not read the

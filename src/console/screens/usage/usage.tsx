@@ -11,14 +11,14 @@ import { seriesOf } from "./series.js";
 import { UsageChart } from "./usage-chart.js";
 
 type Range = "7" | "30" | "90";
-type Grouping = "table" | "principal";
+type UsageBy = "table" | "principal";
 
 const dayMs = 86_400_000;
 
 /** What requests have cost in rows, by day, and by table or caller. */
 export default function Usage() {
   const [range, setRange] = useState<Range>("30");
-  const [group, setGroup] = useState<Grouping>("table");
+  const [group, setGroup] = useState<UsageBy>("table");
   // The range ends with today, as far as it is known.
   const toMs = (Math.floor(Date.now() / dayMs) + 1) * dayMs;
   const fromMs = toMs - Number(range) * dayMs;
@@ -58,7 +58,7 @@ export default function Usage() {
           label={texts.usage.group}
           isLabelHidden
           value={group}
-          options={Object.entries(texts.usage.groups) as [Grouping, string][]}
+          options={Object.entries(texts.usage.groups) as [UsageBy, string][]}
           onChange={setGroup}
         />
       </div>
