@@ -128,12 +128,12 @@ function doubts(raw: unknown, problems: readonly Problem[]): (path: string) => b
   return (path) => {
     const steps = stepsOf(path);
     const absent = steps.findIndex((_, i) => !has(raw, steps.slice(0, i + 1)));
-    const beside = absent === -1 ? null : steps.slice(0, absent);
+    const parent = absent === -1 ? null : steps.slice(0, absent);
     return wrong.some(
       (at) =>
         isWithin(at.steps, steps) ||
         (isWithin(steps, at.steps) && !at.isUnknown) ||
-        (at.isUnknown && beside?.length === at.steps.length - 1 && isWithin(at.steps, beside)),
+        (at.isUnknown && parent?.length === at.steps.length - 1 && isWithin(at.steps, parent)),
     );
   };
 }

@@ -13,7 +13,12 @@ import { getRow } from "../tables/row/get-row.js";
 import type { RowWrite } from "../tables/row/row-write.js";
 import { withoutPreconditions } from "../tables/row/versions.js";
 import { writeStep } from "../tables/together/step.js";
-import { allBeside, nothingBeside, type Together, writeTogether } from "../tables/together/together.js";
+import {
+  joinServerStatements,
+  noServerStatements,
+  type Together,
+  writeTogether,
+} from "../tables/together/together.js";
 import { tablesOf } from "./batch.js";
 import {
   askKnown,
@@ -153,9 +158,9 @@ async function carryOut(mutation: Mutation, pushing: Pushing): Promise<PushedAns
   const together = await writeTogether(
     steps,
     { ...execution, changedBy },
-    allBeside([
+    joinServerStatements([
       {
-        ...nothingBeside,
+        ...noServerStatements,
         before: (nonce) => takeNext(name, mutation.id, nowMs, nonce),
         last: () => record(name, mutation.id, mutation.hash, nowMs, { status: "applied" }),
       },

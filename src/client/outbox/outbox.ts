@@ -32,7 +32,7 @@ export class Outbox<Tables = Record<never, never>> {
     this.#queue = new MutationQueue(
       this.#parts,
       options,
-      (state) => this.#tell(state),
+      (state) => this.#notify(state),
       (name, result) => this.#settle(name, result),
     );
     const { sessions, hasKey, overlays } = this.#parts;
@@ -138,7 +138,7 @@ export class Outbox<Tables = Record<never, never>> {
     return hasKey ? keyUser : ((await sessions.load())?.user.id ?? null);
   }
 
-  #tell(state = this.#state): void {
+  #notify(state = this.#state): void {
     this.#state = state;
     this.#parts.overlays.changed();
     for (const { listener } of this.#listeners) listener(this.pending, this.#state);

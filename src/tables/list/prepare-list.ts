@@ -13,7 +13,7 @@ import {
   type ReadableTables,
   stepsIn,
 } from "../plan/expansion.js";
-import { type ListPlan, openRuleBeside, planList, ruleBeside } from "../plan/list-plan.js";
+import { closedListRule, type ListPlan, openListRule, planList } from "../plan/list-plan.js";
 import { type Match, matchOf, matchValues } from "../plan/match.js";
 import { type Key, type OrderTerm, rank } from "../plan/order.js";
 import type { Counted } from "../plan/plan-check.js";
@@ -106,10 +106,10 @@ export function prepareList(
     access.key &&
     (expanded === null ? null : `${access.key}\n${shapeOf(filters, request, state, keys)}\n${expanded}`);
   const shared = prepared.get(shape, () => {
-    const rule = openRuleBeside(request, access);
+    const rule = openListRule(request, access);
     return rule && make(rule);
   });
-  const list = shared ?? make(ruleBeside(request, access, callerValues));
+  const list = shared ?? make(closedListRule(request, access, callerValues));
   if (isRefusal(list)) return list;
   const values = [
     callerValues,

@@ -138,10 +138,10 @@ export async function answeredOrPending<T>(
   const ended = attempt.end(response?.status ?? unansweredStatus);
   if (ended !== undefined) await ended;
   const principal = sender && accountOf(sender);
-  const told = { ...(principal && { principal }), columns, receipt: attempt.receipt() };
+  const known = { ...(principal && { principal }), columns, receipt: attempt.receipt() };
   // A request for somebody else's view is logged as `admin_read` even if it is refused: it is the other caller who
   // would be refused, not the administrator.
-  const facts: AnswerFacts = isAs ? { ...told, event: "admin_read" } : told;
+  const facts: AnswerFacts = isAs ? { ...known, event: "admin_read" } : known;
   if (response === null)
     return { value: (answer as Unanswered<T>).value, facts, headers: as === null ? {} : { "Svc-As": as } };
   addFacts(request, response, facts);

@@ -35,7 +35,7 @@ export function planPaste(target: PasteTarget, cells: readonly (readonly string[
   const readOnly = covered.filter((column) => !isWritable(column)).map(({ name }) => name);
   const leftOut = [
     ...(cells.length > rows.length ? [texts.paste.rowsBelow(cells.length - rows.length)] : []),
-    ...(width > columns.length ? [texts.paste.columnsBeside(width - columns.length)] : []),
+    ...(width > columns.length ? [texts.paste.extraColumns(width - columns.length)] : []),
     ...(readOnly.length > 0 ? [texts.paste.readOnly(readOnly.join(", "))] : []),
   ];
   const changes: PastedChange[] = [];
