@@ -15,6 +15,7 @@ export interface Editing {
   readonly typed: string | null;
 }
 
+/** The properties of a row of the grid: what it shows and where, its active cell, and the cell that is edited. */
 export interface GridRowProps {
   readonly gridId: string;
   readonly index: number;

@@ -21,6 +21,7 @@ interface ButtonProps {
   readonly onPress: (event: MouseEvent) => unknown;
 }
 
+/** A button with a text, an icon or both. It is busy, and cannot be pressed, until its action has ended. */
 export function Button(props: ButtonProps) {
   const {
     children,

@@ -28,6 +28,7 @@ export function confirm(asked: ConfirmOptions): void {
   question.value = asked;
 }
 
+/** The dialog that `confirm` opens; nothing while no question is open. */
 export function ConfirmationDialog() {
   const asked = question.value;
   if (asked === null) return null;

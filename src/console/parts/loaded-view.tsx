@@ -22,6 +22,7 @@ export function LoadedView<T>({ of, children }: ViewProps<T>) {
   );
 }
 
+/** A placeholder for what is still being loaded. */
 export function Loading() {
   return (
     <div class="loading" role="status">
@@ -33,6 +34,7 @@ export function Loading() {
   );
 }
 
+/** Shows why something could not be loaded, with a button that tries again. */
 export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
   return (
     <div class="failure-box" role="alert">
