@@ -127,9 +127,15 @@ function accessBy(
   { services: { project, platform }, caller, table, nowMs }: ExplainedCall,
   action: RuleAction,
 ): Access | Refusal {
-  const { accesses } = rememberedOf(project, platform);
-  const rules = project.rules.get(table.name)!;
-  return accessOf(caller, table, rules, action, project.catalog, accesses, Math.floor(nowMs / 1000));
+  return accessOf({
+    caller,
+    table,
+    rules: project.rules.get(table.name)!,
+    action,
+    catalog: project.catalog,
+    known: rememberedOf(project, platform).accesses,
+    nowSeconds: Math.floor(nowMs / 1000),
+  });
 }
 
 /** Returns what the caller could do with the table if it had `rules` in the place of its own rules. */
@@ -138,8 +144,15 @@ export function accessUnder(
   { services: { project }, caller, table, nowMs }: ExplainedCall,
   action: RuleAction,
 ): Access | Refusal {
-  const nothingKnown = new Memo<Access | Refusal | null>(0);
-  return accessOf(caller, table, rules, action, project.catalog, nothingKnown, Math.floor(nowMs / 1000));
+  return accessOf({
+    caller,
+    table,
+    rules,
+    action,
+    catalog: project.catalog,
+    known: new Memo(0),
+    nowSeconds: Math.floor(nowMs / 1000),
+  });
 }
 
 /** Returns an access to the table that no rule limits. With it the key and the values in a question are read. */

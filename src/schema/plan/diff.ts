@@ -78,15 +78,15 @@ export function diff(
   );
   const version = versionSteps(proposed, options.ownTriggers ?? []);
   const search = searchSteps(proposed, changes, physical, version.staying);
-  const history = historySteps(
+  const history = historySteps({
     before,
     proposed,
     renames,
     changes,
     physical,
-    search.staying,
-    new Set([...trigger.tables, ...version.tables]),
-  );
+    ownTriggers: search.staying,
+    preceded: new Set([...trigger.tables, ...version.tables]),
+  });
   const creation = created.flatMap((table) => createTableSteps(table, physical));
   const steps = withoutOwnTriggers(
     history.staying,

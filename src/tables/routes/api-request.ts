@@ -181,9 +181,15 @@ export function accessTo(
 ): Access | Refusal {
   const refused = action === "read" || action === "history" ? null : asReaderOnly({ caller, by });
   if (refused !== null) return refused;
-  const { accesses } = rememberedOf(project, services.platform);
-  const rules = project.rules.get(table.name)!;
-  return accessOf(caller, table, rules, action, project.catalog, accesses, Math.floor(nowMs / 1000));
+  return accessOf({
+    caller,
+    table,
+    rules: project.rules.get(table.name)!,
+    action,
+    catalog: project.catalog,
+    known: rememberedOf(project, services.platform).accesses,
+    nowSeconds: Math.floor(nowMs / 1000),
+  });
 }
 
 /** Begins to meter a request to a table, and returns what is needed to run its statements. */

@@ -142,7 +142,7 @@ function readableTables({ asked, execution, remembered }: PermittedRequest): Rea
       const rules = project.rules.get(table.name)!;
       const nowSeconds = Math.floor(execution.nowMs / 1000);
       const accessBy = (its: TableRules, known: typeof remembered.accesses) =>
-        accessOf(caller, table, its, "read", catalog, known, nowSeconds);
+        accessOf({ caller, table, rules: its, action: "read", catalog, known, nowSeconds });
       const access = accessBy(rules, remembered.accesses);
       if (!isRefusal(access)) return { access, readable: access.readable };
       if (isPastRules(caller)) return access;
