@@ -24,13 +24,13 @@ export function dataCallers(callers: Callers): Actors {
           (identity, database) => refusalOf(identity) ?? act(pastTheRules(identity), database),
         );
       if (isRefusal(as))
-        return callers.run(headers, (identity) => refusalOf(identity) ?? toldBy(identity, as));
+        return callers.run(headers, (identity) => refusalOf(identity) ?? refusalBy(identity, as));
       return callers.runAs(headers, as, (identity, other, database) => {
         const refusal = refusalOf(identity);
         if (refusal !== null) return refusal;
         if (isRefusal(other)) {
           const asked = { [header]: headers.get(header)! };
-          return toldBy(identity, other, { headers: asked, event: "admin_failed" });
+          return refusalBy(identity, other, { headers: asked, event: "admin_failed" });
         }
         return act({ ...pastTheRules(identity), caller: other }, database);
       });
@@ -45,14 +45,14 @@ function pastTheRules({ caller, schemaVersion }: IdentifiedCaller): IdentifiedCa
 
 function refusalOf(identity: IdentifiedCaller): Refusal | null {
   const refusal = adminRefusal(identity.caller);
-  return refusal && toldBy(identity, refusal);
+  return refusal && refusalBy(identity, refusal);
 }
 
 /**
  * Copies a refusal, and adds for the request log who has sent the refused request and which security event it was.
  * `headers` are added to the answer.
  */
-function toldBy(
+function refusalBy(
   { caller }: IdentifiedCaller,
   { code, message }: Refusal,
   { headers = {}, event }: { readonly headers?: HeadersRecord; readonly event?: SecurityEvent } = {},

@@ -1,4 +1,4 @@
-import type { Credential, Endpoint } from "../http/endpoint.js";
+import type { Endpoint, SecurityScheme } from "../http/endpoint.js";
 import { type JsonSchema, text } from "../wire/schema.js";
 import type { AdminHandler, ServerHandler } from "./services.js";
 
@@ -22,11 +22,11 @@ export type ServerEndpoint = Endpoint & {
 };
 
 /** The credentials of administrators outside of the console, and of their servers. */
-export const administrators: readonly Credential[] = ["accessToken", "cookie", "apiKey"];
+export const administrators: readonly SecurityScheme[] = ["accessToken", "cookie", "apiKey"];
 /** Those credentials, and that of the console. */
-export const withConsole: readonly Credential[] = ["console", ...administrators];
+export const withConsole: readonly SecurityScheme[] = ["console", ...administrators];
 /** The credentials of administrators, without those of servers. */
-export const people: readonly Credential[] = ["console", "accessToken", "cookie"];
+export const people: readonly SecurityScheme[] = ["console", "accessToken", "cookie"];
 
 /** The errors of an endpoint that takes neither a body nor an id nor parameters. */
 export const plainErrors = [401, 403, 500, 503] as const;

@@ -1,7 +1,7 @@
 import { longWorkFor } from "../auth/callers/principal.js";
 import { schemaVersion } from "../auth/store/checks.js";
 import { explain } from "../explain/explain.js";
-import { questionOf } from "../explain/question.js";
+import { parseExplainRequest } from "../explain/explain-request.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import { ask } from "../platform/query.js";
@@ -53,7 +53,7 @@ async function postExplain({ body: sent, services, caller }: AdminRequest): Prom
   const { platform, config, projects } = services;
   const body = await sent.jsonObject();
   if (isRefusal(body)) return body;
-  const question = questionOf(body);
+  const question = parseExplainRequest(body);
   if (isRefusal(question)) return question;
   const project = await projects.current(await ask(platform.database, schemaVersion()));
   if (isRefusal(project)) return project;

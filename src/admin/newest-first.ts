@@ -4,7 +4,7 @@ import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import { loneCursor, openSealed, sealCursor } from "../tables/list/cursor.js";
 import { type NewestPage, newestPage } from "../wire/pages.js";
-import type { Schema } from "../wire/schema.js";
+import type { WireSchema } from "../wire/schema.js";
 import { inQuery, readErrors } from "./endpoint.js";
 import type { AdminServices } from "./services.js";
 
@@ -12,12 +12,12 @@ import type { AdminServices } from "./services.js";
  * A place in a list that is sorted from the newest entry to the oldest: directly behind the entry with this time and
  * this id. A page of the list begins there.
  */
-export type Place = readonly [atMs: number, id: string];
+export type CursorPlace = readonly [atMs: number, id: string];
 
 /** Which page a request asks for, of a list that is sorted from the newest entry to the oldest. */
-export interface NewestFirst {
+export interface NewestFirstRequest {
   readonly limit: number;
-  readonly after: Place | null;
+  readonly after: CursorPlace | null;
   /**
    * The values of the query parameters that filter the list, such as `state` for mails, by the names of the parameters.
    */
@@ -39,17 +39,22 @@ export async function newestFirst(
   choosing: readonly string[],
   { platform, cursors }: AdminServices,
   caller: Caller,
-): Promise<NewestFirst | Refusal> {
+): Promise<NewestFirstRequest | Refusal> {
   const parameters = parseQueryString(request.url);
   if (isRefusal(parameters)) return parameters;
   const cursor = loneCursor(parameters);
   if (isRefusal(cursor)) return cursor;
   if (cursor !== undefined)
-    return openSealed<NewestFirst>(cursors.cipher, cursor, bindingOf(list, caller), platform.clock.now());
+    return openSealed<NewestFirstRequest>(
+      cursors.cipher,
+      cursor,
+      bindingOf(list, caller),
+      platform.clock.now(),
+    );
   const { limit: limitText = String(limitDefault), ...chosen } = Object.fromEntries(parameters);
   const unknown = Object.keys(chosen).find((name) => !choosing.includes(name));
   if (unknown !== undefined) return badRequest(`unknown parameter ${quoted(unknown)}`);
-  const limit = limitOf(limitText);
+  const limit = parseEntryLimit(limitText);
   return limit === null ? badLimit : { limit, after: null, chosen };
 }
 
@@ -57,14 +62,14 @@ export async function newestFirst(
  * Makes the parameters, the answer and the errors of an endpoint that answers such a list. `entry` is the schema of one
  * entry, and `choosing` names the filters.
  */
-export const newestOf = (entry: Schema, ...choosing: readonly string[]) => ({
+export const newestFirstEndpoint = (entry: WireSchema, ...choosing: readonly string[]) => ({
   parameters: [...choosing, "limit", "cursor"].map((name) => inQuery(name)),
   answers: { 200: newestPage(entry) },
   errors: readErrors,
 });
 
 /** Parses the text of a parameter `limit`: the number from 1 to 1000 that it names; null for any other text. */
-export function limitOf(text: string): number | null {
+export function parseEntryLimit(text: string): number | null {
   return /^[1-9]\d{0,3}$/.test(text) && Number(text) <= limitMax ? Number(text) : null;
 }
 
@@ -75,9 +80,9 @@ export const badLimit = badRequest(`limit: expected an integer from 1 to ${limit
  * An entry of a list: what the answer shows of it, and its place, which goes into a cursor so that the next page begins
  * behind this entry.
  */
-export interface Placed<Entry> {
+export interface ListedEntry<Entry> {
   readonly shown: Entry;
-  readonly place: Place;
+  readonly place: CursorPlace;
 }
 
 /**
@@ -85,8 +90,8 @@ export interface Placed<Entry> {
  * the page, `found` has to hold one entry more than the limit, and the answer has a cursor.
  */
 export async function newestFirstAnswer<Entry>(
-  found: readonly Placed<Entry>[],
-  asked: NewestFirst,
+  found: readonly ListedEntry<Entry>[],
+  asked: NewestFirstRequest,
   list: string,
   { platform, cursors }: AdminServices,
   caller: Caller,

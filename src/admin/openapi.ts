@@ -1,5 +1,5 @@
 import type { IdentifiedCaller } from "../auth/callers/callers.js";
-import { tellOf } from "../http/answer-facts.js";
+import { addFacts } from "../http/answer-facts.js";
 import { isRefusal, responseOf } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import { adminRefusal } from "./authorize.js";
@@ -27,7 +27,7 @@ export const openApiEndpoint: ServerEndpoint = {
       return isRefusal(project) ? project : jsonText(documentText(project));
     });
     const response = responseOf(answer);
-    if (by !== undefined && response.status === 200) tellOf(request, response, { principal: by });
+    if (by !== undefined && response.status === 200) addFacts(request, response, { principal: by });
     return response;
   },
 };

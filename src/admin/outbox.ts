@@ -8,7 +8,7 @@ import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { ask } from "../platform/query.js";
 import { type ListedMail, listedMail } from "../wire/mails.js";
 import { type AdminEndpoint, administrators } from "./endpoint.js";
-import { newestFirst, newestFirstAnswer, newestOf, type Placed } from "./newest-first.js";
+import { type ListedEntry, newestFirst, newestFirstAnswer, newestFirstEndpoint } from "./newest-first.js";
 import type { AdminRequest, AdminServices } from "./services.js";
 
 const name = "outbox";
@@ -23,7 +23,7 @@ export const getOutboxEndpoint: AdminEndpoint = {
   path: "/admin/api/outbox",
   summary: "Lists mails that wait, and those that have ended lately",
   callers: administrators,
-  ...newestOf(listedMail, "state"),
+  ...newestFirstEndpoint(listedMail, "state"),
   needs: "session",
   handle: getOutbox,
 };
@@ -62,7 +62,7 @@ async function linksFor({ auth }: AdminServices): Promise<LinkServices | Refusal
   return { linkTokens: auth.linkTokens, publicBaseUrl: auth.publicBaseUrl, settings: async () => settings };
 }
 
-async function placed(mail: WaitingOrPastMail, links: LinkServices | null): Promise<Placed<ListedMail>> {
+async function placed(mail: WaitingOrPastMail, links: LinkServices | null): Promise<ListedEntry<ListedMail>> {
   const { id, kind, recipient, createdAtMs, attempts, lastError, state, nextAttemptAtMs, endedAtMs } = mail;
   const shown = {
     id,

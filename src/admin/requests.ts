@@ -5,7 +5,7 @@ import type { RecentRequest } from "../log/recent-requests.js";
 import { type AnsweredRequest, answeredRequest, type RequestsMeta, requestsMeta } from "../wire/requests.js";
 import { list, object } from "../wire/schema.js";
 import { type AdminEndpoint, administrators, inQuery, readErrors } from "./endpoint.js";
-import { badLimit, limitOf } from "./newest-first.js";
+import { badLimit, parseEntryLimit } from "./newest-first.js";
 import type { AdminRequest } from "./services.js";
 
 const limitDefault = "100";
@@ -40,12 +40,12 @@ async function getRequests({ request, services }: AdminRequest): Promise<Respons
   return json({ data, meta });
 }
 
-interface Asked {
+interface RequestLogQuery {
   readonly limit: number;
   readonly takes: (request: RecentRequest) => boolean;
 }
 
-function askedOf(parameters: readonly QueryParameter[]): Asked | Refusal {
+function askedOf(parameters: readonly QueryParameter[]): RequestLogQuery | Refusal {
   const { who, status, route, limit: limitText = limitDefault, ...others } = Object.fromEntries(parameters);
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) return badRequest(`unknown parameter ${quoted(unknown)}`);
@@ -53,7 +53,7 @@ function askedOf(parameters: readonly QueryParameter[]): Asked | Refusal {
     return badRequest("status: expected a status such as 403, or a class of them such as 4xx");
   if (who !== undefined && !/^(anonymous|-|(user|key)(:.+)?)$/s.test(who))
     return badRequest("who: expected user, key, user:<id>, key:<id>, anonymous or -");
-  const limit = limitOf(limitText);
+  const limit = parseEntryLimit(limitText);
   if (limit === null) return badLimit;
   const takes = (request: RecentRequest) =>
     (who === undefined || isBy(who, request)) &&

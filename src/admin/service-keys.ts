@@ -1,7 +1,7 @@
 import { createServiceKey } from "../auth/accounts/administration.js";
 import { principalOf } from "../auth/callers/principal.js";
 import { revokeServiceKey } from "../auth/store/service-keys.js";
-import { tell } from "../http/answer-facts.js";
+import { withFacts } from "../http/answer-facts.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import { run } from "../platform/query.js";
@@ -74,7 +74,7 @@ async function postServiceKey({ body: sent, services, caller }: AdminRequest): P
   const { id, secret, warnings } = key;
   const made: MadeApiKey = { id, name, scopes, expires_at: key.expiresAt, key: secret };
   const answer = json({ data: made, ...(warnings.length === 0 ? {} : { meta: { warnings } }) }, 201);
-  return tell(answer, { target: id });
+  return withFacts(answer, { target: id });
 }
 
 function isTextList(value: unknown): value is readonly string[] {
@@ -99,6 +99,6 @@ async function removeServiceKey({ services, id }: AdminRequest): Promise<Respons
   const { platform } = services;
   const isRevoked = await run(platform.database, revokeServiceKey(id, platform.clock.now()));
   return isRevoked
-    ? tell(json({ data: { id } }), { target: id })
+    ? withFacts(json({ data: { id } }), { target: id })
     : new Refusal("not_found", "no such key, or it is revoked already");
 }

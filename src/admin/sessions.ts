@@ -2,14 +2,14 @@ import { longWorkFor } from "../auth/callers/principal.js";
 import { deleteEmailChangeOfSession } from "../auth/store/email-change.js";
 import { instant } from "../auth/store/instant.js";
 import { endSession, sessionsPage, type UsersSession } from "../auth/store/sessions.js";
-import { tell } from "../http/answer-facts.js";
+import { withFacts } from "../http/answer-facts.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import { ask, followedBy, run } from "../platform/query.js";
 import { data } from "../wire/schema.js";
 import { type ListedSession, listedSession, type Revoked, revoked } from "../wire/sessions.js";
 import { type AdminEndpoint, administrators, idParameter, readErrors } from "./endpoint.js";
-import { newestFirst, newestFirstAnswer, newestOf, type Placed } from "./newest-first.js";
+import { type ListedEntry, newestFirst, newestFirstAnswer, newestFirstEndpoint } from "./newest-first.js";
 import type { AdminRequest } from "./services.js";
 
 const name = "sessions";
@@ -23,7 +23,7 @@ export const getSessionsEndpoint: AdminEndpoint = {
   path: "/admin/api/sessions",
   summary: "Lists the sessions that have not ended",
   callers: administrators,
-  ...newestOf(listedSession, "user_id"),
+  ...newestFirstEndpoint(listedSession, "user_id"),
   needs: "session",
   handle: getSessions,
 };
@@ -45,7 +45,7 @@ async function getSessions({ request, services, caller }: AdminRequest): Promise
   return newestFirstAnswer(found.map(placed), asked, name, services, caller);
 }
 
-function placed(session: UsersSession): Placed<ListedSession> {
+function placed(session: UsersSession): ListedEntry<ListedSession> {
   const { id, userId, kind, createdAtMs, latestAtMs, expiresAtMs } = session;
   const shown = {
     id,
@@ -81,5 +81,5 @@ async function removeSession({ services, id }: AdminRequest): Promise<Response |
   const userId = await run(platform.database, followedBy(end, deleteEmailChangeOfSession(id, null)));
   return userId === null
     ? new Refusal("not_found", "no such session, or it has ended already")
-    : tell(json({ data: { revoked: true } satisfies Revoked }), { target: userId });
+    : withFacts(json({ data: { revoked: true } satisfies Revoked }), { target: userId });
 }

@@ -13,12 +13,12 @@ import type { AdminRequest, Surroundings } from "./services.js";
  * shown with whether that is set. `secret`: only whether there is one. `url`: only scheme and host, because the rest
  * may hold a password or a token.
  */
-type Shown = "value" | "variable" | "secret" | "url";
+type SettingDisplay = "value" | "variable" | "secret" | "url";
 
 type Sections = Omit<Config, "rules" | "conditions" | "places">;
 type ShownKeys<Section> = {
   readonly [Key in keyof Section]-?: Section[Key] extends string | number | boolean | readonly string[]
-    ? Shown
+    ? SettingDisplay
     : ShownKeys<Section[Key]>;
 };
 
@@ -129,7 +129,7 @@ async function getSettings({ services }: AdminRequest): Promise<Response | Refus
 
 /** Says for a tree of settings how each of them is shown. A section of settings is a subtree. */
 interface ShownTree {
-  readonly [key: string]: Shown | ShownTree;
+  readonly [key: string]: SettingDisplay | ShownTree;
 }
 
 function shownOf(settings: object, keys: ShownTree, surroundings: Surroundings): ShownSettings {
@@ -144,7 +144,7 @@ function shownOf(settings: object, keys: ShownTree, surroundings: Surroundings):
   );
 }
 
-function shownValue(value: unknown, how: Shown, { isSet }: Surroundings): ShownSettings[string] {
+function shownValue(value: unknown, how: SettingDisplay, { isSet }: Surroundings): ShownSettings[string] {
   switch (how) {
     case "value":
       return value as ShownSettings[string];

@@ -15,7 +15,7 @@ import { listResponse } from "../tables/list/list-response.js";
 import type { ListAccess, PreparedList } from "../tables/list/prepare-list.js";
 import { noPlanChecks } from "../tables/plan/plan-check.js";
 import { systemPage } from "../wire/pages.js";
-import type { JsonSchema, Schema } from "../wire/schema.js";
+import type { JsonSchema, WireSchema } from "../wire/schema.js";
 import { inQuery, readErrors } from "./endpoint.js";
 import type { AdminServices } from "./services.js";
 
@@ -71,7 +71,7 @@ function columnOf(name: string, type: ColumnType): Column {
  * Makes the parameters, the answer and the errors of an endpoint that answers such a list. `item` is the schema of one
  * item.
  */
-export const systemListOf = (item: Schema) => ({
+export const systemListOf = (item: WireSchema) => ({
   parameters: [
     ...["where", "filter"].map((name) => ({
       ...inQuery(name, { type: "object" }),

@@ -8,7 +8,7 @@ import { deleteEmailChanges, deleteEveryEmailChange } from "../auth/store/email-
 import { deleteCodes, deleteEveryCode } from "../auth/store/oauth.js";
 import { revokeEverySession, revokeSessions } from "../auth/store/sessions.js";
 import { changeUser, userById } from "../auth/store/users.js";
-import { tell } from "../http/answer-facts.js";
+import { withFacts } from "../http/answer-facts.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import type { SecurityEvent } from "../http/security-event.js";
@@ -89,7 +89,7 @@ async function postUser({ body: sent, services, caller }: AdminRequest): Promise
   const created = await createUser(platform, { email, role, password, passwordLengthMin, createdBy });
   if (isRefusal(created)) return created;
   const user = await ask(platform.database, userById(created.id));
-  return tell(json({ data: { user: userOf(user!) } }, 201), { target: created.id });
+  return withFacts(json({ data: { user: userOf(user!) } }, 201), { target: created.id });
 }
 
 /**
@@ -152,7 +152,7 @@ async function patchUser({ body: sent, services, id, caller }: AdminRequest): Pr
   const [by, now] = [principalOf(caller), platform.clock.now()];
   const user = await run(platform.database, changeUser({ id, disabled, role, by, now }));
   if (user === null) return missingOrLast(services, id);
-  return tell(json({ data: { user: userOf(user) } }), { event: changeOf(disabled, role), target: id });
+  return withFacts(json({ data: { user: userOf(user) } }), { event: changeOf(disabled, role), target: id });
 }
 
 /**
@@ -189,7 +189,7 @@ async function removeUser({ services, id, caller }: AdminRequest): Promise<Respo
     const deletion = userDeletion({ id, by: caller, now: platform.clock.now(), owner: null });
     const isDeleted = await run(platform.database, deletion, longWorkFor(caller, config.api));
     if (!isDeleted) return missingOrLast(services, id);
-    return tell(json({ data: { id } }), { target: id });
+    return withFacts(json({ data: { id } }), { target: id });
   } catch (error) {
     const refusal = deletionRefusal(error);
     if (refusal === null) throw error;
@@ -222,7 +222,7 @@ async function revokeUserSessions({ services, id }: AdminRequest): Promise<Respo
     effect(deleteCodes(id), deleteEmailChanges(id)),
   );
   const [count, user] = await run(platform.database, query);
-  return user === null ? noSuchUser : tell(endedSessions(count), { target: id });
+  return user === null ? noSuchUser : withFacts(endedSessions(count), { target: id });
 }
 
 /**

@@ -1,7 +1,7 @@
-import type { Credential, Endpoint } from "../http/endpoint.js";
+import type { Endpoint, SecurityScheme } from "../http/endpoint.js";
 import type { Refusal } from "../http/refusal.js";
 import { oneOf, ref, text } from "../wire/schema.js";
-import { accepted as acceptedAnswer } from "../wire/users.js";
+import { acceptedAnswer } from "../wire/users.js";
 import type { AuthRequest, CallerRequest, IdentifiedRequest } from "./context.js";
 
 type Handler<R> = (given: R) => Promise<Response | Refusal>;
@@ -19,9 +19,9 @@ export type AuthEndpoint = Endpoint &
   );
 
 /** The credentials of a user. */
-export const users: readonly Credential[] = ["accessToken", "cookie"];
+export const users: readonly SecurityScheme[] = ["accessToken", "cookie"];
 /** The credential of a server of the project's owner. */
-export const keys: readonly Credential[] = ["apiKey"];
+export const keys: readonly SecurityScheme[] = ["apiKey"];
 /** The answers of a sign-in. */
 export const signedIn = { 200: ref("svc.tokens") };
 /** The answers of a request whose mail, if there is one, is on its way. */

@@ -1,4 +1,4 @@
-import type { Schema } from "../wire/schema.js";
+import type { WireSchema } from "../wire/schema.js";
 import { emailBytesMax, emailShape } from "./email.js";
 import { passwordBytesMax } from "./passwords/passwords.js";
 
@@ -6,7 +6,7 @@ import { passwordBytesMax } from "./passwords/passwords.js";
  * The schema of an email address. `maxLength` counts characters where the server counts bytes; it is right all the
  * same, as a text never has fewer bytes than characters.
  */
-export const email: Schema<string> = {
+export const email: WireSchema<string> = {
   type: "string",
   pattern: emailShape.source,
   maxLength: emailBytesMax,
@@ -17,28 +17,28 @@ export const email: Schema<string> = {
  * The schema of a password to sign in with. It has no minimum length, because the password may have been set under
  * other settings or been imported.
  */
-export const presentedPassword: Schema<string> = {
+export const presentedPassword: WireSchema<string> = {
   type: "string",
   maxLength: passwordBytesMax,
   description: `at most ${passwordBytesMax} bytes of UTF-8`,
 };
 
 /** Makes the schema of a password that is being set. `minLength` is `auth.password_min_length`, in characters. */
-export function newPassword(minLength: number): Schema<string> {
+export function newPassword(minLength: number): WireSchema<string> {
   return { ...presentedPassword, minLength };
 }
 
 /** The schema of a refresh token. */
-export const refreshToken: Schema<string> = { type: "string", pattern: "^svc_rt_[A-Za-z0-9_-]+$" };
+export const refreshToken: WireSchema<string> = { type: "string", pattern: "^svc_rt_[A-Za-z0-9_-]+$" };
 
 /**
  * The schema of 256 bits in base64url: the token of a mailed link, the code of a social sign-in, or a PKCE challenge
  * (RFC 7636, section 4.2).
  */
-export const secret: Schema<string> = { type: "string", pattern: "^[A-Za-z0-9_-]{43}$" };
+export const secret: WireSchema<string> = { type: "string", pattern: "^[A-Za-z0-9_-]{43}$" };
 
 /** The schema of an imported user's id. Its characters are restricted, because the id becomes a part of paths. */
-export const userId: Schema<string> = {
+export const userId: WireSchema<string> = {
   type: "string",
   pattern: "^[^\\s\\p{C}]+$",
   maxLength: 255,
@@ -46,4 +46,4 @@ export const userId: Schema<string> = {
 };
 
 /** The schema of a PKCE code verifier (RFC 7636, section 4.1). */
-export const codeVerifier: Schema<string> = { type: "string", pattern: "^[A-Za-z0-9._~-]{43,128}$" };
+export const codeVerifier: WireSchema<string> = { type: "string", pattern: "^[A-Za-z0-9._~-]{43,128}$" };

@@ -66,7 +66,7 @@ export async function remoteServer(
 async function allPages(
   path: string,
   parameters: string,
-  get: (page: string) => Promise<Answer>,
+  get: (page: string) => Promise<RemoteAnswer>,
 ): Promise<readonly unknown[]> {
   const rows: unknown[] = [];
   for (let page: string | null = `${path}?limit=1000&${parameters}`; page !== null; ) {
@@ -92,7 +92,7 @@ function accessCookieOf(cookies: readonly string[]): string | null {
 }
 
 /** `nextCursor` is null if no page follows. */
-interface Answer {
+interface RemoteAnswer {
   readonly data: unknown;
   readonly nextCursor: string | null;
   readonly cookies: readonly string[];
@@ -103,7 +103,7 @@ async function answerOf(
   method: string,
   body: RemoteBody | undefined,
   token: string | null,
-): Promise<Answer> {
+): Promise<RemoteAnswer> {
   const isYaml = body !== undefined && "yaml" in body;
   const response = await send(url, {
     method,

@@ -3,7 +3,7 @@ import type { TokenUser, User } from "../wire/users.js";
 import { type Authorized, type TokenResponse, withSession } from "./authorized.js";
 import { isRejectedToken } from "./error.js";
 import { OAuth } from "./oauth.js";
-import type { Listener, Sessions } from "./session.js";
+import type { SessionListener, Sessions } from "./session.js";
 import type { SessionStorage } from "./surroundings.js";
 import type { Call, Send } from "./transport.js";
 
@@ -49,7 +49,7 @@ export class Auth {
    * Calls `listener` when somebody signs in or out in this tab or, with a shared storage, in another one. It is not
    * called for a session that exists already: see `user`. Returns a function that ends this.
    */
-  onChange(listener: Listener): () => void {
+  onChange(listener: SessionListener): () => void {
     return this.#sessions.listen(listener);
   }
 

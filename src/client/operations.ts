@@ -17,19 +17,19 @@ type KeyFields<Key> = unknown extends Key
   : WithRefs<Extract<Key, object>>;
 
 /** The operations on one table. Updates and deletions also have the members of `Beside`. */
-interface OperationsOn<Name, T extends TableTypes, Beside> {
+interface OperationsOn<Name, T extends TableTypes, Extra> {
   readonly create: { readonly op: "create"; readonly table: Name; readonly values: WithRefs<T["create"]> };
   readonly update: {
     readonly op: "update";
     readonly table: Name;
     readonly key: KeyFields<T["key"]>;
     readonly set: WithRefs<T["update"]>;
-  } & Beside;
+  } & Extra;
   readonly delete: {
     readonly op: "delete";
     readonly table: Name;
     readonly key: KeyFields<T["key"]>;
-  } & Beside;
+  } & Extra;
 }
 
 /** A table that has no generated types. */
@@ -42,11 +42,9 @@ export type LooseTable = {
 
 /** One write of a batch (`docs/reference/http.md#batch`). */
 export type Operation<Tables = Record<never, never>> = [keyof Tables] extends [never]
-  ? EachOf<OperationsOn<string, LooseTable, NothingBeside>>
+  ? EachOf<OperationsOn<string, LooseTable, NoBase>>
   : {
-      [N in keyof Tables]: Tables[N] extends TableTypes
-        ? EachOf<OperationsOn<N, Tables[N], NothingBeside>>
-        : never;
+      [N in keyof Tables]: Tables[N] extends TableTypes ? EachOf<OperationsOn<N, Tables[N], NoBase>> : never;
     }[keyof Tables];
 
 /**
@@ -62,7 +60,7 @@ export type PushedOperation<Tables = Record<never, never>> = [keyof Tables] exte
     }[keyof Tables];
 
 /** A batch compares nothing with the stored row. */
-type NothingBeside = { readonly base?: never };
+type NoBase = { readonly base?: never };
 
 type EachOf<Operations> = Operations[keyof Operations];
 

@@ -4,9 +4,9 @@ import type { Answer, Call, Send } from "./transport.js";
 
 /**
  * When a refresh that has not succeeded is sent again. `part`: after which part of the grace window, of which at most
- * 10 seconds are used; `beside`: even while an earlier attempt is still running.
+ * 10 seconds are used; `overlaps`: even while an earlier attempt is still running.
  */
-const plan: readonly (readonly [part: number, beside: boolean])[] = [
+const plan: readonly (readonly [part: number, overlaps: boolean])[] = [
   [0.05, false],
   [0.2, false],
   [0.5, true],
@@ -53,11 +53,11 @@ export async function refreshed(
           }),
         );
       };
-      for (const [part, beside] of plan.slice(0, planned))
+      for (const [part, overlaps] of plan.slice(0, planned))
         cancels.push(
           after(Math.min(graceMs, windowMsMax) * part * (0.9 + random() / 5), () => {
             planned--;
-            if (!isOver && (beside || open === 0)) launch();
+            if (!isOver && (overlaps || open === 0)) launch();
             settle();
           }),
         );

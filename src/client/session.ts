@@ -16,7 +16,7 @@ export interface Session {
 export type Known = Session | null | undefined;
 
 /** Called with the user after somebody has signed in, and with null after somebody has signed out. */
-export type Listener = (user: TokenUser | null) => void;
+export type SessionListener = (user: TokenUser | null) => void;
 
 /**
  * Keeps the session in the client's storage, and a copy in memory, so that a storage that is full, cleared or
@@ -28,19 +28,19 @@ export class Sessions {
   readonly #cookies: boolean;
   #copy: Known;
   /** The id of the user with whom listeners were last called, null for nobody; undefined before the first load. */
-  #told: string | null | undefined;
+  #notifiedId: string | null | undefined;
   /** If it changes while the session is read from the storage, what was read is out of date. */
   #saves = 0;
   /** The `stamp` of an outdated session that could not be removed from the storage, and is ignored when it is read. */
   #superseded: string | undefined;
-  readonly #listeners = new Set<{ readonly listener: Listener }>();
+  readonly #listeners = new Set<{ readonly listener: SessionListener }>();
 
   constructor(storage: SessionStorage, key: string, cookies: boolean) {
     this.#storage = storage;
     this.#key = key;
     this.#cookies = cookies;
     storage.subscribe?.((changed) => {
-      if (changed === null || changed === key) void this.load().then(() => this.#tell());
+      if (changed === null || changed === key) void this.load().then(() => this.#notify());
     });
   }
 
@@ -50,8 +50,8 @@ export class Sessions {
     const isNewer = found !== undefined && (found === null || found.stamp !== this.#superseded);
     if (isNewer && saves === this.#saves) this.#copy = found;
     // The session that is there when a page opens is no change.
-    if (this.#told === undefined) this.#told = this.#copy?.user.id ?? null;
-    else this.#tell();
+    if (this.#notifiedId === undefined) this.#notifiedId = this.#copy?.user.id ?? null;
+    else this.#notify();
     return this.#copy;
   }
 
@@ -67,10 +67,10 @@ export class Sessions {
       await this.#quietly(() => this.#storage.remove(this.#key));
       if (!(await this.#stored(text))) this.#superseded = before?.stamp;
     }
-    this.#tell();
+    this.#notify();
   }
 
-  listen(listener: Listener): () => void {
+  listen(listener: SessionListener): () => void {
     const entry = { listener };
     this.#listeners.add(entry);
     return () => this.#listeners.delete(entry);
@@ -105,10 +105,10 @@ export class Sessions {
   }
 
   /** Calls the listeners if the user has changed, each in a microtask, so that it cannot disturb the caller. */
-  #tell(): void {
+  #notify(): void {
     const user = this.#copy?.user ?? null;
-    if ((user?.id ?? null) === (this.#told ?? null)) return;
-    this.#told = user?.id ?? null;
+    if ((user?.id ?? null) === (this.#notifiedId ?? null)) return;
+    this.#notifiedId = user?.id ?? null;
     for (const { listener } of [...this.#listeners]) queueMicrotask(() => listener(user));
   }
 }

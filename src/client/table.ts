@@ -69,7 +69,7 @@ export interface UpsertOptions<Column, Duplicate = "update" | "ignore"> extends 
   readonly onDuplicate: Duplicate;
 }
 
-type Asked = CallOptions & { readonly withMeta: true };
+type MetaOptions = CallOptions & { readonly withMeta: true };
 type Plain = CallOptions & { readonly withMeta?: false };
 
 /**
@@ -183,19 +183,19 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
     return this.#pages(getCall(path, aggregateParameters<T["row"]>(query)), next, options);
   }
 
-  get(key: T["key"], options: Asked): Promise<WithMeta<T["row"]>>;
+  get(key: T["key"], options: MetaOptions): Promise<WithMeta<T["row"]>>;
   get(key: T["key"], options?: Plain): Promise<T["row"]>;
-  async get(key: T["key"], options: Asked | Plain = {}): Promise<unknown> {
+  async get(key: T["key"], options: MetaOptions | Plain = {}): Promise<unknown> {
     return one(this.#read, { method: "GET", path: this.#pathOf(key) }, options);
   }
 
   /** Returns the new row; only its key if the caller may not read the row. */
-  create(row: T["create"], options: Asked): Promise<WithMeta<T["row"]>>;
+  create(row: T["create"], options: MetaOptions): Promise<WithMeta<T["row"]>>;
   create(row: T["create"], options?: Plain): Promise<T["row"]>;
   /** Creates 1 to 1000 rows, all or none, and returns them in the order given. */
-  create(rows: readonly T["create"][], options: Asked): Promise<WithMeta<T["row"][]>>;
+  create(rows: readonly T["create"][], options: MetaOptions): Promise<WithMeta<T["row"][]>>;
   create(rows: readonly T["create"][], options?: Plain): Promise<T["row"][]>;
-  create(body: T["create"] | readonly T["create"][], options: Asked | Plain = {}): Promise<unknown> {
+  create(body: T["create"] | readonly T["create"][], options: MetaOptions | Plain = {}): Promise<unknown> {
     return one(this.#write, { method: "POST", path: this.#path, body }, options);
   }
 
@@ -214,21 +214,25 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
   }
 
   /** Returns the changed row; only its key if the caller may not read the row. */
-  update(key: T["key"], changes: T["update"], options: ChangeOptions & Asked): Promise<WithMeta<T["row"]>>;
+  update(
+    key: T["key"],
+    changes: T["update"],
+    options: ChangeOptions & MetaOptions,
+  ): Promise<WithMeta<T["row"]>>;
   update(key: T["key"], changes: T["update"], options?: ChangeOptions & Plain): Promise<T["row"]>;
   async update(
     key: T["key"],
     body: T["update"],
-    options: ChangeOptions & (Asked | Plain) = {},
+    options: ChangeOptions & (MetaOptions | Plain) = {},
   ): Promise<unknown> {
     const call = { method: "PATCH", path: this.#pathOf(key), body, headers: matching(options) };
     return one(this.#write, call, options);
   }
 
   /** Deletes a row and returns its key, as an object of the key columns. */
-  delete(key: T["key"], options: ChangeOptions & Asked): Promise<WithMeta<Partial<T["row"]>>>;
+  delete(key: T["key"], options: ChangeOptions & MetaOptions): Promise<WithMeta<Partial<T["row"]>>>;
   delete(key: T["key"], options?: ChangeOptions & Plain): Promise<Partial<T["row"]>>;
-  async delete(key: T["key"], options: ChangeOptions & (Asked | Plain) = {}): Promise<unknown> {
+  async delete(key: T["key"], options: ChangeOptions & (MetaOptions | Plain) = {}): Promise<unknown> {
     const call = { method: "DELETE", path: this.#pathOf(key), headers: matching(options) };
     return one(this.#write, call, options);
   }

@@ -34,7 +34,7 @@ const batchMax = 100;
  * After the server has accepted a write, the collection shows the row as the user wrote it until the server has sent
  * it, at most for so many milliseconds.
  */
-const untoldMs = 5_000;
+const unconfirmedMs = 5_000;
 
 /**
  * Makes the options for `createCollection` of TanStack DB (https://tanstack.com/db). The collection holds the rows of a
@@ -56,8 +56,8 @@ export function svcCollectionOptions<Row extends object>(
   const keyFieldsOf = (fields: Fields) =>
     Object.fromEntries(columns.map((column) => [column, fields[column]]));
   const waiting = new Map<CollectionKey, Set<() => void>>();
-  /** Resolves once the server has sent a change of the row, or after `untoldMs`. */
-  const told = (of: CollectionKey) =>
+  /** Resolves once the server has sent a change of the row, or after `unconfirmedMs`. */
+  const confirmedOf = (of: CollectionKey) =>
     new Promise<void>((resolve) => {
       const all = waiting.get(of) ?? new Set();
       const done = () => {
@@ -66,7 +66,7 @@ export function svcCollectionOptions<Row extends object>(
         if (all.size === 0) waiting.delete(of);
         resolve();
       };
-      const timer = setTimeout(done, untoldMs);
+      const timer = setTimeout(done, unconfirmedMs);
       waiting.set(of, all.add(done));
     });
   const write = async (
@@ -82,9 +82,9 @@ export function svcCollectionOptions<Row extends object>(
     })[];
     for (let from = 0; from < mutations.length; from += batchMax) {
       const written = mutations.slice(from, from + batchMax);
-      const areTold = written.map(({ key: of }) => told(of));
+      const confirmed = written.map(({ key: of }) => confirmedOf(of));
       await all.batch(written.map(operationOf));
-      await Promise.all(areTold);
+      await Promise.all(confirmed);
     }
   };
   return {

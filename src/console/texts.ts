@@ -224,7 +224,7 @@ export const texts = {
     nothing: "All of it is there already.",
     leftOut: (reasons: string) => `Not written: ${reasons}`,
     rowsBelow: (count: number) => `${counted(count, "row", "rows")} below the last one that is loaded`,
-    columnsBeside: (count: number) => `${counted(count, "column", "columns")} right of the last one`,
+    extraColumns: (count: number) => `${counted(count, "column", "columns")} right of the last one`,
     readOnly: (columns: string) => `${columns}, which cannot be changed here`,
     cell: (column: string, row: string, problem: string) => `${column} of ${row}: ${problem}`,
     notWhole: "Only its beginning is loaded. Change it in the row.",

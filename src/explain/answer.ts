@@ -13,7 +13,7 @@ import type {
   Explanation,
   PlanLine,
 } from "../wire/explanation.js";
-import { type Asked, accessUnder, queryInTime } from "./asked.js";
+import { accessUnder, type ExplainedCall, queryInTime } from "./explained-call.js";
 import { type PlacedRule, placedRule } from "./placed-rule.js";
 import { planLines } from "./plan-lines.js";
 import { type TermOrUse, type Truth, termsAndUsesIn, truthOf } from "./truths.js";
@@ -22,7 +22,10 @@ import { type TermOrUse, type Truth, termsAndUsesIn, truthOf } from "./truths.js
  * Returns the rule that decides about a call; for a refused call the rule that the refusal names, if it names one. Null
  * where no rule decides, because the caller is an API key: for one with the scope no rule is asked.
  */
-export function decidingRule(asked: Asked, refusal: Refusal | null): PlacedRule | ExplainedRule | null {
+export function decidingRule(
+  asked: ExplainedCall,
+  refusal: Refusal | null,
+): PlacedRule | ExplainedRule | null {
   const { caller, table, action, services } = asked;
   const { project, config } = services;
   const name = refusal?.rule;
@@ -78,7 +81,7 @@ export function explainedTerm(
  * Returns for each column whether the caller may read it, and whether they may write it: by the rules of columns, or by
  * the scopes of an API key. The rules that decide about rows are taken as TRUE.
  */
-function columnsFor(asked: Asked): Explanation["columns"] {
+function columnsFor(asked: ExplainedCall): Explanation["columns"] {
   const { caller, table, services } = asked;
   const rules = { ...services.project.rules.get(table.name)!, read: TRUE, create: TRUE };
   const open = accessUnder(rules, asked, caller.kind === "key" ? "read" : "create");
@@ -108,7 +111,7 @@ interface Found
 export type Verdict = Pick<Explanation, "allowed" | "reason" | "refusal">;
 
 /** Makes an explanation of what was found out about a call. */
-export async function explanationOf(asked: Asked, found: Found): Promise<Explanation> {
+export async function explanationOf(asked: ExplainedCall, found: Found): Promise<Explanation> {
   const { verdict, rule, terms, values = {}, not_judged = [], statement, way, indexes, rows_read } = found;
   const plan = found.plan ?? (statement === null ? [] : await planOf(asked, statement));
   return {
@@ -135,7 +138,7 @@ export function refused(refusal: Refusal, reason = refusal.message): Verdict {
 }
 
 /** Returns SQLite's query plan of a statement; empty where SQLite does not answer in time. */
-async function planOf(asked: Asked, statement: Statement): Promise<readonly PlanLine[]> {
+async function planOf(asked: ExplainedCall, statement: Statement): Promise<readonly PlanLine[]> {
   const results = await queryInTime(asked, [planQuestion(statement)], 1);
   return results === undefined ? [] : planLines(results[0]!);
 }

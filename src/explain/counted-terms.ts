@@ -5,7 +5,7 @@ import { countedNames, countStatement, termSql } from "../tables/sql/explained.j
 import { bind } from "../tables/sql-text/fragment.js";
 import type { ExplainedTerm } from "../wire/explanation.js";
 import { explainedTerm } from "./answer.js";
-import { type Asked, queryInTime } from "./asked.js";
+import { type ExplainedCall, queryInTime } from "./explained-call.js";
 import type { PlacedRule } from "./placed-rule.js";
 import { bound, judgeWithoutRow, readsNoRow } from "./terms.js";
 import { type TermOrUse, termsAndUsesIn, termsIn } from "./truths.js";
@@ -19,7 +19,7 @@ type TermCounts = NonNullable<ExplainedTerm["counts"]>;
  * up to the scan limit. Nothing is counted where `request` is null.
  */
 export async function countedTerms(
-  asked: Asked,
+  asked: ExplainedCall,
   placed: PlacedRule,
   request: ListRequest | null,
 ): Promise<readonly ExplainedTerm[]> {
@@ -34,7 +34,7 @@ export async function countedTerms(
 }
 
 async function countsOf(
-  asked: Asked,
+  asked: ExplainedCall,
   terms: readonly TermOrUse[],
   request: ListRequest,
 ): Promise<ReadonlyMap<TermTree, TermCounts>> {

@@ -9,10 +9,16 @@ import { rowOfTable } from "../tables/sql/explained.js";
 import { pastOf, versionsStatement } from "../tables/sql/past.js";
 import type { ExplainedCounts, ExplainedTerm, Explanation } from "../wire/explanation.js";
 import { decidingRule, explainedTerms, explanationOf, hasTerms, refused, type Verdict } from "./answer.js";
-import { type Asked, accessTo, queryInTime, readingExecution, wholeAccess } from "./asked.js";
 import { countedTerms } from "./counted-terms.js";
+import type { ExplainRequest } from "./explain-request.js";
+import {
+  accessForCall,
+  type ExplainedCall,
+  queryInTime,
+  readingExecution,
+  wholeAccess,
+} from "./explained-call.js";
 import { type PlacedRule, placedRule } from "./placed-rule.js";
-import type { Question } from "./question.js";
 import { keyIn } from "./row-parts.js";
 import { judge, type RowQuestion } from "./terms.js";
 import { termsIn } from "./truths.js";
@@ -22,11 +28,14 @@ import { termsIn } from "./truths.js";
  * them the rules admit. The terms of the rules are tested on the row as it is now; where all rows are asked about, only
  * those terms are evaluated that read no row.
  */
-export async function explainHistory(asked: Asked, question: Question): Promise<Explanation | Refusal> {
+export async function explainHistory(
+  asked: ExplainedCall,
+  question: ExplainRequest,
+): Promise<Explanation | Refusal> {
   const whole = wholeAccess(asked);
   const key = question.key === null ? null : keyIn(question.key, whole);
   if (isRefusal(key)) return key;
-  const access = accessTo(asked, "history");
+  const access = accessForCall(asked, "history");
   const refusal = isRefusal(access) ? access : null;
   const statement = isRefusal(access) ? null : versionsOf(asked, access, key);
   const terms = await termsNow(asked, refusal, whole, key);
@@ -48,14 +57,19 @@ export async function explainHistory(asked: Asked, question: Question): Promise<
 /** How many versions of rows are counted at most. */
 const versionsMax = 1_000;
 
-function versionsOf(asked: Asked, access: Access, key: RowValues | null, rule?: Expression): Statement {
+function versionsOf(
+  asked: ExplainedCall,
+  access: Access,
+  key: RowValues | null,
+  rule?: Expression,
+): Statement {
   const whole = { preview: null, ...(rule && { rule }) };
   const past = pastOf(access, versionsMax, asked.services.config.api.scan_limit, whole);
   return versionsStatement(past, 0, Number.MAX_SAFE_INTEGER, key, readingExecution(asked).values);
 }
 
 async function countsOf(
-  asked: Asked,
+  asked: ExplainedCall,
   access: Access,
   statement: Statement,
   key: RowValues | null,
@@ -81,7 +95,7 @@ async function countsOf(
  * admit a version: the rule `history` and the rule `read`.
  */
 async function termsNow(
-  asked: Asked,
+  asked: ExplainedCall,
   refusal: Refusal | null,
   whole: Access,
   key: RowValues | null,
@@ -103,7 +117,7 @@ async function termsNow(
   return terms;
 }
 
-function rowNow({ table }: Asked, { tree }: PlacedRule, whole: Access, key: RowValues): RowQuestion {
+function rowNow({ table }: ExplainedCall, { tree }: PlacedRule, whole: Access, key: RowValues): RowQuestion {
   const row = rowOfTable(table, slots(key, whole), TRUE, whole.catalog);
   return { row, terms: termsIn(tree), asksRule: false, shown: [], values: [key] };
 }

@@ -18,16 +18,25 @@ import { incomparableIn, type ListRequest, parseListRequest } from "../tables/re
 import { listStatement } from "../tables/sql/list.js";
 import type { ExplainedCounts, Explanation } from "../wire/explanation.js";
 import { decidingRule, explanationOf, hasTerms, indexesForExists, refused, type Verdict } from "./answer.js";
-import { type Asked, accessTo, inTime, readingExecution, wholeAccess } from "./asked.js";
 import { countedTerms } from "./counted-terms.js";
-import type { Question } from "./question.js";
+import type { ExplainRequest } from "./explain-request.js";
+import {
+  accessForCall,
+  type ExplainedCall,
+  inTime,
+  readingExecution,
+  wholeAccess,
+} from "./explained-call.js";
 
 /** Explains a list: how its rows are found, how many there are, and how many of them the rule admits. */
-export async function explainList(asked: Asked, { query }: Question): Promise<Explanation | Refusal> {
+export async function explainList(
+  asked: ExplainedCall,
+  { query }: ExplainRequest,
+): Promise<Explanation | Refusal> {
   const whole = wholeAccess(asked);
   const all = requestOf(query, whole);
   if (isRefusal(all)) return all.of("query");
-  const access = accessTo(asked, "list");
+  const access = accessForCall(asked, "list");
   const tally = new Tally();
   const page = await pageFor(asked, access, query, tally);
   const rule = decidingRule(asked, isRefusal(page) ? page : null);
@@ -49,9 +58,9 @@ export async function explainList(asked: Asked, { query }: Question): Promise<Ex
 
 /** The page, or the refusal, as the caller would get it; undefined where it cannot be read in time. */
 async function pageFor(
-  asked: Asked,
+  asked: ExplainedCall,
   access: Access | Refusal,
-  query: Question["query"],
+  query: ExplainRequest["query"],
   tally: Tally,
 ): Promise<ListPage | Refusal | undefined> {
   if (isRefusal(access)) return access;
@@ -59,7 +68,7 @@ async function pageFor(
   return isRefusal(request) ? request : inTime(pageOf(asked, access, request, tally));
 }
 
-function requestOf(query: Question["query"], access: Access): ListRequest | Refusal {
+function requestOf(query: ExplainRequest["query"], access: Access): ListRequest | Refusal {
   const request = parseListRequest(query ?? {}, access.readable, incomparableIn(access));
   if (isRefusal(request) || request.expand.size === 0) return request;
   return badRequest("rows of other tables (expand) are not explained");
@@ -67,7 +76,7 @@ function requestOf(query: Question["query"], access: Access): ListRequest | Refu
 
 /** Reads the page of the explained list, within its share of the time that is left. */
 function pageOf(
-  asked: Asked,
+  asked: ExplainedCall,
   access: Access,
   request: ListRequest,
   tally: Tally,
@@ -90,14 +99,14 @@ function pageOf(
 const pageShare = 0.6;
 
 /** The statement that read the page, or else the last one that was tried; null where there was none. */
-function statementOf({ sent }: Asked, page: ListPage | Refusal | undefined): Statement | null {
+function statementOf({ sent }: ExplainedCall, page: ListPage | Refusal | undefined): Statement | null {
   const tried = sent.filter(({ sql }) => sql.startsWith("WITH "));
   const wanted = page === undefined || isRefusal(page) ? null : listStatement(page.plan).statement.text;
   return tried.findLast(({ sql }) => wanted === null || sql === wanted) ?? null;
 }
 
 async function countsOf(
-  asked: Asked,
+  asked: ExplainedCall,
   whole: Access,
   all: ListRequest,
   page: ListPage,
@@ -130,7 +139,7 @@ const atLeast = (isTruncated: boolean) => (isTruncated ? "at least " : "");
  * where no index does that yet, and those that would help with the `exists` of its rule.
  */
 function indexesFor(
-  { services, table }: Asked,
+  { services, table }: ExplainedCall,
   access: Access,
   page: ListPage | null,
 ): Explanation["indexes"] {

@@ -13,17 +13,20 @@ import {
   refused,
   type Verdict,
 } from "./answer.js";
-import { type Asked, wholeAccess } from "./asked.js";
+import type { ExplainRequest } from "./explain-request.js";
+import { type ExplainedCall, wholeAccess } from "./explained-call.js";
 import { notJudged } from "./not-judged.js";
 import type { PlacedRule } from "./placed-rule.js";
-import type { Question } from "./question.js";
 import { costOf, type RowCall, rowCall } from "./row-call.js";
 import { rowParts } from "./row-parts.js";
 import { type Judged, judge } from "./terms.js";
 import { type Truth, termsIn, truthOf, truthWord } from "./truths.js";
 
 /** Explains a call for one row: reading, creating, updating or deleting it. */
-export async function explainRow(asked: Asked, question: Question): Promise<Explanation | Refusal> {
+export async function explainRow(
+  asked: ExplainedCall,
+  question: ExplainRequest,
+): Promise<Explanation | Refusal> {
   const whole = wholeAccess(asked);
   const parts = rowParts(question, whole);
   if (isRefusal(parts)) return parts;
@@ -51,7 +54,7 @@ export async function explainRow(asked: Asked, question: Question): Promise<Expl
 
 const writes = { read: null, history: null, create: "insert", update: "update", delete: "delete" } as const;
 
-function byKey({ table }: Asked): string {
+function byKey({ table }: ExplainedCall): string {
   return `by ${table.primaryKey.map((column) => `${table.name}.${column}`).join(" and ")}`;
 }
 
@@ -60,7 +63,7 @@ function byKey({ table }: Asked): string {
  * rule, or a default of the table, with the values that were given.
  */
 async function judgedOrNull(
-  asked: Asked,
+  asked: ExplainedCall,
   { refusal, row, shown, values }: RowCall,
   placed: PlacedRule | null,
 ): Promise<Judged | null> {
@@ -83,7 +86,7 @@ const notEvaluated: Verdict = {
 };
 
 function verdictOf(
-  { table, action, caller }: Asked,
+  { table, action, caller }: ExplainedCall,
   { refusal }: RowCall,
   { isThere, admitted, readings }: Judged,
   placed: PlacedRule | null,

@@ -1,11 +1,11 @@
 import { callerAs } from "../auth/callers/caller-as.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
 import type { Explanation } from "../wire/explanation.js";
-import { type Asked, type ExplainServices, timerOf } from "./asked.js";
 import { explainHistory } from "./explain-history.js";
 import { explainList } from "./explain-list.js";
+import type { ExplainRequest } from "./explain-request.js";
 import { explainRow } from "./explain-row.js";
-import type { Question } from "./question.js";
+import { type ExplainedCall, type ExplainServices, timerOf } from "./explained-call.js";
 
 /**
  * Says why a caller may, or may not, do something with a table (docs/reference/http.md#explain). The verdict comes from
@@ -13,7 +13,10 @@ import type { Question } from "./question.js";
  * there is no such caller or table, and `bad_request` where the call itself would refuse the key, the values or the
  * list as malformed, or where the list asks for `expand`, which is not explained.
  */
-export async function explain(question: Question, services: ExplainServices): Promise<Explanation | Refusal> {
+export async function explain(
+  question: ExplainRequest,
+  services: ExplainServices,
+): Promise<Explanation | Refusal> {
   const { project, platform, database } = services;
   const table = project.schema.tables.get(question.table);
   if (table === undefined || project.catalog.unsupported.reads.has(table.name)) return noSuchTable;
@@ -21,7 +24,15 @@ export async function explain(question: Question, services: ExplainServices): Pr
   const found = await callerAs(database, question.as, nowMs);
   if (isRefusal(found)) return found;
   const { action } = question;
-  const asked: Asked = { ...found, services, table, action, nowMs, sent: [], timer: timerOf(services) };
+  const asked: ExplainedCall = {
+    ...found,
+    services,
+    table,
+    action,
+    nowMs,
+    sent: [],
+    timer: timerOf(services),
+  };
   if (action === "history") return explainHistory(asked, question);
   return action === "read" && question.key === null
     ? explainList(asked, question)

@@ -20,9 +20,9 @@ import { getStatement } from "../tables/sql/row.js";
 import type { WriteStatement } from "../tables/sql/write-statement.js";
 import { bind, type SlotValues, type Sql } from "../tables/sql-text/fragment.js";
 import type { PlanLine } from "../wire/explanation.js";
-import { type Asked, accessTo, queryInTime, readingExecution } from "./asked.js";
+import type { ExplainRequest } from "./explain-request.js";
+import { accessForCall, type ExplainedCall, queryInTime, readingExecution } from "./explained-call.js";
 import { planLines } from "./plan-lines.js";
-import type { Question } from "./question.js";
 import { type RowParts, valuesOf } from "./row-parts.js";
 
 /** The explained call: what is decided before the row is looked at, and the SQL for what the row decides. */
@@ -54,9 +54,14 @@ interface Sends {
 }
 
 /** Works out the explained call, without carrying it out. `whole` is an access to the table that no rule limits. */
-export function rowCall(asked: Asked, question: Question, parts: RowParts, whole: Access): RowCall {
+export function rowCall(
+  asked: ExplainedCall,
+  question: ExplainRequest,
+  parts: RowParts,
+  whole: Access,
+): RowCall {
   const { table } = asked;
-  const before = accessTo(asked, asked.action === "read" ? "get" : asked.action);
+  const before = accessForCall(asked, asked.action === "read" ? "get" : asked.action);
   const access = isRefusal(before) ? null : before;
   const byColumns = access && valuesOf(question, access);
   const { given, sent } = givenOf(asked, parts, whole);
@@ -79,7 +84,7 @@ export function rowCall(asked: Asked, question: Question, parts: RowParts, whole
  * Returns the values that a create or an update writes: `sent` are those of the call, `given` those together with what
  * the server sets in managed columns.
  */
-function givenOf(asked: Asked, { sent: asSent }: RowParts, { managed }: Access) {
+function givenOf(asked: ExplainedCall, { sent: asSent }: RowParts, { managed }: Access) {
   const sent: RowValues = asSent ?? new Map();
   if (asked.action !== "create" && asked.action !== "update") return { sent, given: sent };
   const kind = asked.action === "create" ? "insert" : "update";
@@ -87,7 +92,7 @@ function givenOf(asked: Asked, { sent: asSent }: RowParts, { managed }: Access) 
 }
 
 function writeOf(
-  asked: Asked,
+  asked: ExplainedCall,
   access: Access,
   { key, sent }: { readonly key: RowValues | null; readonly sent: RowValues },
 ): RowWrite | Refusal | null {
@@ -104,7 +109,12 @@ function writeOf(
   }
 }
 
-function rowOf({ action, table }: Asked, access: Access, key: RowValues, given: RowValues): ExplainedRow {
+function rowOf(
+  { action, table }: ExplainedCall,
+  access: Access,
+  key: RowValues,
+  given: RowValues,
+): ExplainedRow {
   const { rule, catalog } = access;
   const keySlots = slots(key, access);
   switch (action) {
@@ -119,14 +129,14 @@ function rowOf({ action, table }: Asked, access: Access, key: RowValues, given: 
   }
 }
 
-function isShown({ action }: Asked, column: Column, given: RowValues, sent: RowValues): boolean {
+function isShown({ action }: ExplainedCall, column: Column, given: RowValues, sent: RowValues): boolean {
   if (sent.has(column.name)) return false;
   if (action === "create") return column.managed !== null || column.default !== null;
   return action === "update" && (given.has(column.name) || column.managed === "version");
 }
 
 function sendsOf(
-  asked: Asked,
+  asked: ExplainedCall,
   access: Access,
   write: RowWrite | null,
   key: RowValues,
@@ -164,7 +174,7 @@ function sendsOf(
  * Where the database does not answer in time, the plan is empty; `rowsRead` is null where the number is not known.
  */
 export async function costOf(
-  asked: Asked,
+  asked: ExplainedCall,
   { sends, row }: RowCall,
   isThere: boolean,
 ): Promise<{ readonly plan: readonly PlanLine[]; readonly rowsRead: number | null }> {

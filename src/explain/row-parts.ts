@@ -9,7 +9,7 @@ import {
   type RowValues,
   singleKey,
 } from "../tables/request/row-request.js";
-import type { Question } from "./question.js";
+import type { ExplainRequest } from "./explain-request.js";
 
 /** The key and the values of a call for one row that is explained. */
 export interface RowParts {
@@ -23,7 +23,7 @@ export interface RowParts {
  * Reads the key and the values in a question, and refuses what the call itself would refuse as malformed. `whole` is an
  * access that no rule limits, so what the caller may not write is not refused yet.
  */
-export function rowParts(question: Question, whole: Access): RowParts | Refusal {
+export function rowParts(question: ExplainRequest, whole: Access): RowParts | Refusal {
   const key = question.key === null ? null : keyIn(question.key, whole);
   if (isRefusal(key)) return key;
   const sent = valuesOf(question, whole);
@@ -34,7 +34,7 @@ export function rowParts(question: Question, whole: Access): RowParts | Refusal 
  * Reads the key of a row. It is given as an object of its columns, or as a text: like a part of a request's path, or,
  * if the key has several columns, like a query string.
  */
-export function keyIn(key: NonNullable<Question["key"]>, whole: Access): RowValues | Refusal {
+export function keyIn(key: NonNullable<ExplainRequest["key"]>, whole: Access): RowValues | Refusal {
   if (typeof key !== "string") return keyInBody(whole, key);
   if (whole.table.primaryKey.length <= 1) return singleKey(whole, key);
   const parameters = parseQueryString(`/?${key}`);
@@ -47,7 +47,7 @@ export function keyIn(key: NonNullable<Question["key"]>, whole: Access): RowValu
  * Reads the values that a write sends, and refuses those that the access does not let the caller write. Null for an
  * update without values; an empty map for a read or a delete.
  */
-export function valuesOf({ action, values }: Question, access: Access): RowValues | null | Refusal {
+export function valuesOf({ action, values }: ExplainRequest, access: Access): RowValues | null | Refusal {
   switch (action) {
     case "create":
       return createValues(access, values ?? {});

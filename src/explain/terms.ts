@@ -15,7 +15,7 @@ import {
 } from "../tables/sql/explained.js";
 import { finishRows } from "../tables/sql/finish-rows.js";
 import { bind, type SlotValues, type Sql } from "../tables/sql-text/fragment.js";
-import { type Asked, query, queryInTime } from "./asked.js";
+import { type ExplainedCall, query, queryInTime } from "./explained-call.js";
 import { expressionOf, type Term, type TermOrUse, type Truth, truthsIn } from "./truths.js";
 
 /** What the database has answered about a row and the terms of its rule. */
@@ -52,7 +52,7 @@ const ruleShare = 0.6;
  * asked in a statement of its own, which may not end in time. Where there is no such row, only terms that read no row
  * are evaluated.
  */
-export async function judge(asked: Asked, question: RowQuestion): Promise<Judged> {
+export async function judge(asked: ExplainedCall, question: RowQuestion): Promise<Judged> {
   const { row, terms, asksRule } = question;
   const parts = row.names.flatMap((names, reading) =>
     terms.map((term) => ({ term, reading, sql: termSql(bound(term, asked), names, catalogOf(asked)) })),
@@ -102,7 +102,7 @@ type FirstRow = readonly [admitted: number | null, digits: string, shown: string
  * when it is larger than the database accepts.
  */
 async function firstRow(
-  asked: Asked,
+  asked: ExplainedCall,
   question: RowQuestion,
   asksRule: boolean,
   quick: readonly Part[],
@@ -124,7 +124,7 @@ interface Part {
   readonly sql: TermSql;
 }
 
-async function ruleInTime(asked: Asked, question: RowQuestion): Promise<boolean | undefined> {
+async function ruleInTime(asked: ExplainedCall, question: RowQuestion): Promise<boolean | undefined> {
   const results = await queryInTime(asked, [statement(asked, question, true, [], [])], ruleShare);
   const admitted = results?.[0]?.rows[0]?.[0];
   return admitted === undefined ? undefined : admitted === 1;
@@ -132,7 +132,7 @@ async function ruleInTime(asked: Asked, question: RowQuestion): Promise<boolean 
 
 /** Returns the values of those terms that read no row. The others are not evaluated. */
 export async function judgeWithoutRow(
-  asked: Asked,
+  asked: ExplainedCall,
   terms: readonly Term[],
 ): Promise<ReadonlyMap<TermTree, Truth>> {
   const rowless = terms.filter(readsNoRow);
@@ -149,14 +149,14 @@ export function readsNoRow(term: TermOrUse): boolean {
 /** The condition of a term, or of the use of a named condition, with the values of the caller. */
 export function bound(
   term: TermOrUse,
-  { caller, nowMs, table, services }: Pick<Asked, "caller" | "nowMs" | "table" | "services">,
+  { caller, nowMs, table, services }: Pick<ExplainedCall, "caller" | "nowMs" | "table" | "services">,
 ): Expression {
   const withValues = withCaller(expressionOf(term), authValues(caller), Math.floor(nowMs / 1000));
   return asShown(withValues, table.name, services.project.catalog);
 }
 
 function statement(
-  asked: Asked,
+  asked: ExplainedCall,
   { row, values }: Pick<RowQuestion, "row" | "values">,
   asksRule: boolean,
   parts: readonly { readonly sql: TermSql }[],
@@ -167,4 +167,4 @@ function statement(
   return bind(explainStatement(row, asksRule, terms, shown, physical), values);
 }
 
-const catalogOf = ({ services }: Asked) => services.project.catalog;
+const catalogOf = ({ services }: ExplainedCall) => services.project.catalog;

@@ -41,11 +41,11 @@ export interface Principal {
 
 // The facts are a property of the answer, because an entry in a WeakMap costs a fortieth of the time of reading a row.
 const facts = Symbol("facts");
-type Told = (Request | Response) & { [facts]?: AnswerFacts };
+type FactsCarrier = (Request | Response) & { [facts]?: AnswerFacts };
 
 /** Adds facts to an answer, and returns the answer. */
-export function tell(answer: Response, told: AnswerFacts): Response {
-  add(answer, told);
+export function withFacts(answer: Response, added: AnswerFacts): Response {
+  add(answer, added);
   return answer;
 }
 
@@ -53,19 +53,19 @@ export function tell(answer: Response, told: AnswerFacts): Response {
  * Adds facts to the answer of a request that may be a HEAD. Hono replaces the answer to a HEAD by a new Response
  * without these facts, so they are then kept with the request.
  */
-export function tellOf(request: Request, answer: Response, told: AnswerFacts): void {
-  if (request.method === "HEAD") add(request, { ...(answer as Told)[facts], ...told });
-  else add(answer, told);
+export function addFacts(request: Request, answer: Response, added: AnswerFacts): void {
+  if (request.method === "HEAD") add(request, { ...(answer as FactsCarrier)[facts], ...added });
+  else add(answer, added);
 }
 
-/** The facts that `tell` or `tellOf` has added; an empty object if there are none. */
+/** The facts that `withFacts` or `addFacts` has added; an empty object if there are none. */
 export function factsOf(request: Request, answer: Response): AnswerFacts {
-  return (answer as Told)[facts] ?? (request as Told)[facts] ?? nothing;
+  return (answer as FactsCarrier)[facts] ?? (request as FactsCarrier)[facts] ?? nothing;
 }
 
-function add(to: Told, told: AnswerFacts): void {
+function add(to: FactsCarrier, added: AnswerFacts): void {
   const known = to[facts];
-  to[facts] = known === undefined ? told : { ...known, ...told };
+  to[facts] = known === undefined ? added : { ...known, ...added };
 }
 
 const nothing: AnswerFacts = {};

@@ -1,4 +1,4 @@
-import type { JsonSchema, Schema } from "../wire/schema.js";
+import type { JsonSchema, WireSchema } from "../wire/schema.js";
 import type { statuses } from "./refusal.js";
 import type { SecurityEvent } from "./security-event.js";
 
@@ -22,7 +22,7 @@ export interface Endpoint {
   readonly summary: string;
   readonly description?: string;
   /** One of these credentials is enough. Without this member, anybody can call the endpoint. */
-  readonly callers?: readonly Credential[];
+  readonly callers?: readonly SecurityScheme[];
   /** The setting under `[api]` of svc.toml by which anybody can call it. */
   readonly opensBy?: "public_openapi";
   readonly parameters?: readonly JsonSchema[];
@@ -32,21 +32,21 @@ export interface Endpoint {
    * The schema of its JSON body. It is a function if the body sets a password: that schema depends on the project's
    * settings.
    */
-  readonly takes?: Schema | ((newPassword: Schema<string>) => Schema);
+  readonly takes?: WireSchema | ((newPassword: WireSchema<string>) => WireSchema);
   /** The schema of its body by content type, instead of `takes`, if the body is not JSON. */
   readonly body?: Readonly<Record<string, JsonSchema>>;
   readonly bodyIsOptional?: boolean;
-  readonly answers: Answers;
+  readonly answers: AnswersByStatus;
   readonly errors: readonly ErrorStatus[];
   /** The security events of the request log. Without this member, its answers are none. */
   readonly events?: Endings;
 }
 
 /** A security scheme of the OpenAPI document. `console` is the cookie of the console. */
-export type Credential = "accessToken" | "apiKey" | "cookie" | "console" | "anybody";
+export type SecurityScheme = "accessToken" | "apiKey" | "cookie" | "console" | "anybody";
 
 /** By status: the schema of a JSON answer, the content types of another answer, or null for one without a body. */
-export type Answers = Readonly<Record<number, JsonSchema | string | readonly string[] | null>>;
+export type AnswersByStatus = Readonly<Record<number, JsonSchema | string | readonly string[] | null>>;
 
 /** A status with which endpoints answer errors. */
 export type ErrorStatus = (typeof statuses)[keyof typeof statuses];

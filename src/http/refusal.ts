@@ -1,4 +1,4 @@
-import { type AnswerFacts, tell } from "./answer-facts.js";
+import { type AnswerFacts, withFacts } from "./answer-facts.js";
 import { acceptsQuery, type HeadersRecord, json } from "./respond.js";
 
 /**
@@ -85,7 +85,7 @@ export class Refusal {
 
   toResponse(): Response {
     const { code, error, status, options } = this;
-    return tell(json({ error }, status, options.headers), { code, ...options.facts });
+    return withFacts(json({ error }, status, options.headers), { code, ...options.facts });
   }
 }
 

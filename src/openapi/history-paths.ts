@@ -30,7 +30,7 @@ export const pastRows = (table: string): JsonSchema =>
   object({ data: list(ref(`${table}.past`)), meta: ref("svc.past") });
 
 /** The answer of `GET /api/:table/_svc/history`: versions of rows. */
-export function versionsOf(table: string): JsonSchema {
+export function versionsAnswer(table: string): JsonSchema {
   const version = object({
     seq: moment,
     at: nullOr({ ...text, format: "date-time" }),

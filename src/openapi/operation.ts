@@ -1,4 +1,4 @@
-import type { Credential, Endpoint, ErrorStatus } from "../http/endpoint.js";
+import type { Endpoint, ErrorStatus, SecurityScheme } from "../http/endpoint.js";
 import { statuses } from "../http/refusal.js";
 import { count, type JsonSchema, list, object, text } from "../wire/schema.js";
 
@@ -11,7 +11,7 @@ export interface OperationSource
   readonly id: string;
   readonly tag: string;
   /** One of these credentials is enough. */
-  readonly callers: readonly Credential[];
+  readonly callers: readonly SecurityScheme[];
 }
 
 /** An OpenAPI operation object. `cookies`: whether cookie mode is on; if not, no operation takes a cookie. */

@@ -1,10 +1,10 @@
 import { newPassword } from "../auth/fields.js";
-import type { Credential, Endpoint } from "../http/endpoint.js";
+import type { Endpoint, SecurityScheme } from "../http/endpoint.js";
 import type { Config } from "../project/config.js";
 import type { JsonSchema } from "../wire/schema.js";
 import { jsonContent, operation } from "./operation.js";
 
-const anybody: readonly Credential[] = ["anybody"];
+const anybody: readonly SecurityScheme[] = ["anybody"];
 
 /**
  * The OpenAPI `paths` of endpoints that every project has. The settings say which credentials there are, who may read

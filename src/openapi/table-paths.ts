@@ -7,7 +7,7 @@ import { type ListParameter, listParameters } from "../wire/list-query.js";
 import { data, type JsonSchema, list, nullOr, object, openObject, ref, text } from "../wire/schema.js";
 import { acceptedSchema, storedSchema, textSchema } from "./column-schema.js";
 import { expandedRowSchema, expandParameters } from "./expand.js";
-import { atParameter, pastRows, pastSchemas, versionsOf } from "./history-paths.js";
+import { atParameter, pastRows, pastSchemas, versionsAnswer } from "./history-paths.js";
 import { listBodySchemas } from "./list-body.js";
 import { idempotencyKey, jsonContent, type OperationSource, operation } from "./operation.js";
 
@@ -99,7 +99,7 @@ export function tablePaths(
         query("until", text),
         ...parametersOf(["limit", "cursor"], table),
       ],
-      answers: { 200: versionsOf(name) },
+      answers: { 200: versionsAnswer(name) },
       errors: [400, 401, 403, 404, 500, 503],
     }),
   };

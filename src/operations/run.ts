@@ -45,13 +45,13 @@ export async function runOperation(
   }
 }
 
-interface Answer {
+interface OperationAnswer {
   /** JSON text in which reals and blobs do not have their final form yet (`finishRows`). */
   readonly json: string;
   readonly isReplayed: boolean;
 }
 
-function finished({ json, isReplayed }: Answer, { steps }: NamedOperation): RanOperation {
+function finished({ json, isReplayed }: OperationAnswer, { steps }: NamedOperation): RanOperation {
   const returning = steps.find(({ returns }) => returns !== null);
   if (returning === undefined || json === nothing) return { json, rowsReturned: 0, isReplayed };
   const rowsReturned = returning.returns === "one" ? 1 : (JSON.parse(json) as unknown[]).length;
@@ -69,7 +69,11 @@ const notAnswered = new Refusal("unavailable", "the first request with this key 
   headers: { "Retry-After": "1" },
 });
 
-async function readOnce(run: RunOf, isShort: boolean, execution: WriteExecution): Promise<Answer | Refusal> {
+async function readOnce(
+  run: RunOf,
+  isShort: boolean,
+  execution: WriteExecution,
+): Promise<OperationAnswer | Refusal> {
   const { statement, isShort: isRuleShort, read: answerOf } = readingRun(run);
   const [result] = await read(execution, [statement], isShort && isRuleShort ? "short" : "long");
   // How many rows the owner's SQL reads is not known.
@@ -85,7 +89,7 @@ async function writeOnce(
   isShort: boolean,
   execution: WriteExecution,
   kept: KeptRequest | null,
-): Promise<Answer | Refusal> {
+): Promise<OperationAnswer | Refusal> {
   const { database, tally } = execution;
   const nonce = toHex(execution.random.bytes(nonceBytes));
   const batch = writingRun(run, execution, nonce, kept);
@@ -109,7 +113,7 @@ async function writeOnce(
   return { json, isReplayed: false };
 }
 
-async function replay(kept: KeptRequest, execution: WriteExecution): Promise<Answer | Refusal> {
+async function replay(kept: KeptRequest, execution: WriteExecution): Promise<OperationAnswer | Refusal> {
   const [found] = await read(execution, [keptAnswer(kept)], "short");
   execution.tally.add(0);
   const [hash, at, json] = found!.rows[0]!;

@@ -25,7 +25,7 @@ export interface Database {
    * Whether calls with `long` run in a thread, while calls without it block the event loop. Short work is faster
    * without `long`.
    */
-  readonly runsBeside?: boolean;
+  readonly hasReadThread?: boolean;
 
   /**
    * Runs statements that only read, in one round trip. Each statement sees a committed state of the database, but two
@@ -53,7 +53,7 @@ export interface Database {
 }
 
 /** What requests use: no schema changes, and no closing. */
-export type Statements = Pick<Database, "query" | "batch" | "runsBeside">;
+export type Statements = Pick<Database, "query" | "batch" | "hasReadThread">;
 
 /** For whom a call is made whose work may take long (`docs/reference/limits.md#long-work`). */
 export interface LongWork {

@@ -72,12 +72,12 @@ export function effect(...statements: readonly Statement[]): Query<void> {
   return { statements, read: () => {} };
 }
 
-type Answers<Q extends readonly Query<unknown>[]> = {
+type QueryResults<Q extends readonly Query<unknown>[]> = {
   readonly [K in keyof Q]: Q[K] extends Query<infer T> ? T : never;
 };
 
 /** Makes one query of several, whose statements follow each other. */
-export function together<const Q extends readonly Query<unknown>[]>(...queries: Q): Query<Answers<Q>> {
+export function together<const Q extends readonly Query<unknown>[]>(...queries: Q): Query<QueryResults<Q>> {
   return {
     statements: queries.flatMap(({ statements }) => statements),
     read: (results) => {
@@ -86,7 +86,7 @@ export function together<const Q extends readonly Query<unknown>[]>(...queries: 
         const those = results.slice(from, from + statements.length);
         from += statements.length;
         return read(those);
-      }) as Answers<Q>;
+      }) as QueryResults<Q>;
     },
   };
 }

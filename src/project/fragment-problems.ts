@@ -3,7 +3,7 @@ import { fragmentProblem, inLowerCase } from "../sqlite/fragment.js";
 import { quoteName } from "../sqlite/sql-tokens.js";
 import { schemaFile } from "./file-names.js";
 import type { Column, Schema, Table } from "./model.js";
-import { columnNames } from "./unread.js";
+import { suggestedColumns } from "./unread.js";
 
 /**
  * The problems of all SQL expressions of the owner in a schema (`fragmentProblem`), and of literal defaults that cannot
@@ -31,7 +31,7 @@ interface Fragment {
 
 function fragmentsOf(schema: Schema): Fragment[] {
   return [...schema.tables.values()].flatMap((table) => {
-    const columns = columnNames(schema, table).flatMap((names) => [...names]);
+    const columns = suggestedColumns(schema, table).flatMap((names) => [...names]);
     const named = { columns, known: inLowerCase(columns) };
     return [
       ...[...table.columns.values()].flatMap((column) => columnFragments(column, table, named)),

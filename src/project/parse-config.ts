@@ -9,7 +9,7 @@ import { configFile as file } from "./file-names.js";
 import type { RulesSource } from "./parse-rules.js";
 import { rulePlaces } from "./rule-places.js";
 import { soundPart } from "./sound-part.js";
-import { isPlainObject, problemsOf } from "./valibot-problems.js";
+import { isPlainObject, valibotProblems } from "./valibot-problems.js";
 
 /** The settings and rules of svc.toml, and the problems of the file. */
 export interface ParsedConfig {
@@ -36,7 +36,7 @@ export function parseConfig(
     return { config: null, rules: null, problems: [syntaxProblem(text, error)] };
   }
   const result = v.safeParse(configSchema, raw);
-  const problems = result.success ? [] : problemsOf(file, result.issues).map(withItsSection);
+  const problems = result.success ? [] : valibotProblems(file, result.issues).map(withItsSection);
   const settings = result.success ? result.output : soundPart(configSchema, raw)!;
   const sound: Config = { ...settings, places: rulePlaces(text, settings) };
   const isInDoubt = doubts(raw, problems);
@@ -128,12 +128,12 @@ function doubts(raw: unknown, problems: readonly Problem[]): (path: string) => b
   return (path) => {
     const steps = stepsOf(path);
     const absent = steps.findIndex((_, i) => !has(raw, steps.slice(0, i + 1)));
-    const beside = absent === -1 ? null : steps.slice(0, absent);
+    const parent = absent === -1 ? null : steps.slice(0, absent);
     return wrong.some(
       (at) =>
         isWithin(at.steps, steps) ||
         (isWithin(steps, at.steps) && !at.isUnknown) ||
-        (at.isUnknown && beside?.length === at.steps.length - 1 && isWithin(at.steps, beside)),
+        (at.isUnknown && parent?.length === at.steps.length - 1 && isWithin(at.steps, parent)),
     );
   };
 }

@@ -31,16 +31,19 @@ export function parseOperationRules(
   );
 }
 
-interface Context {
+interface OperationRulesContext {
   readonly schema: Schema;
   readonly conditions: Conditions;
   readonly report: (text: PlacedText, problem: RuleProblem) => void;
 }
 
-function rulesOf(operation: NamedOperation, { schema, conditions, report }: Context): OperationRules {
+function rulesOf(
+  operation: NamedOperation,
+  { schema, conditions, report }: OperationRulesContext,
+): OperationRules {
   const { name, params, allow, unreadParams = new Set<string>() } = operation;
   const shapes = rowShapes(schema);
-  const told = (path: string, text: string, { expression, problems }: ParsedRule): Expression => {
+  const reported = (path: string, text: string, { expression, problems }: ParsedRule): Expression => {
     for (const problem of problems) report({ path, kind: "rule", text }, problem);
     return expression;
   };
@@ -49,12 +52,13 @@ function rulesOf(operation: NamedOperation, { schema, conditions, report }: Cont
   const checkScope = scopeOfOperation(shape, shapes, "parameter", conditions);
   const names = [...params.keys(), ...unreadParams];
   return {
-    allow: allow === null ? FALSE : told(operationPath(name, "allow"), allow, parseRule(allow, ruleScope)),
+    allow:
+      allow === null ? FALSE : reported(operationPath(name, "allow"), allow, parseRule(allow, ruleScope)),
     checks: new Map(
       [...params.values()].flatMap(({ name: param, check }) => {
         if (check === null) return [];
         const path = operationPath(name, "params", param, "check");
-        return [[param, told(path, check, parseParameterCheck(check, names, checkScope))] as const];
+        return [[param, reported(path, check, parseParameterCheck(check, names, checkScope))] as const];
       }),
     ),
   };

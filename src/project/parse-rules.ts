@@ -15,7 +15,7 @@ import type { Schema, Table } from "./model.js";
 import { type OperationRules, parseOperationRules } from "./parse-operation-rules.js";
 import { type PlacedText, placedProblems } from "./placed-problems.js";
 import { rowShapes, ruleScope } from "./rule-scope.js";
-import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable, unreadTable } from "./unread.js";
+import { isWhollyRead, mayHaveColumn, mayHaveTable, suggestedColumns, unreadTable } from "./unread.js";
 
 /**
  * Parses the rules and named conditions of svc.toml, and the rules of operations, against the schema
@@ -99,7 +99,7 @@ export interface ParsedRules {
 type Report = (path: string, message: string, file?: string) => void;
 type ReportIn = (text: PlacedText, problem: RuleProblem) => void;
 
-interface Context {
+interface TableRulesContext {
   readonly schema: Schema;
   readonly table: Table;
   readonly conditions: Conditions;
@@ -107,7 +107,7 @@ interface Context {
   readonly reportIn: ReportIn;
 }
 
-function tableRules(source: TableRulesSource, context: Context): TableRules {
+function tableRules(source: TableRulesSource, context: TableRulesContext): TableRules {
   return {
     read: actionRule("read", source.read, context),
     create: actionRule("create", source.create, context),
@@ -118,7 +118,7 @@ function tableRules(source: TableRulesSource, context: Context): TableRules {
   };
 }
 
-function actionRule(action: RuleAction, text: string | undefined, context: Context): Expression {
+function actionRule(action: RuleAction, text: string | undefined, context: TableRulesContext): Expression {
   const path = dottedPath(["rules", context.table.name, action]);
   const rule = readRule(path, action, text ?? "deny", context);
   const limit = isWhollyRead(context.schema, context.table.name) ? limitOf(action, context.table) : null;
@@ -143,7 +143,7 @@ function limitOf(action: RuleAction, { name, virtual, primaryKey, historyDays }:
 
 function columnRules(
   source: ReadonlyMap<string, ColumnRulesSource>,
-  context: Context,
+  context: TableRulesContext,
 ): ReadonlyMap<ColumnName, ColumnRules> {
   const rules = new Map<ColumnName, ColumnRules>();
   for (const [name, { read, write }] of source) {
@@ -152,7 +152,7 @@ function columnRules(
     if (column === undefined && !mayHaveColumn(context.schema, context.table.name, name)) {
       context.report(
         path,
-        `unknown column ${shown(name)} of table ${context.table.name}${meantOrKnown(name, ...columnNames(context.schema, context.table))}`,
+        `unknown column ${shown(name)} of table ${context.table.name}${meantOrKnown(name, ...suggestedColumns(context.schema, context.table))}`,
       );
       continue;
     }
@@ -169,7 +169,7 @@ function readRule(
   path: string,
   kind: RuleKind,
   text: string,
-  { schema, table, conditions, reportIn }: Context,
+  { schema, table, conditions, reportIn }: TableRulesContext,
 ): Expression {
   const { expression, problems } = parseRule(text, ruleScope(schema, table, kind, conditions));
   for (const problem of problems) reportIn({ path, kind: "rule", text }, problem);

@@ -1,4 +1,4 @@
-import { formatRuleProblem, placeIn, type RuleProblem } from "../rules/position.js";
+import { formatRuleProblem, positionInWords, type RuleProblem } from "../rules/position.js";
 import { conditionPath } from "../rules/write-out.js";
 
 /** A message and the path that it is about, in svc.toml or svc.schema.yaml. */
@@ -27,7 +27,7 @@ export function placedProblems(
   const { written } = at;
   if (written === undefined) return [{ path, message: formatRuleProblem(text, { at, message }, kind) }];
   const place = conditionPath(written.key);
-  const used = `${message} (${placeIn(written.at, place)})`;
+  const used = `${message} (${positionInWords(written.at, place)})`;
   const inCondition = { at: written.at, message: `${message} (used by ${path})` };
   return [
     { path, message: formatRuleProblem(text, { at, message: used }, kind) },

@@ -10,7 +10,7 @@ import { isOrigin, isWebUrl } from "./is-origin.js";
 import { managedProblems } from "./managed.js";
 import type { Column, Schema, Table } from "./model.js";
 import { triggerProblems } from "./trigger-problems.js";
-import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable } from "./unread.js";
+import { isWhollyRead, mayHaveColumn, mayHaveTable, suggestedColumns } from "./unread.js";
 
 /**
  * The problems of a schema whose parts are each valid by themselves and do not fit together (docs/reference/schema.md).
@@ -147,7 +147,7 @@ function referenceProblem({ references, type }: Column, schema: Schema): string 
   const target = parent.columns.get(references.column);
   if (target === undefined && mayHaveColumn(schema, parent.name, references.column)) return null;
   if (target === undefined)
-    return `references: unknown column ${references.table}.${shown(references.column)}${meantOrKnown(references.column, ...columnNames(schema, parent))}`;
+    return `references: unknown column ${references.table}.${shown(references.column)}${meantOrKnown(references.column, ...suggestedColumns(schema, parent))}`;
   if (!isKnown) return null;
   if (!isUnique(parent, references.column))
     return `references: ${references.table}.${references.column} is neither the primary key nor unique: make it unique: true`;

@@ -4,7 +4,7 @@ import { type Problem, shown } from "../problems/problem.js";
 import { parseTriggerText, unprovedInTrigger } from "../sqlite/trigger-text.js";
 import { schemaFile } from "./file-names.js";
 import type { Schema, Table } from "./model.js";
-import { columnNames, mayHaveColumn } from "./unread.js";
+import { mayHaveColumn, suggestedColumns } from "./unread.js";
 
 /**
  * The problems of all triggers of svc.schema.yaml. `others` are the tables and views, in lower case, that are in the
@@ -55,7 +55,7 @@ function problemsOf(
         ];
   const unknown = trigger.of
     .filter((name) => !hasColumn(table, name) && !mayHaveColumn(schema, table.name, name))
-    .map((name) => `unknown column ${shown(name)}${meantOrKnown(name, ...columnNames(schema, table))}`);
+    .map((name) => `unknown column ${shown(name)}${meantOrKnown(name, ...suggestedColumns(schema, table))}`);
   return [...elsewhere, ...unknown, ...unprovedInTrigger(trigger, scope)];
 }
 

@@ -25,7 +25,7 @@ export function isWhollyRead({ unread }: Schema, table: string): boolean {
 }
 
 /** The columns that a message about an unknown column may suggest: first those that could be read, then the others. */
-export function columnNames(schema: Schema, { name, columns }: Table): readonly Iterable<string>[] {
+export function suggestedColumns(schema: Schema, { name, columns }: Table): readonly Iterable<string>[] {
   const unread = unreadColumns(schema, name);
   return [columns.keys(), unread === "all" ? none : unread];
 }

@@ -20,12 +20,12 @@ export function updateWarnings(rules: ReadonlyMap<TableName, TableRules>, schema
   });
 }
 
-function cannotLeave({ column, test }: State): string {
+function cannotLeave({ column, test }: TestedColumn): string {
   return `row.${column} ${test} has to hold after the change too, so that no update leaves that state: say old.${column} ${test} if it should`;
 }
 
 /** A column for which a rule asks for a certain value, and the test as the rule writes it, such as `= 'draft'`. */
-interface State {
+interface TestedColumn {
   readonly column: string;
   readonly test: string;
 }
@@ -34,7 +34,7 @@ interface State {
  * Finds comparisons of a column of the row with a fixed value or with NULL, such as `row.status = 'draft'` or
  * `row.deleted_at is null`. Columns of the primary key are left out, because no request can change them.
  */
-function statesKept(rule: Expression, table: Table): readonly State[] {
+function statesKept(rule: Expression, table: Table): readonly TestedColumn[] {
   switch (rule.kind) {
     case "compare": {
       if (rule.operator !== "=") return [];
@@ -57,7 +57,7 @@ function statesKept(rule: Expression, table: Table): readonly State[] {
   }
 }
 
-function stateOf(operand: Operand, value: Operand, table: Table): readonly State[] {
+function stateOf(operand: Operand, value: Operand, table: Table): readonly TestedColumn[] {
   if (value.kind !== "literal" || value.value === null || !isChangeable(operand, table)) return [];
   return [{ column: operand.column, test: `= ${literalText(value.value)}` }];
 }

@@ -4,7 +4,7 @@ import { dottedPath } from "../problems/dotted-path.js";
 import { type Problem, shown } from "../problems/problem.js";
 
 /** Valibot's issues as problems of a file: `auth.cookie_secure: expected boolean, got "yes"`. */
-export function problemsOf(file: string, issues: readonly v.BaseIssue<unknown>[]): Problem[] {
+export function valibotProblems(file: string, issues: readonly v.BaseIssue<unknown>[]): Problem[] {
   return issues.flatMap(explained).map(({ path, message }) => {
     return { file, path: dottedPath(path.map(({ key }) => String(key))), message };
   });

@@ -3,7 +3,7 @@ import type { AuthReference, CompareOperator, Expression, Operand } from "./ast.
 import { FALSE, TRUE } from "./fold.js";
 import { literalText } from "./literal-text.js";
 import { comparisonProblem, type OperandType, typeOfLiteral } from "./operand-type.js";
-import type { Place, RuleProblem } from "./position.js";
+import type { RulePosition, RuleProblem } from "./position.js";
 import { aliasProblem, isRowName, type RowShape, type Scope, tableShape, withAlias } from "./scope.js";
 import type {
   CallSyntax,
@@ -34,7 +34,7 @@ export interface Checked {
   readonly problems: readonly RuleProblem[];
 }
 
-type ReportProblem = (at: Place, message: string) => void;
+type ReportProblem = (at: RulePosition, message: string) => void;
 
 interface TypedOperand {
   readonly operand: Operand;
@@ -127,7 +127,7 @@ function membership(syntax: InSyntax, scope: Scope, report: ReportProblem): Expr
 }
 
 function reportMismatch(
-  at: Place,
+  at: RulePosition,
   left: TypedOperand,
   operator: CompareOperator,
   right: TypedOperand,

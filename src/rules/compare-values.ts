@@ -1,18 +1,18 @@
 import type { Literal } from "./ast.js";
 
 /** A constant that is not NULL. */
-export type Value = Exclude<Literal["value"], null>;
+export type Constant = Exclude<Literal["value"], null>;
 
 /**
  * Compares two values in SQLite's order; negative, zero or positive as in `Array.sort`. Numbers come before text, an
  * integer and a real are compared by their exact values, and text is ordered by the bytes of its UTF-8.
  */
-export function compareValues(left: Value, right: Value): number {
+export function compareValues(left: Constant, right: Constant): number {
   if (typeof left === "string") return typeof right === "string" ? compareText(left, right) : 1;
   return typeof right === "string" ? -1 : compareNumbers(left, right);
 }
 
-type NumericValue = Exclude<Value, string>;
+type NumericValue = Exclude<Constant, string>;
 
 /**
  * JavaScript's `<` and `>` compare a bigint with a number exactly, and take a boolean as 0 or 1, which is what the

@@ -2,7 +2,7 @@ import { checkText } from "./check-text.js";
 import { keywordOf } from "./lex.js";
 import type { Conditions, NamedCondition } from "./named-condition.js";
 import { parse } from "./parse.js";
-import type { Place } from "./position.js";
+import type { RulePosition } from "./position.js";
 import { isRowOrCaller, type RowShapes, scopeOfCondition } from "./scope.js";
 
 /** How many named conditions a project may have. */
@@ -68,7 +68,7 @@ export interface DefinedConditions {
  */
 export interface ConditionProblem {
   readonly key: string | null;
-  readonly at: Place | null;
+  readonly at: RulePosition | null;
   readonly message: string;
 }
 

@@ -1,5 +1,5 @@
 import type { CompareOperator, Exists, Expression, Literal, Operand } from "./ast.js";
-import { compareValues, type Value } from "./compare-values.js";
+import { type Constant, compareValues } from "./compare-values.js";
 
 /**
  * Simplifies an expression. The result is TRUE for the same rows. It may be NULL for rows for which the expression is
@@ -108,7 +108,7 @@ function isNull(operand: Operand): boolean {
 }
 
 /** Null for operands that depend on the row, the caller or the time, and for the literal NULL. */
-function constantOf(operand: Operand): Value | null {
+function constantOf(operand: Operand): Constant | null {
   return operand.kind === "literal" ? operand.value : null;
 }
 

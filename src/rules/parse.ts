@@ -3,7 +3,7 @@ import type { CompareOperator } from "./ast.js";
 import { lex, type RuleToken } from "./lex.js";
 import { type RuleProblem, startOfText } from "./position.js";
 import type { CallSyntax, ReferenceSyntax, Syntax } from "./syntax.js";
-import { type Names, SyntaxRefusal, TokenReader } from "./token-reader.js";
+import { type KnownWords, SyntaxRefusal, TokenReader } from "./token-reader.js";
 
 /** How many characters a rule may have, once the named conditions that it uses are written out. */
 export const textLengthMax = 10_000;
@@ -12,7 +12,7 @@ export const textLengthMax = 10_000;
 export const tooLong = `longer than ${textLengthMax} characters`;
 
 /** Parses the text of a rule or of a named condition (`docs/reference/rules.md#grammar`). */
-export function parse(text: string, names: Names): Parsed {
+export function parse(text: string, names: KnownWords): ParseResult {
   if (text.length > textLengthMax) return { problem: { at: startOfText, message: tooLong } };
   const tokens = lex(text);
   const reader = new TokenReader(tokens, names);
@@ -27,7 +27,7 @@ export function parse(text: string, names: Names): Parsed {
 }
 
 /** The tree, or the first mistake: what follows one may only seem to be wrong. */
-export type Parsed =
+export type ParseResult =
   | (ParsedText & { readonly problem?: never })
   | { readonly problem: RuleProblem; readonly syntax?: never };
 

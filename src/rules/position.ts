@@ -10,7 +10,7 @@ export interface Position {
  * A place in a rule. Inside of a named condition that the rule uses, line and column are those of the use in the rule's
  * text, and `written` is the place in the condition's own text.
  */
-export interface Place extends Position {
+export interface RulePosition extends Position {
   readonly written?: WrittenIn;
 }
 
@@ -28,7 +28,7 @@ export interface Extent {
 
 /** It does not say whose text the mistake is in; `parseRules` adds that. */
 export interface RuleProblem {
-  readonly at: Place;
+  readonly at: RulePosition;
   readonly message: string;
 }
 
@@ -59,10 +59,10 @@ export function formatRuleProblem(
   { at, message }: RuleProblem,
   of: "rule" | "condition" = "rule",
 ): string {
-  return `${placeIn(at, `the ${of}`)}: ${message}\n${pointAt(text, at)}`;
+  return `${positionInWords(at, `the ${of}`)}: ${message}\n${pointAt(text, at)}`;
 }
 
 /** A position in words: `line 1, column 5 of the rule`. */
-export function placeIn({ line, column }: Position, text: string): string {
+export function positionInWords({ line, column }: Position, text: string): string {
   return `line ${line}, column ${column} of ${text}`;
 }

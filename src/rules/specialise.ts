@@ -25,7 +25,7 @@ export function withCaller(expression: Expression, auth: AuthValues, nowSeconds:
  * null stands for anonymous callers. The values in which these callers differ are given only when the statement is
  * sent, by the names `auth.id`, `auth.email`, `auth.email_verified` and `now()`. With `emailVerified`, the form is for
  * those callers of the role whose address is confirmed (true) or is not (false). Null if there is no such form, because
- * one of the given values would decide a part of the rule without a row (`hangsOnGiven`).
+ * one of the given values would decide a part of the rule without a row (`dependsOnPlaceholder`).
  */
 export function specialiseForRole(
   expression: Expression,
@@ -49,7 +49,7 @@ export function specialiseForRole(
       }
     }),
   );
-  return hangsOnGiven(special) ? null : special;
+  return dependsOnPlaceholder(special) ? null : special;
 }
 
 /** A rule of an operation, or the condition of a parameter, with the values of `params`. */
@@ -86,11 +86,11 @@ export function admitsAnonymous(expression: Expression): boolean {
  * compared with anything but a column. A statement that many requests share is made without knowing the value, and so
  * without what it decides. Therefore such a rule needs a statement of its own for each request.
  */
-export function hangsOnGiven(expression: Expression): boolean {
-  return leavesOf(expression).some(leafHangsOnGiven);
+export function dependsOnPlaceholder(expression: Expression): boolean {
+  return leavesOf(expression).some(leafDependsOnPlaceholder);
 }
 
-function leafHangsOnGiven(leaf: Leaf): boolean {
+function leafDependsOnPlaceholder(leaf: Leaf): boolean {
   switch (leaf.kind) {
     case "compare":
       return decides(leaf.left, leaf.right);

@@ -11,7 +11,7 @@ export const nestingMax = 64;
  * The words without a dot that a text may use: named conditions, and the parameters of the named condition or the
  * operation whose text it is. `parameters` is null in the text of a rule.
  */
-export interface Names {
+export interface KnownWords {
   readonly conditions: { has(name: string): boolean };
   readonly parameters: readonly string[] | null;
 }
@@ -28,7 +28,7 @@ export class TokenReader {
 
   constructor(
     private readonly tokens: readonly RuleToken[],
-    readonly names: Names,
+    readonly names: KnownWords,
   ) {}
 
   /** How many parentheses, `not` and `exists` there are around the current token. */

@@ -3,7 +3,7 @@ import { dottedPath } from "../problems/dotted-path.js";
 import { literalText } from "./literal-text.js";
 import type { Conditions, NamedCondition } from "./named-condition.js";
 import { type ParsedText, textLengthMax, tooLong } from "./parse.js";
-import type { Place, Position, RuleProblem, WrittenIn } from "./position.js";
+import type { Position, RulePosition, RuleProblem, WrittenIn } from "./position.js";
 import type { CallSyntax, ExistsSyntax, NameSyntax, ParameterSyntax, Syntax } from "./syntax.js";
 import { nestingMax, tooDeep } from "./token-reader.js";
 
@@ -21,7 +21,7 @@ export function writeOut(
   conditions: Conditions,
   { values, taken }: WhereWritten,
 ): WrittenOut {
-  const run: Run = { conditions, problems: [], broken: new Set(), left: textLengthMax - length };
+  const run: WriteOutState = { conditions, problems: [], broken: new Set(), left: textLengthMax - length };
   const names = new Set([...taken].map((name) => name.toLowerCase()));
   const around = { use: null, values, aliases: new Map(), taken: names, depth: 0 };
   return { syntax: writtenOut(syntax, around, run), problems: run.problems };
@@ -41,7 +41,7 @@ export interface WrittenOut {
   readonly problems: readonly RuleProblem[];
 }
 
-interface Run {
+interface WriteOutState {
   readonly conditions: Conditions;
   readonly problems: RuleProblem[];
   /** The conditions with problems of their own whose use was reported once. Further uses of them are not reported. */
@@ -73,7 +73,7 @@ interface Around {
   readonly depth: number;
 }
 
-function writtenOut(syntax: Syntax, around: Around, run: Run): Syntax {
+function writtenOut(syntax: Syntax, around: Around, run: WriteOutState): Syntax {
   const again = (part: Syntax) => writtenOut(part, around, run);
   const at = placeOf(syntax.at, around);
   switch (syntax.kind) {
@@ -103,12 +103,12 @@ function writtenOut(syntax: Syntax, around: Around, run: Run): Syntax {
   }
 }
 
-function placeOf(at: Place, { use }: Around): Place {
+function placeOf(at: RulePosition, { use }: Around): RulePosition {
   return use === null ? at : { ...use.at, written: { key: use.key, at } };
 }
 
 /** A parameter without a value stays as it is: a named condition is then being checked by itself, without a use. */
-function argument(parameter: ParameterSyntax, { values }: Around, run: Run): Syntax {
+function argument(parameter: ParameterSyntax, { values }: Around, run: WriteOutState): Syntax {
   const value = values.get(parameter.name);
   if (value === undefined) return parameter;
   spend(lengthOf(value), parameter.at, run);
@@ -121,7 +121,7 @@ function lengthOf(value: Syntax): number {
   return value.kind === "reference" ? value.source.length + 1 + value.name.length : 0;
 }
 
-function exists(syntax: ExistsSyntax, around: Around, run: Run): ExistsSyntax {
+function exists(syntax: ExistsSyntax, around: Around, run: WriteOutState): ExistsSyntax {
   const { text } = syntax.alias;
   const alias = around.use === null ? text : free(text, around.taken);
   const inner = {
@@ -147,7 +147,7 @@ function free(alias: string, taken: ReadonlySet<string>): string {
   return `${alias}_${number}`;
 }
 
-function call(syntax: CallSyntax, around: Around, run: Run): CallSyntax {
+function call(syntax: CallSyntax, around: Around, run: WriteOutState): CallSyntax {
   const condition = run.conditions.get(syntax.name);
   const problem = callProblem(syntax, condition, run.conditions);
   const text = condition?.text;
@@ -206,7 +206,7 @@ export function conditionPath(key: WrittenIn["key"]): string {
  * Subtracts from what the text may still grow by, and returns whether there was room. The first time that there is not
  * is reported.
  */
-function spend(characters: number, at: Place, run: Run): boolean {
+function spend(characters: number, at: RulePosition, run: WriteOutState): boolean {
   const had = run.left;
   run.left -= characters;
   if (had >= 0 && run.left < 0)
@@ -220,6 +220,6 @@ const withConditions = "with its conditions written out";
  * The position of a problem in the given text, without the place inside of a named condition: for texts that become too
  * long or too deep, which is not the fault of a single condition.
  */
-function outermost({ line, column }: Place): Position {
+function outermost({ line, column }: RulePosition): Position {
   return { line, column };
 }

@@ -152,7 +152,7 @@ function tagOf(text: string): string {
 }
 
 /** What EXPLAIN shows of a statement: it lists the instructions that SQLite's virtual machine runs. */
-interface Explanation {
+interface StatementProgram {
   /** The root pages of the tables and indexes that the statement opens. */
   readonly pages: readonly number[];
   /** The virtual tables and table functions that the statement opens; `unknown` for a name that is not known. */
@@ -171,12 +171,12 @@ async function explained(
   database: Database,
   steps: readonly NamedStep[],
   { virtual, tag }: Pick<Objects, "virtual" | "tag">,
-): Promise<readonly (Explanation | string)[]> {
+): Promise<readonly (StatementProgram | string)[]> {
   const modules = [...tableFunctions, ...virtual];
   // EXPLAIN shows a virtual table only as an address in memory. So a read of each virtual table is explained too, on
   // the same connection, to learn whose address is whose.
   const known = modules.map((name) => explain(`SELECT 1 FROM ${quoteName(name)}`, tag));
-  const read = (results: readonly Result[]): readonly Explanation[] => {
+  const read = (results: readonly Result[]): readonly StatementProgram[] => {
     const addresses = new Map(modules.map((name, index) => [addressesIn(results[index]!)[0] ?? "", name]));
     return results.slice(modules.length).map((result) => explanationOf(result, addresses));
   };
@@ -193,7 +193,7 @@ async function explained(
   };
   const all = await ask(statements);
   if (typeof all !== "string") return all;
-  const each: (Explanation | string)[] = [];
+  const each: (StatementProgram | string)[] = [];
   for (const statement of statements) {
     const answer = await ask([statement]);
     each.push(typeof answer === "string" ? answer : answer[0]!);
@@ -221,7 +221,7 @@ function addressesIn({ rows }: Result): readonly string[] {
 const opening = ["OpenRead", "OpenWrite", "ReopenIdx"];
 const walking = ["Next", "Prev", "VNext", "SorterNext"];
 
-function explanationOf(result: Result, addresses: ReadonlyMap<string, string>): Explanation {
+function explanationOf(result: Result, addresses: ReadonlyMap<string, string>): StatementProgram {
   const rows = result.rows.map(([, opcode, p1, p2, p3]) => ({
     opcode: String(opcode),
     p1,
@@ -268,7 +268,7 @@ function mainProgram({ rows }: Result): Result["rows"] {
 /** What a step would open or do, and must not. */
 function openingProblems(
   { statement }: OperationStep,
-  proof: Explanation,
+  proof: StatementProgram,
   objects: Objects,
 ): readonly string[] {
   const { kind, tables, tableFunctions: used } = statement;

@@ -53,9 +53,9 @@ export async function liveEvents(
     const quiet = commits.within(heartbeatMs);
     for (;;) {
       if (text !== "") {
-        const told = text;
+        const events = text;
         text = "";
-        return told;
+        return events;
       }
       if (isGone) return null;
       if (streams.isEnding) return bye("shutdown");
@@ -88,10 +88,10 @@ export async function liveEvents(
   return new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
-        const told = isOver ? null : await next();
-        if (told !== null && !isGone) controller.enqueue(encoder.encode(told));
-        if (told?.startsWith("event:")) counts.event();
-        isOver ||= told === null || told.startsWith("event: bye");
+        const event = isOver ? null : await next();
+        if (event !== null && !isGone) controller.enqueue(encoder.encode(event));
+        if (event?.startsWith("event:")) counts.event();
+        isOver ||= event === null || event.startsWith("event: bye");
         if (!isOver) return;
         release();
         if (!isGone) controller.close();

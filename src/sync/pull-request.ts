@@ -6,7 +6,7 @@ import type { SharedPages } from "./shared-pages.js";
 import { viewOf } from "./view.js";
 
 /** The content of a client's request for a pull or for a stream. */
-export interface AskedPull {
+export interface ParsedPull {
   readonly tables: unknown;
   /**
    * The checkpoint to continue from: sealed from the client, or the object that a stream keeps from its previous page.
@@ -29,7 +29,7 @@ const limitMax = 1000;
 const waitMsMax = 25_000;
 
 /** Reads the JSON of a request for a pull, or for a stream if `isLive`. A stream takes `from`, a pull `wait_ms`. */
-export function parsePull(body: Readonly<Record<string, unknown>>, isLive: boolean): AskedPull | Refusal {
+export function parsePull(body: Readonly<Record<string, unknown>>, isLive: boolean): ParsedPull | Refusal {
   const {
     tables,
     checkpoint = null,
@@ -60,7 +60,7 @@ function isIntegerIn(value: unknown, minimum: number, maximum: number): value is
 /** The next page of the changes that a request asks for; a refusal if its caller may not be told them. */
 export function pulledBy(
   asked: Omit<ApiRequest, "body">,
-  { tables, ...pulling }: AskedPull,
+  { tables, ...pulling }: ParsedPull,
   shared: SharedPages,
 ): Promise<PulledPage | Refusal> | Refusal {
   const { services, caller, project } = asked;

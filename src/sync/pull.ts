@@ -15,7 +15,7 @@ import {
   type LogHead,
   type ResetReason,
 } from "./judge-checkpoint.js";
-import type { SharedPages, Telling, Told } from "./shared-pages.js";
+import type { ChangesPage, ChangesPageOutcome, SharedPages } from "./shared-pages.js";
 import type { FollowedTable, View } from "./view.js";
 
 /** A page of the changes that a client is told. */
@@ -81,31 +81,32 @@ export async function pullPage(
   if (isStream && course.from !== null && known?.round === null)
     course = shortened(course, shared.momentAfter(viewName, course.from, head.newest));
   const isShort = course.from !== null && head.entries <= shortEntriesMax && !head.isRelated;
-  const telling = () =>
-    tell(view, course, { limit, scanLimit, duration: isShort ? "short" : "long" }, execution, shared);
+  const readPage = () =>
+    readChanges(view, course, { limit, scanLimit, duration: isShort ? "short" : "long" }, execution, shared);
   const pageName = JSON.stringify([viewName, course.from, course.round, limit]);
-  let told = isQuiet
+  let changed = isQuiet
     ? quiet(view)
     : !isStream || course.from === null
-      ? await telling()
-      : await shared.page(pageName, telling);
-  if (told === "gone" || told === "too many") {
-    course = anew(head.newest, told === "gone" ? "retention" : "budget");
-    told = await telling();
+      ? await readPage()
+      : await shared.page(pageName, readPage);
+  if (changed === "gone" || changed === "too many") {
+    course = anew(head.newest, changed === "gone" ? "retention" : "budget");
+    changed = await readPage();
   }
   // A fresh start, as of the newest moment, needs nothing that the log has lost already. It can fail only if the log is
   // cut faster than it is read.
-  if (told === "gone" || told === "too many") throw new UnavailableError("the log is cut while it is read");
-  if (isRefusal(told)) return told;
+  if (changed === "gone" || changed === "too many")
+    throw new UnavailableError("the log is cut while it is read");
+  if (isRefusal(changed)) return changed;
   const { from, reset } = course;
   const { to } = course.round;
-  const more = told.table < view.tables.length;
+  const more = changed.table < view.tables.length;
   const next: Checkpoint = more
-    ? { ...hashed, from, round: { to, table: told.table, after: told.after } }
+    ? { ...hashed, from, round: { to, table: changed.table, after: changed.after } }
     : { ...hashed, from: to, round: null };
   return {
-    changes: `[${told.changes.join()}]`,
-    count: told.changes.length,
+    changes: `[${changed.changes.join()}]`,
+    count: changed.changes.length,
     checkpoint: next,
     more,
     reset,
@@ -144,19 +145,19 @@ const shortened = (course: Course, to: Mark): Course => ({ ...course, round: { .
 const notOurs = badRequest("checkpoint: this is none of this server's");
 const tooLarge = badRequest("a row is too large for an answer: select fewer columns");
 
-const quiet = ({ tables }: View): Told => ({ changes: [], table: tables.length, after: null });
+const quiet = ({ tables }: View): ChangesPage => ({ changes: [], table: tables.length, after: null });
 
 /**
  * Collects changes from the tables of a view, beginning where the page before ended. Refuses a row that is too large
- * for an answer. `gone` and `too many`: see `Telling`.
+ * for an answer. `gone` and `too many`: see `ChangesPageOutcome`.
  */
-async function tell(
+async function readChanges(
   view: View,
   { from, round }: Course,
   { limit, scanLimit, duration }: Pick<Pulling, "limit" | "scanLimit"> & { readonly duration: Duration },
   execution: Execution,
   shared: SharedPages,
-): Promise<Telling> {
+): Promise<ChangesPageOutcome> {
   const changes: string[] = [];
   execution.tally.add(null);
   let { table, after } = round;

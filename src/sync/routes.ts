@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { tell } from "../http/answer-facts.js";
+import { withFacts } from "../http/answer-facts.js";
 import { bytesOver, RequestBody } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
@@ -18,7 +18,7 @@ import type { ServiceEndpoints } from "../tables/routes/routes.js";
 import { type Checkpoint, sealCheckpoint } from "./checkpoint.js";
 import { liveEvents } from "./live.js";
 import { clientsMember, type PulledPage } from "./pull.js";
-import { type AskedPull, parsePull, pulledBy } from "./pull-request.js";
+import { type ParsedPull, parsePull, pulledBy } from "./pull-request.js";
 import type { SharedPages } from "./shared-pages.js";
 import type { Streams, SyncCounts } from "./streams.js";
 
@@ -151,7 +151,7 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   };
   const events = await liveEvents(begun.value.page, known, source);
   const headers = { ...everyAnswer, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" };
-  return tell(new Response(events, { headers: { ...headers, ...begun.headers } }), begun.facts);
+  return withFacts(new Response(events, { headers: { ...headers, ...begun.headers } }), begun.facts);
 }
 
 /**
@@ -178,7 +178,7 @@ function queryOf(c: Context, bytesMax: number): Readonly<Record<string, unknown>
 async function look(
   services: SyncServices,
   request: Request,
-  asked: AskedPull,
+  asked: ParsedPull,
 ): Promise<PulledPage | Refusal> {
   const attempt = services.meter(request.method);
   services.counts.looked();

@@ -6,7 +6,7 @@ import type { Sql } from "../tables/sql-text/fragment.js";
 import type { Mark } from "./checkpoint.js";
 
 /** The changes of one page, and where the next page begins. */
-export interface Told {
+export interface ChangesPage {
   /** Each as JSON text `{table, op, key, row?}`. */
   readonly changes: readonly string[];
   /** The index of the table that the next page begins with. */
@@ -19,7 +19,7 @@ export interface Told {
  * How a look for changes ends. `gone`: the log no longer reaches back to the moment that the client has. `too many`:
  * more rows may have changed than the server looks at.
  */
-export type Telling = Told | Refusal | "gone" | "too many";
+export type ChangesPageOutcome = ChangesPage | Refusal | "gone" | "too many";
 
 const weigh = (name: string, { text }: Sql) => name.length + text.length;
 const momentsBytesMax = 262_144;
@@ -35,14 +35,14 @@ const pagesBytesMax = 8_388_608;
 export class SharedPages {
   /** By view, the last moment that streams were brought to. */
   readonly #moments = new Memo<Mark>(momentsBytesMax);
-  readonly #pages = new Memo<Told>(pagesBytesMax, {
+  readonly #pages = new Memo<ChangesPage>(pagesBytesMax, {
     weigh: (key, { changes }) => changes.reduce((sum, { length }) => sum + length, key.length),
   });
   /** By name. */
   readonly #statements = new WeakMap<Catalog, Memo<Sql>>();
   /** Hashes by the texts that they were computed from: clients' checkpoints are compared by them. */
   readonly #hashes = new Memo<string>(hashesBytesMax, { keyLengthMax: hashesBytesMax });
-  readonly #underway = new Map<string, Promise<Telling>>();
+  readonly #underway = new Map<string, Promise<ChangesPageOutcome>>();
 
   /**
    * The moment that a stream at `from` is brought to: the last one that other streams with the same view were brought
@@ -73,20 +73,20 @@ export class SharedPages {
     return hash;
   }
 
-  /** The page of changes with this name; `tell` computes it where it is not kept or being computed. */
-  page(name: string, tell: () => Promise<Telling>): Promise<Telling> {
+  /** The page of changes with this name; `read` computes it where it is not kept or being computed. */
+  page(name: string, read: () => Promise<ChangesPageOutcome>): Promise<ChangesPageOutcome> {
     const made = this.#pages.find(name);
     if (made !== undefined) return Promise.resolve(made);
-    const underway = this.#underway.get(name) ?? this.#make(name, tell);
+    const underway = this.#underway.get(name) ?? this.#make(name, read);
     this.#underway.set(name, underway);
     return underway;
   }
 
-  async #make(name: string, tell: () => Promise<Telling>): Promise<Telling> {
+  async #make(name: string, read: () => Promise<ChangesPageOutcome>): Promise<ChangesPageOutcome> {
     try {
-      const told = await tell();
-      if (typeof told === "object" && "changes" in told) this.#pages.set(name, told);
-      return told;
+      const page = await read();
+      if (typeof page === "object" && "changes" in page) this.#pages.set(name, page);
+      return page;
     } finally {
       this.#underway.delete(name);
     }

@@ -21,7 +21,7 @@ export type StreamBounds = Config["sync"];
  */
 export class Streams {
   readonly #bounds: StreamBounds;
-  readonly #places = new Set<Place>();
+  readonly #places = new Set<StreamReservation>();
   /** How many places are taken, by whom they count for, as in `Place.of`. */
   readonly #taken = new Map<string, number>();
   readonly #atEnd = new Set<() => void>();
@@ -47,7 +47,7 @@ export class Streams {
     return () => this.#release(place);
   }
 
-  #release(place: Place): void {
+  #release(place: StreamReservation): void {
     if (!this.#places.delete(place)) return;
     for (const of of place.of) {
       const left = this.#taken.get(of)! - 1;
@@ -81,7 +81,7 @@ export class Streams {
   }
 }
 
-interface Place {
+interface StreamReservation {
   readonly endsAtMs: number;
   /** Whom the place counts for, each as a text such as `user` and an id. */
   readonly of: readonly string[];

@@ -3,13 +3,13 @@ import {
   count,
   flag,
   list,
-  mapOf,
   milliseconds,
   nullOr,
   object,
   oneOf,
-  type Schema,
+  recordOf,
   text,
+  type WireSchema,
 } from "./schema.js";
 
 /** Why a call is allowed or refused, as `POST /admin/api/explain` answers it (docs/reference/http.md#explain). */
@@ -114,7 +114,7 @@ export interface ExplainedCounts {
 
 const place = { line: nullOr(count), column: nullOr(count) };
 
-const term: Schema<ExplainedTerm> = object(
+const term: WireSchema<ExplainedTerm> = object(
   {
     kind: oneOf("term", "condition"),
     text,
@@ -130,22 +130,22 @@ const term: Schema<ExplainedTerm> = object(
   "counts",
 );
 
-const notJudged: Schema<NotJudged> = object({
+const notJudged: WireSchema<NotJudged> = object({
   kind: oneOf("not_null", "check", "unique", "foreign_key", "trigger"),
   columns: list(text),
   text: nullOr(text),
 });
 
 /** The schema of an explanation. */
-export const explanation: Schema<Explanation> = object(
+export const explanation: WireSchema<Explanation> = object(
   {
     allowed: nullOr(flag),
     reason: text,
     refusal: nullOr(object({ status: count, code: text, message: text })),
     rule: nullOr(object({ name: text, text: nullOr(text), ...place })),
     terms: list(term),
-    columns: mapOf(object({ read: flag, write: flag })),
-    values: mapOf<unknown>({}),
+    columns: recordOf(object({ read: flag, write: flag })),
+    values: recordOf<unknown>({}),
     not_judged: list(notJudged),
     sql: nullOr(text),
     plan: list(object({ detail: text, index: nullOr(text) })),

@@ -1,6 +1,6 @@
-import { constant, count, list, object, ref, type Schema, type Static, text } from "./schema.js";
+import { constant, count, list, object, ref, type Static, text, type WireSchema } from "./schema.js";
 
-const total: Schema<number | null> = { ...count, type: ["integer", "null"] };
+const total: WireSchema<number | null> = { ...count, type: ["integer", "null"] };
 
 /** The members of `meta` in the answer to a list. */
 export const pageMembers = {
@@ -21,7 +21,7 @@ export interface SystemPage<T> {
 }
 
 /** Makes the schema of a page of a list of the server's own. `item` is the schema of one of its items. */
-export const systemPage = <T>(item: Schema<T>): Schema<SystemPage<T>> =>
+export const systemPage = <T>(item: WireSchema<T>): WireSchema<SystemPage<T>> =>
   object({ data: list(item), meta: ref<SystemPage<T>["meta"]>("svc.systemList") });
 
 const newestMeta = object({ limit: count, next_cursor: text }, "next_cursor");
@@ -33,5 +33,5 @@ export interface NewestPage<T> {
 }
 
 /** Makes the schema of a page of a list that is sorted from the newest entry to the oldest. */
-export const newestPage = <T>(entry: Schema<T>): Schema<NewestPage<T>> =>
+export const newestPage = <T>(entry: WireSchema<T>): WireSchema<NewestPage<T>> =>
   object({ data: list(entry), meta: newestMeta });

@@ -1,4 +1,14 @@
-import { count, flag, list, nullOr, object, openObject, type Schema, type Static, text } from "./schema.js";
+import {
+  count,
+  flag,
+  list,
+  nullOr,
+  object,
+  openObject,
+  type Static,
+  text,
+  type WireSchema,
+} from "./schema.js";
 
 /** What a step does. Plans in JSON contain these names. */
 export type StepKind =
@@ -35,10 +45,10 @@ export interface PlannedStep {
   readonly hazards: readonly AssessedHazard[];
 }
 
-const steps: Schema<readonly PlannedStep[]> = list(openObject({ safe: flag }) as Schema<PlannedStep>);
+const steps: WireSchema<readonly PlannedStep[]> = list(openObject({ safe: flag }) as WireSchema<PlannedStep>);
 
 /** The schema of the plan of a change of the schema. */
-export const schemaPlan = object({ base: nullOr(text) as Schema<string>, hash: text, steps });
+export const schemaPlan = object({ base: nullOr(text) as WireSchema<string>, hash: text, steps });
 /** The plan of a change of the schema, from the schema in force with the hash `base` to the new one with `hash`. */
 export type SchemaPlan = Static<typeof schemaPlan>;
 

@@ -1,5 +1,16 @@
 import { columnType } from "./columns.js";
-import { count, flag, list, mapOf, nullOr, object, oneOf, type Schema, type Static, text } from "./schema.js";
+import {
+  count,
+  flag,
+  list,
+  nullOr,
+  object,
+  oneOf,
+  recordOf,
+  type Static,
+  text,
+  type WireSchema,
+} from "./schema.js";
 
 const written = { text, line: nullOr(count), column: nullOr(count) };
 const ruleText = object(written);
@@ -7,7 +18,7 @@ const ruleText = object(written);
 export type RuleText = Static<typeof ruleText>;
 const rule = nullOr(ruleText);
 
-const columnDefault: Schema<{ readonly sql: string } | { readonly value: unknown } | null> = {
+const columnDefault: WireSchema<{ readonly sql: string } | { readonly value: unknown } | null> = {
   anyOf: [object({ sql: text }), object({ value: {} }), { type: "null" }],
 };
 type ManagedAs = "created_at" | "updated_at" | "created_by" | "updated_by" | "version";
@@ -19,7 +30,7 @@ const column = object({
   primary_key: flag,
   default: columnDefault,
   check: nullOr(text),
-  managed: nullOr(text as Schema<ManagedAs>),
+  managed: nullOr(text as WireSchema<ManagedAs>),
   references: nullOr(object({ table: text, column: text, on_delete: text })),
   generated: flag,
 });
@@ -39,7 +50,7 @@ const table = object({
   rows_readable: flag,
   rows_writable: flag,
   rules: object({ read: rule, create: rule, update: rule, delete: rule, history: rule }),
-  column_rules: mapOf(object({ read: rule, write: rule })),
+  column_rules: recordOf(object({ read: rule, write: rule })),
 });
 /** A table of the schema in force, with its rules. */
 export type SchemaTable = Static<typeof table>;

@@ -4,7 +4,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 declare const admitted: unique symbol;
 
 /** A JSON Schema, and the type of the values that it admits, for the compiler alone. */
-export type Schema<T = unknown> = JsonSchema & { readonly [admitted]?: T };
+export type WireSchema<T = unknown> = JsonSchema & { readonly [admitted]?: T };
 
 /** The type of the values that a schema admits. */
 export type Static<S> = S extends { readonly [admitted]?: infer T } ? Exclude<T, undefined> : never;
@@ -19,7 +19,7 @@ type ObjectOf<P, O> = {
 export function object<const P extends Properties, const O extends string = never>(
   properties: P,
   ...optional: readonly O[]
-): Schema<ObjectOf<P, O>> {
+): WireSchema<ObjectOf<P, O>> {
   const required = Object.keys(properties).filter((name) => !optional.includes(name as O));
   return {
     type: "object",
@@ -33,40 +33,42 @@ export function object<const P extends Properties, const O extends string = neve
 export function openObject<const P extends Properties, const O extends string = never>(
   properties: P,
   ...optional: readonly O[]
-): Schema<ObjectOf<P, O>> {
+): WireSchema<ObjectOf<P, O>> {
   return { ...object(properties, ...optional), additionalProperties: true };
 }
 
 /** The schema of an array. */
-export const list = <T>(items: Schema<T>): Schema<readonly T[]> => ({ type: "array", items });
+export const list = <T>(items: WireSchema<T>): WireSchema<readonly T[]> => ({ type: "array", items });
 /** The schema of a value that may also be null. */
-export const nullOr = <T>(schema: Schema<T>): Schema<T | null> => ({ anyOf: [schema, { type: "null" }] });
+export const nullOr = <T>(schema: WireSchema<T>): WireSchema<T | null> => ({
+  anyOf: [schema, { type: "null" }],
+});
 /** The schema of a value that is one of these. */
-export const oneOf = <const T extends readonly unknown[]>(...values: T): Schema<T[number]> => ({
+export const oneOf = <const T extends readonly unknown[]>(...values: T): WireSchema<T[number]> => ({
   enum: values,
 });
 /** The schema of this value alone. */
-export const constant = <const T>(value: T): Schema<T> => ({ const: value });
+export const constant = <const T>(value: T): WireSchema<T> => ({ const: value });
 /** The schema of an object that has values of one kind under any names. */
-export const mapOf = <T>(schema: Schema<T>): Schema<Readonly<Record<string, T>>> => ({
+export const recordOf = <T>(schema: WireSchema<T>): WireSchema<Readonly<Record<string, T>>> => ({
   type: "object",
   additionalProperties: schema,
 });
 /** The schema of an answer `{ data }`. */
-export const data = <T>(schema: Schema<T>): Schema<{ readonly data: T }> =>
-  object<{ readonly data: Schema<T> }, never>({ data: schema });
+export const data = <T>(schema: WireSchema<T>): WireSchema<{ readonly data: T }> =>
+  object<{ readonly data: WireSchema<T> }, never>({ data: schema });
 /** A reference to a schema of the OpenAPI document, by its name. */
-export const ref = <T = unknown>(name: string): Schema<T> => ({ $ref: `#/components/schemas/${name}` });
+export const ref = <T = unknown>(name: string): WireSchema<T> => ({ $ref: `#/components/schemas/${name}` });
 
 /** The schema of any text. */
-export const text: Schema<string> = { type: "string" };
+export const text: WireSchema<string> = { type: "string" };
 /** The schema of a boolean. */
-export const flag: Schema<boolean> = { type: "boolean" };
+export const flag: WireSchema<boolean> = { type: "boolean" };
 /** The schema of a count: an integer from 0. */
-export const count: Schema<number> = { type: "integer", minimum: 0 };
+export const count: WireSchema<number> = { type: "integer", minimum: 0 };
 /** The schema of a time as ISO 8601 writes it. */
-export const dateTime: Schema<string> = { ...text, format: "date-time" };
+export const dateTime: WireSchema<string> = { ...text, format: "date-time" };
 /** The schema of a duration in milliseconds. */
-export const milliseconds: Schema<number> = { type: "number", minimum: 0 };
+export const milliseconds: WireSchema<number> = { type: "number", minimum: 0 };
 /** The schema of a user's role. */
 export const role = oneOf("user", "admin");

@@ -1,4 +1,14 @@
-import { constant, dateTime, flag, object, oneOf, ref, type Schema, type Static, text } from "./schema.js";
+import {
+  constant,
+  dateTime,
+  flag,
+  object,
+  oneOf,
+  ref,
+  type Static,
+  text,
+  type WireSchema,
+} from "./schema.js";
 import type { TokenUser } from "./users.js";
 
 const kind = oneOf("tokens", "console");
@@ -18,7 +28,7 @@ export interface UserSession {
 }
 
 /** The schema of a session in the list of the caller's own. */
-export const userSession: Schema<UserSession> = object({
+export const userSession: WireSchema<UserSession> = object({
   id: text,
   kind,
   created_at: text,

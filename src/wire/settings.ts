@@ -2,12 +2,12 @@ import {
   flag,
   type JsonSchema,
   list,
-  mapOf,
   object,
   oneOf,
-  type Schema,
+  recordOf,
   type Static,
   text,
+  type WireSchema,
 } from "./schema.js";
 
 const setVariable = object({ variable: text, is_set: flag });
@@ -30,7 +30,7 @@ export interface ShownSettings {
 
 /** The schema of the settings in force. */
 export const settingsInForce = object({
-  settings: mapOf({ type: "object", additionalProperties: value } as Schema<ShownSettings>),
+  settings: recordOf({ type: "object", additionalProperties: value } as WireSchema<ShownSettings>),
   providers: list(object({ provider: text, callback_url: text, has_credentials: flag })),
   release: text,
   runtime: oneOf("node", "worker"),

@@ -1,8 +1,8 @@
-import { count, list, nullOr, object, type Schema, type Static, text } from "./schema.js";
+import { count, list, nullOr, object, type Static, text, type WireSchema } from "./schema.js";
 
 /** The schema of what the requests of a day, of a table or of a caller have cost together. */
 export const summedUsage = object({
-  key: nullOr(text) as Schema<string>,
+  key: nullOr(text) as WireSchema<string>,
   requests: count,
   rows_read: count,
   rows_written: count,

@@ -36,7 +36,7 @@ export const tokens = (tokensInBody: boolean) =>
   });
 
 /** The answer of a request whose mail, if there is one, is on its way. */
-export const accepted = data(object({ accepted: constant(true) }));
+export const acceptedAnswer = data(object({ accepted: constant(true) }));
 
 /** The schema of what an administrator or a server is told of an invitation. */
 export const sentInvitation = object({

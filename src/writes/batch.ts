@@ -7,8 +7,8 @@ import { rememberedOf } from "../tables/routes/remembered.js";
 import { withoutPreconditions } from "../tables/row/versions.js";
 import { replayedHeader, writeOnce } from "../tables/together/idempotency.js";
 import { writeStep } from "../tables/together/step.js";
-import { type AskedWrite, askedWrite, tableOf } from "./asked-write.js";
 import { keptReferences } from "./references.js";
+import { namedTable, parseWrite, type RequestedWrite } from "./requested-write.js";
 
 /** How many writes one request to `/api/_svc/batch` has at most. */
 const batchWritesMax = 100;
@@ -26,9 +26,9 @@ export async function batch(asked: ApiRequest): Promise<Response | Refusal> {
   if (isRefusal(kept)) return kept;
   const nowMs = services.platform.clock.now();
   const execution = executionOf(asked, tablesOf(sent, asked), "batch", nowMs);
-  const writes: AskedWrite[] = [];
+  const writes: RequestedWrite[] = [];
   for (const [i, each] of sent.entries()) {
-    const write = askedWrite(each, { asked, execution, earlier: writes, takesBase: false });
+    const write = parseWrite(each, { asked, execution, earlier: writes, takesBase: false });
     if (isRefusal(write)) return write.of(`operation ${i}`);
     writes.push(write);
   }
@@ -61,7 +61,7 @@ function operationsIn(body: unknown, max: number): readonly unknown[] | Refusal 
 /** The tables to which writes go, sorted, with commas. Metering records them as the table of the request. */
 export function tablesOf(sent: readonly unknown[], { project }: Pick<ApiRequest, "project">): string {
   const names = sent.flatMap((each) => {
-    const table = tableOf(each, project);
+    const table = namedTable(each, project);
     return isRefusal(table) ? [] : [table.name];
   });
   return [...new Set(names)].sort().join();

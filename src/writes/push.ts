@@ -13,8 +13,12 @@ import { getRow } from "../tables/row/get-row.js";
 import type { RowWrite } from "../tables/row/row-write.js";
 import { withoutPreconditions } from "../tables/row/versions.js";
 import { writeStep } from "../tables/together/step.js";
-import { allBeside, nothingBeside, type Together, writeTogether } from "../tables/together/together.js";
-import { type AskedWrite, askedWrite } from "./asked-write.js";
+import {
+  joinServerStatements,
+  noServerStatements,
+  type Together,
+  writeTogether,
+} from "../tables/together/together.js";
 import { tablesOf } from "./batch.js";
 import {
   type ClientName,
@@ -26,6 +30,7 @@ import {
   takeNext,
 } from "./ledger.js";
 import { keptReferences } from "./references.js";
+import { parseWrite, type RequestedWrite } from "./requested-write.js";
 
 /** How many mutations one request to `/api/_svc/push` has at most. */
 const mutationsMax = 100;
@@ -40,7 +45,7 @@ interface Mutation {
 }
 
 /** What the answer to a push says of one mutation. */
-interface Told {
+interface PushedAnswer {
   readonly id: number;
   readonly json: string;
   /** How many rows `json` contains. */
@@ -66,7 +71,7 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
   const operations = mutations.flatMap((mutation) => mutation.operations);
   const execution = executionOf(asked, tablesOf(operations, asked), "push", nowMs);
   const pushing: Pushing = { asked, execution, client, name: `${principalOf(caller)}\n${client}`, nowMs };
-  const told: Told[] = [];
+  const answers: PushedAnswer[] = [];
   let known: Known | null = null;
   for (const [i, mutation] of mutations.entries()) {
     try {
@@ -81,20 +86,20 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
       }
       next ??= mutation.id <= known!.lastId ? await repeated(mutation, known!, pushing) : null;
       if (next === null) break;
-      told.push(next);
+      answers.push(next);
     } catch (error) {
       // The database has become unavailable. If mutations before this one were recorded, the answer tells of them, and
       // the client will send the others again.
-      if (!(error instanceof UnavailableError) || told.length === 0) throw error;
+      if (!(error instanceof UnavailableError) || answers.length === 0) throw error;
       break;
     }
   }
-  const lastId = Math.max(told.at(-1)?.id ?? 0, known?.lastId ?? 0);
+  const lastId = Math.max(answers.at(-1)?.id ?? 0, known?.lastId ?? 0);
   const meta = await attempt.succeed(
     200,
-    told.reduce((sum, { rows }) => sum + rows, 0),
+    answers.reduce((sum, { rows }) => sum + rows, 0),
   );
-  const data = `{"last_id":${lastId},"results":[${told.map(({ json }) => json).join()}]}`;
+  const data = `{"last_id":${lastId},"results":[${answers.map(({ json }) => json).join()}]}`;
   return jsonText(meta === "" ? `{"data":${data}}` : `{"data":${data},"meta":{${meta}}}`);
 }
 
@@ -143,7 +148,7 @@ function gap(expected: number): Refusal {
 }
 
 /** Carries out a mutation, or records that it is refused; null where it is not the client's next one. */
-async function carryOut(mutation: Mutation, pushing: Pushing): Promise<Told | null> {
+async function carryOut(mutation: Mutation, pushing: Pushing): Promise<PushedAnswer | null> {
   const writes = writesOf(mutation, pushing);
   if (!Array.isArray(writes)) return refuse(mutation, writes as RefusedMutation, pushing);
   const { execution, client, name, nowMs } = pushing;
@@ -152,9 +157,9 @@ async function carryOut(mutation: Mutation, pushing: Pushing): Promise<Told | nu
   const together = await writeTogether(
     steps,
     { ...execution, changedBy },
-    allBeside([
+    joinServerStatements([
       {
-        ...nothingBeside,
+        ...noServerStatements,
         before: (nonce) => takeNext(name, mutation.id, nowMs, nonce),
         last: () => record(name, mutation.id, mutation.hash, nowMs, { status: "applied" }),
       },
@@ -181,10 +186,10 @@ async function carryOut(mutation: Mutation, pushing: Pushing): Promise<Told | nu
 function writesOf(
   mutation: Mutation,
   { asked, execution }: Pushing,
-): readonly AskedWrite[] | RefusedMutation {
-  const writes: AskedWrite[] = [];
+): readonly RequestedWrite[] | RefusedMutation {
+  const writes: RequestedWrite[] = [];
   for (const [operation, sent] of mutation.operations.entries()) {
-    const write = askedWrite(sent, { asked, execution, earlier: writes, takesBase: true });
+    const write = parseWrite(sent, { asked, execution, earlier: writes, takesBase: true });
     if (isRefusal(write)) return { result: rejected(operation, write), conflicting: null };
     writes.push(write);
   }
@@ -206,7 +211,7 @@ const rejected = (operation: number, refusal: Refusal): Recorded => ({
 
 function refusedBy(
   { at, refusal, differing }: Extract<Together, { readonly outcome: "refused" }>,
-  writes: readonly AskedWrite[],
+  writes: readonly RequestedWrite[],
 ): RefusedMutation {
   if (differing === null) return { result: rejected(at, refusal), conflicting: null };
   return {
@@ -220,7 +225,7 @@ async function refuse(
   { id, hash }: Mutation,
   { result, conflicting }: RefusedMutation,
   pushing: Pushing,
-): Promise<Told | null> {
+): Promise<PushedAnswer | null> {
   const { execution, name, nowMs } = pushing;
   const nonce = toHex(execution.random.bytes(nonceBytes));
   try {
@@ -232,15 +237,15 @@ async function refuse(
     if (error instanceof AbortError && error.nonce === nonce) return null;
     throw error;
   }
-  return tellRefused(id, result, conflicting, pushing);
+  return reportRefused(id, result, conflicting, pushing);
 }
 
-async function tellRefused(
+async function reportRefused(
   id: number,
   result: Recorded,
   conflicting: RowWrite | null,
   pushing: Pushing,
-): Promise<Told> {
+): Promise<PushedAnswer> {
   const current = conflicting && (await currentOf(conflicting, pushing));
   const members = JSON.stringify({ id, ...result });
   const json = current === null ? members : `${members.slice(0, -1)},"current":${current}}`;
@@ -294,12 +299,12 @@ const tooManyClients = new Refusal("rate_limited", `a caller has at most ${clien
  * What the answer says of a mutation that an earlier push carried out or had refused: a duplicate, without its rows, or
  * again why it was refused. It is a duplicate, too, if the outcome is no longer recorded.
  */
-async function repeated(mutation: Mutation, { mutations }: Known, pushing: Pushing): Promise<Told> {
+async function repeated(mutation: Mutation, { mutations }: Known, pushing: Pushing): Promise<PushedAnswer> {
   const { id } = mutation;
   const result = mutations.get(id)?.result;
   if (result === undefined || result.status === "applied")
     return { id, json: `{"id":${id},"status":"duplicate"}`, rows: 0 };
   const writes = result.status === "conflict" ? writesOf(mutation, pushing) : [];
   const conflicting = Array.isArray(writes) ? (writes[result.operation as number]?.write ?? null) : null;
-  return tellRefused(id, result, conflicting, pushing);
+  return reportRefused(id, result, conflicting, pushing);
 }

@@ -1,22 +1,22 @@
 import { abortText } from "../platform/abort.js";
 import type { WriteExecution } from "../tables/execution/execution.js";
 import { clearStaged, stageColumn } from "../tables/sql/kept-answers.js";
-import { type Beside, nothingBeside } from "../tables/together/together.js";
-import { type AskedWrite, referenceName } from "./asked-write.js";
+import { noServerStatements, type ServerStatements } from "../tables/together/together.js";
+import { type RequestedWrite, referenceName } from "./requested-write.js";
 
 /**
  * Puts aside the values to which later writes of the request refer, in the table `_staged`, until the transaction ends.
  */
 export function keptReferences(
-  writes: readonly AskedWrite[],
+  writes: readonly RequestedWrite[],
   { values }: Pick<WriteExecution, "values">,
-): Beside {
+): ServerStatements {
   const wanted = new Map(
     writes.flatMap(({ references }, by) =>
       references.map((reference) => [referenceName(reference), { reference, by }] as const),
     ),
   );
-  if (wanted.size === 0) return nothingBeside;
+  if (wanted.size === 0) return noServerStatements;
   return {
     before: () => [],
     around: (index, nonce) => {

@@ -80,21 +80,21 @@ async function chat(
   return { server, ada: ada.bearer };
 }
 
-const roomsBeside = (rows: number) => ownRooms + Math.ceil(rows / 50);
+const roomsInAll = (rows: number) => ownRooms + Math.ceil(rows / 50);
 
 /** A SELECT of the number `i` and the `room` of each message. Every so many are hers, so that they are spread over the table. */
-function messagesBeside(rows: number): string {
+function messageRooms(rows: number): string {
   const every = Math.floor((rows + own) / own);
-  const foreignRoom = `${ownRooms + 1} + i % ${roomsBeside(rows) - ownRooms}`;
+  const foreignRoom = `${ownRooms + 1} + i % ${roomsInAll(rows) - ownRooms}`;
   return `${numbers(0, rows + own - 1)}
     SELECT i, iif(i % ${every} = 0 AND i / ${every} < ${own}, 1 + i / ${every} % ${ownRooms}, ${foreignRoom}) AS room FROM n`;
 }
 
 function filling(rows: number, user: string): readonly Statement[] {
   const every = Math.floor((rows + own) / own);
-  const messages = messagesBeside(rows);
+  const messages = messageRooms(rows);
   return [
-    `${numbers(1, roomsBeside(rows))} INSERT INTO rooms (id, team_id) SELECT i, iif(i <= ${ownRooms}, i % 2, i) FROM n`,
+    `${numbers(1, roomsInAll(rows))} INSERT INTO rooms (id, team_id) SELECT i, iif(i <= ${ownRooms}, i % 2, i) FROM n`,
     `INSERT INTO team_members (team_id, user_id) VALUES (0, '${user}'), (1, '${user}')`,
     `INSERT INTO room_members (room_id, user_id) SELECT id, iif(id <= ${ownRooms}, '${user}', 'user ' || id % 1000) FROM rooms`,
     ...["messages", "posts", "notes"].map(
@@ -209,7 +209,7 @@ test("a member's search costs little more, whatever others have", async () => {
     await run(server, `${numbers(1, ownRooms)} INSERT INTO room_members SELECT i, 'ada' FROM n`);
     await run(
       server,
-      `INSERT INTO papers SELECT i + 1, room, 'Paper ' || i, 'common words of number ' || i FROM (${messagesBeside(rows)})`,
+      `INSERT INTO papers SELECT i + 1, room, 'Paper ' || i, 'common words of number ' || i FROM (${messageRooms(rows)})`,
     );
     const as = client(server, ada.bearer);
     asked.push({ rows, get: () => as.get("/api/papers?search=words+num"), medians: [], read: 0 });
@@ -226,9 +226,9 @@ test.skipIf(pocketbase === undefined)(
       const project = await makeProject({ schema, config }, (userId) => filling(rows, userId));
       const server = await spawnServer(project.directory, "ignore");
       const peer = await startMember(pocketbase!, {
-        all: `${numbers(1, roomsBeside(rows))} SELECT i AS room FROM n`,
+        all: `${numbers(1, roomsInAll(rows))} SELECT i AS room FROM n`,
         own: `${numbers(1, ownRooms)} SELECT i AS room FROM n`,
-        messages: `SELECT i + 1 AS id, room FROM (${messagesBeside(rows)})`,
+        messages: `SELECT i + 1 AS id, room FROM (${messageRooms(rows)})`,
       });
       const asked = (path: string) => ({ requests: { all: get(() => path) }, prepare: async () => {} });
       const contestants = [

@@ -132,10 +132,15 @@ function declaredTwice(
     .sort();
 }
 
-/** A runtime's counterpart of another one's has its name and means the same, as each command's file exports its `commands`. */
+/**
+ * A runtime's counterpart of another one's has its name and means the same, whichever room of the runtime it is in. So do
+ * the `commands` that each command's file exports.
+ */
 function notCounterparts(those: readonly Placed[]): boolean {
   const roles = those.map(({ path }) =>
-    path.replace(/^(node|remote|worker)\//, "RUNTIME/").replace(/^cli\/commands\/.*/, "cli/commands"),
+    path
+      .replace(/^(node|remote|worker)\/([\w-]+\/)?/, "RUNTIME/")
+      .replace(/^cli\/commands\/.*/, "cli/commands"),
   );
   return new Set(roles).size > 1;
 }

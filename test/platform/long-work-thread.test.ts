@@ -43,7 +43,7 @@ const of = (principal: string, withinMs = 600_000): LongWork => ({ principal, is
 
 describe("the log", () => {
   /** A thread beside a log of which nothing is true but its length, and what has happened by now. */
-  function threadBeside(log: { megabytes: number }) {
+  function startedThread(log: { megabytes: number }) {
     const happened: string[] = [];
     const shorten = async () => {
       happened.push("shortened");
@@ -63,7 +63,7 @@ describe("the log", () => {
 
   it("that is too long lets no read begin until it has been shortened", async () => {
     const log = { megabytes: 0 };
-    const { thread, read, happened } = threadBeside(log);
+    const { thread, read, happened } = startedThread(log);
     const running = read("long", [endless], of("ada", 300));
     await nextTurn();
     log.megabytes = 300;
@@ -75,7 +75,7 @@ describe("the log", () => {
 
   it("is not shortened while a write runs, which it would have to wait for", async () => {
     const log = { megabytes: 0 };
-    const { thread, read, happened } = threadBeside(log);
+    const { thread, read, happened } = startedThread(log);
     // So many rows that it is at work for a thousand times as long as the read.
     const insert = statement(`${numbers(1_000_000)} INSERT INTO item SELECT i FROM n`);
     const writing = thread.write("batch", [insert], 600_000).then(() => happened.push("written"));
@@ -90,7 +90,7 @@ describe("the log", () => {
 
   it("is left as it is once the thread is being closed", async () => {
     const log = { megabytes: 0 };
-    const { thread, read, happened } = threadBeside(log);
+    const { thread, read, happened } = startedThread(log);
     const all = [
       read("running", [endless], of("ada")),
       read("running", [endless], of("ada")),

@@ -23,7 +23,7 @@ function queueOf(begin = () => {}) {
   const queue = new WriteQueue(writer as unknown as Connection, {
     lockWaitMs: 4_000,
     readsElsewhere: true,
-    runBeside: async (_kind, statements) => {
+    runInThread: async (_kind, statements) => {
       ran.push(statements[0]!.sql);
       vi.advanceTimersByTime(10_000);
       return [];

@@ -1,6 +1,6 @@
 import type { ConsoleOrigin } from "../../auth/callers/console-origin.js";
 import type { AuthRequest, CallerRequest } from "../../auth/context.js";
-import type { Credential, Endpoint } from "../../http/endpoint.js";
+import type { Endpoint, SecurityScheme } from "../../http/endpoint.js";
 import type { Refusal } from "../../http/refusal.js";
 import type { ConsoleFiles } from "../../platform/console-files.js";
 import { data } from "../../wire/schema.js";
@@ -36,7 +36,7 @@ export interface OwnPageRequest extends AuthRequest {
 }
 
 /** The credential of the console. */
-export const byConsole: readonly Credential[] = ["console"];
+export const byConsole: readonly SecurityScheme[] = ["console"];
 /** The schema of an answer that describes a session of the console. */
 export const sessionAnswer = data(signedInAdmin);
 /** The errors of an endpoint that checks a password. */

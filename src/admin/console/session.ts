@@ -25,7 +25,7 @@ import {
 import { instant } from "../../auth/store/instant.js";
 import type { SessionHolder } from "../../auth/store/sessions.js";
 import { hashSecret } from "../../encoding/hash-secret.js";
-import { tell } from "../../http/answer-facts.js";
+import { withFacts } from "../../http/answer-facts.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { followedBy, run } from "../../platform/query.js";
@@ -80,7 +80,7 @@ export function openedResponse(
   const lifetimeMs = session.expiresAtMs - session.now;
   const cookie = consoleCookieText(session.token, lifetimeMs, origin === "https");
   const answer = withCookies(sessionResponse(user, session, status), [cookie]);
-  return tell(answer, { principal: { kind: "user", id: user.id } });
+  return withFacts(answer, { principal: { kind: "user", id: user.id } });
 }
 
 function sessionResponse(
@@ -139,7 +139,7 @@ async function deleteSession({ request, context, origin }: OwnPageRequest): Prom
   const userId = await run(database, revokeConsoleSession(await hashSecret(token), clock.now()));
   if (userId === null) return withCookies(noSession.toResponse(), deletion);
   const answer = withCookies(json({ data: { revoked: true } satisfies Revoked }), deletion);
-  return tell(answer, { principal: { kind: "user", id: userId } });
+  return withFacts(answer, { principal: { kind: "user", id: userId } });
 }
 
 /**

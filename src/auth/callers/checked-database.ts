@@ -41,8 +41,8 @@ export class CheckedDatabase implements Statements {
     this.#expected = expected;
   }
 
-  get runsBeside(): boolean {
-    return this.#database.runsBeside ?? false;
+  get hasReadThread(): boolean {
+    return this.#database.hasReadThread ?? false;
   }
 
   async query(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]> {

@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from "hono";
-import { tellOf } from "../../http/answer-facts.js";
+import { addFacts } from "../../http/answer-facts.js";
 import { RequestBody } from "../../http/body.js";
 import { isRefusal } from "../../http/refusal.js";
 import type { Callers } from "./callers.js";
@@ -29,7 +29,7 @@ export function identifiedBy(
     c.set("caller", identity.caller);
     c.set("body", body);
     await next();
-    tellOf(c.req.raw, c.res, { principal: identity.caller });
+    addFacts(c.req.raw, c.res, { principal: identity.caller });
     return undefined;
   };
 }

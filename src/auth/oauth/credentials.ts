@@ -4,7 +4,7 @@ import { aesKey, open, seal } from "../../encoding/secret-keys.js";
 import { CredentialsError } from "../../platform/platform.js";
 import type { Problem } from "../../problems/problem.js";
 import type { AuthSettings } from "../../project/model.js";
-import { problemsOf } from "../../project/valibot-problems.js";
+import { valibotProblems } from "../../project/valibot-problems.js";
 
 /** The name of a provider of social sign-in (docs/guides/sign-in-providers.md). */
 export type OAuthProvider = AuthSettings["providers"][number];
@@ -56,7 +56,7 @@ export function credentialProblems(provider: OAuthProvider, text: string, file: 
   const json = parseJson(text);
   if (json === null) return [{ file, path: "", message: "not valid JSON" }];
   const { success, issues } = v.safeParse(schemas[provider], json.value);
-  return success ? [] : problemsOf(file, issues.map(withoutValue));
+  return success ? [] : valibotProblems(file, issues.map(withoutValue));
 }
 
 /** Parses a sign-in provider's credentials. Throws CredentialsError if they are not JSON or do not fit `schema`. */

@@ -1,4 +1,4 @@
-import { tell } from "../../http/answer-facts.js";
+import { withFacts } from "../../http/answer-facts.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { effect, run, together } from "../../platform/query.js";
@@ -84,5 +84,5 @@ async function confirmEmailChange({
   if (isRefusal(token)) return token;
   const used = await useLink(context, { purpose: "email_change", token, password: null, address });
   if (isRefusal(used)) return used;
-  return tell(json({ data: { email_updated: true } }), { principal: { kind: "user", id: used.userId } });
+  return withFacts(json({ data: { email_updated: true } }), { principal: { kind: "user", id: used.userId } });
 }

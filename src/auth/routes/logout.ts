@@ -1,5 +1,5 @@
 import { hashSecret } from "../../encoding/hash-secret.js";
-import { tell } from "../../http/answer-facts.js";
+import { withFacts } from "../../http/answer-facts.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { run } from "../../platform/query.js";
@@ -44,7 +44,7 @@ async function logout(given: AuthRequest): Promise<Response | Refusal> {
     sessionMaxAgeMs: config.auth.session_max_age_secs * 1000,
   });
   const { userId, isReused } = await run(platform.database, revoke);
-  if (userId === null) return tell(rejection(config), isReused ? { event: "refresh_reuse" } : {});
+  if (userId === null) return withFacts(rejection(config), isReused ? { event: "refresh_reuse" } : {});
   const answer = endCookies(config.auth, json({ data: { revoked: true } }));
-  return tell(answer, { principal: { kind: "user", id: userId } });
+  return withFacts(answer, { principal: { kind: "user", id: userId } });
 }

@@ -1,5 +1,5 @@
 import { mapKeyring, underEither } from "../../encoding/keyring.js";
-import { tell } from "../../http/answer-facts.js";
+import { withFacts } from "../../http/answer-facts.js";
 import type { RequestBody } from "../../http/body.js";
 import { parseQueryString } from "../../http/query-string.js";
 import { isRefusal, methodNotAllowed, Refusal } from "../../http/refusal.js";
@@ -67,7 +67,7 @@ async function callback({ request, body, context, name }: AuthRequest): Promise<
     error: failure,
     error_description: failureDescriptions[failure],
   });
-  return tell(seeOther(target), { event: "sign_in_failed", code: failure });
+  return withFacts(seeOther(target), { event: "sign_in_failed", code: failure });
 }
 
 const unknownState = new Refusal(

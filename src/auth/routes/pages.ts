@@ -1,4 +1,4 @@
-import { tell } from "../../http/answer-facts.js";
+import { withFacts } from "../../http/answer-facts.js";
 import { isOwnOrigin } from "../../http/origin.js";
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import { object, text } from "../../wire/schema.js";
@@ -74,11 +74,11 @@ async function submitPage(given: AuthRequest): Promise<Response | Refusal> {
   // created.
   if (!isRefusal(used)) {
     const done = await pageResponse(donePage(purpose, used.redirectTo ?? application), 200);
-    return tell(done, { principal: { kind: "user", id: used.userId } });
+    return withFacts(done, { principal: { kind: "user", id: used.userId } });
   }
   const problem = sentence(used);
   if (used.code === "invalid_token")
-    return tell(await pageResponse(problemPage(problem), used.status), { code: used.code });
+    return withFacts(await pageResponse(problemPage(problem), used.status), { code: used.code });
   const passwordLengthMin = context.config.auth.password_min_length;
   return pageResponse(formPage({ purpose, token, passwordLengthMin, problem }), used.status);
 }

@@ -1,4 +1,4 @@
-import { tell } from "../../http/answer-facts.js";
+import { withFacts } from "../../http/answer-facts.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { constant, data, object, openObject } from "../../wire/schema.js";
@@ -62,5 +62,7 @@ async function confirmPasswordReset({
   if (isRefusal(body)) return body;
   const used = await useLink(context, { purpose: "password_reset", ...body, address });
   if (isRefusal(used)) return used;
-  return tell(json({ data: { password_updated: true } }), { principal: { kind: "user", id: used.userId } });
+  return withFacts(json({ data: { password_updated: true } }), {
+    principal: { kind: "user", id: used.userId },
+  });
 }

@@ -1,6 +1,6 @@
 import { hashSecret } from "../../encoding/hash-secret.js";
 import { underEither } from "../../encoding/keyring.js";
-import { tell } from "../../http/answer-facts.js";
+import { withFacts } from "../../http/answer-facts.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { run } from "../../platform/query.js";
 import { openObject } from "../../wire/schema.js";
@@ -87,7 +87,7 @@ async function rotate(given: AuthRequest): Promise<Response | Refusal> {
  */
 function reused(context: AuthContext, facts: TokenFacts | null): Response {
   const principal = facts && { principal: { kind: "user" as const, id: facts.user.id } };
-  return tell(rejection(context.config), { event: "refresh_reuse", ...principal });
+  return withFacts(rejection(context.config), { event: "refresh_reuse", ...principal });
 }
 
 async function respond(
@@ -96,5 +96,5 @@ async function respond(
   refreshToken: string,
 ): Promise<Response> {
   const response = await tokenResponse(context, user, { id: sessionId, refreshToken }, 200);
-  return tell(response, { principal: { kind: "user", id: user.id } });
+  return withFacts(response, { principal: { kind: "user", id: user.id } });
 }

@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { tellOf } from "../../http/answer-facts.js";
+import { addFacts } from "../../http/answer-facts.js";
 import { RequestBody } from "../../http/body.js";
 import { Refusal, responseOf } from "../../http/refusal.js";
 import { routeEndpoints } from "../../http/route-endpoints.js";
@@ -51,7 +51,7 @@ export function authRoutes(
         return endpoint.handle({ ...given(c), caller, database });
       }),
     );
-    if (answer.status === 200) tellOf(raw, answer, { principal: by });
+    if (answer.status === 200) addFacts(raw, answer, { principal: by });
     return answer;
   };
   routeEndpoints(routes, "/auth", authEndpoints, handlerOf);

@@ -1,4 +1,4 @@
-import { tell } from "../../http/answer-facts.js";
+import { withFacts } from "../../http/answer-facts.js";
 import type { Statement } from "../../platform/database.js";
 import { effect, type Query, run, together } from "../../platform/query.js";
 import type { Condition } from "../store/condition.js";
@@ -39,7 +39,7 @@ export async function completeSignIn(
   const user = await signIn(services, factor, (holder) => openSession(session, holder));
   if (user === null) return null;
   const response = await tokenResponse(services, user, session, status);
-  return tell(response, { principal: { kind: "user", id: user.id } });
+  return withFacts(response, { principal: { kind: "user", id: user.id } });
 }
 
 /**

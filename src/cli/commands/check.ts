@@ -66,7 +66,7 @@ const check: Command = {
 /** `svc check` */
 export const commands: readonly Command[] = [check];
 
-interface Found {
+interface CheckedProject {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   readonly lists: readonly ListedBy[];
@@ -100,7 +100,7 @@ function listLine(listed: ListedBy): string {
  * If there are problems, only these are returned: if a file cannot be parsed, neither warnings nor the rest can be
  * found.
  */
-async function found(directory: string, environment: NodeJS.ProcessEnv): Promise<Found> {
+async function found(directory: string, environment: NodeJS.ProcessEnv): Promise<CheckedProject> {
   try {
     const project = readProject(directory);
     const schema = parseSchema(project.schemaText).schema!;
@@ -132,7 +132,7 @@ async function findingsOf(
   project: ProjectDirectory,
   schema: Schema,
   environment: NodeJS.ProcessEnv,
-): Promise<Found> {
+): Promise<CheckedProject> {
   const { config } = project;
   const { rules } = parseRules(config, schema);
   const { catalog, problems } = await measuredOf(project, schema, environment);

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { schemaVersion } from "../../auth/store/checks.js";
 import { explain } from "../../explain/explain.js";
-import { questionOf } from "../../explain/question.js";
+import { parseExplainRequest } from "../../explain/explain-request.js";
 import { explanationText } from "../../explain/text.js";
 import { isRefusal } from "../../http/refusal.js";
 import { parseStrictJson } from "../../http/strict-json.js";
@@ -97,7 +97,7 @@ function objectIn(invocation: Invocation, option: "values" | "query"): Body | nu
 }
 
 async function explainedLocally(project: ProjectDirectory, body: Body): Promise<Explanation> {
-  const question = questionOf(body);
+  const question = parseExplainRequest(body);
   if (isRefusal(question)) throw new UsageError(question.message);
   const { config, directory } = project;
   const file = databaseFile(config, directory);

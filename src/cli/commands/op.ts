@@ -55,7 +55,7 @@ function bodyOf(text: string): Readonly<Record<string, unknown>> {
   return value as Record<string, unknown>;
 }
 
-interface Asked {
+interface OperationArguments {
   readonly name: string;
   readonly body: Readonly<Record<string, unknown>>;
   /**
@@ -69,7 +69,11 @@ interface Asked {
  * Returns the JSON text that the operation answers with. Throws RefusedError if there is no such operation or user, or
  * the call is refused.
  */
-async function answerOf(database: Database, config: Config, { name, body, as }: Asked): Promise<string> {
+async function answerOf(
+  database: Database,
+  config: Config,
+  { name, body, as }: OperationArguments,
+): Promise<string> {
   const log = new StderrLog(config.log, systemClock);
   const version = await ask(database, schemaVersion());
   const project = unlessRefused(await createProjectSource(config, database, log).current(version));

@@ -90,7 +90,7 @@ function since(invocation: Invocation): number {
   return ms;
 }
 
-type Shown = Readonly<Record<string, unknown>>;
+type ReceiptFields = Readonly<Record<string, unknown>>;
 
 /** The fields of an exported receipt, in the order in which `shown` lists their values. */
 const columns = [
@@ -109,7 +109,7 @@ const columns = [
   "unknown_reads",
 ] as const;
 
-function printer(invocation: Invocation): (receipt: Shown) => void {
+function printer(invocation: Invocation): (receipt: ReceiptFields) => void {
   const format = invocation.text("format") ?? "ndjson";
   if (format === "ndjson") return (receipt) => console.log(JSON.stringify(receipt));
   if (format !== "csv") throw new UsageError("--format: expected ndjson or csv");
@@ -123,7 +123,7 @@ function csvField(value: unknown): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-async function* stored(database: Database, fromMs: number): AsyncGenerator<Shown> {
+async function* stored(database: Database, fromMs: number): AsyncGenerator<ReceiptFields> {
   for (let after: [string, string] = [dayOf(fromMs), ""]; ; ) {
     const entries = await ask(database, listEntries(after, pageSize));
     for (const { receipts } of entries)
@@ -134,7 +134,7 @@ async function* stored(database: Database, fromMs: number): AsyncGenerator<Shown
   }
 }
 
-function shown(receipt: Receipt): Shown {
+function shown(receipt: Receipt): ReceiptFields {
   const { requests, unknownReads } = sumOf(receipt);
   const [attemptId, atMs, ...rest] = receiptValues(receipt);
   const values = [attemptId, instant(atMs), ...rest.slice(0, 9), requests, unknownReads];

@@ -88,7 +88,7 @@ export class Feed {
     };
   }
 
-  #tell(state: LiveState, step: Step | null): void {
+  #notify(state: LiveState, step: Step | null): void {
     const isNews = step !== null || state.status !== this.#state.status;
     this.#state = state;
     if (step !== null) {
@@ -106,7 +106,7 @@ export class Feed {
 
   async #run(user: string | null, signal: AbortSignal): Promise<void> {
     // Rows that were told for another user are not shown any more.
-    if (this.#checkpoint !== null) this.#tell(beginning, nothing);
+    if (this.#checkpoint !== null) this.#notify(beginning, nothing);
     const { sharedName, surroundings } = this.#options;
     const { locks } = surroundings;
     const name = JSON.stringify([sharedName, user, this.#tables]);
@@ -150,14 +150,14 @@ export class Feed {
     channel?.onMessage((message) => {
       if ("asks" in (message as Message) && this.#checkpoint !== null) say(this.#state, this.#whole());
     });
-    const told: Follower = (state, step) => {
+    const notifyFollowers: Follower = (state, step) => {
       if (signal.aborted) return;
       const isOver = state.status === "signed_out" || state.status === "refused";
-      this.#tell(state, isOver ? nothing : step);
+      this.#notify(state, isOver ? nothing : step);
       if (step !== null) count++;
       say(state, step);
     };
-    await follow(this.#options, this.#tables, this.#checkpoint, told, signal);
+    await follow(this.#options, this.#tables, this.#checkpoint, notifyFollowers, signal);
   }
 
   /** Takes the leader's messages until the returned function is called. `onSilence`: none has come for too long. */
@@ -178,7 +178,7 @@ export class Feed {
       if (isKnown && said.step !== null) return;
       if (!(said.step === null ? isKnown : isNext || said.step.isReset)) return ask();
       ({ leader, count } = said);
-      this.#tell(said.state, said.step);
+      this.#notify(said.state, said.step);
     });
     ask();
     return () => cancel();

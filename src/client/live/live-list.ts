@@ -29,17 +29,17 @@ export function liveList(
     const shown = isOver ? [] : [...overlays.over(table, terms, [...feed.rows], feed.clients)];
     rows = shown.sort(order).map(({ row }) => row);
   };
-  const tell = () => listener(rows.slice(0, limit), state!);
+  const notify = () => listener(rows.slice(0, limit), state!);
   const forget = overlays.listen(() => {
     if (state === null) return;
     arrange();
-    tell();
+    notify();
   });
   const end = feed.subscribe((now, step) => {
     const isOther = now.status !== state?.status;
     state = now;
     if (step !== null || isOther) arrange();
-    tell();
+    notify();
   });
   return () => {
     forget();

@@ -2,11 +2,11 @@ import type { Change } from "../live/changes.js";
 import type { Overlay } from "../live/overlays.js";
 import type { MutationResult } from "../operations.js";
 import type { Queued } from "./kept.js";
-import { type Untold, withUntold } from "./optimistic.js";
+import { type UnconfirmedMutation, withUnconfirmed } from "./optimistic.js";
 
 /** What an outbox shows over live lists: mutations that the server has not done, or may not have told of yet. */
 export class OptimisticState {
-  #done: readonly (Untold & { readonly client: string; readonly id: number })[] = [];
+  #done: readonly (UnconfirmedMutation & { readonly client: string; readonly id: number })[] = [];
   /**
    * Counts pushes and answers. It orders them and the rows that live lists are told, which have the count of the moment
    * when they were first seen.
@@ -22,14 +22,14 @@ export class OptimisticState {
     client: string,
     [table, terms, rows, clients]: Parameters<Overlay>,
   ): readonly Change[] {
-    const isTold = (by: string, id: number | null) => id !== null && id <= (clients[by] ?? 0);
-    const done = this.#done.filter((each) => !isTold(each.client, each.id));
+    const isConfirmed = (by: string, id: number | null) => id !== null && id <= (clients[by] ?? 0);
+    const done = this.#done.filter((each) => !isConfirmed(each.client, each.id));
     for (const row of rows) if (!this.#seen.has(row)) this.#seen.set(row, this.#count);
     const { names, at } = this.#sent;
     const waiting = pending
-      .filter(({ id }) => !isTold(client, id))
+      .filter(({ id }) => !isConfirmed(client, id))
       .map(({ name, operations }) => ({ operations, sentAt: names.has(name) ? at : null, answer: null }));
-    return withUntold(table, terms, rows, [...done, ...waiting], (row) => this.#seen.get(row)!);
+    return withUnconfirmed(table, terms, rows, [...done, ...waiting], (row) => this.#seen.get(row)!);
   }
 
   /** Forgets the mutations that are done: they are another user's. */

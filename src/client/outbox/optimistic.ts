@@ -6,15 +6,15 @@ import { passes } from "./passes.js";
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A mutation whose effect on rows the server may not have told live lists of yet. */
-export interface Untold {
+export interface UnconfirmedMutation {
   readonly operations: readonly PushedOperation[];
-  /** Since when it is on its way to the server, on the scale of `seen` of `withUntold`; null if it is not. */
+  /** Since when it is on its way to the server, on the scale of `seen` of `withUnconfirmed`; null if it is not. */
   readonly sentAt: number | null;
   /** Null before the server has answered. */
   readonly answer: {
     /** As `rows` of MutationResult. */
     readonly rows: readonly (Fields | null)[];
-    /** When the answer came, on the scale of `seen` of `withUntold`. */
+    /** When the answer came, on the scale of `seen` of `withUnconfirmed`. */
     readonly at: number;
   } | null;
 }
@@ -26,11 +26,11 @@ export interface Untold {
  * created row before its push is answered. So as long as its key is unknown, a row that is told with the same values is
  * taken for it.
  */
-export function withUntold(
+export function withUnconfirmed(
   table: string,
   terms: Terms,
   rows: readonly Change[],
-  mutations: readonly Untold[],
+  mutations: readonly UnconfirmedMutation[],
   seen: (change: Change) => number,
 ): readonly Change[] {
   const columns = keyColumns(table, rows, mutations);
@@ -74,7 +74,7 @@ export function withUntold(
 function keyColumns(
   table: string,
   rows: readonly Change[],
-  mutations: readonly Untold[],
+  mutations: readonly UnconfirmedMutation[],
 ): readonly string[] | null {
   const operations = mutations.flatMap((mutation) => mutation.operations);
   const named = operations.find((each) => each.table === table && each.op !== "create");

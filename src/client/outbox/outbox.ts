@@ -6,8 +6,8 @@ import type { Queued } from "./kept.js";
 import { MutationQueue } from "./queue.js";
 import type {
   KeyOf,
-  Listener,
   Name,
+  OutboxListener,
   OutboxOptions,
   OutboxState,
   PendingMutation,
@@ -22,7 +22,7 @@ const keyUser = "key";
 export class Outbox<Tables = Record<never, never>> {
   readonly #parts: ClientParts;
   readonly #queue: MutationQueue<Tables>;
-  readonly #listeners = new Set<{ readonly listener: Listener<Tables> }>();
+  readonly #listeners = new Set<{ readonly listener: OutboxListener<Tables> }>();
   readonly #settled = new Map<string, (result: MutationResult) => void>();
   readonly #end: () => void;
   #state: OutboxState = { status: "sent", error: null };
@@ -32,7 +32,7 @@ export class Outbox<Tables = Record<never, never>> {
     this.#queue = new MutationQueue(
       this.#parts,
       options,
-      (state) => this.#tell(state),
+      (state) => this.#notify(state),
       (name, result) => this.#settle(name, result),
     );
     const { sessions, hasKey, overlays } = this.#parts;
@@ -121,7 +121,7 @@ export class Outbox<Tables = Record<never, never>> {
   }
 
   /** Calls `listener` now, and when pending mutations or the state change. Returns a function that ends this. */
-  listen(listener: Listener<Tables>): () => void {
+  listen(listener: OutboxListener<Tables>): () => void {
     const entry = { listener };
     this.#listeners.add(entry);
     queueMicrotask(() => this.#listeners.has(entry) && listener(this.pending, this.#state));
@@ -138,7 +138,7 @@ export class Outbox<Tables = Record<never, never>> {
     return hasKey ? keyUser : ((await sessions.load())?.user.id ?? null);
   }
 
-  #tell(state = this.#state): void {
+  #notify(state = this.#state): void {
     this.#state = state;
     this.#parts.overlays.changed();
     for (const { listener } of this.#listeners) listener(this.pending, this.#state);

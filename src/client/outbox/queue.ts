@@ -24,7 +24,7 @@ import { defaultOutboxStorage, type OutboxStorage } from "./storage.js";
 import type { OutboxOptions, OutboxState } from "./types.js";
 
 /** How many milliseconds after its answer a mutation is shown, if the server does not tell the live lists of it. */
-const untoldMs = 15_000;
+const unconfirmedMs = 15_000;
 
 /** Stores the mutations of the signed-in user, and sends them in their order. */
 export class MutationQueue<Tables> {
@@ -196,7 +196,7 @@ export class MutationQueue<Tables> {
       }
     } else {
       const forget = this.#optimistic.keep(queued.operations, client, result);
-      this.#parts.surroundings.after(untoldMs, () => {
+      this.#parts.surroundings.after(unconfirmedMs, () => {
         forget();
         this.#changed();
       });

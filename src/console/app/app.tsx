@@ -1,8 +1,8 @@
 import { useEffect } from "preact/hooks";
-import { Confirmation } from "../parts/confirm.js";
+import { ConfirmationDialog } from "../parts/confirm.js";
+import { Failure, Loading } from "../parts/loaded-view.js";
 import { Toasts } from "../parts/toasts.js";
 import { useLoaded } from "../parts/use-loaded.js";
-import { Failure, Loading } from "../parts/view.js";
 import { route } from "../route.js";
 import { loadSession } from "../server/session.js";
 import { session } from "../server/session-state.js";
@@ -20,7 +20,7 @@ export function App() {
       <AwayBar />
       <Body />
       <PasswordDialog />
-      <Confirmation />
+      <ConfirmationDialog />
       <Toasts />
     </>
   );

@@ -1,3 +1,4 @@
+/** The logo of svc. Screen readers skip it, because the name stands next to it. */
 export function Logo() {
   return (
     <svg class="logo" viewBox="0 0 32 32" width="24" height="24" aria-hidden="true" focusable="false">

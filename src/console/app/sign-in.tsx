@@ -1,4 +1,4 @@
-import { signIn } from "../server/session.js";
+import { signInAdmin } from "../server/session.js";
 import { texts } from "../texts.js";
 import { CredentialsForm } from "./credentials-form.js";
 import { Door } from "./door.js";
@@ -7,7 +7,7 @@ import { Door } from "./door.js";
 export function SignIn() {
   return (
     <Door title={texts.signIn.title}>
-      <CredentialsForm action={texts.signIn.action} newPasswordHint={null} onSubmit={signIn} />
+      <CredentialsForm action={texts.signIn.action} newPasswordHint={null} onSubmit={signInAdmin} />
       <details class="door-help">
         <summary>{texts.signIn.noPassword}</summary>
         <p>{texts.signIn.noPasswordHelp}</p>

@@ -1,4 +1,4 @@
-import { type As, asOf, asText } from "../server/as.js";
+import { type As, asText, parseAs } from "../server/as.js";
 import { texts } from "../texts.js";
 
 /**
@@ -10,6 +10,6 @@ export function callerParameters(as: As | null): Readonly<Record<string, string>
 }
 
 /** Reads a caller from the query parameters of an address; null if they name none. */
-export function callerOf(parameters: URLSearchParams): As | null {
-  return asOf(parameters.get("as") ?? "", texts.callers.anonymous);
+export function callerFrom(parameters: URLSearchParams): As | null {
+  return parseAs(parameters.get("as") ?? "", texts.callers.anonymous);
 }

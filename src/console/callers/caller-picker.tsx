@@ -4,11 +4,11 @@ import type { ListedUser } from "../../wire/users.js";
 import { Dialog } from "../parts/dialog.js";
 import { TextField } from "../parts/field.js";
 import { Icon } from "../parts/icon.js";
+import { LoadedView } from "../parts/loaded-view.js";
 import { Text } from "../parts/text.js";
 import { useLoaded } from "../parts/use-loaded.js";
-import { View } from "../parts/view.js";
 import type { As } from "../server/as.js";
-import { askWhole } from "../server/ask.js";
+import { requestAnswer } from "../server/request-data.js";
 import { texts } from "../texts.js";
 
 interface PickerProps {
@@ -31,7 +31,7 @@ export function CallerPicker({ title, onPick, onClose }: PickerProps) {
         placeholder={texts.callers.placeholder}
         onInput={setText}
       />
-      <View of={found}>
+      <LoadedView of={found}>
         {(callers) => (
           <ul class="choices" aria-label={texts.callers.found}>
             {callers.map((as) => (
@@ -45,7 +45,7 @@ export function CallerPicker({ title, onPick, onClose }: PickerProps) {
             ))}
           </ul>
         )}
-      </View>
+      </LoadedView>
     </Dialog>
   );
 }
@@ -56,8 +56,8 @@ async function callersLike(text: string, signal: AbortSignal): Promise<readonly 
   const filter = new URLSearchParams({ limit: String(shownMax), total: "none", sort: "email" });
   if (text !== "") filter.set("filter[email][icontains]", text);
   const [users, keys] = await Promise.all([
-    askWhole<readonly ListedUser[]>("GET", `/users?${filter}`, undefined, { signal }),
-    askWhole<readonly ApiKey[]>("GET", "/service-keys?limit=100&total=none", undefined, { signal }),
+    requestAnswer<readonly ListedUser[]>("GET", `/users?${filter}`, undefined, { signal }),
+    requestAnswer<readonly ApiKey[]>("GET", "/service-keys?limit=100&total=none", undefined, { signal }),
   ]);
   const isLike = (label: string) => label.toLowerCase().includes(text.toLowerCase());
   const anonymous: As = { kind: "anonymous", id: "", label: texts.callers.anonymous };

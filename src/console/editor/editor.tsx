@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { Failure, Loading } from "../parts/view.js";
+import { Failure, Loading } from "../parts/loaded-view.js";
 import { texts } from "../texts.js";
 import type { CodeEditor, EditorMark } from "./code-mirror.js";
 

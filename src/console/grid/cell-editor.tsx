@@ -1,7 +1,7 @@
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { SchemaColumn } from "../../wire/schema-in-force.js";
-import { messageOf } from "../parts/tell.js";
+import { messageOf } from "../parts/notify.js";
 import { texts } from "../texts.js";
 import { editText, parseValue } from "./value.js";
 

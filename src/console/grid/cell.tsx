@@ -12,7 +12,7 @@ interface ValueProps {
 }
 
 /** Shows a value in a cell. It makes a single element, because a grid has very many cells. */
-export function Value({ column, value, class: own = "" }: ValueProps & { readonly class?: string }) {
+export function CellValue({ column, value, class: own = "" }: ValueProps & { readonly class?: string }) {
   if (value === undefined) return null;
   if (value === null) return <span class={`null ${own}`}>NULL</span>;
   if (column.type === "boolean")

@@ -2,7 +2,7 @@ import { Component } from "preact";
 import type { SchemaColumn } from "../../wire/schema-in-force.js";
 import type { TableRow } from "../server/table-row.js";
 import { texts } from "../texts.js";
-import { ReferenceLink, Value } from "./cell.js";
+import { CellValue, ReferenceLink } from "./cell.js";
 import { CellEditor } from "./cell-editor.js";
 import { indexesWith, type VisibleRange } from "./visible-range.js";
 
@@ -15,6 +15,7 @@ export interface Editing {
   readonly typed: string | null;
 }
 
+/** The properties of a row of the grid: what it shows and where, its active cell, and the cell that is edited. */
 export interface GridRowProps {
   readonly gridId: string;
   readonly index: number;
@@ -111,7 +112,7 @@ export class GridRow extends Component<GridRowProps> {
                 />
               ) : (
                 <>
-                  <Value class="cell-value" column={column} value={value} />
+                  <CellValue class="cell-value" column={column} value={value} />
                   <ReferenceLink column={column} value={value} />
                 </>
               )}

@@ -21,7 +21,7 @@ const operators = [
 export type Operator = (typeof operators)[number];
 
 /** A condition of the grid's filter. `value` is as the user typed it, not yet of the column's type. */
-export interface Condition {
+export interface FilterCondition {
   readonly column: string;
   readonly operator: Operator;
   readonly value: string;
@@ -29,7 +29,7 @@ export interface Condition {
 
 /** What the grid shows of a table: the conditions of the filter, the order, and the search. */
 export interface GridQuery {
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly FilterCondition[];
   /** The most important column first, `-column` for descending. If empty, rows are in the order of the primary key. */
   readonly sort: readonly string[];
   readonly search: string;
@@ -62,7 +62,7 @@ export function queryParameters({ conditions, sort, search }: GridQuery): URLSea
 
 /** The grid's query from the query parameters of an address, without malformed ones. */
 export function queryOf(parameters: URLSearchParams): GridQuery {
-  const conditions = parameters.getAll("f").flatMap((text): Condition[] => {
+  const conditions = parameters.getAll("f").flatMap((text): FilterCondition[] => {
     const [, column, operator, value] = /^(\w+)\.(\w+)\.(.*)$/s.exec(text) ?? [];
     const known = operators.find((name) => name === operator);
     return known === undefined ? [] : [{ column: column!, operator: known, value: value! }];
@@ -76,9 +76,9 @@ export function queryOf(parameters: URLSearchParams): GridQuery {
  * a value of its column's type.
  */
 export function filterOf(
-  conditions: readonly Condition[],
+  conditions: readonly FilterCondition[],
   columns: readonly SchemaColumn[],
-): { readonly filter: object } | { readonly wrong: Condition } {
+): { readonly filter: object } | { readonly wrong: FilterCondition } {
   const groups: object[] = [];
   for (const condition of conditions) {
     const { column, operator, value } = condition;

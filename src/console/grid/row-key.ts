@@ -2,7 +2,7 @@ import type { SchemaTable } from "../../wire/schema-in-force.js";
 import type { TableRow } from "../server/table-row.js";
 
 /** The primary key of a row; null if the table has none, or the row lacks a value of it. */
-export function keyOf(
+export function primaryKeyOf(
   { primary_key: names }: Pick<SchemaTable, "primary_key">,
   row: TableRow,
 ): TableRow | null {
@@ -12,7 +12,7 @@ export function keyOf(
 
 /** The key of a row as one text, equal for equal keys. Null if the row has no key. */
 export function rowId(table: Pick<SchemaTable, "primary_key">, row: TableRow): string | null {
-  const key = keyOf(table, row);
+  const key = primaryKeyOf(table, row);
   return key && JSON.stringify(Object.values(key));
 }
 

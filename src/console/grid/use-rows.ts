@@ -5,7 +5,7 @@ import type { As } from "../server/as.js";
 import { returns } from "../server/console-fetch.js";
 import { session } from "../server/session-state.js";
 import type { TableRow } from "../server/table-row.js";
-import { tableOf } from "../server/tables.js";
+import { clientTable } from "../server/tables.js";
 import { filterOf, type GridQuery, sortedColumn } from "./list-query.js";
 
 /** The rows of a table that the grid has loaded so far, and how loading them goes on. */
@@ -36,7 +36,7 @@ const nothing = {
  * The list to ask the server for; or as `wrong` the condition that names no column of the table, or whose text is not a
  * value of its column's type.
  */
-export function listOf({ conditions, sort, search }: GridQuery, table: SchemaTable) {
+export function listRequestOf({ conditions, sort, search }: GridQuery, table: SchemaTable) {
   const found = filterOf(conditions, table.columns);
   if ("wrong" in found) return found;
   const known = sort.filter((term) => table.columns.some(({ name }) => name === sortedColumn(term)));
@@ -57,17 +57,16 @@ export function useRows(table: SchemaTable, query: GridQuery, as: As | null): Lo
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    const asked = listOf(query, table);
+    const asked = listRequestOf(query, table);
     setState((before) => ({ ...nothing, seenBy, rows: before.seenBy === seenBy ? before.rows : [] }));
     if ("wrong" in asked) {
       setState({ ...nothing, seenBy, isBusy: false, hasMore: false });
       return;
     }
     const list = { ...asked.list, limit: pageSize } as object;
-    const pages = tableOf(table.name, { as, isPreviewed: true }).pages(list, { signal }) as AsyncGenerator<
-      Page<TableRow>,
-      void
-    >;
+    const pages = clientTable(table.name, { as, isPreviewed: true }).pages(list, {
+      signal,
+    }) as AsyncGenerator<Page<TableRow>, void>;
     let isBusy = false;
     let isFirst = true;
     next.current = () => {

@@ -32,7 +32,7 @@ export function editText(type: ColumnTypeName, value: unknown, indent = 2): stri
 }
 
 /** The value of a typed text, or what is wrong with it. */
-export type Parsed = { readonly value: unknown } | { readonly problem: ValueProblem };
+export type ParsedInput = { readonly value: unknown } | { readonly problem: ValueProblem };
 
 /** What a text should have been. `integer_range`: the integer does not fit into 64 bits. */
 export type ValueProblem = "integer" | "integer_range" | "real" | "boolean" | "json" | "base64";
@@ -40,7 +40,7 @@ export type ValueProblem = "integer" | "integer_range" | "real" | "boolean" | "j
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 
 /** Reads a value as the server's JSON has it: an integer beyond ±(2^53−1) is a decimal string. */
-export function parseValue(type: ColumnTypeName, typed: string): Parsed {
+export function parseValue(type: ColumnTypeName, typed: string): ParsedInput {
   const text = typed.trim();
   switch (type) {
     case "text":

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Icon, type IconName } from "./icon.js";
-import { tellFailure } from "./tell.js";
+import { notifyFailure } from "./notify.js";
 
 interface ButtonProps {
   readonly children?: ComponentChildren;
@@ -21,6 +21,7 @@ interface ButtonProps {
   readonly onPress: (event: MouseEvent) => unknown;
 }
 
+/** A button with a text, an icon or both. It is busy, and cannot be pressed, until its action has ended. */
 export function Button(props: ButtonProps) {
   const {
     children,
@@ -42,7 +43,7 @@ export function Button(props: ButtonProps) {
       setBusy(true);
       await done;
     } catch (error) {
-      tellFailure(error);
+      notifyFailure(error);
     } finally {
       setBusy(false);
     }

@@ -4,7 +4,7 @@ import { session } from "../server/session-state.js";
 import { Dialog } from "./dialog.js";
 import { Form } from "./form.js";
 
-interface Question {
+interface ConfirmOptions {
   readonly title: string;
   readonly text: ComponentChildren;
   readonly action: string;
@@ -16,7 +16,7 @@ interface Question {
   readonly act: (signal: AbortSignal) => Promise<unknown>;
 }
 
-const question = signal<Question | null>(null);
+const question = signal<ConfirmOptions | null>(null);
 
 // A question to somebody who is signed out now is not put to the next person who signs in.
 effect(() => {
@@ -24,11 +24,12 @@ effect(() => {
 });
 
 /** Asks the person to agree before an action that cannot easily be undone. */
-export function confirm(asked: Question): void {
+export function confirm(asked: ConfirmOptions): void {
   question.value = asked;
 }
 
-export function Confirmation() {
+/** The dialog that `confirm` opens; nothing while no question is open. */
+export function ConfirmationDialog() {
   const asked = question.value;
   if (asked === null) return null;
   // Another question may have been put while this action went on.

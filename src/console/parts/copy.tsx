@@ -12,6 +12,7 @@ export function Copyable({ text, isSecret = false }: { readonly text: string; re
   );
 }
 
+/** A button that copies a text to the clipboard, and shows for a moment that it has done so. */
 export function CopyButton({ text }: { readonly text: string }) {
   const [isDone, setDone] = useState(false);
   return (

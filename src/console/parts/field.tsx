@@ -31,6 +31,7 @@ interface TextFieldProps {
   readonly onInput: (value: string) => void;
 }
 
+/** A labelled field for one line of text. */
 export function TextField(props: TextFieldProps) {
   const { label, hint, value, type = "text", autoComplete = "off", placeholder, isFocused, onInput } = props;
   return (
@@ -62,6 +63,7 @@ interface SelectProps<Value extends string> {
   readonly onChange: (value: Value) => void;
 }
 
+/** A labelled list of options, of which one is chosen. */
 export function Select<Value extends string>(props: SelectProps<Value>) {
   const { label, value, options, isLabelHidden, hint, isDisabled, onChange } = props;
   const element = (id?: string) => (
@@ -96,6 +98,7 @@ interface CheckboxProps {
   readonly onChange: (isChecked: boolean) => void;
 }
 
+/** A checkbox with its label. */
 export function Checkbox({ label, isChecked, isDisabled, onChange }: CheckboxProps) {
   return (
     <label class="checkbox">

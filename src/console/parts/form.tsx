@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { texts } from "../texts.js";
 import { Button } from "./button.js";
-import { messageOf } from "./tell.js";
+import { messageOf } from "./notify.js";
 
 interface FormProps {
   readonly children: ComponentChildren;

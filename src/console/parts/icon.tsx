@@ -36,6 +36,7 @@ const drawings = {
   undo: "M3 6.5h6.5a3.5 3.5 0 0 1 0 7H6M3 6.5l3-3M3 6.5l3 3",
 } as const;
 
+/** The name of an icon. */
 export type IconName = keyof typeof drawings;
 
 /** Screen readers skip an icon: a text or a label of a button has to say the same. */

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { texts } from "../texts.js";
 import { Button } from "./button.js";
 import { Icon } from "./icon.js";
-import { dismiss, toasts } from "./tell.js";
+import { dismiss, toasts } from "./notify.js";
 import { Text } from "./text.js";
 
 /** The messages of `tell.ts`, in a corner of the page. */

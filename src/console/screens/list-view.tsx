@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { Button } from "../parts/button.js";
 import { List, type ListProps } from "../parts/list.js";
-import { View } from "../parts/view.js";
+import { LoadedView } from "../parts/loaded-view.js";
 import { texts } from "../texts.js";
 import type { PagedList } from "./use-list.js";
 
@@ -14,7 +14,7 @@ interface ListViewProps<T> extends Omit<ListProps<T>, "items"> {
 /** A list of the server's, how many of its items are shown, and a button for the next page. */
 export function ListView<T>({ of, empty, ...list }: ListViewProps<T>) {
   return (
-    <View of={of}>
+    <LoadedView of={of}>
       {(items) =>
         items.length === 0 ? (
           empty
@@ -28,6 +28,6 @@ export function ListView<T>({ of, empty, ...list }: ListViewProps<T>) {
           </>
         )
       }
-    </View>
+    </LoadedView>
   );
 }

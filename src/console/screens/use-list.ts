@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { NewestPage, SystemPage } from "../../wire/pages.js";
 import { type Loaded, useLoaded } from "../parts/use-loaded.js";
-import { askWhole } from "../server/ask.js";
+import { requestAnswer } from "../server/request-data.js";
 
 /** A list from the administration API, such as users or keys, with further pages. */
 export interface PagedList<T> extends Loaded<readonly T[]> {
@@ -24,7 +24,7 @@ export function useList<T>(path: string, parameters: Readonly<Record<string, str
   const first = useLoaded(
     async (signal) => {
       const query = new URLSearchParams({ limit: pageSize, ...parameters });
-      return (await askWhole("GET", `${path}?${query}`, undefined, { signal })) as Listed<T>;
+      return (await requestAnswer("GET", `${path}?${query}`, undefined, { signal })) as Listed<T>;
     },
     [path, parameters],
   );
@@ -35,7 +35,7 @@ export function useList<T>(path: string, parameters: Readonly<Record<string, str
   const last = others.at(-1) ?? first.value;
   const cursor = last?.meta?.next_cursor;
   const more = async () => {
-    const page = await askWhole("GET", `${path}?${new URLSearchParams({ cursor: cursor! })}`);
+    const page = await requestAnswer("GET", `${path}?${new URLSearchParams({ cursor: cursor! })}`);
     setFurther(({ of, pages }) => ({
       of,
       pages: of === first.value ? [...pages, page as Listed<T>] : pages,

@@ -18,7 +18,7 @@ export function asHeader({ kind, id }: As): string {
  * Reads a caller as the request log and addresses write it, such as `user:7f3a`. `anonymous` is the label for one who
  * is not signed in. Null for any other text, such as a kind of caller as whom data cannot be viewed.
  */
-export function asOf(text: string, anonymous: string): As | null {
+export function parseAs(text: string, anonymous: string): As | null {
   if (text === "anonymous") return { kind: "anonymous", id: "", label: anonymous };
   const [, kind, id] = /^(user|key):(.+)$/.exec(text) ?? [];
   return kind === undefined ? null : { kind: kind as "user" | "key", id: id!, label: id! };

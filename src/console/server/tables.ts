@@ -10,7 +10,7 @@ const previewBytes = 200;
 export const previewHeader = { "Svc-Preview": String(previewBytes) };
 
 /** As whom the console reads tables, and whether long values are cut. */
-export interface Seen {
+export interface ReadOptions {
   /** With null the rows are the administrator's, to whom the rules do not apply. */
   readonly as: As | null;
   /** Whether only the beginnings of long values are loaded. */
@@ -21,7 +21,7 @@ export interface Seen {
 export type AnyTable = Table<{ row: TableRow; create: TableRow; update: TableRow; key: unknown }>;
 
 /** The client's requests for tables go to /admin/api/data. */
-export function clientOf({ as, isPreviewed = false }: Seen): Client<Record<never, never>> {
+export function clientOf({ as, isPreviewed = false }: ReadOptions): Client<Record<never, never>> {
   const headers = {
     ...(as !== null && { "Svc-As": asHeader(as) }),
     ...(isPreviewed && previewHeader),
@@ -39,6 +39,6 @@ export function clientOf({ as, isPreviewed = false }: Seen): Client<Record<never
 }
 
 /** The client's access to one table, past all rules or as the caller `as`. */
-export function tableOf(name: string, seen: Seen = { as: null }): AnyTable {
+export function clientTable(name: string, seen: ReadOptions = { as: null }): AnyTable {
   return clientOf(seen).table<TableRow>(name) as unknown as AnyTable;
 }

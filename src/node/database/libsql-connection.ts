@@ -137,7 +137,7 @@ export class Connection {
    * Commits in one of libsql's threads, so that the event loop does not wait for the disk. Until the promise settles
    * this connection must not be used: a read would block, and a write would run without a transaction.
    */
-  commitBeside(): Promise<void> {
+  commitInThread(): Promise<void> {
     return PromiseDatabase.prototype.exec.call(this.#native, "COMMIT");
   }
 
@@ -235,9 +235,9 @@ export class Connection {
 
   /**
    * Like `tryCheckpoint`, but in one of libsql's threads, and rejects if it fails. Until the promise settles this
-   * connection must not be used: see `commitBeside`.
+   * connection must not be used: see `commitInThread`.
    */
-  async checkpointBeside(): Promise<void> {
+  async checkpointInThread(): Promise<void> {
     const [[version]] = this.#rows({ sql: "PRAGMA user_version", params: [] }) as [[number]];
     const sql = `PRAGMA user_version=${version}; PRAGMA wal_checkpoint(TRUNCATE)`;
     await PromiseDatabase.prototype.exec.call(this.#native, sql);

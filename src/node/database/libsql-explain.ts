@@ -55,14 +55,15 @@ export class Explainer {
       this.close();
       // Only its own connection sees an in-memory database. A copy of its schema is enough, because a plan depends on
       // the schema and not on rows.
-      this.#connection = this.path === ":memory:" ? copyOfSchema(this.main) : openBeside(resolve(this.path));
+      this.#connection =
+        this.path === ":memory:" ? copyOfSchema(this.main) : openReadOnly(resolve(this.path));
       this.#schemaVersion = version[0];
     }
     return this.#connection;
   }
 }
 
-function openBeside(file: string): Libsql.Database {
+function openReadOnly(file: string): Libsql.Database {
   const connection = openNative(file);
   connection.exec("PRAGMA query_only=ON");
   // Only the server's connection for writing may checkpoint (docs/reference/backends.md#the-database-file).

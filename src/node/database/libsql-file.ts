@@ -37,7 +37,7 @@ export async function databaseProblem(path: string): Promise<string | null> {
   return said === "ok" ? null : said || "it cannot be checked";
 }
 
-interface Answer {
+interface ThreadAnswer {
   readonly rows: readonly Readonly<Record<string, string>>[];
   /** The message of the error with which a statement failed. */
   readonly failure: string | null;
@@ -47,7 +47,7 @@ interface Answer {
  * Executes `settings` and then `statement` in a thread of its own, because libsql blocks its thread while a statement
  * runs: the process could neither show progress nor handle Ctrl-C. Rejects only if the thread itself fails.
  */
-async function inThread(path: string, settings: string, statement: string): Promise<Answer> {
+async function inThread(path: string, settings: string, statement: string): Promise<ThreadAnswer> {
   const workerData = { path, settings, statement };
   const worker = new Worker(new URL("./libsql-file-worker.js", import.meta.url), { workerData });
   // The thread may end without an answer.

@@ -83,7 +83,7 @@ const pauseMsMax = 2_000;
 /** The time between two attempts to checkpoint. */
 const shortenEveryMs = 10_000;
 
-interface Sent {
+interface SentTask {
   readonly kind: Task["kind"];
   readonly resolve: (results: readonly Result[]) => void;
   readonly reject: (reason: unknown) => void;
@@ -92,7 +92,7 @@ interface Sent {
 /** A running thread, and the tasks that it has not answered yet, by their ids. */
 interface Running {
   readonly worker: Worker;
-  readonly sent: Map<number, Sent>;
+  readonly sent: Map<number, SentTask>;
   readonly stopped: Promise<void>;
 }
 

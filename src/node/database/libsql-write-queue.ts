@@ -31,7 +31,11 @@ export interface WriteSurroundings {
    */
   readonly readsElsewhere: boolean;
   /** Runs statements in a thread, in a transaction of their own. Throws libsql's own errors. */
-  runBeside(kind: WriteKind, statements: readonly Statement[], endsAtMs: number): Promise<readonly Result[]>;
+  runInThread(
+    kind: WriteKind,
+    statements: readonly Statement[],
+    endsAtMs: number,
+  ): Promise<readonly Result[]>;
   /** Called after each migration, because prepared statements may not fit the schema any more. */
   schemaChanged(): void;
 }
@@ -116,7 +120,7 @@ export class WriteQueue {
     let attempt = 0;
     while (this.#queue.length + this.#tasks.length > 0) {
       await nextTurn();
-      if (!this.#commitsBeside) await nextTurn();
+      if (!this.#commitsInThread) await nextTurn();
       while (this.#tasks.length > 0) await this.#tasks.shift()!();
       if (this.#queue.length === 0) continue;
       const group = this.#takeGroup();
@@ -147,7 +151,7 @@ export class WriteQueue {
     const first = group[0]!;
     const { kind, endsAtMs, statements } = first;
     try {
-      if (endsAtMs !== null) first.resolve(await this.#surroundings.runBeside(kind, statements, endsAtMs));
+      if (endsAtMs !== null) first.resolve(await this.#surroundings.runInThread(kind, statements, endsAtMs));
       else if (kind === "migration") await this.#runMigration(first);
       else if (group.length === 1) await this.#runAlone(first, statements);
       else await this.#runTogether(group);
@@ -196,9 +200,9 @@ export class WriteQueue {
    * the next `slowCommits` run in a thread; then one runs in the event loop again, to see how long it takes now.
    */
   async #commit(): Promise<void> {
-    if (this.#commitsBeside) {
+    if (this.#commitsInThread) {
       this.#slowCommits--;
-      await this.#writer.commitBeside();
+      await this.#writer.commitInThread();
       return;
     }
     const fromMs = performance.now();
@@ -209,7 +213,7 @@ export class WriteQueue {
   /**
    * If reads use the same connection, COMMITs run in the event loop, because a connection cannot read while it commits.
    */
-  get #commitsBeside(): boolean {
+  get #commitsInThread(): boolean {
     return this.#surroundings.readsElsewhere && this.#slowCommits > 0;
   }
 

@@ -50,7 +50,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
   readonly answerBytesMax = 33_554_432;
   readonly imageBytesMax = null;
   readonly statementsMax = null;
-  readonly runsBeside: boolean;
+  readonly hasReadThread: boolean;
   readonly #writer: Connection;
   /** The same as `#writer` if there is no second connection. */
   readonly #reader: Connection;
@@ -67,16 +67,16 @@ class LibsqlDatabase implements EmbeddedDatabase {
 
   constructor(options: LibsqlOptions) {
     const { path, synchronous, commandLine = false, checkpoints = !commandLine } = options;
-    this.runsBeside = !commandLine && path !== ":memory:";
+    this.hasReadThread = !commandLine && path !== ":memory:";
     this.#writer = openConnection(options);
-    this.#reader = this.runsBeside ? openConnection({ path, synchronous, readsOnly: true }) : this.#writer;
-    this.#thread = this.runsBeside ? this.#startThread(path, synchronous) : null;
+    this.#reader = this.hasReadThread ? openConnection({ path, synchronous, readsOnly: true }) : this.#writer;
+    this.#thread = this.hasReadThread ? this.#startThread(path, synchronous) : null;
     this.#lockWaitMs = commandLine ? 0 : lockWaitMs;
     this.#checkpoints = checkpoints;
     this.#writes = new WriteQueue(this.#writer, {
       lockWaitMs: this.#lockWaitMs,
-      readsElsewhere: this.runsBeside,
-      runBeside: (kind, statements, endsAtMs) => this.#writeBeside(kind, statements, endsAtMs),
+      readsElsewhere: this.hasReadThread,
+      runInThread: (kind, statements, endsAtMs) => this.#writeInThread(kind, statements, endsAtMs),
       schemaChanged: () => this.#forgetStatements(),
     });
   }
@@ -89,7 +89,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
       { path: file, synchronous },
       {
         bytes: () => (this.#checkpoints ? bytes() : 0),
-        shorten: () => this.#writes.doNext(() => this.#writer.checkpointBeside()),
+        shorten: () => this.#writes.doNext(() => this.#writer.checkpointInThread()),
       },
     );
   }
@@ -107,7 +107,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
       return this.#whenFree(() => statements.map((statement) => this.#reader.read(statement)));
     const endsAtMs = performance.now() + long.withinMs;
     return this.#whenFree(() =>
-      this.#besidePlans(statements, (others) =>
+      this.#explainApart(statements, (others) =>
         thread.read(others, { ...long, withinMs: endsAtMs - performance.now() }),
       ),
     );
@@ -132,7 +132,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
    * `run` gets the statements that are no EXPLAIN. libsql would leave an EXPLAIN open in the thread, so these run on
    * the connection for reads, and first, because nothing may fail once `run` has committed.
    */
-  async #besidePlans(
+  async #explainApart(
     statements: readonly Statement[],
     run: (others: readonly Statement[]) => Promise<readonly Result[]>,
   ): Promise<readonly Result[]> {
@@ -161,12 +161,12 @@ class LibsqlDatabase implements EmbeddedDatabase {
     return results;
   }
 
-  async #writeBeside(kind: WriteKind, statements: readonly Statement[], endsAtMs: number) {
+  async #writeInThread(kind: WriteKind, statements: readonly Statement[], endsAtMs: number) {
     if (endsAtMs <= performance.now()) throw new DeadlineError("the deadline passed before its turn came");
     const thread = this.#thread!;
     const run = (as: WriteKind, some: readonly Statement[]) =>
       thread.write(as, some, endsAtMs - performance.now());
-    if (kind === "batch") return this.#besidePlans(statements, (others) => run("batch", others));
+    if (kind === "batch") return this.#explainApart(statements, (others) => run("batch", others));
     const [dangling] = await run("batch", [danglingKeys]);
     const results = await run("migration", [...statements, refuseMoreDanglingKeys(dangling!)]);
     this.#forgetStatements();

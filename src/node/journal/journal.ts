@@ -18,7 +18,7 @@ const sumEveryMs = 1_000;
 const collectionsPerLook = 20;
 
 /** Entries that are written to the file in one write. `written` settles for all of them after that write. */
-interface Group {
+interface EntryGroup {
   readonly entries: JournalEntry[];
   readonly written: Promise<void>;
   readonly resolve: () => void;
@@ -34,7 +34,7 @@ interface Group {
 export class FileJournal implements Journal {
   readonly #options: FileJournalOptions;
   readonly #writer: SegmentWriter;
-  #pending: Group | null = null;
+  #pending: EntryGroup | null = null;
   readonly #sums = new ReceiptSums();
   #sumsDue = false;
   /** How many bytes the segments of this journal have. */
@@ -143,9 +143,9 @@ export class FileJournal implements Journal {
   }
 }
 
-function newGroup(): Group {
-  let resolve!: Group["resolve"];
-  let reject!: Group["reject"];
+function newGroup(): EntryGroup {
+  let resolve!: EntryGroup["resolve"];
+  let reject!: EntryGroup["reject"];
   const written = new Promise<void>((fulfil, fail) => {
     resolve = fulfil;
     reject = fail;

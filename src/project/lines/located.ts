@@ -1,6 +1,6 @@
 import { stepsOf } from "../../problems/dotted-path.js";
 import type { Problem } from "../../problems/problem.js";
-import type { Place } from "./place.js";
+import type { SourcePlace } from "./place.js";
 
 /**
  * Adds line numbers to problems of one file, and sorts them by line. If the path of a problem is not in the file, as
@@ -9,7 +9,7 @@ import type { Place } from "./place.js";
 export function located(
   problems: readonly Problem[],
   text: string,
-  placesIn: (text: string) => Place,
+  placesIn: (text: string) => SourcePlace,
 ): readonly Problem[] {
   return byLine(withOwnLines(problems, text, placesIn));
 }
@@ -22,7 +22,7 @@ export function byLine(problems: readonly Problem[]): readonly Problem[] {
 function withOwnLines(
   problems: readonly Problem[],
   text: string,
-  placesIn: (text: string) => Place,
+  placesIn: (text: string) => SourcePlace,
 ): readonly Problem[] {
   // If all problems have lines already, they are mistakes of syntax, and the file cannot be parsed to find the places
   // of keys.
@@ -35,9 +35,9 @@ function withOwnLines(
   });
 }
 
-function offsetOf(root: Place, steps: readonly string[]): number | null {
+function offsetOf(root: SourcePlace, steps: readonly string[]): number | null {
   let offset: number | null = null;
-  let place: Place | undefined = root;
+  let place: SourcePlace | undefined = root;
   for (const step of steps) {
     place = place.part(step);
     if (place === undefined) break;

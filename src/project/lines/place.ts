@@ -1,5 +1,5 @@
 /** A part of a file that a problem can point at: the offset at which it begins, and its own parts by key or index. */
-export interface Place {
+export interface SourcePlace {
   readonly offset: number;
-  part(step: string): Place | undefined;
+  part(step: string): SourcePlace | undefined;
 }

@@ -1,5 +1,5 @@
 import { parse } from "smol-toml";
-import type { Place } from "./place.js";
+import type { SourcePlace } from "./place.js";
 
 /**
  * Finds where the parts of a TOML text begin, because the parser smol-toml gives no positions. The text has to be one
@@ -10,7 +10,7 @@ export function tomlPlaces(text: string): TomlPlace {
 }
 
 /** A key's value, a table or an element of a list in a TOML text. */
-export class TomlPlace implements Place {
+export class TomlPlace implements SourcePlace {
   /** Where the value begins and ends in the text, its quotes included; null if it is no string. */
   string: { readonly from: number; readonly to: number } | null = null;
   readonly #parts = new Map<string, TomlPlace>();

@@ -1,11 +1,11 @@
 import { type Alias, isAlias, isMap, isNode, isScalar, isSeq, type Node, parseDocument, visit } from "yaml";
-import type { Place } from "./place.js";
+import type { SourcePlace } from "./place.js";
 
 /**
  * Finds where the parts of a YAML text without mistakes of syntax begin. A map has a part for each key, a list for each
  * index.
  */
-export function yamlPlaces(text: string): Place {
+export function yamlPlaces(text: string): SourcePlace {
   // As `readSchemaYaml` reads integers, so that keys that are numbers get the same names.
   const document = parseDocument(text, {
     intAsBigInt: true,
@@ -17,8 +17,8 @@ export function yamlPlaces(text: string): Place {
   return new YamlPlace(0, document.contents, targetsOf(document));
 }
 
-class YamlPlace implements Place {
-  #parts: ReadonlyMap<string, Place> | undefined;
+class YamlPlace implements SourcePlace {
+  #parts: ReadonlyMap<string, SourcePlace> | undefined;
 
   constructor(
     readonly offset: number,
@@ -26,12 +26,12 @@ class YamlPlace implements Place {
     private readonly targets: ReadonlyMap<Alias, Node>,
   ) {}
 
-  part(step: string): Place | undefined {
+  part(step: string): SourcePlace | undefined {
     this.#parts ??= new Map(this.#entries().map(([key, node, value]) => [key, this.#at(node, value)]));
     return this.#parts.get(step);
   }
 
-  #at(node: Node, value: unknown): Place {
+  #at(node: Node, value: unknown): SourcePlace {
     return new YamlPlace(node.range?.[0] ?? this.offset, value, this.targets);
   }
 

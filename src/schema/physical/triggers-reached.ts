@@ -137,8 +137,8 @@ function reached(
 }
 
 function together(a: TriggersReached, b: TriggersReached): TriggersReached {
-  const [virtualRows, isTold] = virtualRowsTogether(a.virtualRows, b.virtualRows);
-  const isKnown = isTold && a.rowsWritten !== null && b.rowsWritten !== null;
+  const [virtualRows, isCountable] = virtualRowsTogether(a.virtualRows, b.virtualRows);
+  const isKnown = isCountable && a.rowsWritten !== null && b.rowsWritten !== null;
   return {
     run: a.run || b.run,
     ignore: a.ignore || b.ignore,

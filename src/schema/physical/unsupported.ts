@@ -34,7 +34,7 @@ export async function findUnsupported(
   const columns = new Map<string, Map<string, string>>();
   const questions = [...ownersSql]
     .filter(([{ kind }]) => kind === "ordinary")
-    .flatMap(([table, { isCommon }]): Question[] => {
+    .flatMap(([table, { isCommon }]): ReadabilityCheck[] => {
       const { name } = table;
       const collated = [...collationsOf(table)].filter(([, collation]) => !isEverywhere(collation));
       const incomparable = new Map<string, string>();
@@ -58,7 +58,7 @@ export async function findUnsupported(
   return { reads, writes, columns };
 }
 
-interface Question {
+interface ReadabilityCheck {
   readonly sql: string;
   readonly refused: (reason: string) => void;
 }
@@ -94,7 +94,7 @@ function writing({ name, columns }: PhysicalTable): readonly string[] {
 }
 
 /** Prepares all statements in one round trip. If that fails, each is asked for by itself. */
-async function ask(database: Database, questions: readonly Question[]): Promise<void> {
+async function ask(database: Database, questions: readonly ReadabilityCheck[]): Promise<void> {
   if (questions.length === 0 || (await errorOf(database, questions)) === null) return;
   for (const question of questions) {
     const reason = await errorOf(database, [question]);
@@ -102,7 +102,7 @@ async function ask(database: Database, questions: readonly Question[]): Promise<
   }
 }
 
-async function errorOf(database: Database, questions: readonly Question[]): Promise<string | null> {
+async function errorOf(database: Database, questions: readonly ReadabilityCheck[]): Promise<string | null> {
   try {
     await database.query(questions.map(({ sql }) => ({ sql: `EXPLAIN ${sql}`, params: [] })));
     return null;

@@ -17,13 +17,13 @@ import { tableDifferences } from "./table-differences.js";
 export function adoptStep(declared: Table, source: PhysicalTable, physical: Physical): Step {
   const model = tableModel(source, physical, typeDeclaredFor(declared, source));
   const unmodelled = model?.unmodelled ?? [];
-  const beside =
+  const unsaid =
     unmodelled.length === 0
       ? ""
       : `, beside what it does not say: ${unmodelled.map((u) => u.feature).join("; ")}`;
   return {
     kind: "adopt_table",
-    description: `adopt table ${declared.name}, which is there as the file declares it${beside}`,
+    description: `adopt table ${declared.name}, which is there as the file declares it${unsaid}`,
     statements: [],
     hazards: adoptHazards(declared, source, model),
   };

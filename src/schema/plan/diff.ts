@@ -8,7 +8,6 @@ import { quoteName } from "../../sqlite/sql-tokens.js";
 import { childrenFirst, descendants } from "../physical/descendants.js";
 import { type Physical, type PhysicalTrigger, physicalTable, sameName } from "../physical/physical.js";
 import { adoptStep } from "./adopt-step.js";
-import { besideOwnTriggers } from "./beside-own-triggers.js";
 import { changeSteps, dropIndexSteps, rebuildTogetherSteps } from "./change-steps.js";
 import type { RowsOf } from "./column-hazards.js";
 import { historySteps } from "./history-steps.js";
@@ -22,6 +21,7 @@ import { compareTables, type TableComparison } from "./table-comparison.js";
 import { createTableSteps, dropTableStep, renameSteps } from "./table-steps.js";
 import { triggerSteps } from "./trigger-steps.js";
 import { versionSteps } from "./version-steps.js";
+import { withoutOwnTriggers } from "./without-own-triggers.js";
 
 /** With problems there are no steps. */
 export interface Diff {
@@ -78,17 +78,17 @@ export function diff(
   );
   const version = versionSteps(proposed, options.ownTriggers ?? []);
   const search = searchSteps(proposed, changes, physical, version.staying);
-  const history = historySteps(
+  const history = historySteps({
     before,
     proposed,
     renames,
     changes,
     physical,
-    search.staying,
-    new Set([...trigger.tables, ...version.tables]),
-  );
+    ownTriggers: search.staying,
+    preceded: new Set([...trigger.tables, ...version.tables]),
+  });
   const creation = created.flatMap((table) => createTableSteps(table, physical));
-  const steps = besideOwnTriggers(
+  const steps = withoutOwnTriggers(
     history.staying,
     gone,
     [

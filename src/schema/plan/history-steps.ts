@@ -32,21 +32,34 @@ export interface HistorySteps {
   readonly staying: readonly PhysicalTrigger[];
 }
 
+/** What the steps for the triggers of the log of changes are made of: the two schemas, and the rest of the plan. */
+export interface HistoryChange {
+  readonly before: Schema;
+  readonly proposed: Schema;
+  readonly renames: Renames;
+  readonly changes: readonly TableChange[];
+  readonly physical: Physical;
+  /** The server's own triggers in the database that other steps do not drop. */
+  readonly ownTriggers: readonly PhysicalTrigger[];
+  /** The names of the tables that get other triggers in this plan. */
+  readonly preceded: ReadonlySet<string>;
+}
+
 /**
  * Makes the triggers of the log of changes match the proposed schema. A table's triggers are created anew if their SQL
- * would differ, or if the table is rebuilt. They are also created anew for the tables of `preceded`, which get other
- * triggers in this plan, because the log's triggers have to be the newest. A table that keeps its history and its
- * primary key also keeps its log entries, under the new names.
+ * would differ, or if the table is rebuilt. They are also created anew for the tables of `preceded`, because the
+ * log's triggers have to be the newest. A table that keeps its history and its primary key also keeps its log entries,
+ * under the new names.
  */
-export function historySteps(
-  before: Schema,
-  proposed: Schema,
-  renames: Renames,
-  changes: readonly TableChange[],
-  physical: Physical,
-  ownTriggers: readonly PhysicalTrigger[],
-  preceded: ReadonlySet<string>,
-): HistorySteps {
+export function historySteps({
+  before,
+  proposed,
+  renames,
+  changes,
+  physical,
+  ownTriggers,
+  preceded,
+}: HistoryChange): HistorySteps {
   const wanted = [...proposed.tables.values()]
     .filter(({ historyDays }) => historyDays !== null)
     .map((table) => {

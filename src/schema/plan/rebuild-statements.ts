@@ -18,16 +18,16 @@ export function rebuildStatements(change: TableChange, physical: Physical): stri
   const { current, target } = change;
   const kept = keepsakes(change);
   const temporary = `_rebuild_${current.name}`;
-  const beside = bystanders(physical, [current.name]);
+  const around = bystanders(physical, [current.name]);
   return [
-    ...dropBystanders(beside, [change.physical]),
+    ...dropBystanders(around, [change.physical]),
     createTable(withOwnReferences(target, temporary), kept, temporary),
     copyRows(change, kept, temporary),
     ...(kept.autoincrement ? keepSequence(current.name, temporary) : []),
     dropTable(current.name),
     renameTable(temporary, current.name),
     ...change.indexes.kept.map(({ sql }) => sql!),
-    ...restoreBystanders(beside),
+    ...restoreBystanders(around),
   ];
 }
 

@@ -21,14 +21,14 @@ export function rebuildTogether(
 ): { setAside: string[]; bringBack: string[] } {
   const names = tables.map(({ name }) => name);
   const staying = tables.filter(({ name }) => !gone.some((table) => sameName(table.name, name)));
-  const beside = bystanders(physical, names);
+  const around = bystanders(physical, names);
   const successors = staying.map((table) =>
     successorOf(
       table,
       changes.find(({ current }) => sameName(current.name, table.name)),
     ),
   );
-  const setAside = [...dropBystanders(beside, tables), ...staying.map(copyAside), ...names.map(dropTable)];
+  const setAside = [...dropBystanders(around, tables), ...staying.map(copyAside), ...names.map(dropTable)];
   const bringBack = [
     ...successors.map(({ create }) => create),
     // A row with a foreign key can be inserted only when the parent's unique index exists.
@@ -36,7 +36,7 @@ export function rebuildTogether(
     ...successors.map(({ fill }) => fill),
     ...staying.map(({ name }) => dropTable(asideName(name))),
     ...successors.flatMap(({ otherIndexes }) => otherIndexes),
-    ...restoreBystanders(beside),
+    ...restoreBystanders(around),
   ];
   return { setAside, bringBack };
 }

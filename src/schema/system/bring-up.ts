@@ -21,13 +21,15 @@ export interface PendingMigrations {
 }
 
 /** `later_release`: a later release of the server has migrated the database. */
-export type Pending = PendingMigrations | { readonly outcome: "later_release"; readonly problem: Problem };
+export type MigrationStatus =
+  | PendingMigrations
+  | { readonly outcome: "later_release"; readonly problem: Problem };
 
 /** Only tests pass other `migrations`. */
 export async function pendingMigrations(
   database: Database,
   migrations: readonly SystemMigration[] = systemMigrations,
-): Promise<Pending> {
+): Promise<MigrationStatus> {
   const newest = await newestMigration(database);
   const version = newest?.version ?? 0;
   if (version > migrations.length)

@@ -48,27 +48,31 @@ export function previewed(access: Access, preview: number | null): Access {
     : { ...access, preview, key: access.key && `${access.key}, of ${preview} bytes` };
 }
 
+/** What is to be decided: whether a caller may do an action with a table, by which rules and when. */
+export interface AccessRequest {
+  readonly caller: Actor;
+  readonly table: Table;
+  readonly rules: TableRules;
+  readonly action: RuleAction;
+  readonly catalog: Catalog;
+  /** Keeps earlier decisions, so that callers of one role share them. */
+  readonly known: Memo<Access | Refusal | null>;
+  /** Unix time. */
+  readonly nowSeconds: number;
+}
+
 /**
  * Decides what a caller may do with a table before any row is looked at: a refusal with 401 or 403 where no row could
- * be admitted (`docs/reference/errors.md#401-403-or-404`), or else the rules that rows have to pass. `known` keeps
- * earlier decisions, so that callers of one role share them. `nowSeconds` is unix time.
+ * be admitted (`docs/reference/errors.md#401-403-or-404`), or else the rules that rows have to pass.
  */
-export function accessOf(
-  caller: Actor,
-  table: Table,
-  rules: TableRules,
-  action: RuleAction,
-  catalog: Catalog,
-  known: Memo<Access | Refusal | null>,
-  nowSeconds: number,
-): Access | Refusal {
+export function accessOf(request: AccessRequest): Access | Refusal {
+  const { caller, table, action, catalog, known, nowSeconds } = request;
   if (caller.kind === "admin") return accessPastRules(table, action, catalog);
   if (caller.kind === "key") return keyAccess(caller.scopes, table, action, catalog);
   const role = caller.kind === "user" ? caller.role : null;
   const key = `${table.name} ${action}${role === null ? "" : ` as ${role}`}`;
   const auth = authValues(caller);
-  const judgeBy = (name: string | null, special: Special) =>
-    judge(caller, table, rules, action, name, special, catalog);
+  const judgeBy = (name: string | null, special: Special) => judge(request, name, special);
   // Where texts may be stored as numbers, a user id that reads as a number has to be compared in another way than the
   // ids of other users. So a caller with such an id cannot share the access that is kept for the role.
   const isTakenForNumber = catalog.hasMixedTexts && auth.id !== null && readsAsNumber(auth.id);
@@ -90,15 +94,12 @@ type Special = (rule: Expression) => Expression | null;
 /**
  * Decides what a caller whom rules bind (a user or an anonymous caller) may do with a table. `special` simplifies a
  * rule by what is known of the caller, or returns null where that is too little to decide; then the result is null.
+ * `key` becomes the key of the access.
  */
 function judge(
-  caller: Actor,
-  table: Table,
-  rules: TableRules,
-  action: RuleAction,
+  { caller, table, rules, action, catalog }: AccessRequest,
   key: string | null,
   special: Special,
-  catalog: Catalog,
 ): Access | Refusal | null {
   // If the rule admits no caller at all, the message says so and does not ask an anonymous caller to sign in.
   const nobody = neverTrue(rules[action]) ? `the rules of this table let nobody ${verbs[action]}` : null;

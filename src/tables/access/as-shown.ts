@@ -30,7 +30,7 @@ export function asShown(
 
 const none: ReadonlyMap<string, SqlValue> = new Map();
 
-interface Names {
+interface ComparisonScope {
   /** Returns the value that the statement gets for a placeholder, by its name; undefined where it is not known yet. */
   valueOf(name: string): SqlValue | undefined;
   readonly catalog: Catalog;
@@ -38,7 +38,7 @@ interface Names {
   readonly aliases: ReadonlyMap<string, CatalogTable | undefined>;
 }
 
-function marked(expression: Expression, names: Names): Expression {
+function marked(expression: Expression, names: ComparisonScope): Expression {
   switch (expression.kind) {
     case "and":
     case "or":
@@ -88,9 +88,13 @@ function marked(expression: Expression, names: Names): Expression {
  * all values. `in a list`: by an IN with columns among its items, for which SQLite converts no side by the type of the
  * other. `in order`: by `<` and the like.
  */
-type Way = "equal" | "in a list" | "in order";
+type ComparisonKind = "equal" | "in a list" | "in order";
 
-function compared(operands: readonly Operand[], way: Way, names: Names): readonly Operand[] {
+function compared(
+  operands: readonly Operand[],
+  way: ComparisonKind,
+  names: ComparisonScope,
+): readonly Operand[] {
   const affinityOf = (operand: Operand) =>
     operand.kind === "column" ? physicalOf(operand, names)?.mixedTexts.get(operand.column) : undefined;
   const affinities = operands.flatMap((operand) => affinityOf(operand) ?? []);
@@ -115,6 +119,9 @@ function compared(operands: readonly Operand[], way: Way, names: Names): readonl
   );
 }
 
-function physicalOf({ source }: ColumnReference, { row, aliases }: Names): CatalogTable | undefined {
+function physicalOf(
+  { source }: ColumnReference,
+  { row, aliases }: ComparisonScope,
+): CatalogTable | undefined {
   return typeof source === "object" ? aliases.get(source.alias) : row;
 }

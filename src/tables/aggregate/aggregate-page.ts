@@ -81,7 +81,12 @@ async function readReport(
   };
   const { brief } = aggregate;
   const { name } = access.table;
-  if (brief !== null && execution.database.runsBeside === true && !aggregate.isLong && briefTries.may(name)) {
+  if (
+    brief !== null &&
+    execution.database.hasReadThread === true &&
+    !aggregate.isLong &&
+    briefTries.may(name)
+  ) {
     const { report, count } = await briefTries.during(name, () => readAs(brief.page, "short"));
     if (!isCutOff(report, brief.plan)) {
       count();

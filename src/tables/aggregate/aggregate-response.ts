@@ -23,7 +23,7 @@ export async function aggregateResponse(
 ): Promise<Response | Refusal> {
   const { nowMs } = execution;
   const cursors = boundTo("aggregate", listCursors);
-  const asked = await aggregateAsked(request, source.access, cursors, nowMs);
+  const asked = await readAggregatePage(request, source.access, cursors, nowMs);
   if (isRefusal(asked)) return asked;
   const page = await aggregatePage(asked.aggregate, asked.state, source, execution);
   if (isRefusal(page)) return page;
@@ -44,7 +44,7 @@ export async function aggregateResponse(
  * Finds the aggregate that a request asks for, and where its page begins. A `cursor`, which has to be the only
  * parameter, holds both; else the parameters describe the aggregate, and the page is the first.
  */
-async function aggregateAsked(
+async function readAggregatePage(
   request: Request,
   access: AggregateSource["access"],
   { cipher, binding }: BoundCursors,

@@ -6,13 +6,13 @@ import {
   briefBytesMax,
   briefJudgedMax,
   columnNames,
-  keyOf,
   keyValues,
   type ListSource,
+  parseCursorKey,
   slotsOf,
   writtenOut,
 } from "../list/prepare-list.js";
-import { type ListPlan, openRuleBeside, type PathChoice, planList, ruleBeside } from "../plan/list-plan.js";
+import { closedListRule, type ListPlan, openListRule, type PathChoice, planList } from "../plan/list-plan.js";
 import type { Counted } from "../plan/plan-check.js";
 import type { AggregateRequest } from "../request/aggregate-request.js";
 import { type AggregatePlan, aggregateStatement } from "../sql/aggregate.js";
@@ -61,7 +61,7 @@ export function prepareAggregate(
   callerValues: SlotValues,
 ): BoundAggregate {
   const { table, catalog } = access;
-  const after = keyOf(window.after);
+  const after = parseCursorKey(window.after);
   const { filterValues } = request;
   const filters = request.filters.map((filter) => asShown(filter, table.name, catalog, filterValues));
   const make = (rule: Expression): PreparedAggregate =>
@@ -87,11 +87,11 @@ export function prepareAggregate(
     });
   const shape = access.key && `${access.key}\n${shapeOf(request, filters)}\n${choice} ${writtenOut(after)}`;
   const shared = prepared.get(shape, () => {
-    const rule = openRuleBeside(request, access);
+    const rule = openListRule(request, access);
     return rule && make(rule);
   });
   return {
-    aggregate: shared ?? make(ruleBeside(request, access, callerValues)),
+    aggregate: shared ?? make(closedListRule(request, access, callerValues)),
     values: [callerValues, filterValues, pageValues(request.limit, 0), keyValues("after", after)],
   };
 }

@@ -45,7 +45,7 @@ export function read(execution: Execution, statements: readonly Statement[], dur
  * where the database runs work with a deadline in a thread of its own: they are done sooner outside of it.
  */
 export function longWorkOf({ database, longWork }: Execution, duration: Duration): LongWork | undefined {
-  return duration === "long" || !database.runsBeside ? longWork() : undefined;
+  return duration === "long" || !database.hasReadThread ? longWork() : undefined;
 }
 
 /**

@@ -10,18 +10,18 @@ import { compositeKey } from "../request/row-request.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { momentStatement } from "../sql/log.js";
 import { pastOf, versionsStatement } from "../sql/past.js";
-import { type AskedMoment, type LogState, logState, type Moments, seesLog } from "./moments.js";
-import { nextCursor, type PastRequest, pastAsked } from "./past-request.js";
+import { type LogState, logState, type Moments, type RequestedMoment, seesLog } from "./moments.js";
+import { nextCursor, type PastRequest, readPastPage } from "./past-request.js";
 
 /** Answers `GET /api/:table/_svc/history`: versions of rows, the newest first (`docs/reference/http.md#history`). */
 export async function historyResponse(request: PastRequest): Promise<Response | Refusal> {
   const { access, caller, scanLimit, moments, execution, succeed } = request;
   const { table } = access;
   // The page begins before the entry of the log with the number `place`.
-  const begun = await pastAsked<number>(request);
+  const begun = await readPastPage<number>(request);
   if (isRefusal(begun)) return begun;
   const { parameters, place } = begun;
-  const asked = await versionsAsked(parameters, access, moments);
+  const asked = await readVersionsRequest(parameters, access, moments);
   if (isRefusal(asked)) return asked;
   const { key, limit, since, until } = asked;
   const between = await entriesBetween(since, until, access, execution);
@@ -67,7 +67,7 @@ async function versionOf(
   return `{${members.join()}}`;
 }
 
-async function versionsAsked(parameters: readonly QueryParameter[], access: Access, moments: Moments) {
+async function readVersionsRequest(parameters: readonly QueryParameter[], access: Access, moments: Moments) {
   const where = parameters.flatMap(([name, value]) => {
     const column = /^where\[([^[\]]*)\]$/.exec(name)?.[1];
     return column === undefined ? [] : [[column, value] as const];
@@ -80,7 +80,7 @@ async function versionsAsked(parameters: readonly QueryParameter[], access: Acce
   const limited = parameters.filter(([name]) => name === "limit");
   const list = parseListRequest(limited, access.readable, new Map());
   if (isRefusal(list)) return list;
-  const bounds: (AskedMoment | null)[] = [];
+  const bounds: (RequestedMoment | null)[] = [];
   for (const name of ["since", "until"]) {
     const text = others.get(name);
     const moment = text === undefined ? null : await moments.read(text);
@@ -96,8 +96,8 @@ async function versionsAsked(parameters: readonly QueryParameter[], access: Acce
  * `before`. Where the request names a time, the last entry up to that time is looked up.
  */
 async function entriesBetween(
-  since: AskedMoment | null,
-  until: AskedMoment | null,
+  since: RequestedMoment | null,
+  until: RequestedMoment | null,
   { table }: Access,
   execution: Execution,
 ): Promise<{ readonly since: number; readonly before: number }> {
@@ -107,7 +107,7 @@ async function entriesBetween(
     ? []
     : // Looking up a time may take long: entries that other programs made are read one by one.
       (await read(execution, asked, "long")).map(logState);
-  const entry = (moment: AskedMoment | null, i: number): number | null =>
+  const entry = (moment: RequestedMoment | null, i: number): number | null =>
     moment === null ? null : moment.kind === "seq" ? moment.seq : found[i]!.found;
   const first = entry(since, 0);
   return {

@@ -5,7 +5,7 @@ import type { Result } from "../../platform/database.js";
 import type { Cursors } from "../list/list-response.js";
 
 /** A moment of the log of changes as a request names it: an entry's number, or a time. */
-export type AskedMoment =
+export type RequestedMoment =
   | { readonly kind: "seq"; readonly seq: number }
   | { readonly kind: "time"; readonly atMs: number };
 
@@ -17,7 +17,7 @@ export interface Moments {
   /** Writes the number of an entry as JSON for the answer. */
   written(seq: number): Promise<string>;
   /** Reads the text by which a request names a moment; null where it is neither a time nor a number. */
-  read(text: string): Promise<AskedMoment | null>;
+  read(text: string): Promise<RequestedMoment | null>;
 }
 
 /** Whether a caller sees everything of the log of changes: the numbers of entries, and who made a change. */
@@ -62,7 +62,7 @@ export function logState({ rows }: Result): LogState {
 }
 
 /** Returns a moment's last entry; a refusal where it is in the future, or before what the log knows. */
-export function entryAt(moment: AskedMoment, state: LogState, nowMs: number): number | Refusal {
+export function entryAt(moment: RequestedMoment, state: LogState, nowMs: number): number | Refusal {
   if (moment.kind === "time") {
     if (moment.atMs > nowMs) return inFuture;
     return moment.atMs < state.floorAtMs || state.found < state.floor ? gone : state.found;

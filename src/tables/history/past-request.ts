@@ -22,7 +22,7 @@ export interface PastRequest {
 }
 
 /** What a request about the past asks for, and where its page begins: `place` is null for the first page. */
-export interface PastAsked<Place> {
+export interface PastPageRequest<Place> {
   readonly parameters: readonly QueryParameter[];
   readonly place: Place | null;
 }
@@ -31,20 +31,20 @@ export interface PastAsked<Place> {
  * Finds out what a request about the past asks for, and where its page begins. A `cursor`, which has to be the only
  * parameter, holds both; else the request has its own parameters, and the page is the first.
  */
-export async function pastAsked<Place>({
+export async function readPastPage<Place>({
   parameters,
   cursors: { cipher, binding },
   execution: { nowMs },
-}: PastRequest): Promise<PastAsked<Place> | Refusal> {
+}: PastRequest): Promise<PastPageRequest<Place> | Refusal> {
   const cursor = loneCursor(parameters);
   if (isRefusal(cursor)) return cursor;
   if (cursor === undefined) return { parameters, place: null };
-  return openSealed<PastAsked<Place>>(cipher, cursor, binding, nowMs);
+  return openSealed<PastPageRequest<Place>>(cipher, cursor, binding, nowMs);
 }
 
 /** Makes the member `next_cursor` of `meta`, in JSON; an empty text where `next` is null. */
 export async function nextCursor<Place>(
-  next: PastAsked<Place> | null,
+  next: PastPageRequest<Place> | null,
   { cursors: { cipher, random, binding }, execution: { nowMs } }: PastRequest,
 ): Promise<string> {
   if (next === null) return "";

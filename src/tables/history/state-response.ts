@@ -11,13 +11,13 @@ import { momentStatement } from "../sql/log.js";
 import { pastOf, stateStatement } from "../sql/past.js";
 import { bind, param, Slot } from "../sql-text/fragment.js";
 import { entryAt, gone, logState } from "./moments.js";
-import { nextCursor, type PastRequest, pastAsked } from "./past-request.js";
+import { nextCursor, type PastRequest, readPastPage } from "./past-request.js";
 
 /**
  * Where a page of a table's past state begins. `seq` is the number of the log's entry whose state is answered, `after`
  * the text of the key that the page before has examined last.
  */
-interface Place {
+interface StatePlace {
   readonly seq: number;
   readonly after: string;
 }
@@ -30,7 +30,7 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
   const { access, scanLimit, moments, execution, succeed } = request;
   const { nowMs, tally } = execution;
   const { table } = access;
-  const asked = await pastAsked<Place>(request);
+  const asked = await readPastPage<StatePlace>(request);
   if (isRefusal(asked)) return asked;
   const at = asked.parameters.filter(([name]) => name === "at").map(([, value]) => value);
   const list = listOf(

@@ -117,12 +117,12 @@ function foundOf({ output }: ExpansionStep, { rows, counted }: ExpandedStep): Fo
   return { rows: byKey, counts: new Map(counts) };
 }
 
-interface Result {
+interface ExpandedResult {
   readonly rows: readonly ParsedRow[];
   readonly count: number;
 }
 
-const nothing: Result = { rows: [], count: 0 };
+const nothing: ExpandedResult = { rows: [], count: 0 };
 
 /** Follows an expansion from a row of the page to the rows at its end, with their number; 0 where not counted. */
 function resultOf(
@@ -130,8 +130,8 @@ function resultOf(
   row: ParsedRow,
   first: readonly ExpansionStep[],
   byStep: ReadonlyMap<ExpansionStep, FoundRows>,
-): Result {
-  let result: Result = { rows: [row], count: 0 };
+): ExpandedResult {
+  let result: ExpandedResult = { rows: [row], count: 0 };
   let siblings = first;
   for (const step of steps ?? []) {
     const key = result.rows[0]?.keys[siblings.indexOf(step)] ?? null;

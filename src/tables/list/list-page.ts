@@ -157,7 +157,7 @@ function mayBeBrief(
   { window: { skip } }: CursorState,
   { database }: Execution,
 ): boolean {
-  return database.runsBeside === true && !list.isLong && limit <= briefPageMax && skip <= briefSkipMax;
+  return database.hasReadThread === true && !list.isLong && limit <= briefPageMax && skip <= briefSkipMax;
 }
 
 /** Whether a page that was tried with low limits has reached one: with the full ones, another page may be the answer. */

@@ -48,7 +48,7 @@ export async function listResponse(
   headers: HeadersRecord = {},
 ): Promise<Response | Refusal> {
   const { nowMs } = execution;
-  const asked = await listAsked(parameters, source.access, cursors, nowMs);
+  const asked = await readListPage(parameters, source.access, cursors, nowMs);
   if (isRefusal(asked)) return asked;
   const { list, state } = asked;
   const expansions = resolveExpansions(list.expand, source.access, source.tables, list.limit);
@@ -106,7 +106,7 @@ function longIn({ order, window: { after } }: CursorState): readonly string[] {
  * member, holds both, whether it was made for a query string or for a JSON body. Else the parameters or members
  * describe the list, and the page is the first.
  */
-async function listAsked(
+async function readListPage(
   parameters: ListParameters,
   access: ListAccess,
   { cipher, binding }: BoundCursors,

@@ -13,7 +13,7 @@ import {
   type ReadableTables,
   stepsIn,
 } from "../plan/expansion.js";
-import { type ListPlan, openRuleBeside, planList, ruleBeside } from "../plan/list-plan.js";
+import { closedListRule, type ListPlan, openListRule, planList } from "../plan/list-plan.js";
 import { type Match, matchOf, matchValues } from "../plan/match.js";
 import { type Key, type OrderTerm, rank } from "../plan/order.js";
 import type { Counted } from "../plan/plan-check.js";
@@ -98,7 +98,7 @@ export function prepareList(
   if (!state.order.every(isOrdering)) return outOfDate;
   const match = matchOf(request, access);
   if (isRefusal(match)) return match;
-  const keys = { after: keyOf(state.window.after), upTo: keyOf(state.window.upTo) };
+  const keys = { after: parseCursorKey(state.window.after), upTo: parseCursorKey(state.window.upTo) };
   const filters = request.filters.map((filter) => asShown(filter, table.name, catalog, request.filterValues));
   const make = (rule: Expression) => preparedBy(rule, { ...request, filters }, match, state, keys, source);
   const expanded = shapeOfSteps(firstSteps(request.expansions));
@@ -106,10 +106,10 @@ export function prepareList(
     access.key &&
     (expanded === null ? null : `${access.key}\n${shapeOf(filters, request, state, keys)}\n${expanded}`);
   const shared = prepared.get(shape, () => {
-    const rule = openRuleBeside(request, access);
+    const rule = openListRule(request, access);
     return rule && make(rule);
   });
-  const list = shared ?? make(ruleBeside(request, access, callerValues));
+  const list = shared ?? make(closedListRule(request, access, callerValues));
   if (isRefusal(list)) return list;
   const values = [
     callerValues,
@@ -304,6 +304,6 @@ function isSameOrder(names: readonly string[], order: readonly OrderTerm[]): boo
 }
 
 /** Parses a key that a cursor holds as JSON text. It needs no checks, because only the server can have sealed it. */
-export function keyOf(text: string | null): readonly SqlValue[] | null {
+export function parseCursorKey(text: string | null): readonly SqlValue[] | null {
   return text === null ? null : (JSON.parse(text) as unknown[]).map(storedOf);
 }

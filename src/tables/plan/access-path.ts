@@ -9,7 +9,7 @@ import type { Way, Ways } from "./ways.js";
  * The conditions that a row has to pass to be in a list. Of the filters, the choice of an index considers equalities,
  * null tests, lists of values (`in`) and ranges; of the rule only equalities.
  */
-export interface Conditions {
+export interface ListConditions {
   /** The conditions that the caller's filters set. */
   readonly filters: readonly Expression[];
   /** The parts of the read rule that all have to hold (joined by `and`) and that name a column of the row. */
@@ -63,7 +63,7 @@ export function isUnjudged({ ordered, rest, ways }: AccessPath): boolean {
  * Whether a path seeks the rows for which a column equals a value that the request brings: a filter's, or one of the
  * caller's, such as the id. A value that the rule itself contains, such as a status, may be that of most rows.
  */
-export function seeksByRequest({ served }: AccessPath, { filters }: Conditions): boolean {
+export function seeksByRequest({ served }: AccessPath, { filters }: ListConditions): boolean {
   return served.some((condition) => {
     const isEquality = constantColumn(condition) !== null || condition.kind === "in_given";
     return isEquality && (filters.includes(condition) || namesGiven(condition));
@@ -85,7 +85,7 @@ function namesGiven(condition: Expression): boolean {
 export function pathByWays(
   table: Table,
   physical: CatalogTable,
-  { filters }: Conditions,
+  { filters }: ListConditions,
   { ways, rest }: Ways,
   order: readonly OrderTerm[],
 ): AccessPath {
@@ -161,7 +161,7 @@ function endOf(
 export function chooseAccessPath(
   table: Table,
   catalog: Catalog,
-  conditions: Conditions,
+  conditions: ListConditions,
   order: readonly OrderTerm[],
   orderedOnly: boolean,
 ): AccessPath {
@@ -229,7 +229,7 @@ interface RankedPath extends AccessPath {
  */
 function pathOf(
   walk: Walk,
-  conditions: Conditions,
+  conditions: ListConditions,
   order: readonly OrderTerm[],
   seeksByIn: boolean,
 ): RankedPath {
@@ -291,7 +291,7 @@ function compareRanks(a: readonly number[], b: readonly number[]): number {
   return at === -1 ? 0 : a[at]! - b[at]!;
 }
 
-function all({ filters, rule }: Conditions): readonly Expression[] {
+function all({ filters, rule }: ListConditions): readonly Expression[] {
   return [...filters, ...rule];
 }
 
@@ -299,7 +299,7 @@ function all({ filters, rule }: Conditions): readonly Expression[] {
  * Finds the condition by which a column has the same value in all rows of the list: `column = value` or
  * `column IS NULL`. Undefined where there is none.
  */
-function heldConstant({ filters, rule }: Conditions, column: string): Expression | undefined {
+function heldConstant({ filters, rule }: ListConditions, column: string): Expression | undefined {
   return (
     filters.find((filter) => constantColumn(filter) === column) ??
     rule.find((term) => term.kind === "compare" && constantColumn(term) === column)

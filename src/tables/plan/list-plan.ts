@@ -2,7 +2,7 @@ import type { SqlValue } from "../../platform/database.js";
 import type { Column, Table } from "../../project/model.js";
 import type { Expression, Given, Literal, Operand } from "../../rules/ast.js";
 import { alwaysTrue, whenTrue } from "../../rules/fold.js";
-import { hangsOnGiven } from "../../rules/specialise.js";
+import { dependsOnPlaceholder } from "../../rules/specialise.js";
 import { columnsOf, conjuncts, mapOperands, mentionsRow, substitute, walk } from "../../rules/walk.js";
 import type { Catalog, CatalogIndex, CatalogTable } from "../../schema/catalog.js";
 import type { ColumnName } from "../../sqlite/names.js";
@@ -13,8 +13,8 @@ import type { ListRequest, SortTerm } from "../request/list-request.js";
 import type { SlotValues } from "../sql-text/fragment.js";
 import {
   type AccessPath,
-  type Conditions,
   chooseAccessPath,
+  type ListConditions,
   pathByWays,
   seeksByRequest,
 } from "./access-path.js";
@@ -94,7 +94,7 @@ export interface Window {
 
 /**
  * Plans how a page of a list is read. `sort` is null where the order of the rows does not matter. `rule` is the read
- * rule, as `ruleBeside` or `openRuleBeside` returned it. The plan may be kept for other requests, so nothing in
+ * rule, as `closedListRule` or `openListRule` returned it. The plan may be kept for other requests, so nothing in
  * `context` may belong to this request alone.
  */
 export function planList(
@@ -143,7 +143,7 @@ export function planList(
 function pathOf(
   table: Table,
   catalog: Catalog,
-  conditions: Conditions,
+  conditions: ListConditions,
   order: readonly OrderTerm[],
   choice: PathChoice,
 ): AccessPath {
@@ -164,7 +164,7 @@ const filterWaysMax = 10;
 function pathByFilters(
   table: Table,
   physical: CatalogTable,
-  { filters, rule }: Conditions,
+  { filters, rule }: ListConditions,
   catalog: Catalog,
   order: readonly OrderTerm[],
 ): AccessPath | null {
@@ -231,7 +231,7 @@ export function columnsJudged(conditions: readonly Expression[]): ReadonlySet<Co
  * The values are given when the statement is sent, so requests that differ only in them share the SQL. Null where they
  * cannot share it, because such a value would decide a part of the rule by itself, or might be taken for a number.
  */
-export function openRuleBeside(
+export function openListRule(
   { filters, filterValues }: Filtered,
   { table, rule, catalog }: ListedAccess,
 ): Expression | null {
@@ -241,14 +241,14 @@ export function openRuleBeside(
     catalog.hasMixedTexts && [...filterValues.values()].some((value) => readsAsNumber(String(value)));
   const known = equalities(filters, filterValues, catalog.tables.get(table.name));
   const open = withKnownColumns(rule, known);
-  return open !== rule && (isTakenForNumber || hangsOnGiven(open)) ? null : open;
+  return open !== rule && (isTakenForNumber || dependsOnPlaceholder(open)) ? null : open;
 }
 
 /**
- * Returns the read rule as `openRuleBeside` does, but with the values of this request's filters and caller written into
+ * Returns the read rule as `openListRule` does, but with the values of this request's filters and caller written into
  * it instead of placeholders. For requests that share no SQL.
  */
-export function ruleBeside(
+export function closedListRule(
   { filters, filterValues }: Filtered,
   { table, rule, catalog }: ListedAccess,
   values: SlotValues,

@@ -2,7 +2,7 @@ import { badRequest, type Refusal } from "../../http/refusal.js";
 import type { SearchedBy } from "../../schema/physical/search-index.js";
 import type { Access } from "../access/access.js";
 import type { SlotValues } from "../sql-text/fragment.js";
-import type { AccessPath, Conditions } from "./access-path.js";
+import type { AccessPath, ListConditions } from "./access-path.js";
 import { type OrderTerm, rank } from "./order.js";
 
 /** A full-text search by which the rows of a list are found (docs/reference/http.md#search). */
@@ -33,7 +33,7 @@ export function matchOf(
 }
 
 /** Makes the path of a list whose rows a full-text search finds: all of them are tested and sorted. */
-export function matchedPath({ filters, rule }: Conditions, order: readonly OrderTerm[]): AccessPath {
+export function matchedPath({ filters, rule }: ListConditions, order: readonly OrderTerm[]): AccessPath {
   return {
     ways: null,
     index: null,

@@ -2,10 +2,10 @@ import { quoted } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Column } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
-import type { AskedExpansions } from "../request/expand.js";
+import type { RequestedExpansions } from "../request/expand.js";
 import { columnOf } from "../request/filters.js";
 import { notComparable, parseSelect, parseSort, type SortTerm } from "../request/list-request.js";
-import type { Sent } from "../request/sent.js";
+import type { RequestValue } from "../request/request-value.js";
 import { chooseAccessPath, rowKeyOf } from "./access-path.js";
 import type { BackwardRows, Expansion, ExpansionStep, ReadAccess, ReadableTables } from "./expansion.js";
 import { totalOrder } from "./order.js";
@@ -26,7 +26,7 @@ const innerRowsMax = 10_000;
  * caller may read no row of a table, expansions that pass the table find nothing.
  */
 export function resolveExpansions(
-  asked: AskedExpansions,
+  asked: RequestedExpansions,
   access: ReadAccess,
   tables: ReadableTables,
   limit: number,
@@ -51,7 +51,7 @@ export function resolveExpansions(
  */
 function expansionOf(
   path: string,
-  options: ReadonlyMap<string, Sent>,
+  options: ReadonlyMap<string, RequestValue>,
   access: ReadAccess,
   tables: ReadableTables,
   known: Map<string, ExpansionStep>,
@@ -164,7 +164,7 @@ function backwardTo(
 const unknownColumn = (name: string) => badRequest(`unknown column ${quoted(name)}`);
 
 /** The options of a path, parsed: how many and which rows to show at its end, and which of their columns. */
-interface Shown {
+interface EndOptions {
   readonly limit: number;
   readonly sort: readonly SortTerm[];
   readonly select: readonly Column[] | null;
@@ -172,9 +172,9 @@ interface Shown {
 }
 
 function shownBy(
-  options: ReadonlyMap<string, Sent>,
+  options: ReadonlyMap<string, RequestValue>,
   { path, isBackward, readable }: FoundReference,
-): Shown | Refusal {
+): EndOptions | Refusal {
   const limit = options.get("limit")?.count() ?? (options.has("limit") ? 0 : innerLimitDefault);
   if (limit < 1 || limit > innerLimitMax)
     return badRequest(`expand: ${path}: limit: expected an integer from 1 to ${innerLimitMax}`);
@@ -193,7 +193,7 @@ function shownBy(
 /** Makes the step that follows a reference; a refusal where its columns cannot be compared, or no index finds rows. */
 function stepOf(
   { path, isBackward, from, to, before, access }: FoundReference,
-  { limit, sort, counts }: Shown,
+  { limit, sort, counts }: EndOptions,
 ): ExpansionStep | Refusal {
   const { table, catalog } = access!;
   const physical = catalog.tables.get(table.name);

@@ -1,8 +1,8 @@
 import { quoted } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Column } from "../../project/model.js";
-import { addFilter, type Group, type GroupWord, groupInside, isGroupWord } from "./filters.js";
-import { SentJson } from "./sent.js";
+import { addFilter, type FilterGroup, type GroupWord, groupInside, isGroupWord } from "./filters.js";
+import { BodyValue } from "./request-value.js";
 
 type Readable = ReadonlyMap<string, Column>;
 
@@ -12,7 +12,7 @@ type Readable = ReadonlyMap<string, Column>;
  * filters, or compares a column by an operator for which the group has a comparison already; else null.
  */
 export function addBodyFilters(
-  root: Group,
+  root: FilterGroup,
   member: string,
   value: unknown,
   readable: Readable,
@@ -20,11 +20,11 @@ export function addBodyFilters(
   if (member === "filter") return addGroup(root, "filter", value, readable);
   if (member !== "where") return badRequest(`unknown member ${quoted(member)}`);
   return eachMember("where", value, (name, equal) =>
-    addFilter(root, name, "eq", new SentJson(equal), readable),
+    addFilter(root, name, "eq", new BodyValue(equal), readable),
   );
 }
 
-function addGroup(group: Group, place: string, value: unknown, readable: Readable): Refusal | null {
+function addGroup(group: FilterGroup, place: string, value: unknown, readable: Readable): Refusal | null {
   return eachMember(place, value, (name, inner) => {
     if (isGroupWord(name)) return addInner(group, name, inner, readable);
     if (name.startsWith("$")) return badRequest(`unknown group ${quoted(name)}`);
@@ -36,7 +36,7 @@ function addGroup(group: Group, place: string, value: unknown, readable: Readabl
  * Adds the groups of filters that a JSON body has under a word to a group: `$not` has one group under it, `$or` and
  * `$and` have an array of groups. Returns a refusal where these are not valid; else null.
  */
-function addInner(group: Group, word: GroupWord, value: unknown, readable: Readable): Refusal | null {
+function addInner(group: FilterGroup, word: GroupWord, value: unknown, readable: Readable): Refusal | null {
   const all: readonly unknown[] | null = word === "$not" ? [value] : Array.isArray(value) ? value : null;
   if (all === null || all.length === 0) return badRequest(`${word}: expected an array of groups`);
   for (const [i, each] of all.entries()) {
@@ -47,11 +47,16 @@ function addInner(group: Group, word: GroupWord, value: unknown, readable: Reada
   return null;
 }
 
-function addComparisons(group: Group, name: string, value: unknown, readable: Readable): Refusal | null {
+function addComparisons(
+  group: FilterGroup,
+  name: string,
+  value: unknown,
+  readable: Readable,
+): Refusal | null {
   let isEmpty = true;
   const add = (operator: string, operand: unknown) => {
     isEmpty = false;
-    return addFilter(group, name, operator, new SentJson(operand), readable);
+    return addFilter(group, name, operator, new BodyValue(operand), readable);
   };
   const refusal = eachMember(name, value, add, 'an object of operators, as {"eq": …}');
   return refusal ?? (isEmpty ? badRequest(`${quoted(name)}: expected an operator`) : null);

@@ -5,7 +5,7 @@ import { isPlainReal, realText } from "../../platform/real-scale.js";
 import type { Column } from "../../project/model.js";
 import type { ColumnReference, CompareOperator, Expression, Given, TextMatch } from "../../rules/ast.js";
 import type { FilterOperator } from "../../wire/list-query.js";
-import type { Sent } from "./sent.js";
+import type { RequestValue } from "./request-value.js";
 
 /** The filters of a list request, parsed into conditions and values. */
 export interface ParsedFilters {
@@ -25,21 +25,21 @@ const inValuesMax = 1000;
 const groupsMax = 5;
 
 /** A group of comparisons and inner groups that all have to hold, filled while a request is read. */
-export interface Group {
+export interface FilterGroup {
   /** How many other groups this one is nested in. */
   readonly depth: number;
   /** The comparisons of the group, by column and operator: a group may compare a column by an operator only once. */
   readonly filters: Map<string, Filter>;
   /** The groups under `$or`, by their index in the request. At least one has to hold. */
-  readonly or: Map<number, Group>;
+  readonly or: Map<number, FilterGroup>;
   /** The groups under `$and`, by their index in the request. All have to hold. */
-  readonly and: Map<number, Group>;
+  readonly and: Map<number, FilterGroup>;
   /** The group under `$not`, which must not hold; null where there is none. */
-  not: Group | null;
+  not: FilterGroup | null;
 }
 
 /** Makes an empty group of filters. */
-export const newGroup = (depth = 0): Group => ({
+export const newGroup = (depth = 0): FilterGroup => ({
   depth,
   filters: new Map(),
   or: new Map(),
@@ -59,7 +59,7 @@ export function isGroupWord(word: string): word is GroupWord {
 }
 
 /** Returns the group under a word in another one, new where it is missing; a refusal where it is too deep. */
-export function groupInside(group: Group, word: GroupWord, index: number): Group | Refusal {
+export function groupInside(group: FilterGroup, word: GroupWord, index: number): FilterGroup | Refusal {
   if (group.depth === groupsMax) return badRequest(`filters nest ${groupsMax} deep at most`);
   if (word === "$not") {
     group.not ??= newGroup(group.depth + 1);
@@ -77,10 +77,10 @@ export function groupInside(group: Group, word: GroupWord, index: number): Group
  * the caller may not read are not in `readable`.
  */
 export function addFilter(
-  group: Group,
+  group: FilterGroup,
   name: string,
   operator: string,
-  sent: Sent,
+  sent: RequestValue,
   readable: ReadonlyMap<string, Column>,
 ): Refusal | null {
   const filter = parseFilter(name, operator, sent, readable);
@@ -96,7 +96,7 @@ export function addFilter(
  * a refusal where an inner group is empty, where the indexes of groups leave one out, or where there are more than
  * `filtersMax` comparisons in all. An `in` counts as one comparison, however many values it has.
  */
-export function filtersOf(root: Group, filtersMax: number): ParsedFilters | Refusal {
+export function filtersOf(root: FilterGroup, filtersMax: number): ParsedFilters | Refusal {
   const refusal = gapIn(root);
   if (refusal !== null) return refusal;
   const all = filtersIn(root);
@@ -127,18 +127,18 @@ interface Filter {
 }
 
 /** Returns the groups directly inside of a group of filters, in the order of their indexes. */
-function groupsIn({ or, and, not }: Group): readonly Group[] {
+function groupsIn({ or, and, not }: FilterGroup): readonly FilterGroup[] {
   return [...inOrder(or), ...inOrder(and), ...(not === null ? [] : [not])];
 }
 
-const inOrder = (groups: ReadonlyMap<number, Group>) =>
+const inOrder = (groups: ReadonlyMap<number, FilterGroup>) =>
   [...groups].sort(([a], [b]) => a - b).map(([, group]) => group);
 
 /**
  * Returns a refusal where an inner group is empty, or where indexes do not count from 0 on, because then a group may
  * have been left out, which changes the meaning; else null.
  */
-function gapIn(group: Group): Refusal | null {
+function gapIn(group: FilterGroup): Refusal | null {
   const inner = groupsIn(group);
   if (group.depth > 0 && group.filters.size + inner.length === 0)
     return badRequest("a group needs comparisons");
@@ -152,7 +152,7 @@ function gapIn(group: Group): Refusal | null {
   return inner.map(gapIn).find((refusal) => refusal !== null) ?? null;
 }
 
-function filtersIn(group: Group): readonly Filter[] {
+function filtersIn(group: FilterGroup): readonly Filter[] {
   return [...group.filters.values(), ...groupsIn(group).flatMap(filtersIn)];
 }
 
@@ -163,8 +163,8 @@ const nameOf = (i: number) => `filter.${i}`;
  * Makes the conditions of a group of filters, all of which have to hold. The conditions of the groups under its `$and`
  * are listed among them one by one, so that indexes can serve them.
  */
-function conditionsOf(group: Group, names: ReadonlyMap<Filter, string>): readonly Expression[] {
-  const whole = (inner: Group) => allOf(conditionsOf(inner, names));
+function conditionsOf(group: FilterGroup, names: ReadonlyMap<Filter, string>): readonly Expression[] {
+  const whole = (inner: FilterGroup) => allOf(conditionsOf(inner, names));
   const own = [...group.filters.values()].map((filter) => {
     const column: ColumnReference = { kind: "column", source: "row", column: filter.column.name };
     return filter.condition(column, { kind: "given", name: names.get(filter)! });
@@ -191,7 +191,7 @@ const comparesNothing: ReadonlySet<string> = new Set(["is_null", "contains", "ic
 function parseFilter(
   name: string,
   operator: string,
-  sent: Sent,
+  sent: RequestValue,
   readable: ReadonlyMap<string, Column>,
 ): Filter | Refusal {
   const column = columnOf(name, readable);
@@ -203,7 +203,7 @@ function parseFilter(
   return parser(column, sent);
 }
 
-type FilterParser = (column: Column, sent: Sent) => Filter | Refusal;
+type FilterParser = (column: Column, sent: RequestValue) => Filter | Refusal;
 
 function comparison(name: string, operator: CompareOperator): FilterParser {
   return (column, sent) => {
@@ -214,13 +214,13 @@ function comparison(name: string, operator: CompareOperator): FilterParser {
   };
 }
 
-function typed(operator: string, column: Column, sent: Sent): NonNullable<SqlValue> | Refusal {
+function typed(operator: string, column: Column, sent: RequestValue): NonNullable<SqlValue> | Refusal {
   const parsed = sent.value(column);
   if (!parsed.ok) return badRequest(`${column.name}: expected ${parsed.expected}, got ${sent.shown()}`);
   return parsed.value ?? badRequest(`${column.name}: ${operator} takes no null, see is_null`);
 }
 
-function isNull(column: Column, sent: Sent): Filter | Refusal {
+function isNull(column: Column, sent: RequestValue): Filter | Refusal {
   const asked = sent.flag();
   if (asked === null) return badRequest(`${column.name}: is_null takes true or false, got ${sent.shown()}`);
   return {
@@ -231,11 +231,11 @@ function isNull(column: Column, sent: Sent): Filter | Refusal {
   };
 }
 
-function oneOf(column: Column, sent: Sent): Filter | Refusal {
+function oneOf(column: Column, sent: RequestValue): Filter | Refusal {
   return membership("in", column, sent);
 }
 
-function noneOf(column: Column, sent: Sent): Filter | Refusal {
+function noneOf(column: Column, sent: RequestValue): Filter | Refusal {
   const filter = membership("not_in", column, sent);
   if (isRefusal(filter)) return filter;
   return {
@@ -244,7 +244,7 @@ function noneOf(column: Column, sent: Sent): Filter | Refusal {
   };
 }
 
-function membership(operator: "in" | "not_in", column: Column, sent: Sent): Filter | Refusal {
+function membership(operator: "in" | "not_in", column: Column, sent: RequestValue): Filter | Refusal {
   if (column.type === "blob")
     return badRequest(`${column.name}: a blob column cannot be filtered by ${operator}`);
   const items = sent.values(column);

@@ -6,11 +6,11 @@ import type { Expression } from "../../rules/ast.js";
 import type { ListParameter } from "../../wire/list-query.js";
 import type { Access } from "../access/access.js";
 import { addBodyFilters } from "./body-filters.js";
-import { type AskedExpansions, addBodyExpansions, addQueryExpansion, isExpansion } from "./expand.js";
-import { columnOf, filtersOf, type Group, newGroup } from "./filters.js";
+import { addBodyExpansions, addQueryExpansion, isExpansion, type RequestedExpansions } from "./expand.js";
+import { columnOf, type FilterGroup, filtersOf, newGroup } from "./filters.js";
 import { parseSearch } from "./parse-search.js";
 import { addQueryFilter } from "./query-filters.js";
-import { type Sent, SentJson, SentText } from "./sent.js";
+import { BodyValue, QueryValue, type RequestValue } from "./request-value.js";
 
 /** What describes a list: the parameters of a query string, or a JSON body that says the same. */
 export type ListParameters = readonly QueryParameter[] | ListBody;
@@ -30,7 +30,7 @@ export interface ListRequest {
   /** The columns that the answer has; null for every column that the caller may read. */
   readonly select: readonly Column[] | null;
   readonly sort: readonly SortTerm[];
-  readonly expand: AskedExpansions;
+  readonly expand: RequestedExpansions;
   readonly limit: number;
   readonly offset: number;
   /** Whether the rows of the list are counted, for `meta.total`, as far as the scan limit allows. */
@@ -73,30 +73,30 @@ function isQueryString(parameters: ListParameters): parameters is readonly Query
 
 /** A form of a list request, query string or body, in which values are texts or JSON values (`Raw`). */
 interface Form<Raw> {
-  readonly sent: (raw: Raw) => Sent;
+  readonly sent: (raw: Raw) => RequestValue;
   /**
    * Reads a parameter or member for which `parsers` has nothing, and which has to be a filter, into the group `root`.
    * Returns a refusal where it is no valid filter.
    */
   readonly addFilters: (
-    root: Group,
+    root: FilterGroup,
     name: string,
     raw: Raw,
     readable: ReadonlyMap<string, Column>,
   ) => Refusal | null;
   /** Reads a parameter or member that belongs to `expand` into `asked`. Returns a refusal where it is not valid. */
-  readonly addExpansion: (asked: AskedExpansions, name: string, raw: Raw) => Refusal | null;
+  readonly addExpansion: (asked: RequestedExpansions, name: string, raw: Raw) => Refusal | null;
   readonly filtersMax: number;
 }
 
 const queryString: Form<string> = {
-  sent: (text) => new SentText(text),
+  sent: (text) => new QueryValue(text),
   addFilters: addQueryFilter,
   addExpansion: addQueryExpansion,
   filtersMax,
 };
 const body: Form<unknown> = {
-  sent: (value) => new SentJson(value),
+  sent: (value) => new BodyValue(value),
   addFilters: addBodyFilters,
   addExpansion: addBodyExpansions,
   filtersMax: bodyFiltersMax,
@@ -109,7 +109,7 @@ function parsed<Raw>(
   incomparable: Incomparable,
 ): ListRequest | Refusal {
   const root = newGroup();
-  const expand: AskedExpansions = new Map();
+  const expand: RequestedExpansions = new Map();
   let request: ListParts = {
     select: null,
     sort: [],
@@ -160,7 +160,7 @@ export function notComparable(
     : badRequest(`${column}: neither sorted nor filtered by, as the server lacks its collation`);
 }
 
-type Parser = (sent: Sent, readable: ReadonlyMap<string, Column>) => Partial<ListParts> | Refusal;
+type Parser = (sent: RequestValue, readable: ReadonlyMap<string, Column>) => Partial<ListParts> | Refusal;
 
 /** The parameters that are read one by one, unlike those of filters and of `expand`, and unlike `cursor`, which is alone. */
 type SimpleParameter = Exclude<ListParameter, "where" | "filter" | "expand" | "cursor">;
@@ -175,14 +175,14 @@ const parsersByName: Readonly<Record<SimpleParameter, Parser>> = {
 };
 const parsers: ReadonlyMap<string, Parser> = new Map(Object.entries(parsersByName));
 
-function parseLimit(sent: Sent): Partial<ListParts> | Refusal {
+function parseLimit(sent: RequestValue): Partial<ListParts> | Refusal {
   const limit = sent.count();
   return limit === null || limit < 1 || limit > limitMax
     ? badRequest(`limit: expected an integer from 1 to ${limitMax}`)
     : { limit };
 }
 
-function parseOffset(sent: Sent): Partial<ListParts> | Refusal {
+function parseOffset(sent: RequestValue): Partial<ListParts> | Refusal {
   const offset = sent.count();
   return offset === null ? badRequest("offset: expected an integer, 0 or more") : { offset };
 }
@@ -192,7 +192,7 @@ function parseOffset(sent: Sent): Partial<ListParts> | Refusal {
  * columns. A column that is not in `readable` is refused.
  */
 export function parseSelect(
-  sent: Sent,
+  sent: RequestValue,
   readable: ReadonlyMap<string, Column>,
 ): Pick<Partial<ListRequest>, "select"> | Refusal {
   const names = sent.names();
@@ -210,7 +210,7 @@ export function parseSelect(
 
 /** Parses `sort` into its terms, in their order. Columns that are not `readable` are refused. */
 export function parseSort(
-  sent: Sent,
+  sent: RequestValue,
   readable: ReadonlyMap<string, Column>,
 ): Pick<ListRequest, "sort"> | Refusal {
   const names = sent.names();
@@ -228,7 +228,7 @@ export function parseSort(
   return { sort: terms };
 }
 
-function parseTotal(sent: Sent): Partial<ListParts> | Refusal {
+function parseTotal(sent: RequestValue): Partial<ListParts> | Refusal {
   const text = sent.text();
   if (text !== "exact" && text !== "none") return badRequest("total: expected exact or none");
   return { counts: text === "exact" };

@@ -1,5 +1,5 @@
 import { badRequest, type Refusal } from "../../http/refusal.js";
-import type { Sent } from "./sent.js";
+import type { RequestValue } from "./request-value.js";
 
 /** How many words a search may have, those in phrases too, and how many characters. */
 const searchWordsMax = 32;
@@ -10,7 +10,7 @@ const searchCharactersMax = 1000;
  * the last one may be the beginning of a word, and words between double quotes are a phrase. All become strings of
  * FTS5, in which nothing is syntax.
  */
-export function parseSearch(sent: Sent): { readonly search: string } | Refusal {
+export function parseSearch(sent: RequestValue): { readonly search: string } | Refusal {
   const text = sent.text();
   if (text === null) return badRequest("search: expected a text");
   if (text.includes("\0")) return badRequest("search: a text without the character NUL is expected");

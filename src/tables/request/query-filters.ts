@@ -1,8 +1,8 @@
 import { quoted } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Column } from "../../project/model.js";
-import { addFilter, type Group, groupInside, isGroupWord } from "./filters.js";
-import { SentText } from "./sent.js";
+import { addFilter, type FilterGroup, groupInside, isGroupWord } from "./filters.js";
+import { QueryValue } from "./request-value.js";
 
 /**
  * Adds a filter `filter[…]` or `where[…]` of a query string to the group that its brackets lead to
@@ -11,7 +11,7 @@ import { SentText } from "./sent.js";
  * already; else null.
  */
 export function addQueryFilter(
-  root: Group,
+  root: FilterGroup,
   parameter: string,
   text: string,
   readable: ReadonlyMap<string, Column>,
@@ -29,7 +29,7 @@ export function addQueryFilter(
   if (operator === undefined)
     return badRequest(`${quoted(parameter)}: an operator is missing, as in filter[…][eq]`);
   if (others.length > 0) return badRequest(`unknown parameter ${quoted(parameter)}`);
-  return addFilter(group, name, operator, new SentText(text), readable);
+  return addFilter(group, name, operator, new QueryValue(text), readable);
 }
 
 /** Splits a filter's name by its brackets; `where[c]` is `filter[c][eq]`. Null for another parameter. */
@@ -46,10 +46,10 @@ function segmentsOf(parameter: string): readonly string[] | null {
  * valid.
  */
 function groupAt(
-  root: Group,
+  root: FilterGroup,
   segments: readonly string[],
   parameter: string,
-): { readonly group: Group; readonly left: readonly string[] } | Refusal {
+): { readonly group: FilterGroup; readonly left: readonly string[] } | Refusal {
   let group = root;
   let at = 0;
   for (let word = segments[0]; word?.startsWith("$"); word = segments[at]) {

@@ -7,7 +7,7 @@ import {
   longWorkFor,
   principalOf,
 } from "../../auth/callers/principal.js";
-import { type AnswerFacts, tellOf } from "../../http/answer-facts.js";
+import { type AnswerFacts, addFacts } from "../../http/answer-facts.js";
 import { RequestBody } from "../../http/body.js";
 import { badRequest, isRefusal, type Refusal, responseOf } from "../../http/refusal.js";
 import type { HeadersRecord } from "../../http/respond.js";
@@ -69,14 +69,17 @@ export class Unanswered<T> {
 }
 
 /** A request that is not answered yet, with what its answer has to carry. */
-export interface Pending<T> {
+export interface PendingResponse<T> {
   readonly value: T;
   readonly facts: AnswerFacts;
   readonly headers: HeadersRecord;
 }
 
-/** Makes what a request is answered with. It calls `tells` with the columns of the table that the request is about. */
-type Act<A> = (asked: ApiRequest, tells: (columns: AnswerFacts["columns"]) => void) => AtOnce<A>;
+/**
+ * Makes what a request is answered with. It calls `reportColumns` with the columns of the table that the request is
+ * about.
+ */
+type Act<A> = (asked: ApiRequest, reportColumns: (columns: AnswerFacts["columns"]) => void) => AtOnce<A>;
 
 /**
  * Answers a request: authenticates the caller, lets `act` make the answer, and records the receipt, also where the
@@ -99,13 +102,13 @@ export async function answeredOrPending<T>(
   request: Request,
   act: Act<Response | Refusal | Unanswered<T>>,
   body = new RequestBody(request, services.config.api.max_body_bytes),
-): Promise<Response | Pending<T>> {
+): Promise<Response | PendingResponse<T>> {
   const attempt = services.meter(request.method);
   let answer: Response | Refusal | Unanswered<T>;
   let sender: Actor | undefined;
   let isAs = false;
   let columns: AnswerFacts["columns"];
-  const tells = (of: AnswerFacts["columns"]) => {
+  const reportColumns = (of: AnswerFacts["columns"]) => {
     columns = of;
   };
   try {
@@ -117,7 +120,7 @@ export async function answeredOrPending<T>(
       return whenThere(services.projects.current(schemaVersion), (project) =>
         isRefusal(project)
           ? project
-          : act({ services, request, body, attempt, caller, by, project, database }, tells),
+          : act({ services, request, body, attempt, caller, by, project, database }, reportColumns),
       );
     });
     // `run` gives the caller whom the credentials claim before the database has checked them. Where the check fails,
@@ -135,13 +138,13 @@ export async function answeredOrPending<T>(
   const ended = attempt.end(response?.status ?? unansweredStatus);
   if (ended !== undefined) await ended;
   const principal = sender && accountOf(sender);
-  const told = { ...(principal && { principal }), columns, receipt: attempt.receipt() };
+  const known = { ...(principal && { principal }), columns, receipt: attempt.receipt() };
   // A request for somebody else's view is logged as `admin_read` even if it is refused: it is the other caller who
   // would be refused, not the administrator.
-  const facts: AnswerFacts = isAs ? { ...told, event: "admin_read" } : told;
+  const facts: AnswerFacts = isAs ? { ...known, event: "admin_read" } : known;
   if (response === null)
     return { value: (answer as Unanswered<T>).value, facts, headers: as === null ? {} : { "Svc-As": as } };
-  tellOf(request, response, facts);
+  addFacts(request, response, facts);
   return response;
 }
 
@@ -178,9 +181,15 @@ export function accessTo(
 ): Access | Refusal {
   const refused = action === "read" || action === "history" ? null : asReaderOnly({ caller, by });
   if (refused !== null) return refused;
-  const { accesses } = rememberedOf(project, services.platform);
-  const rules = project.rules.get(table.name)!;
-  return accessOf(caller, table, rules, action, project.catalog, accesses, Math.floor(nowMs / 1000));
+  return accessOf({
+    caller,
+    table,
+    rules: project.rules.get(table.name)!,
+    action,
+    catalog: project.catalog,
+    known: rememberedOf(project, services.platform).accesses,
+    nowSeconds: Math.floor(nowMs / 1000),
+  });
 }
 
 /** Begins to meter a request to a table, and returns what is needed to run its statements. */

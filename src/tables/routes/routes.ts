@@ -47,10 +47,10 @@ export type ServiceEndpoints = ReadonlyMap<string, ReturnType<typeof byMethod>>;
 export function tableRoutes(services: ApiServices, endpoints: ServiceEndpoints) {
   const routes = router();
   const answering = (act: (request: TableRequest) => TableAnswer) => (c: Context) =>
-    answered(services, c.req.raw, (asked, tells) => {
+    answered(services, c.req.raw, (asked, reportColumns) => {
       const { schema, catalog } = asked.project;
       const table = schema.tables.get(c.req.param("table") ?? "");
-      tells(table?.columns);
+      reportColumns(table?.columns);
       return table === undefined || catalog.unsupported.reads.has(table.name)
         ? noSuchTable
         : act({ ...asked, table });
@@ -142,7 +142,7 @@ function readableTables({ asked, execution, remembered }: PermittedRequest): Rea
       const rules = project.rules.get(table.name)!;
       const nowSeconds = Math.floor(execution.nowMs / 1000);
       const accessBy = (its: TableRules, known: typeof remembered.accesses) =>
-        accessOf(caller, table, its, "read", catalog, known, nowSeconds);
+        accessOf({ caller, table, rules: its, action: "read", catalog, known, nowSeconds });
       const access = accessBy(rules, remembered.accesses);
       if (!isRefusal(access)) return { access, readable: access.readable };
       if (isPastRules(caller)) return access;

@@ -55,7 +55,7 @@ export function asOf(at: Sql, label: "c" | "h", tables: readonly LoggedTable[], 
   const logged = (table: string) => tables.find((each) => each.table.toLowerCase() === table.toLowerCase())!;
   const imagesOf = (table: string) => images.get(table.toLowerCase())!;
   const isUnchanged: AsOf["isUnchanged"] = (table, alias) =>
-    sql`NOT EXISTS (SELECT 1 FROM _changes AS _l WHERE _l.tbl = ${text(table)} AND _l.pk = ${key(logged(table), alias)} AND _l.seq > ${at})`;
+    sql`NOT EXISTS (SELECT 1 FROM _changes AS _l WHERE _l.tbl = ${tableLiteral(table)} AND _l.pk = ${key(logged(table), alias)} AND _l.seq > ${at})`;
   const exists: AsOf["exists"] = ({ table, alias, where }, names) => {
     const from = sqlTableName(table);
     const inner: SqlNames = { ...names, exists: (nested) => exists(nested, inner) };
@@ -74,7 +74,7 @@ export function asOf(at: Sql, label: "c" | "h", tables: readonly LoggedTable[], 
       sql`${changed} AS MATERIALIZED (SELECT tbl, pk, min(seq) AS seq FROM _changes NOT INDEXED WHERE seq > ${at} GROUP BY tbl, pk)`,
       ...tables.map(
         (table) =>
-          sql`${imagesOf(table.table)} AS MATERIALIZED (SELECT _l.pk AS _pk, ${imageColumns(table.columns, sql`_l.old`)} FROM ${changed} AS _f CROSS JOIN _changes AS _l ON _l.seq = _f.seq WHERE _f.tbl = ${text(table.table)} AND _l.old IS NOT NULL)`,
+          sql`${imagesOf(table.table)} AS MATERIALIZED (SELECT _l.pk AS _pk, ${imageColumns(table.columns, sql`_l.old`)} FROM ${changed} AS _f CROSS JOIN _changes AS _l ON _l.seq = _f.seq WHERE _f.tbl = ${tableLiteral(table.table)} AND _l.old IS NOT NULL)`,
       ),
     ],
   };
@@ -138,7 +138,7 @@ export function key(table: LoggedTable, alias: Sql): Sql {
 }
 
 /** The name of a table as an SQL text literal. */
-export function text(table: string): Sql {
+export function tableLiteral(table: string): Sql {
   return { text: quoteText(table), params: [] };
 }
 

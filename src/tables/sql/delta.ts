@@ -18,7 +18,7 @@ import {
   type Sql,
   sql,
 } from "../sql-text/fragment.js";
-import { type AsOf, asOf, asShownOf, hasKey, isInPage, key, keyObject, text } from "./as-of.js";
+import { type AsOf, asOf, asShownOf, hasKey, isInPage, key, keyObject, tableLiteral } from "./as-of.js";
 import { rowsAsOf } from "./past.js";
 import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
 import { jsonWithin, storedBytes } from "./wire.js";
@@ -67,7 +67,7 @@ export function deltaStatement(followed: Followed, { from, to, after, limit, win
   const before = asOf(param(from), "c", tables, access.catalog);
   const now = asOf(param(to), "h", tables, access.catalog);
   const leads = existsChains(followed.rule).map((chain) => led(chain, followed, before, now, tables));
-  const own = sql`SELECT pk FROM ${before.changed} WHERE tbl = ${text(logged.table)}`;
+  const own = sql`SELECT pk FROM ${before.changed} WHERE tbl = ${tableLiteral(logged.table)}`;
   const rest = after === null ? sql`1` : sql`pk > ${param(after)}`;
   const ctes = [
     ...before.ctes,
@@ -171,7 +171,7 @@ function led(
     [
       sql`SELECT ${columns(sql`_i`)} FROM ${before.images(from)} AS _i`,
       sql`SELECT ${columns(sql`_i`)} FROM ${now.images(from)} AS _i`,
-      sql`SELECT ${columns(sql`_s`)} FROM ${before.changed} AS _f CROSS JOIN ${name(from)} AS _s WHERE _f.tbl = ${text(from)} AND ${hasKey(own, sql`_s`, sql`_f.pk`)}`,
+      sql`SELECT ${columns(sql`_s`)} FROM ${before.changed} AS _f CROSS JOIN ${name(from)} AS _s WHERE _f.tbl = ${tableLiteral(from)} AND ${hasKey(own, sql`_s`, sql`_f.pk`)}`,
     ],
     sql` UNION ALL `,
   );

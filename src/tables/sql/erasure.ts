@@ -3,7 +3,7 @@ import type { LoggedTable } from "../../changes/image.js";
 import type { SqlValue, Statement } from "../../platform/database.js";
 import type { CatalogTable } from "../../schema/catalog.js";
 import { and, bind, commaList, name, param, Slot, type Sql, sql } from "../sql-text/fragment.js";
-import { hasKey, key, keyColumn, text } from "./as-of.js";
+import { hasKey, key, keyColumn, tableLiteral } from "./as-of.js";
 
 /**
  * Makes the statements, for one transaction, that erase the stored contents (images) of one row from the log of changes
@@ -29,7 +29,7 @@ export function erasure(
     // The table's generation is part of what clients' checkpoints are compared with. The new one is random, so that it
     // equals neither a version of the schema, which is the generation that a change of the schema sets, nor that of
     // another erasure.
-    sql`UPDATE _history SET generation = random() WHERE tbl = ${text(logged.table)} AND (${concerned}) > 0 RETURNING (${concerned}) AS entries`,
+    sql`UPDATE _history SET generation = random() WHERE tbl = ${tableLiteral(logged.table)} AND (${concerned}) > 0 RETURNING (${concerned}) AS entries`,
     sql`UPDATE _changes SET op = 'insert', old = NULL WHERE seq IN (${begins}) AND ${hasMore}`,
     sql`UPDATE _changes SET ${blank} WHERE seq = (SELECT max(seq) FROM _changes) AND seq IN (${entries}) AND seq NOT IN (${begins})`,
     sql`DELETE FROM _changes WHERE seq IN (${entries}) AND seq NOT IN (${begins}) RETURNING tx`,
@@ -43,7 +43,7 @@ const blank: Sql = { text: numberAlone, params: [] };
  * compare as equal, as 'a' and 'A' do with the collation NOCASE, entries with any of these values count.
  */
 function isOf(logged: LoggedTable, physical: CatalogTable | undefined): Sql {
-  const isTable = sql`_l.tbl = ${text(logged.table)}`;
+  const isTable = sql`_l.tbl = ${tableLiteral(logged.table)}`;
   const isExact = logged.key.every(
     ({ holds, collation }) => collation === null && (holds === "plain" || holds === "blob"),
   );

@@ -203,7 +203,7 @@ function gatedBy({ table, catalog, rule }: ReadAccess, i: number): Gated & Pick<
 const alias = (i: number, kind: "e" | "n" | "r") => aliasName(`${i}${kind}`);
 
 /** The SQL of the rows that one step of an expansion finds. */
-interface Found {
+interface StepRows {
   readonly ctes: readonly Sql[];
   /** For a FROM: all rows that this step has examined, with the columns that `judge` reads. */
   readonly examined: Sql;
@@ -215,7 +215,7 @@ interface Found {
   readonly seeks: readonly Seek[];
 }
 
-function forward(walked: Walked, i: number, needed: readonly Sql[]): Found {
+function forward(walked: Walked, i: number, needed: readonly Sql[]): StepRows {
   const { step, row, judge } = walked;
   const cte = internalName("e", i);
   const columns = shownColumns(step.access, row, [...needed, ...judge.columns]);
@@ -228,7 +228,7 @@ function forward(walked: Walked, i: number, needed: readonly Sql[]): Found {
   };
 }
 
-function backward(walked: Walked, rows: BackwardRows, i: number, needed: readonly Sql[]): Found {
+function backward(walked: Walked, rows: BackwardRows, i: number, needed: readonly Sql[]): StepRows {
   const { step, judge } = walked;
   const { access } = step;
   const examined = internalName("c", i);

@@ -42,7 +42,7 @@ export interface HeadQuestion {
 }
 
 /** How many of a caller's clients that push are reported at most. */
-const clientsToldMax = 100;
+const reportedClientsMax = 100;
 
 /**
  * Makes the statement that reads one row about the log of changes, with these columns:
@@ -64,7 +64,7 @@ export function headStatement({ tables, from, to, entriesMax, related, pushing }
   const names = "(SELECT value FROM json_each(?))";
   const list = JSON.stringify(tables);
   const prefix = pushing === null ? null : `${pushing.principal}\n`;
-  const clients = `SELECT substr(client, ?) AS name, last_id FROM _push_clients WHERE client >= ? AND client < ? AND at > ? LIMIT ${clientsToldMax}`;
+  const clients = `SELECT substr(client, ?) AS name, last_id FROM _push_clients WHERE client >= ? AND client < ? AND at > ? LIMIT ${reportedClientsMax}`;
   const among = `EXISTS (SELECT 1 FROM (SELECT tbl FROM _changes NOT INDEXED WHERE seq > ? ORDER BY seq LIMIT ?) WHERE tbl IN ${names})`;
   return {
     sql: `SELECT n.seq AS newest, ${witness("n.seq")} AS newest_witness, ${witness("?")} AS witness_from, ${witness("?")} AS witness_to,

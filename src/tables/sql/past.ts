@@ -30,7 +30,7 @@ import {
   key,
   keyColumn,
   keyObject,
-  text,
+  tableLiteral,
 } from "./as-of.js";
 import { loggedTable } from "./logged.js";
 import { existsSql, namesOf, predicate, type SqlNames } from "./predicate.js";
@@ -140,7 +140,7 @@ function shownVersion({ access, logged, rule, filters }: Past): Sql {
   const asked = filters.map((filter) => ofImage(filter, sql`_r`));
   if (alwaysTrue(rule)) return and(asked);
   const now = sql`SELECT (${predicate(rule, namesFor(sql`_t`))}) IS TRUE FROM ${name(table.name)} AS _t WHERE ${hasKey(logged, sql`_t`, sql`_r._pk`)}`;
-  const image = sql`SELECT old FROM _changes WHERE tbl = ${text(table.name)} AND pk = _r._pk AND old IS NOT NULL ORDER BY seq DESC LIMIT 1`;
+  const image = sql`SELECT old FROM _changes WHERE tbl = ${tableLiteral(table.name)} AND pk = _r._pk AND old IS NOT NULL ORDER BY seq DESC LIMIT 1`;
   const lastly = sql`SELECT (${ofImage(rule, sql`_n`)}) IS TRUE FROM (SELECT ${imageColumns(logged.columns, sql`_l.old`)} FROM (${image}) AS _l) AS _n`;
   return and([...asked, ofImage(rule, sql`_r`), sql`coalesce((${now}), (${lastly}), 0)`]);
 }
@@ -170,7 +170,7 @@ export function versionsStatement(
   const { access, logged, output, preview, limit, scanLimit } = past;
   const { table, catalog } = access;
   const physical = catalog.tables.get(table.name);
-  const isTable = sql`tbl = ${text(table.name)}`;
+  const isTable = sql`tbl = ${tableLiteral(table.name)}`;
   const range = sql`seq > ${param(BigInt(since))} AND seq < ${param(BigInt(before))}`;
   const newest = sql`ORDER BY seq DESC LIMIT ${integer(scanLimit)}`;
   const columns = sql`seq, tx, at, tbl, pk, op, old`;
@@ -210,10 +210,10 @@ export function versionsStatement(
     sql`_s AS MATERIALIZED (SELECT _r._seq AS seq, ifnull(${by(sql`_b.at`)}, _r._at) AS at, ${by(sql`_b.principal_kind`)} AS kind, ${by(sql`_b.principal_id`)} AS id, ${keyJson} AS key, _r._op AS op, ${shownOf(sql`_r._old`)} AS before, ${shownOf(sql`_r._after`)} AS row${cutRow} FROM (${decodedOnce}) AS _r WHERE ${shownVersion(past)})`,
   ];
   // An update that has changed only columns which the caller may not see is left out of the page.
-  const told = sql`SELECT *, sum(ifnull(octet_length(${row}), 0)) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY seq DESC) AS n FROM _s WHERE before IS NOT row ORDER BY seq DESC LIMIT ${integer(limit + 1)}`;
+  const versions = sql`SELECT *, sum(ifnull(octet_length(${row}), 0)) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY seq DESC) AS n FROM _s WHERE before IS NOT row ORDER BY seq DESC LIMIT ${integer(limit + 1)}`;
   const differs = sql`_c.value IS NOT json_extract(before, _c.fullkey) OR _c.type IS NOT json_type(before, _c.fullkey)`;
   const changed = sql`CASE op WHEN 'update' THEN (SELECT json_group_array(_c.key) FROM json_each(row) AS _c WHERE ${differs}) END`;
   const members = sql`seq, at, kind, id, key, op, ${changed}, ${row}`;
-  const statement = sql`WITH ${commaList([...ctes, sql`_d AS MATERIALIZED (${told})`])} SELECT ${members}, NULL AS told FROM _d WHERE ${isInPage(limit, catalog)} UNION ALL SELECT last, examined, NULL, NULL, NULL, NULL, NULL, NULL, (SELECT count(*) FROM _d) FROM (SELECT min(seq) AS last, count(*) AS examined FROM _e) WHERE examined > 0`;
+  const statement = sql`WITH ${commaList([...ctes, sql`_d AS MATERIALIZED (${versions})`])} SELECT ${members}, NULL AS told FROM _d WHERE ${isInPage(limit, catalog)} UNION ALL SELECT last, examined, NULL, NULL, NULL, NULL, NULL, NULL, (SELECT count(*) FROM _d) FROM (SELECT min(seq) AS last, count(*) AS examined FROM _e) WHERE examined > 0`;
   return bind(statement, of === null ? [values] : [of, values]);
 }

@@ -187,14 +187,14 @@ function merged(
   ];
   // The place `until`, where the scan may end, is joined as a table `_u`, so that its SQL stands in the query once,
   // however many of its columns are compared.
-  const beside = until === null ? empty : sql` CROSS JOIN ${until} AS _u`;
+  const bounded = until === null ? empty : sql` CROSS JOIN ${until} AS _u`;
   const step = (source: Sql, begin: Refer | null) => {
     const next = nextOfWays(plan, ways, row, source, begin);
     if (isByKey)
-      return sql`SELECT ${source}.w AS w, ${source}.k AS k, ${next} AS p FROM ${source}${beside} WHERE ${and([sql`${next} IS NOT NULL`, ...within(() => next)])}`;
+      return sql`SELECT ${source}.w AS w, ${source}.k AS k, ${next} AS p FROM ${source}${bounded} WHERE ${and([sql`${next} IS NOT NULL`, ...within(() => next)])}`;
     const h = columnsOfAlias(sql`_h`);
     const values = order.map(({ column }, i) => sql`${h(column)} AS ${places[i]!}`);
-    return sql`SELECT ${source}.w AS w, ${source}.k AS k, _h.${row} AS p, ${commaList(values)} FROM ${source}${beside} CROSS JOIN ${name(plan.table.name)} AS _h NOT INDEXED WHERE ${and([sql`_h.${row} = ${next}`, ...within(h)])}`;
+    return sql`SELECT ${source}.w AS w, ${source}.k AS k, _h.${row} AS p, ${commaList(values)} FROM ${source}${bounded} CROSS JOIN ${name(plan.table.name)} AS _h NOT INDEXED WHERE ${and([sql`_h.${row} = ${next}`, ...within(h)])}`;
   };
   const first = step(sql`_keys`, after === null ? null : placeOf(order, after));
   const terms = order.map(({ descending }, i) => sql`${places[i]!}${descending ? sql` DESC` : sql``}`);

@@ -29,9 +29,9 @@ import { getStatement } from "../sql/row.js";
 import type { Sql } from "../sql-text/fragment.js";
 import type { WriteStep } from "./step.js";
 import {
-  allBeside,
-  type Beside,
-  nothingBeside,
+  joinServerStatements,
+  noServerStatements,
+  type ServerStatements,
   type Together,
   type WrittenTogether,
   writeTogether,
@@ -68,14 +68,14 @@ export async function writeOnce(
   execution: WriteExecution,
   request: KeptRequest | null,
   showing: Showing,
-  beside: Beside = nothingBeside,
+  own: ServerStatements = noServerStatements,
 ): Promise<Once | Refusal> {
-  const alone = steps.length === 1 && beside === nothingBeside ? steps[0]!.alone : undefined;
+  const alone = steps.length === 1 && own === noServerStatements ? steps[0]!.alone : undefined;
   if (alone !== undefined && (request === null || isKeptDirectly(alone.write)))
     return writeAloneOnce(alone, steps, execution, request, showing);
-  if (request === null) return writeTogether(steps, execution, beside);
+  if (request === null) return writeTogether(steps, execution, own);
   if (steps.some(({ answer }) => answer.source === null)) return notKeepable;
-  const written = await writeTogether(steps, execution, allBeside([keeping(steps, request), beside]));
+  const written = await writeTogether(steps, execution, joinServerStatements([keeping(steps, request), own]));
   if (written.outcome === "written" && steps.some(runsTriggers))
     return { ...written, rows: await asKept(written.rows, steps, request, execution) };
   if (written.outcome !== "stopped") return written;
@@ -134,7 +134,7 @@ export const mismatch = new Refusal(
   `the ${idempotencyHeader} came with another body before`,
 );
 
-function keeping(steps: readonly WriteStep[], request: KeptRequest): Beside {
+function keeping(steps: readonly WriteStep[], request: KeptRequest): ServerStatements {
   const isBulk = steps[0]!.parts !== undefined;
   return {
     before: (nonce) => [unlessKept(request, nonce)],
@@ -231,7 +231,7 @@ async function replay(
 }
 
 /** How a row of a kept answer is shown to the caller of the repetition: only as far as they may read it by now. */
-interface Shown {
+interface ReplayedRow {
   /**
    * The statement that reads the row as it is now, to know whether the caller may see it. Null where the row is not
    * read, and `json` is given null: after a delete, for example, or where the caller may read no row of the table.
@@ -248,7 +248,7 @@ function shownNow(
   { isNew, write: { access: writing, kind }, keyText, stored }: KeptWrite,
   { values }: WriteExecution,
   { accessTo, reads }: Showing,
-): Shown {
+): ReplayedRow {
   const { table, catalog } = writing;
   if (kind === "delete") return { get: null, json: () => keyText };
   // An upsert that has left an existing row as it is does not reveal the row's key to a caller who may not read the

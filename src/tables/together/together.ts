@@ -17,7 +17,7 @@ import {
 } from "./step.js";
 
 /** Statements of the server's own in a transaction with the writes of a request, such as keeping the answer. */
-export interface Beside {
+export interface ServerStatements {
   /**
    * Makes the statements that come before all writes. A guard among them can undo the transaction with
    * `abortText(nonce, …)` and a reason without a colon: the outcome is then `stopped`, with this reason.
@@ -35,15 +35,15 @@ export interface Beside {
   readonly last: (nonce: string) => readonly Statement[];
 }
 
-/** The `Beside` without statements: for a transaction in which the server has none of its own. */
-export const nothingBeside: Beside = {
+/** The `ServerStatements` without statements: for a transaction in which the server has none of its own. */
+export const noServerStatements: ServerStatements = {
   before: () => [],
   around: () => ({ before: [], after: [] }),
   last: () => [],
 };
 
-/** Joins several `Beside`: at each place the statements of the first come first, then those of the second. */
-export function allBeside(parts: readonly Beside[]): Beside {
+/** Joins several `ServerStatements`: at each place the statements of the first come first, then those of the second. */
+export function joinServerStatements(parts: readonly ServerStatements[]): ServerStatements {
   return {
     before: (nonce) => parts.flatMap((part) => part.before(nonce)),
     around: (index, nonce) => {
@@ -65,7 +65,7 @@ export type Together =
    * is the number of the row.
    */
   | ({ readonly outcome: "refused"; readonly at: number } & NotStanding)
-  /** Nothing was written, because a statement of `Beside` has undone the transaction for this reason. */
+  /** Nothing was written, because a statement of `ServerStatements` has undone the transaction for this reason. */
   | { readonly outcome: "stopped"; readonly reason: string };
 
 /** A row that a write of the transaction is answered with. */
@@ -96,13 +96,13 @@ const attemptsMax = 3;
 export async function writeTogether(
   steps: readonly WriteStep[],
   execution: WriteExecution,
-  beside: Beside = nothingBeside,
+  own: ServerStatements = noServerStatements,
 ): Promise<Together> {
   for (let left = attemptsMax - 1; left > 0; left--) {
-    const together = await attempt(steps, execution, beside);
+    const together = await attempt(steps, execution, own);
     if (together.outcome !== "unsure") return together;
   }
-  const last = await attempt(steps, execution, beside);
+  const last = await attempt(steps, execution, own);
   return last.outcome === "unsure" ? last.guess() : last;
 }
 
@@ -118,11 +118,11 @@ interface Unsure {
 async function attempt(
   steps: readonly WriteStep[],
   execution: WriteExecution,
-  beside: Beside,
+  own: ServerStatements,
 ): Promise<Together | Unsure> {
   const { database, tally } = execution;
   const nonce = toHex(execution.random.bytes(nonceBytes));
-  const batch = assembled(steps, execution, nonce, beside);
+  const batch = assembled(steps, execution, nonce, own);
   const { statementsMax } = steps[0]!.writes[0]!.access.catalog;
   if (statementsMax !== null && batch.statements.length > statementsMax) return tooMany(steps.length);
   const long = longWorkOf(execution, batchDuration(steps));
@@ -133,7 +133,7 @@ async function attempt(
     if (isAbort(error, nonce)) return stoppedBy(error.reason, steps, execution);
     // After a ConstraintError or StatementError it is certain that nothing was committed. Any other error is passed on.
     if (!(error instanceof ConstraintError || error instanceof StatementError)) throw error;
-    const blamed = await failedAt(steps, execution, nonce, beside, error);
+    const blamed = await failedAt(steps, execution, nonce, own, error);
     const guess = () => refusedBy(error, blamed, execution);
     if (blamed.error === null) return { outcome: "unsure", guess };
     if (isAbort(blamed.error, nonce)) return stoppedBy(blamed.error.reason, steps, execution);
@@ -174,7 +174,7 @@ function batchDuration(steps: readonly WriteStep[]) {
 
 /**
  * Reads the reason with which a guard has undone the transaction. It is `<step>:<reason>` if a step's guard gave it,
- * else a reason without a colon from a statement of `Beside`.
+ * else a reason without a colon from a statement of `ServerStatements`.
  */
 function stoppedBy(
   reason: string,
@@ -193,13 +193,13 @@ function assembled(
   steps: readonly WriteStep[],
   execution: WriteExecution,
   nonce: string,
-  beside: Beside,
+  own: ServerStatements,
 ): {
   readonly statements: readonly Statement[];
   readonly read: (results: readonly Result[]) => readonly WrittenTogether[];
 } {
   const isLogged = triggersOfSteps(steps).some(({ logged }) => logged);
-  const statements: Statement[] = [...beside.before(nonce)];
+  const statements: Statement[] = [...own.before(nonce)];
   const marks: number[] = [];
   const mark = () => {
     // Asks for the number of the log's newest entry, before the first step and after each: the difference is how many
@@ -209,7 +209,7 @@ function assembled(
   if (isLogged) statements.push(openTransaction(execution.changedBy()));
   mark();
   const ranges = steps.map((step, index) => {
-    const { before, after } = beside.around(index, nonce);
+    const { before, after } = own.around(index, nonce);
     statements.push(...before);
     const from = statements.length;
     statements.push(...step.statements(abortText(nonce, `${index}:`)));
@@ -219,7 +219,7 @@ function assembled(
     return { from, to };
   });
   if (isLogged) statements.push(...closeTransaction);
-  statements.push(...beside.last(nonce));
+  statements.push(...own.last(nonce));
   const asked = questionsOf(steps, execution).map((question) => {
     const end = statements.push(...question.statements);
     return (results: readonly Result[]) => question.isExact(results.slice(0, end));
@@ -287,7 +287,7 @@ async function failedAt(
   steps: readonly WriteStep[],
   execution: WriteExecution,
   nonce: string,
-  beside: Beside,
+  own: ServerStatements,
   error: unknown,
 ): Promise<Blamed> {
   const parts = steps.length === 1 ? steps[0]!.parts : undefined;
@@ -300,8 +300,8 @@ async function failedAt(
   const first = (count: number) => (parts === undefined ? steps.slice(0, count) : [parts.first(count)]);
   /** Tries the first `count` steps and undoes them: the error with which they fail; null where they can be done. */
   const tried = async (count: number): Promise<unknown> => {
-    const { before, around, last }: Beside =
-      count === all ? beside : { ...nothingBeside, around: beside.around };
+    const { before, around, last }: ServerStatements =
+      count === all ? own : { ...noServerStatements, around: own.around };
     const { statements } = assembled(first(count), execution, nonce, {
       before,
       around,

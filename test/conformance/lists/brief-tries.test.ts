@@ -42,7 +42,7 @@ const watched = (database: Database): Database => ({
   answerBytesMax: database.answerBytesMax,
   imageBytesMax: database.imageBytesMax,
   statementsMax: database.statementsMax,
-  runsBeside: true,
+  hasReadThread: true,
   query: (statements, long) => {
     if (statements.some(({ sql }) => sql.includes("_page AS MATERIALIZED")))
       asked.push(long === undefined ? "short" : "long");

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Change } from "../../../src/client/live/changes.js";
 import type { PushedOperation } from "../../../src/client/operations.js";
-import { type Untold, withUntold } from "../../../src/client/outbox/optimistic.js";
+import { type UnconfirmedMutation, withUnconfirmed } from "../../../src/client/outbox/optimistic.js";
 
 const row = (id: number, more: object = {}): Change => ({
   table: "t",
@@ -9,7 +9,10 @@ const row = (id: number, more: object = {}): Change => ({
   key: { id },
   row: { id, a: "x", ...more },
 });
-const untold = (operations: readonly PushedOperation[], more: Partial<Untold> = {}): Untold => ({
+const unconfirmed = (
+  operations: readonly PushedOperation[],
+  more: Partial<UnconfirmedMutation> = {},
+): UnconfirmedMutation => ({
   operations,
   sentAt: null,
   answer: null,
@@ -20,15 +23,15 @@ const create = (values: Record<string, unknown>, table = "t"): PushedOperation =
   table,
   values,
 });
-const shown = (rows: readonly Change[], mutations: readonly Untold[], seen = 0) =>
-  withUntold("t", {}, rows, mutations, () => seen).map((change) => change.row);
+const shown = (rows: readonly Change[], mutations: readonly UnconfirmedMutation[], seen = 0) =>
+  withUnconfirmed("t", {}, rows, mutations, () => seen).map((change) => change.row);
 
 it("takes values from earlier operations, and leaves those out that only the server knows", () => {
   const known = [
     create({ id: 7, a: "parent" }),
     create({ id: 8, a: { $ref: "0.a" }, b: { $ref: "0.made" } }),
   ];
-  expect(shown([], [untold(known)])).toEqual([
+  expect(shown([], [unconfirmed(known)])).toEqual([
     { id: 7, a: "parent", _pending: true },
     { id: 8, a: "parent", _pending: true },
   ]);
@@ -36,24 +39,24 @@ it("takes values from earlier operations, and leaves those out that only the ser
     create({ id: 1 }, "other"),
     { op: "update", table: "t", key: { id: { $ref: "0.id" } }, set: { a: "changed" } },
   ];
-  expect(shown([row(1), row(2)], [untold(changed)])).toEqual([
+  expect(shown([row(1), row(2)], [unconfirmed(changed)])).toEqual([
     { id: 1, a: "changed", _pending: true },
     { id: 2, a: "x" },
   ]);
 });
 
 it("changes a row that is only being created, and takes it away again", () => {
-  const made = untold([create({ id: 7, a: "new" })]);
-  const changed = untold([{ op: "update", table: "t", key: { id: 7 }, set: { a: "newer" } }]);
-  const deleted = untold([{ op: "delete", table: "t", key: { id: 7 } }]);
+  const made = unconfirmed([create({ id: 7, a: "new" })]);
+  const changed = unconfirmed([{ op: "update", table: "t", key: { id: 7 }, set: { a: "newer" } }]);
+  const deleted = unconfirmed([{ op: "delete", table: "t", key: { id: 7 } }]);
   expect(shown([], [made, changed])).toEqual([{ id: 7, a: "newer", _pending: true }]);
   expect(shown([], [made, changed, deleted])).toEqual([]);
 });
 
 it("takes a row that comes while its push is under way for the one that is created, once", () => {
   const twice = [
-    untold([create({ a: "new" })], { sentAt: 3 }),
-    untold([create({ a: "new" })], { sentAt: 3 }),
+    unconfirmed([create({ a: "new" })], { sentAt: 3 }),
+    unconfirmed([create({ a: "new" })], { sentAt: 3 }),
   ];
   expect(shown([row(1, { a: "new" })], twice, 3)).toEqual([
     { id: 1, a: "new" },
@@ -76,7 +79,7 @@ it("shows what the server has answered until the list is told of it", () => {
     ],
     at: 5,
   };
-  const done = [untold(operations, { answer })];
+  const done = [unconfirmed(operations, { answer })];
   expect(shown([row(1)], done, 4)).toEqual([
     { id: 1, a: "y" },
     { id: 9, a: "new", made: 1 },

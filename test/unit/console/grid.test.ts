@@ -3,7 +3,7 @@ import { columnOffsets } from "../../../src/console/grid/column-widths.js";
 import { type Cell, type KeyAction, type KeyPress, keyAction } from "../../../src/console/grid/grid-keys.js";
 import { filterOf, queryOf, queryParameters, sortedBy } from "../../../src/console/grid/list-query.js";
 import { defaultText, formValues } from "../../../src/console/grid/row-form.js";
-import { keyLabel, keyOf, rowId } from "../../../src/console/grid/row-key.js";
+import { keyLabel, primaryKeyOf, rowId } from "../../../src/console/grid/row-key.js";
 import { scrolledTo, visibleColumns, visibleRows } from "../../../src/console/grid/visible-range.js";
 import { column } from "./column.js";
 
@@ -133,10 +133,10 @@ describe("what a grid asks for", () => {
 
 describe("rows", () => {
   it("have keys of one column or several, or none", () => {
-    expect(keyOf({ primary_key: ["id"] }, { id: 7, body: "a" })).toEqual({ id: 7 });
-    expect(keyOf({ primary_key: ["a", "b"] }, { a: 1, b: "x" })).toEqual({ a: 1, b: "x" });
-    expect(keyOf({ primary_key: [] }, { a: 1 })).toBeNull();
-    expect(keyOf({ primary_key: ["id"] }, { body: "hidden key" })).toBeNull();
+    expect(primaryKeyOf({ primary_key: ["id"] }, { id: 7, body: "a" })).toEqual({ id: 7 });
+    expect(primaryKeyOf({ primary_key: ["a", "b"] }, { a: 1, b: "x" })).toEqual({ a: 1, b: "x" });
+    expect(primaryKeyOf({ primary_key: [] }, { a: 1 })).toBeNull();
+    expect(primaryKeyOf({ primary_key: ["id"] }, { body: "hidden key" })).toBeNull();
     const both = { primary_key: ["a", "b"] };
     expect(rowId(both, { a: "1", b: "2" })).not.toBe(rowId({ primary_key: ["a"] }, { a: "1,2" }));
     expect(rowId(both, { a: 1, b: 2 })).not.toBe(rowId(both, { a: "1", b: 2 }));

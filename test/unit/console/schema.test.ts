@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { withIndex } from "../../../src/console/screens/schema/add-index.js";
 import { drawingOf } from "../../../src/console/screens/schema/layout.js";
 import { lineDiff, shownLines } from "../../../src/console/screens/schema/line-diff.js";
-import { problemsOf } from "../../../src/console/screens/schema/problems.js";
+import { textProblems } from "../../../src/console/screens/schema/problems.js";
 import { seriesOf } from "../../../src/console/screens/usage/series.js";
 import type { SchemaTable } from "../../../src/wire/schema-in-force.js";
 
@@ -34,7 +34,7 @@ describe("two texts beside each other", () => {
 
 it("problems keep the lines that belong to them", () => {
   expect(
-    problemsOf(
+    textProblems(
       "svc.schema.yaml:60: column 1: Implicit keys\n\nhns\n^\nsvc.schema.yaml: notes: unknown\nsvc.toml:3: a",
     ),
   ).toEqual([

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { whyOf } from "../../../src/console/screens/requests/why-of.js";
 import { highlighted } from "../../../src/console/screens/why/highlight.js";
-import { bodyOf, questionOf } from "../../../src/console/screens/why/question.js";
-import { truthOf } from "../../../src/console/screens/why/truth.js";
-import { asHeader, asMember, asOf, asText } from "../../../src/console/server/as.js";
+import { explainBody, questionOf } from "../../../src/console/screens/why/question.js";
+import { termOutcome } from "../../../src/console/screens/why/term-outcome.js";
+import { asHeader, asMember, asText, parseAs } from "../../../src/console/server/as.js";
 import type { ExplainedTerm } from "../../../src/wire/explanation.js";
 import type { SchemaTable } from "../../../src/wire/schema-in-force.js";
 
@@ -75,13 +75,13 @@ describe("a rule's text", () => {
 
 it("a term of a list is of all rows, of none or of some", () => {
   const counted = (counts: ExplainedTerm["counts"]) =>
-    truthOf(term("a", 1, 1, { truth: null, ...(counts && { counts }) }));
+    termOutcome(term("a", 1, 1, { truth: null, ...(counts && { counts }) }));
   expect(counted({ true: 3, false: 0, null: 0 })).toBe("true");
   expect(counted({ true: 0, false: 2, null: 0 })).toBe("false");
   expect(counted({ true: 1, false: 2, null: 0 })).toBe("some");
   expect(counted({ true: 0, false: 0, null: 0 })).toBe("unfinished");
   expect(counted(undefined)).toBe("null");
-  expect(truthOf(term("a", 1, 1, { unfinished: true }))).toBe("unfinished");
+  expect(termOutcome(term("a", 1, 1, { unfinished: true }))).toBe("unfinished");
 });
 
 describe("a question", () => {
@@ -96,25 +96,27 @@ describe("a question", () => {
   const question = { table: "notes", action: "read", key: {}, values: "" } as const;
 
   it("is sent in the types of its columns", () => {
-    expect(bodyOf(question, shape)).toEqual({ body: { action: "read", table: "notes" } });
-    expect(bodyOf({ ...question, key: { id: "7", lang: "en" } }, shape)).toEqual({
+    expect(explainBody(question, shape)).toEqual({ body: { action: "read", table: "notes" } });
+    expect(explainBody({ ...question, key: { id: "7", lang: "en" } }, shape)).toEqual({
       body: { action: "read", table: "notes", key: { id: 7, lang: "en" } },
     });
-    expect(bodyOf({ ...question, action: "create", key: { id: "7" }, values: '{"id": 1}' }, shape)).toEqual({
+    expect(
+      explainBody({ ...question, action: "create", key: { id: "7" }, values: '{"id": 1}' }, shape),
+    ).toEqual({
       body: { action: "create", table: "notes", values: { id: 1 } },
     });
   });
 
   it("is not sent before it is whole", () => {
-    expect(bodyOf({ ...question, key: { id: "x", lang: "" } }, shape)).toEqual({
+    expect(explainBody({ ...question, key: { id: "x", lang: "" } }, shape)).toEqual({
       wrong: "key",
       column: "id",
     });
-    expect(bodyOf({ ...question, key: { id: "7" } }, shape)).toEqual({ wrong: "key", column: "lang" });
-    expect(bodyOf({ ...question, action: "delete" }, shape)).toEqual({ missing: "row" });
+    expect(explainBody({ ...question, key: { id: "7" } }, shape)).toEqual({ wrong: "key", column: "lang" });
+    expect(explainBody({ ...question, action: "delete" }, shape)).toEqual({ missing: "row" });
     const row = { id: "7", lang: "en" };
-    expect(bodyOf({ ...question, action: "update", key: row }, shape)).toEqual({ missing: "values" });
-    expect(bodyOf({ ...question, action: "update", key: row, values: "[1]" }, shape)).toEqual({
+    expect(explainBody({ ...question, action: "update", key: row }, shape)).toEqual({ missing: "values" });
+    expect(explainBody({ ...question, action: "update", key: row, values: "[1]" }, shape)).toEqual({
       wrong: "values",
       column: null,
     });
@@ -168,7 +170,7 @@ it("callers are named in headers, bodies and addresses alike", () => {
   expect([asHeader(nobody), asMember(nobody)]).toEqual(["anonymous", { anonymous: true }]);
   expect(asHeader({ ...ada, id: "a b\n" })).toBe("user:a%20b%0A");
   expect(asText({ ...ada, id: "a b" })).toBe("user:a b");
-  expect(asOf("user:7f3a", "")).toEqual({ ...ada, label: "7f3a" });
-  expect(asOf("anonymous", "Anonymous")).toEqual(nobody);
-  expect(asOf("root", "")).toBeNull();
+  expect(parseAs("user:7f3a", "")).toEqual({ ...ada, label: "7f3a" });
+  expect(parseAs("anonymous", "Anonymous")).toEqual(nobody);
+  expect(parseAs("root", "")).toBeNull();
 });

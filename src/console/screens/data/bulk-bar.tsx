@@ -1,9 +1,9 @@
 import type { SchemaTable } from "../../../wire/schema-in-force.js";
-import { keyOf } from "../../grid/row-key.js";
+import { primaryKeyOf } from "../../grid/row-key.js";
 import { Button } from "../../parts/button.js";
 import { confirm } from "../../parts/confirm.js";
-import { tell } from "../../parts/tell.js";
-import { ask } from "../../server/ask.js";
+import { notify } from "../../parts/notify.js";
+import { requestData } from "../../server/request-data.js";
 import type { TableRow } from "../../server/table-row.js";
 import { texts } from "../../texts.js";
 import { keepsHistory } from "./save-change.js";
@@ -24,13 +24,13 @@ export function BulkBar({ table, rows, onClear, onChanged }: BulkBarProps) {
       text: keepsHistory(table) ? texts.data.deleteKept : texts.data.deleteLost,
       action: texts.app.delete,
       act: async () => {
-        const keys = rows.map((row) => keyOf(table, row)).filter((key) => key !== null);
+        const keys = rows.map((row) => primaryKeyOf(table, row)).filter((key) => key !== null);
         // If it fails in the middle, some of the rows are deleted already.
         await removeRows(table, keys).finally(onChanged);
         onClear();
         const undos = keys.map((key) => undoOfDeletion(table, key));
         const undo = () => undoAll(undos, () => {}).finally(onChanged);
-        tell(
+        notify(
           texts.data.deleted(keys.length),
           keepsHistory(table) ? { label: texts.app.undo, act: undo } : undefined,
         );
@@ -57,6 +57,6 @@ export async function removeRows(table: SchemaTable, keys: readonly TableRow[]):
   for (let from = 0; from < keys.length; from += batchMax) {
     const some = keys.slice(from, from + batchMax);
     const operations = some.map((key) => ({ op: "delete", table: table.name, key }));
-    await ask("POST", "/data/_svc/batch", { operations });
+    await requestData("POST", "/data/_svc/batch", { operations });
   }
 }

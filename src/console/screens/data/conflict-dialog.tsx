@@ -1,6 +1,6 @@
 import { Fragment } from "preact";
 import type { SchemaTable } from "../../../wire/schema-in-force.js";
-import { Value } from "../../grid/cell.js";
+import { CellValue } from "../../grid/cell.js";
 import { Button } from "../../parts/button.js";
 import { Dialog } from "../../parts/dialog.js";
 import type { TableRow } from "../../server/table-row.js";
@@ -32,11 +32,11 @@ export function ConflictDialog(props: Conflict & { readonly table: SchemaTable }
             <Fragment key={column.name}>
               <dt>{texts.data.theirs(column.name)}</dt>
               <dd>
-                <Value column={column} value={theirs[column.name]} />
+                <CellValue column={column} value={theirs[column.name]} />
               </dd>
               <dt>{texts.data.mine(column.name)}</dt>
               <dd>
-                <Value column={column} value={mine[column.name]} />
+                <CellValue column={column} value={mine[column.name]} />
               </dd>
             </Fragment>
           ))}

@@ -1,10 +1,10 @@
 import type { SchemaTable, ServedSchema } from "../../../wire/schema-in-force.js";
-import { callerOf, callerParameters } from "../../callers/caller-parameters.js";
+import { callerFrom, callerParameters } from "../../callers/caller-parameters.js";
 import { type GridQuery, queryOf, queryParameters } from "../../grid/list-query.js";
 import { Badge } from "../../parts/badge.js";
+import { Empty, LoadedView } from "../../parts/loaded-view.js";
 import { Screen } from "../../parts/screen.js";
 import { useLoaded } from "../../parts/use-loaded.js";
-import { Empty, View } from "../../parts/view.js";
 import { go, hrefOf, route } from "../../route.js";
 import type { As } from "../../server/as.js";
 import { loadSchema } from "../../server/schema.js";
@@ -18,7 +18,7 @@ export default function Data() {
   const table = schema.value === null ? undefined : shownTable(schema.value);
   return (
     <Screen title={table?.name ?? texts.nav.data} more={table && <TableFacts table={table} />} isFull>
-      <View of={schema}>{(found) => <Tables schema={found} />}</View>
+      <LoadedView of={schema}>{(found) => <Tables schema={found} />}</LoadedView>
     </Screen>
   );
 }
@@ -32,7 +32,7 @@ function shownTable({ tables }: ServedSchema): SchemaTable | undefined {
 function Tables({ schema }: { readonly schema: ServedSchema }) {
   const { rest, parameters } = route.value;
   const table = shownTable(schema);
-  const [query, as] = [queryOf(parameters), callerOf(parameters)];
+  const [query, as] = [queryOf(parameters), callerFrom(parameters)];
   const goTo = (next: GridQuery, nextAs: As | null) => {
     const all = queryParameters(next);
     for (const [key, value] of Object.entries(callerParameters(nextAs))) all.set(key, value);

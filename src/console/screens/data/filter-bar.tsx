@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { SchemaTable } from "../../../wire/schema-in-force.js";
-import { type Condition, type GridQuery, operatorsOf } from "../../grid/list-query.js";
+import { type FilterCondition, type GridQuery, operatorsOf } from "../../grid/list-query.js";
 import { Select } from "../../parts/field.js";
 import { Icon } from "../../parts/icon.js";
 import { Menu } from "../../parts/menu.js";
@@ -81,7 +81,7 @@ function NewCondition({
   onAdd,
 }: {
   readonly table: SchemaTable;
-  readonly onAdd: (condition: Condition) => void;
+  readonly onAdd: (condition: FilterCondition) => void;
 }) {
   const [column, setColumn] = useState(table.columns[0]!.name);
   const type = table.columns.find(({ name }) => name === column)!.type;

@@ -1,6 +1,6 @@
 import type { SchemaTable } from "../../../wire/schema-in-force.js";
 import { confirm } from "../../parts/confirm.js";
-import { messageOf, tell, tellFailure } from "../../parts/tell.js";
+import { messageOf, notify, notifyFailure } from "../../parts/notify.js";
 import type { TableRow } from "../../server/table-row.js";
 import { texts } from "../../texts.js";
 import { eachRow, someOf } from "./each-row.js";
@@ -55,7 +55,7 @@ async function write(
     texts.data.notThis(labelOf(table, row), messageOf(error));
   const missing = [...leftOut, ...(await eachRow(changes, save, { reasonOf, signal }))];
   const undo = { label: texts.app.undo, act: () => undoAll(undos, onRow) };
-  if (saved > 0) tell(texts.paste.changed(saved), undos.length > 0 ? undo : undefined);
-  if (missing.length > 0) tellFailure(new Error(texts.paste.leftOut(someOf(missing))));
-  else if (saved === 0) tell(texts.paste.nothing);
+  if (saved > 0) notify(texts.paste.changed(saved), undos.length > 0 ? undo : undefined);
+  if (missing.length > 0) notifyFailure(new Error(texts.paste.leftOut(someOf(missing))));
+  else if (saved === 0) notify(texts.paste.nothing);
 }

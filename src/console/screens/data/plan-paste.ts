@@ -1,5 +1,5 @@
 import type { SchemaColumn, SchemaTable } from "../../../wire/schema-in-force.js";
-import { keyLabel, keyOf } from "../../grid/row-key.js";
+import { keyLabel, primaryKeyOf } from "../../grid/row-key.js";
 import { isPreview, parseValue } from "../../grid/value.js";
 import type { TableRow } from "../../server/table-row.js";
 import { texts } from "../../texts.js";
@@ -35,7 +35,7 @@ export function planPaste(target: PasteTarget, cells: readonly (readonly string[
   const readOnly = covered.filter((column) => !isWritable(column)).map(({ name }) => name);
   const leftOut = [
     ...(cells.length > rows.length ? [texts.paste.rowsBelow(cells.length - rows.length)] : []),
-    ...(width > columns.length ? [texts.paste.columnsBeside(width - columns.length)] : []),
+    ...(width > columns.length ? [texts.paste.extraColumns(width - columns.length)] : []),
     ...(readOnly.length > 0 ? [texts.paste.readOnly(readOnly.join(", "))] : []),
   ];
   const changes: PastedChange[] = [];
@@ -73,6 +73,6 @@ function pastedValue(
 
 /** The name by which messages call a row: its key, or else the table. */
 export function labelOf(table: SchemaTable, row: TableRow): string {
-  const key = keyOf(table, row);
+  const key = primaryKeyOf(table, row);
   return key === null ? table.name : keyLabel(key);
 }

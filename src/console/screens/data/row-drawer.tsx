@@ -2,17 +2,17 @@ import { useState } from "preact/hooks";
 import type { SchemaColumn, SchemaTable } from "../../../wire/schema-in-force.js";
 import { callerParameters } from "../../callers/caller-parameters.js";
 import { type FieldStates, formValues, isOfPeople } from "../../grid/row-form.js";
-import { keyLabel, keyOf } from "../../grid/row-key.js";
+import { keyLabel, primaryKeyOf } from "../../grid/row-key.js";
 import { Button } from "../../parts/button.js";
 import { confirm } from "../../parts/confirm.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Form } from "../../parts/form.js";
+import { notify } from "../../parts/notify.js";
 import { Tabs } from "../../parts/tabs.js";
-import { tell } from "../../parts/tell.js";
 import { hrefOf } from "../../route.js";
 import type { As } from "../../server/as.js";
 import type { TableRow } from "../../server/table-row.js";
-import { tableOf } from "../../server/tables.js";
+import { clientTable } from "../../server/tables.js";
 import { texts } from "../../texts.js";
 import { removeRows } from "./bulk-bar.js";
 import { type Conflict, ConflictDialog } from "./conflict-dialog.js";
@@ -60,7 +60,7 @@ export function RowDrawer(props: RowDrawerProps) {
           act: async () => props.onClose(),
         })
       : props.onClose();
-  const key = row === null ? null : keyOf(table, row);
+  const key = row === null ? null : primaryKeyOf(table, row);
   const title =
     row === null ? texts.data.newRowOf(table.name) : texts.data.rowOf(table.name, key && keyLabel(key));
   return (
@@ -126,10 +126,10 @@ function RowForm(props: RowFormProps) {
   const save = async () => {
     if ("problems" in asked) throw new Error(texts.data.fixFirst);
     if (row === null) {
-      await tableOf(table.name, { as: null, isPreviewed: true }).create(asked.values);
+      await clientTable(table.name, { as: null, isPreviewed: true }).create(asked.values);
       onChanged();
       onClose();
-      return tell(texts.data.created);
+      return notify(texts.data.created);
     }
     await write(asked.values, row, whole);
   };

@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef } from "preact/hooks";
 import type { SchemaColumn, SchemaTable } from "../../../wire/schema-in-force.js";
 import { Editor } from "../../editor/editor.js";
-import { ReferenceLink, Value } from "../../grid/cell.js";
+import { CellValue, ReferenceLink } from "../../grid/cell.js";
 import { defaultText, type FieldState, textAtFirst } from "../../grid/row-form.js";
 import { editText, isPreview, sizeText, type ValueProblem } from "../../grid/value.js";
 import { Button } from "../../parts/button.js";
@@ -42,7 +42,7 @@ export function RowField(props: RowFieldProps) {
       </div>
       {isCut && (
         <div class="row-field-cut">
-          <Value column={column} value={given} />
+          <CellValue column={column} value={given} />
           <Button isSmall onPress={onLoad}>
             {texts.data.loadWhole(sizeText(given.bytes))}
           </Button>
@@ -83,7 +83,7 @@ function ReadOnly({ column, value }: { readonly column: SchemaColumn; readonly v
       {typeof value === "string" && column.type === "text" ? (
         <Paragraphs text={value} />
       ) : (
-        <Value column={column} value={value} />
+        <CellValue column={column} value={value} />
       )}
     </div>
   );

@@ -1,15 +1,15 @@
 import type { SchemaTable } from "../../../wire/schema-in-force.js";
 import { PrincipalName } from "../../callers/principal-name.js";
-import { Value } from "../../grid/cell.js";
+import { CellValue } from "../../grid/cell.js";
 import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
-import { tell } from "../../parts/tell.js";
+import { Empty, LoadedView } from "../../parts/loaded-view.js";
+import { notify } from "../../parts/notify.js";
 import { Time } from "../../parts/time.js";
 import { useLoaded } from "../../parts/use-loaded.js";
-import { Empty, View } from "../../parts/view.js";
 import type { TableRow } from "../../server/table-row.js";
 import { texts } from "../../texts.js";
-import { restore, type Version, versionsOf } from "./save-change.js";
+import { loadVersions, restoreVersion, type Version } from "./save-change.js";
 
 interface RowHistoryProps {
   readonly table: SchemaTable;
@@ -22,14 +22,14 @@ const shownMax = 50;
 
 /** The versions of a row, the newest first, each older one with a button that restores it. */
 export function RowHistory({ table, rowKey, isChangeable, onRestored }: RowHistoryProps) {
-  const versions = useLoaded((signal) => versionsOf(table, rowKey, shownMax, signal), [table.name, rowKey]);
+  const versions = useLoaded((signal) => loadVersions(table, rowKey, shownMax, signal), [table.name, rowKey]);
   const back = async ({ seq }: Version) => {
-    await restore(table, rowKey, seq);
-    tell(texts.data.restored);
+    await restoreVersion(table, rowKey, seq);
+    notify(texts.data.restored);
     onRestored();
   };
   return (
-    <View of={versions}>
+    <LoadedView of={versions}>
       {(found) =>
         found.length === 0 ? (
           <Empty icon="undo" title={texts.data.noHistory} />
@@ -59,7 +59,7 @@ export function RowHistory({ table, rowKey, isChangeable, onRestored }: RowHisto
                         <div class="fact" key={column.name}>
                           <dt>{column.name}</dt>
                           <dd>
-                            <Value column={column} value={version.row![column.name]} />
+                            <CellValue column={column} value={version.row![column.name]} />
                           </dd>
                         </div>
                       ))}
@@ -70,7 +70,7 @@ export function RowHistory({ table, rowKey, isChangeable, onRestored }: RowHisto
           </ol>
         )
       }
-    </View>
+    </LoadedView>
   );
 }
 

@@ -2,10 +2,10 @@ import { SvcError } from "../../../client/index.js";
 import type { SchemaTable } from "../../../wire/schema-in-force.js";
 import { callerParameters } from "../../callers/caller-parameters.js";
 import { type GridQuery, sortedColumn } from "../../grid/list-query.js";
-import { type LoadedRows, listOf } from "../../grid/use-rows.js";
+import { type LoadedRows, listRequestOf } from "../../grid/use-rows.js";
 import { Button } from "../../parts/button.js";
 import { Icon } from "../../parts/icon.js";
-import { Empty, Failure, Loading } from "../../parts/view.js";
+import { Empty, Failure, Loading } from "../../parts/loaded-view.js";
 import { hrefOf } from "../../route.js";
 import type { As } from "../../server/as.js";
 import { texts } from "../../texts.js";
@@ -22,7 +22,7 @@ interface RowsMessagesProps {
 /** Says why rows are missing, and what the user can do about it. */
 export function RowsMessages({ table, query, as, callerLabel, loaded, onQuery }: RowsMessagesProps) {
   const { error, isBusy, reload } = loaded;
-  const asked = listOf(query, table);
+  const asked = listRequestOf(query, table);
   const refusal = as !== null && isRefusal(error) ? error : null;
   const tooLong = tooLongSort(error, query);
   const hasNone = loaded.rows.length === 0;

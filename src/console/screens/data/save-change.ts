@@ -1,10 +1,10 @@
 import { SvcPreconditionError } from "../../../client/index.js";
 import type { SchemaTable } from "../../../wire/schema-in-force.js";
-import { keyOf } from "../../grid/row-key.js";
+import { primaryKeyOf } from "../../grid/row-key.js";
 import type { As } from "../../server/as.js";
-import { ask } from "../../server/ask.js";
+import { requestData } from "../../server/request-data.js";
 import type { TableRow } from "../../server/table-row.js";
-import { previewHeader, tableOf } from "../../server/tables.js";
+import { clientTable, previewHeader } from "../../server/tables.js";
 import { texts } from "../../texts.js";
 
 /**
@@ -28,9 +28,9 @@ export async function saveChange(
   changes: TableRow,
   whole: TableRow = {},
 ): Promise<Saved> {
-  const key = keyOf(table, shown);
+  const key = primaryKeyOf(table, shown);
   if (key === null) throw new Error(texts.data.noKey);
-  const rows = tableOf(table.name, { as: null, isPreviewed: true });
+  const rows = clientTable(table.name, { as: null, isPreviewed: true });
   const version = table.columns.find(({ managed }) => managed === "version")?.name;
   if (version === undefined) {
     const names = Object.keys(changes);
@@ -66,7 +66,7 @@ export async function wholeValues(
 ): Promise<TableRow> {
   if (names.length === 0) return {};
   const list = { where: key as Record<string, string>, select: names, limit: 1 };
-  return (await tableOf(table.name, { as }).list(list))[0] ?? {};
+  return (await clientTable(table.name, { as }).list(list))[0] ?? {};
 }
 
 /** A version of a row: which write made it, when and by whom, and the row after it, null for a deleted one. */
@@ -83,7 +83,7 @@ export interface Version {
 export const keepsHistory = ({ history }: SchemaTable) => history !== "none";
 
 /** Loads the last `limit` versions of a row, the newest first, with only the beginnings of long values. */
-export async function versionsOf(
+export async function loadVersions(
   table: SchemaTable,
   key: TableRow,
   limit: number,
@@ -94,13 +94,13 @@ export async function versionsOf(
     ...where.map(([name, value]) => [name, value]),
     ["limit", String(limit)],
   ]);
-  return ask("GET", `/data/${table.name}/_svc/history?${parameters}`, undefined, {
+  return requestData("GET", `/data/${table.name}/_svc/history?${parameters}`, undefined, {
     signal,
     headers: previewHeader,
   });
 }
 
 /** Sends only the version's number: the server has the whole values, the console perhaps only their beginnings. */
-export function restore(table: SchemaTable, key: TableRow, seq: number): Promise<TableRow> {
-  return ask("POST", `/data/${table.name}/_svc/restore`, { key, seq }, { headers: previewHeader });
+export function restoreVersion(table: SchemaTable, key: TableRow, seq: number): Promise<TableRow> {
+  return requestData("POST", `/data/${table.name}/_svc/restore`, { key, seq }, { headers: previewHeader });
 }

@@ -1,15 +1,15 @@
 import type { SchemaColumn, SchemaTable } from "../../../wire/schema-in-force.js";
 import type { GridQuery } from "../../grid/list-query.js";
 import { csvOf, jsonOf } from "../../grid/rows-as-text.js";
-import { listOf } from "../../grid/use-rows.js";
+import { listRequestOf } from "../../grid/use-rows.js";
 import { Button } from "../../parts/button.js";
 import { Checkbox } from "../../parts/field.js";
 import { Menu } from "../../parts/menu.js";
+import { notify } from "../../parts/notify.js";
 import { saveFile } from "../../parts/save-file.js";
-import { tell } from "../../parts/tell.js";
 import type { As } from "../../server/as.js";
 import type { TableRow } from "../../server/table-row.js";
-import { tableOf } from "../../server/tables.js";
+import { clientTable } from "../../server/tables.js";
 import { texts } from "../../texts.js";
 
 interface ColumnsMenuProps {
@@ -58,15 +58,15 @@ const downloadedRowsMax = 100_000;
 export function DownloadMenu({ table, columns, query, as }: DownloadMenuProps) {
   const names = columns.map(({ name }) => name);
   const load = async (): Promise<readonly TableRow[]> => {
-    const asked = listOf(query, table);
+    const asked = listRequestOf(query, table);
     if ("wrong" in asked) return [];
     const rows: TableRow[] = [];
     const list = { ...asked.list, select: names, limit: 1000, total: "none" } as object;
-    for await (const page of tableOf(table.name, { as }).pages(list)) {
+    for await (const page of clientTable(table.name, { as }).pages(list)) {
       for (const row of page.data) rows.push(row);
       if (rows.length >= downloadedRowsMax) break;
     }
-    if (rows.length >= downloadedRowsMax) tell(texts.data.downloadCut(downloadedRowsMax));
+    if (rows.length >= downloadedRowsMax) notify(texts.data.downloadCut(downloadedRowsMax));
     return rows;
   };
   const save = async (kind: "csv" | "json", close: () => void) => {

@@ -1,11 +1,11 @@
 import { SvcError } from "../../../client/index.js";
 import type { SchemaTable } from "../../../wire/schema-in-force.js";
-import { keyLabel, keyOf } from "../../grid/row-key.js";
-import { messageOf } from "../../parts/tell.js";
+import { keyLabel, primaryKeyOf } from "../../grid/row-key.js";
+import { messageOf } from "../../parts/notify.js";
 import type { TableRow } from "../../server/table-row.js";
 import { texts } from "../../texts.js";
 import { eachRow, someOf } from "./each-row.js";
-import { haveSame, keepsHistory, restore, type Version, versionsOf } from "./save-change.js";
+import { haveSame, keepsHistory, loadVersions, restoreVersion, type Version } from "./save-change.js";
 
 /** Takes back one's own write to a row. */
 export interface Undo {
@@ -25,7 +25,7 @@ const originOf = (seq: number) => restoredBy.get(seq) ?? seq;
 
 /** Takes back the write that has just left a row like this; undefined if the table has no history or the row no key. */
 export function undoOf(table: SchemaTable, left: TableRow): Undo | undefined {
-  const key = keyOf(table, left);
+  const key = primaryKeyOf(table, left);
   if (key === null || !keepsHistory(table)) return undefined;
   // At once: later, another write may have left the row with the same values.
   const written = versionsOfWrite(table, key, left);
@@ -33,11 +33,11 @@ export function undoOf(table: SchemaTable, left: TableRow): Undo | undefined {
   written.catch(() => {});
   const act = async () => {
     const [own, before] = await written;
-    const [newest] = await versionsOf(table, key, 1);
+    const [newest] = await loadVersions(table, key, 1);
     if (own === undefined || newest === undefined || originOf(newest.seq) !== originOf(own.seq))
       throw new Error(texts.data.changedSince);
     if (before === undefined) throw new SvcError(404, "not_found", texts.data.noVersion);
-    const row = await restore(table, key, before.seq);
+    const row = await restoreVersion(table, key, before.seq);
     const [made] = await versionsOfWrite(table, key, row).catch(() => []);
     if (made !== undefined) restoredBy.set(made.seq, originOf(before.seq));
     return row;
@@ -51,7 +51,7 @@ async function versionsOfWrite(
   key: TableRow,
   left: TableRow,
 ): Promise<readonly Version[]> {
-  const versions = await versionsOf(table, key, 2);
+  const versions = await loadVersions(table, key, 2);
   const row = versions[0]?.row;
   return row && haveSame(Object.keys(row), row, left) ? versions : [];
 }
@@ -59,10 +59,10 @@ async function versionsOfWrite(
 /** Takes back the deletion of a row. */
 export function undoOfDeletion(table: SchemaTable, key: TableRow): Undo {
   const act = async () => {
-    const [newest, before] = await versionsOf(table, key, 2);
+    const [newest, before] = await loadVersions(table, key, 2);
     if (before === undefined) throw new SvcError(404, "not_found", texts.data.noVersion);
     if (newest!.op !== "delete") throw new Error(texts.data.changedSince);
-    return restore(table, key, before.seq);
+    return restoreVersion(table, key, before.seq);
   };
   return { label: keyLabel(key), act };
 }

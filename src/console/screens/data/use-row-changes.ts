@@ -2,7 +2,7 @@ import { useRef, useState } from "preact/hooks";
 import type { SchemaColumn, SchemaTable } from "../../../wire/schema-in-force.js";
 import { rowId } from "../../grid/row-key.js";
 import type { LoadedRows } from "../../grid/use-rows.js";
-import { tell } from "../../parts/tell.js";
+import { notify } from "../../parts/notify.js";
 import type { As } from "../../server/as.js";
 import type { TableRow } from "../../server/table-row.js";
 import { texts } from "../../texts.js";
@@ -37,7 +37,7 @@ export function useRowChanges(table: SchemaTable, as: As | null, setRows: Loaded
   const showSaved = (row: TableRow) => {
     replace(row);
     const undo = undoOf(table, row);
-    tell(texts.data.saved, undo && { label: texts.app.undo, act: async () => replace(await undo.act()) });
+    notify(texts.data.saved, undo && { label: texts.app.undo, act: async () => replace(await undo.act()) });
   };
   const save = async (before: TableRow, column: SchemaColumn, value: unknown) => {
     const mine = { [column.name]: value };

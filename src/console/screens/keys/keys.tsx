@@ -4,12 +4,12 @@ import { PrincipalName } from "../../callers/principal-name.js";
 import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
 import { confirm } from "../../parts/confirm.js";
+import { Empty } from "../../parts/loaded-view.js";
+import { notify } from "../../parts/notify.js";
 import { Screen } from "../../parts/screen.js";
-import { tell } from "../../parts/tell.js";
 import { Text } from "../../parts/text.js";
 import { Time } from "../../parts/time.js";
-import { Empty } from "../../parts/view.js";
-import { ask } from "../../server/ask.js";
+import { requestData } from "../../server/request-data.js";
 import { texts } from "../../texts.js";
 import { ListView } from "../list-view.js";
 import { useList } from "../use-list.js";
@@ -25,8 +25,8 @@ export default function Keys() {
       text: texts.keys.revokeHelp,
       action: texts.keys.revoke,
       act: async () => {
-        await ask("DELETE", `/service-keys/${encodeURIComponent(id)}`);
-        tell(texts.keys.revoked);
+        await requestData("DELETE", `/service-keys/${encodeURIComponent(id)}`);
+        notify(texts.keys.revoked);
         keys.reload();
       },
     });

@@ -6,9 +6,9 @@ import { Copyable } from "../../parts/copy.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Checkbox, TextField } from "../../parts/field.js";
 import { Form } from "../../parts/form.js";
+import { LoadedView } from "../../parts/loaded-view.js";
 import { useLoaded } from "../../parts/use-loaded.js";
-import { View } from "../../parts/view.js";
-import { ask } from "../../server/ask.js";
+import { requestData } from "../../server/request-data.js";
 import { knownSchema } from "../../server/schema.js";
 import { texts } from "../../texts.js";
 
@@ -25,7 +25,7 @@ export function NewKeyDialog({ onClose, onMade }: NewKeyDialogProps) {
   const [secret, setSecret] = useState<string | null>(null);
   const make = async () => {
     const expiresAt = expires === "" ? {} : { expires_at: new Date(expires).toISOString() };
-    const made = await ask<MadeApiKey>("POST", "/service-keys", {
+    const made = await requestData<MadeApiKey>("POST", "/service-keys", {
       name,
       scopes: [...scopes],
       ...expiresAt,
@@ -87,7 +87,7 @@ function Scopes({ value, onChange }: ScopesProps) {
   const found = useLoaded(async (signal) => {
     const [schema, operations] = await Promise.all([
       knownSchema(signal),
-      ask<readonly ListedOperation[]>("GET", "/operations", undefined, { signal }),
+      requestData<readonly ListedOperation[]>("GET", "/operations", undefined, { signal }),
     ]);
     return { tables: schema.tables.map(({ name }) => name), operations: operations.map(({ name }) => name) };
   }, []);
@@ -109,7 +109,7 @@ function Scopes({ value, onChange }: ScopesProps) {
     <fieldset class="scopes">
       <legend>{texts.keys.scopes}</legend>
       {box(everything, texts.keys.everything)}
-      <View of={found}>
+      <LoadedView of={found}>
         {({ tables, operations }) => (
           <table class="scope-table">
             <thead>
@@ -136,7 +136,7 @@ function Scopes({ value, onChange }: ScopesProps) {
             </tbody>
           </table>
         )}
-      </View>
+      </LoadedView>
     </fieldset>
   );
 }

@@ -2,15 +2,15 @@ import { useEffect, useState } from "preact/hooks";
 import type { Change, LiveState } from "../../../client/index.js";
 import type { ServedSchema } from "../../../wire/schema-in-force.js";
 import { CallerButton } from "../../callers/caller-button.js";
-import { callerOf, callerParameters } from "../../callers/caller-parameters.js";
+import { callerFrom, callerParameters } from "../../callers/caller-parameters.js";
 import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
 import { Select } from "../../parts/field.js";
+import { Empty, LoadedView } from "../../parts/loaded-view.js";
+import { messageOf } from "../../parts/notify.js";
 import { Screen } from "../../parts/screen.js";
-import { messageOf } from "../../parts/tell.js";
 import { Text } from "../../parts/text.js";
 import { useLoaded } from "../../parts/use-loaded.js";
-import { Empty, View } from "../../parts/view.js";
 import { go, hrefOf, route } from "../../route.js";
 import type { As } from "../../server/as.js";
 import { loadSchema } from "../../server/schema.js";
@@ -23,7 +23,7 @@ export default function Live() {
   return (
     <Screen title={texts.nav.live}>
       <p class="lead">{texts.live.lead}</p>
-      <View of={schema}>{(found) => <Watched schema={found} />}</View>
+      <LoadedView of={schema}>{(found) => <Watched schema={found} />}</LoadedView>
     </Screen>
   );
 }
@@ -32,7 +32,7 @@ function Watched({ schema }: { readonly schema: ServedSchema }) {
   const { rest, parameters } = route.value;
   const kept = schema.tables.filter(({ history }) => history !== "none");
   const table = kept.find(({ name }) => name === rest[0])?.name ?? kept[0]?.name;
-  const as = callerOf(parameters);
+  const as = callerFrom(parameters);
   const goTo = (name: string, nextAs: As | null) => go(hrefOf("live", [name], callerParameters(nextAs)));
   if (table === undefined)
     return (
@@ -69,7 +69,7 @@ function Watched({ schema }: { readonly schema: ServedSchema }) {
 }
 
 /** A change and the time of its arrival in milliseconds. */
-interface Seen {
+interface ReceivedChange {
   readonly id: number;
   readonly at: number;
   readonly change: Change;
@@ -80,7 +80,7 @@ const shownMax = 200;
 function Stream({ table, as }: { readonly table: string; readonly as: As | null }) {
   const [state, setState] = useState<LiveState>({ status: "reconnecting", error: null });
   const [keys, setKeys] = useState<ReadonlySet<string>>(new Set());
-  const [seen, setSeen] = useState<readonly Seen[]>([]);
+  const [seen, setSeen] = useState<readonly ReceivedChange[]>([]);
   useEffect(() => {
     let count = 0;
     let known = new Set<string>();
@@ -94,7 +94,7 @@ function Stream({ table, as }: { readonly table: string; readonly as: As | null 
         else known.add(JSON.stringify(key));
       setKeys(new Set(known));
       if (step.isReset) return;
-      const news = step.changes.map((change): Seen => ({ id: count++, at, change }));
+      const news = step.changes.map((change): ReceivedChange => ({ id: count++, at, change }));
       setSeen((before) => [...news.toReversed(), ...before].slice(0, shownMax));
     });
   }, [table, as]);

@@ -4,19 +4,19 @@ import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
 import { CopyButton } from "../../parts/copy.js";
 import { Select } from "../../parts/field.js";
+import { Empty } from "../../parts/loaded-view.js";
 import { Screen } from "../../parts/screen.js";
 import { Text } from "../../parts/text.js";
 import { Time } from "../../parts/time.js";
-import { Empty } from "../../parts/view.js";
 import { texts } from "../../texts.js";
 import { ListView } from "../list-view.js";
 import { useList } from "../use-list.js";
 
-type State = "all" | "waiting" | "failed" | "sent" | "dropped";
+type MailFilter = "all" | "waiting" | "failed" | "sent" | "dropped";
 
 /** The mails that wait to be sent, that failed, and that were sent. */
 export default function MailScreen() {
-  const [state, setState] = useState<State>("all");
+  const [state, setState] = useState<MailFilter>("all");
   const mails = useList<ListedMail>("/outbox", {
     ...(state !== "all" && { state }),
   });
@@ -30,7 +30,7 @@ export default function MailScreen() {
           label={texts.mail.state}
           isLabelHidden
           value={state}
-          options={Object.entries(texts.mail.kinds) as [State, string][]}
+          options={Object.entries(texts.mail.kinds) as [MailFilter, string][]}
           onChange={setState}
         />
       </div>

@@ -5,19 +5,19 @@ import { Copyable } from "../../parts/copy.js";
 import { Select, TextField } from "../../parts/field.js";
 import { Form } from "../../parts/form.js";
 import { Text } from "../../parts/text.js";
-import { type Answer, askWhole } from "../../server/ask.js";
+import { type AdminAnswer, requestAnswer } from "../../server/request-data.js";
 import { texts } from "../../texts.js";
 
 /** Runs an operation and shows what it returns. It runs as the administrator, even if its `allow` would refuse them. */
 export function OperationForm({ operation }: { readonly operation: ListedOperation }) {
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
-  const [answer, setAnswer] = useState<Answer<unknown> | null>(null);
+  const [answer, setAnswer] = useState<AdminAnswer<unknown> | null>(null);
   const { values, problems } = valuesOf(operation, typed);
   const { name, params } = operation;
   const run = async () => {
     setAnswer(null);
     if (Object.keys(problems).length > 0) throw new Error(texts.data.fixFirst);
-    setAnswer(await askWhole("POST", `/operations/${name}`, values));
+    setAnswer(await requestAnswer("POST", `/operations/${name}`, values));
   };
   return (
     <>

@@ -1,22 +1,22 @@
 import type { ListedOperation } from "../../../wire/named-operations.js";
 import { Badge } from "../../parts/badge.js";
+import { Empty, LoadedView } from "../../parts/loaded-view.js";
 import { Screen } from "../../parts/screen.js";
 import { useLoaded } from "../../parts/use-loaded.js";
-import { Empty, View } from "../../parts/view.js";
 import { hrefOf, route } from "../../route.js";
-import { ask } from "../../server/ask.js";
+import { requestData } from "../../server/request-data.js";
 import { texts } from "../../texts.js";
 import { OperationForm } from "./operation-form.js";
 
 /** The operations of the project, and one of them with its rule, its steps and a form to run it. */
 export default function Operations() {
   const found = useLoaded(
-    (signal) => ask<readonly ListedOperation[]>("GET", "/operations", undefined, { signal }),
+    (signal) => requestData<readonly ListedOperation[]>("GET", "/operations", undefined, { signal }),
     [],
   );
   return (
     <Screen title={texts.nav.operations}>
-      <View of={found}>
+      <LoadedView of={found}>
         {(operations) =>
           operations.length === 0 ? (
             <Empty icon="operations" title={texts.operations.none}>
@@ -27,7 +27,7 @@ export default function Operations() {
             <Chosen operations={operations} />
           )
         }
-      </View>
+      </LoadedView>
     </Screen>
   );
 }

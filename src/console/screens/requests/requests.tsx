@@ -6,13 +6,13 @@ import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
 import { Checkbox, Select } from "../../parts/field.js";
 import { List } from "../../parts/list.js";
+import { Empty, LoadedView } from "../../parts/loaded-view.js";
 import { Screen } from "../../parts/screen.js";
 import { Time } from "../../parts/time.js";
 import { useLoaded } from "../../parts/use-loaded.js";
-import { Empty, View } from "../../parts/view.js";
 import { hrefOf } from "../../route.js";
 import { type As, asText } from "../../server/as.js";
-import { askWhole } from "../../server/ask.js";
+import { requestAnswer } from "../../server/request-data.js";
 import { texts } from "../../texts.js";
 import { whyOf } from "./why-of.js";
 
@@ -34,7 +34,7 @@ export default function Requests() {
         ...(who !== null && { who: asText(who) }),
         ...(status !== "all" && { status }),
       });
-      return askWhole<readonly AnsweredRequest[], RequestsMeta>("GET", `/requests?${query}`, undefined, {
+      return requestAnswer<readonly AnsweredRequest[], RequestsMeta>("GET", `/requests?${query}`, undefined, {
         signal,
       });
     },
@@ -77,7 +77,7 @@ export default function Requests() {
           onChange={(isLeftOut) => setOwnShown(!isLeftOut)}
         />
       </div>
-      <View of={requests}>
+      <LoadedView of={requests}>
         {({ data, meta }) => {
           const shown = isOwnShown ? data : data.filter(({ route }) => !isOfConsole(route));
           return shown.length === 0 ? (
@@ -91,7 +91,7 @@ export default function Requests() {
             </>
           );
         }}
-      </View>
+      </LoadedView>
     </Screen>
   );
 }

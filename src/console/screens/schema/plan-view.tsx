@@ -3,7 +3,7 @@ import type { PlannedStep, SchemaPlan } from "../../../wire/plan.js";
 import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
 import { Checkbox } from "../../parts/field.js";
-import { messageOf } from "../../parts/tell.js";
+import { messageOf } from "../../parts/notify.js";
 import { texts } from "../../texts.js";
 import { lineDiff, shownLines } from "./line-diff.js";
 

@@ -6,7 +6,7 @@ export interface TextProblem {
 }
 
 /** The mistakes in the server's message, each with its file and line: `svc.schema.yaml:12: notes.id: unknown key`. */
-export function problemsOf(message: string): readonly TextProblem[] {
+export function textProblems(message: string): readonly TextProblem[] {
   // Any other line goes on with the mistake before it: the line of the schema, or the mark below it.
   return message.split(/\n(?=svc\.[\w.]+:)/).map((text) => {
     const [, line, rest] = /^[\w.]+:(\d+): (.*)$/s.exec(text) ?? [];

@@ -4,16 +4,16 @@ import type { SchemaPlan } from "../../../wire/plan.js";
 import type { ServedSchema } from "../../../wire/schema-in-force.js";
 import { Editor } from "../../editor/editor.js";
 import { Button } from "../../parts/button.js";
-import { tell } from "../../parts/tell.js";
+import { LoadedView } from "../../parts/loaded-view.js";
+import { notify } from "../../parts/notify.js";
 import { useLoaded } from "../../parts/use-loaded.js";
-import { View } from "../../parts/view.js";
 import { go, hrefOf, route } from "../../route.js";
-import { ask } from "../../server/ask.js";
+import { requestData } from "../../server/request-data.js";
 import { texts } from "../../texts.js";
 import { withIndex } from "./add-index.js";
 import { FileNote } from "./file-note.js";
 import { PlanView } from "./plan-view.js";
-import { problemsOf, type TextProblem } from "./problems.js";
+import { type TextProblem, textProblems } from "./problems.js";
 
 interface SchemaEditorProps {
   readonly schema: ServedSchema;
@@ -32,8 +32,8 @@ export function SchemaEditor({ schema, onApplied }: SchemaEditorProps) {
       base: plan.base,
       ...(isLossAllowed && { allow_destructive: "true" }),
     });
-    await ask("POST", `/schema/apply?${parameters}`, text);
-    tell(texts.schema.applied);
+    await requestData("POST", `/schema/apply?${parameters}`, text);
+    notify(texts.schema.applied);
     // The index that the address proposed is in the schema now. With the same address the editor would insert it again.
     go(hrefOf("schema", ["edit"]), true);
     onApplied();
@@ -61,7 +61,7 @@ export function SchemaEditor({ schema, onApplied }: SchemaEditorProps) {
       <section class="schema-plan" aria-label={texts.schema.plan} aria-live="polite">
         {text === schema.text && <FileNote schema={schema} onTake={setText} />}
         <h2>{texts.schema.plan}</h2>
-        <View of={planned}>
+        <LoadedView of={planned}>
           {({ plan }) =>
             problems.length > 0 ? (
               <Problems problems={problems} />
@@ -77,7 +77,7 @@ export function SchemaEditor({ schema, onApplied }: SchemaEditorProps) {
               )
             )
           }
-        </View>
+        </LoadedView>
       </section>
     </div>
   );
@@ -112,9 +112,9 @@ async function planOf(text: string, signal: AbortSignal): Promise<Planned> {
   // The server takes an empty body for the schema file. So an empty text is sent as a schema without tables.
   const body = text.trim() === "" ? "{}\n" : text;
   try {
-    return { plan: await ask<SchemaPlan>("POST", "/schema/plan", body, { signal }), problems: [] };
+    return { plan: await requestData<SchemaPlan>("POST", "/schema/plan", body, { signal }), problems: [] };
   } catch (error) {
     if (!(error instanceof SvcError && error.status === 400)) throw error;
-    return { plan: null, problems: problemsOf(error.message) };
+    return { plan: null, problems: textProblems(error.message) };
   }
 }

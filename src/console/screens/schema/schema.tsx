@@ -1,7 +1,7 @@
+import { Empty, LoadedView } from "../../parts/loaded-view.js";
 import { Screen } from "../../parts/screen.js";
 import { Tabs } from "../../parts/tabs.js";
 import { useLoaded } from "../../parts/use-loaded.js";
-import { Empty, View } from "../../parts/view.js";
 import { go, hrefOf, route } from "../../route.js";
 import { loadSchema } from "../../server/schema.js";
 import { texts } from "../../texts.js";
@@ -33,7 +33,7 @@ export default function Schema() {
         />
       }
     >
-      <View of={schema}>
+      <LoadedView of={schema}>
         {(found) => {
           if (tab === "edit")
             return <SchemaEditor key={found.hash} schema={found} onApplied={schema.reload} />;
@@ -47,7 +47,7 @@ export default function Schema() {
             );
           return tab === "drawing" ? <Picture tables={found.tables} /> : <TableShapes schema={found} />;
         }}
-      </View>
+      </LoadedView>
     </Screen>
   );
 }

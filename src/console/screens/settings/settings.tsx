@@ -2,20 +2,23 @@ import type { ComponentChildren } from "preact";
 import type { SettingsInForce } from "../../../wire/settings.js";
 import { Badge } from "../../parts/badge.js";
 import { Copyable } from "../../parts/copy.js";
+import { LoadedView } from "../../parts/loaded-view.js";
 import { Screen } from "../../parts/screen.js";
 import { Text } from "../../parts/text.js";
 import { useLoaded } from "../../parts/use-loaded.js";
-import { View } from "../../parts/view.js";
-import { ask } from "../../server/ask.js";
+import { requestData } from "../../server/request-data.js";
 import { texts } from "../../texts.js";
 
 /** The settings of the running server, without secrets. They are changed in svc.toml. */
 export default function Settings() {
-  const found = useLoaded((signal) => ask<SettingsInForce>("GET", "/settings", undefined, { signal }), []);
+  const found = useLoaded(
+    (signal) => requestData<SettingsInForce>("GET", "/settings", undefined, { signal }),
+    [],
+  );
   return (
     <Screen title={texts.nav.settings}>
       <p class="lead">{texts.settings.lead}</p>
-      <View of={found}>
+      <LoadedView of={found}>
         {({ settings, providers, release, runtime }) => (
           <div class="cards">
             <Card title={texts.settings.server}>
@@ -48,7 +51,7 @@ export default function Settings() {
             ))}
           </div>
         )}
-      </View>
+      </LoadedView>
     </Screen>
   );
 }

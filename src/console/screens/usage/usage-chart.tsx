@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Failure } from "../../parts/view.js";
+import { Failure } from "../../parts/loaded-view.js";
 import { texts } from "../../texts.js";
 import type { Series } from "./series.js";
 

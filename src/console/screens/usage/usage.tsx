@@ -2,29 +2,29 @@ import { useState } from "preact/hooks";
 import type { SummedUsage, UsageGap, UsageMeta } from "../../../wire/usage.js";
 import { Select } from "../../parts/field.js";
 import { List } from "../../parts/list.js";
+import { Empty, LoadedView } from "../../parts/loaded-view.js";
 import { Screen } from "../../parts/screen.js";
 import { useLoaded } from "../../parts/use-loaded.js";
-import { Empty, View } from "../../parts/view.js";
-import { askWhole } from "../../server/ask.js";
+import { requestAnswer } from "../../server/request-data.js";
 import { texts } from "../../texts.js";
 import { seriesOf } from "./series.js";
 import { UsageChart } from "./usage-chart.js";
 
 type Range = "7" | "30" | "90";
-type Group = "table" | "principal";
+type UsageBy = "table" | "principal";
 
 const dayMs = 86_400_000;
 
 /** What requests have cost in rows, by day, and by table or caller. */
 export default function Usage() {
   const [range, setRange] = useState<Range>("30");
-  const [group, setGroup] = useState<Group>("table");
+  const [group, setGroup] = useState<UsageBy>("table");
   // The range ends with today, as far as it is known.
   const toMs = (Math.floor(Date.now() / dayMs) + 1) * dayMs;
   const fromMs = toMs - Number(range) * dayMs;
   const load = async (by: string, signal: AbortSignal) => {
     const query = new URLSearchParams({ group_by: by, from: new Date(fromMs).toISOString() });
-    return askWhole<readonly SummedUsage[], UsageMeta>("GET", `/usage?${query}`, undefined, { signal });
+    return requestAnswer<readonly SummedUsage[], UsageMeta>("GET", `/usage?${query}`, undefined, { signal });
   };
   const days = useLoaded((signal) => load("day", signal), [range]);
   const sums = useLoaded((signal) => load(group, signal), [range, group]);
@@ -41,7 +41,7 @@ export default function Usage() {
         />
       }
     >
-      <View of={days}>
+      <LoadedView of={days}>
         {({ data, meta }) => (
           <>
             <Totals sums={data} />
@@ -52,17 +52,17 @@ export default function Usage() {
             </section>
           </>
         )}
-      </View>
+      </LoadedView>
       <div class="toolbar">
         <Select
           label={texts.usage.group}
           isLabelHidden
           value={group}
-          options={Object.entries(texts.usage.groups) as [Group, string][]}
+          options={Object.entries(texts.usage.groups) as [UsageBy, string][]}
           onChange={setGroup}
         />
       </div>
-      <View of={sums}>
+      <LoadedView of={sums}>
         {({ data }) =>
           data.length === 0 ? (
             <Empty icon="usage" title={texts.usage.none} />
@@ -70,7 +70,7 @@ export default function Usage() {
             <Sums label={texts.usage.groups[group]} sums={data} />
           )
         }
-      </View>
+      </LoadedView>
     </Screen>
   );
 }

@@ -2,12 +2,12 @@ import { useState } from "preact/hooks";
 import { Dialog } from "../../parts/dialog.js";
 import { Select, TextField } from "../../parts/field.js";
 import { Form } from "../../parts/form.js";
+import { notify } from "../../parts/notify.js";
 import { Tabs } from "../../parts/tabs.js";
-import { tell } from "../../parts/tell.js";
-import { ask } from "../../server/ask.js";
+import { requestData } from "../../server/request-data.js";
 import { texts } from "../../texts.js";
 
-type Way = "invite" | "create";
+type InviteMode = "invite" | "create";
 type Role = "user" | "admin";
 
 /** Adds a user: invites them by mail, or creates them with a password. */
@@ -18,14 +18,14 @@ export function InviteDialog({
   readonly onClose: () => void;
   readonly onDone: () => void;
 }) {
-  const [way, setWay] = useState<Way>("invite");
+  const [way, setWay] = useState<InviteMode>("invite");
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const [role, setRole] = useState<Role>("user");
   const submit = async () => {
-    if (way === "invite") await ask("POST", "/users/invite", { email, role });
-    else await ask("POST", "/users", { email, password, role });
-    tell(way === "invite" ? texts.users.invited(email) : texts.users.created(email));
+    if (way === "invite") await requestData("POST", "/users/invite", { email, role });
+    else await requestData("POST", "/users", { email, password, role });
+    notify(way === "invite" ? texts.users.invited(email) : texts.users.created(email));
     onDone();
     onClose();
   };

@@ -7,13 +7,13 @@ import { Button } from "../../parts/button.js";
 import { confirm } from "../../parts/confirm.js";
 import { CopyButton } from "../../parts/copy.js";
 import { Dialog } from "../../parts/dialog.js";
-import { tell } from "../../parts/tell.js";
+import { Empty, LoadedView } from "../../parts/loaded-view.js";
+import { notify } from "../../parts/notify.js";
 import { Text } from "../../parts/text.js";
 import { Time } from "../../parts/time.js";
 import { useLoaded } from "../../parts/use-loaded.js";
-import { Empty, View } from "../../parts/view.js";
 import { hrefOf } from "../../route.js";
-import { ask, askWhole } from "../../server/ask.js";
+import { requestAnswer, requestData } from "../../server/request-data.js";
 import { session } from "../../server/session-state.js";
 import { texts } from "../../texts.js";
 import { UserState } from "./user-state.js";
@@ -29,7 +29,9 @@ export function UserDrawer({ id, onClose, onChanged }: UserDrawerProps) {
   const loaded = useLoaded(
     async (signal) => {
       const query = new URLSearchParams({ "where[id]": id, limit: "1" });
-      const [found] = await ask<readonly ListedUser[]>("GET", `/users?${query}`, undefined, { signal });
+      const [found] = await requestData<readonly ListedUser[]>("GET", `/users?${query}`, undefined, {
+        signal,
+      });
       return { user: found ?? null };
     },
     [id],
@@ -43,7 +45,7 @@ export function UserDrawer({ id, onClose, onChanged }: UserDrawerProps) {
   const email = loaded.value?.user?.email;
   return (
     <Dialog kind="side" title={email ?? texts.users.user} onClose={onClose}>
-      <View of={loaded}>
+      <LoadedView of={loaded}>
         {({ user }) =>
           user === null ? (
             <Empty icon="users" title={texts.users.gone} />
@@ -55,7 +57,7 @@ export function UserDrawer({ id, onClose, onChanged }: UserDrawerProps) {
             </>
           )
         }
-      </View>
+      </LoadedView>
     </Dialog>
   );
 }
@@ -91,24 +93,27 @@ function UserActions({ user, onChanged, onDeleted }: UserActionsProps) {
   const { id, email, role, disabled } = user;
   const isOneself = session.value?.user.id === id;
   const change = (changes: object) => async () => {
-    await ask("PATCH", `/users/${encodeURIComponent(id)}`, changes);
+    await requestData("PATCH", `/users/${encodeURIComponent(id)}`, changes);
     onChanged();
   };
   const changeAsked = (action: string, text: string, changes: object) => () =>
     confirm({ title: action, text, action, act: change(changes) });
   const endSessions = async () => {
-    const done = await ask<RevokedSessions>("POST", `/users/${encodeURIComponent(id)}/revoke-sessions`);
-    tell(texts.users.sessionsEnded(done.revoked_sessions));
+    const done = await requestData<RevokedSessions>(
+      "POST",
+      `/users/${encodeURIComponent(id)}/revoke-sessions`,
+    );
+    notify(texts.users.sessionsEnded(done.revoked_sessions));
     onChanged();
   };
   const reset = async () => {
-    await ask("POST", "//auth/password-reset/request", { email }).catch((error: unknown) => {
+    await requestData("POST", "//auth/password-reset/request", { email }).catch((error: unknown) => {
       // If the console has an address of its own, the server answers nothing else there: this request is a 404. Resets
       // of passwords can then only be asked for at the server's other address.
       const isElsewhere = error instanceof SvcError && error.status === 404;
       throw isElsewhere ? new Error(texts.users.resetElsewhere) : error;
     });
-    tell(texts.users.resetSent(email));
+    notify(texts.users.resetSent(email));
   };
   const remove = () =>
     confirm({
@@ -116,7 +121,7 @@ function UserActions({ user, onChanged, onDeleted }: UserActionsProps) {
       text: texts.users.deleteHelp,
       action: texts.app.delete,
       act: async () => {
-        await ask("DELETE", `/users/${encodeURIComponent(id)}`);
+        await requestData("DELETE", `/users/${encodeURIComponent(id)}`);
         onDeleted();
       },
     });
@@ -165,19 +170,20 @@ function Sessions({ user, changes }: SessionsProps) {
   const sessions = useLoaded(
     async (signal) => {
       const query = new URLSearchParams({ user_id: user.id, limit: "50" });
-      return (await askWhole<readonly ListedSession[]>("GET", `/sessions?${query}`, undefined, { signal }))
-        .data;
+      return (
+        await requestAnswer<readonly ListedSession[]>("GET", `/sessions?${query}`, undefined, { signal })
+      ).data;
     },
     [user.id, changes],
   );
   const end = async ({ id }: ListedSession) => {
-    await ask("DELETE", `/sessions/${encodeURIComponent(id)}`);
+    await requestData("DELETE", `/sessions/${encodeURIComponent(id)}`);
     sessions.reload();
   };
   return (
     <section>
       <h3>{texts.users.sessions}</h3>
-      <View of={sessions}>
+      <LoadedView of={sessions}>
         {(found) =>
           found.length === 0 ? (
             <p class="muted">{texts.users.noSessions}</p>
@@ -199,7 +205,7 @@ function Sessions({ user, changes }: SessionsProps) {
             </ul>
           )
         }
-      </View>
+      </LoadedView>
     </section>
   );
 }

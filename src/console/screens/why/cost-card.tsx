@@ -1,10 +1,8 @@
-import type { Explanation } from "../../../wire/explanation.js";
+import type { Explanation, PlanLine } from "../../../wire/explanation.js";
 import { Badge } from "../../parts/badge.js";
 import { Icon } from "../../parts/icon.js";
 import { hrefOf } from "../../route.js";
 import { texts } from "../../texts.js";
-
-type PlanLine = Explanation["plan"][number];
 
 /** How the rows are found, which index would help, the rows read, the SQL and SQLite's query plan. */
 export function CostCard({ explanation }: { readonly explanation: Explanation }) {

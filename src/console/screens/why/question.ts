@@ -16,14 +16,14 @@ export interface Question {
 export const actions: readonly TableAction[] = ["read", "create", "update", "delete", "history"];
 
 /** The request body for the server; or what is wrong with the question, or missing in it. */
-export type AskedFor =
+export type ExplainBody =
   | { readonly body: object }
   | { readonly wrong: "key" | "values"; readonly column: string | null }
   /** The user still has to name the row, or the values of the write. */
   | { readonly missing: "row" | "values" };
 
 /** The body of the request to `/admin/api/explain`, without the member `as`, which says who calls. */
-export function bodyOf({ table, action, key, values }: Question, shape: SchemaTable): AskedFor {
+export function explainBody({ table, action, key, values }: Question, shape: SchemaTable): ExplainBody {
   const parts: Record<string, unknown> = { action, table };
   const isOfRow = action === "update" || action === "delete";
   if (action !== "create" && Object.values(key).some((text) => text !== "")) {

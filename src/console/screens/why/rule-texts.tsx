@@ -2,7 +2,7 @@ import type { ExplainedTerm, Explanation } from "../../../wire/explanation.js";
 import type { ServedSchema } from "../../../wire/schema-in-force.js";
 import { texts } from "../../texts.js";
 import { highlighted, type TermText } from "./highlight.js";
-import { truthOf } from "./truth.js";
+import { termOutcome } from "./term-outcome.js";
 
 interface RuleTextsProps {
   readonly schema: ServedSchema;
@@ -39,7 +39,7 @@ export function RuleTexts({ schema, explanation: { rule, terms } }: RuleTextsPro
   );
 }
 
-interface Run {
+interface RuleRun {
   readonly title: string | null;
   readonly run: readonly ExplainedTerm[];
 }
@@ -48,12 +48,12 @@ interface Run {
  * An update rule is tested with the row before the update and with the row after it. It is shown once if its terms have
  * the same values both times, otherwise once for each.
  */
-function runsOf(terms: readonly ExplainedTerm[]): readonly Run[] {
+function runsOf(terms: readonly ExplainedTerm[]): readonly RuleRun[] {
   const runs = (["before", "after"] as const).map((row) => ({
     title: texts.why.rows[row],
     run: terms.filter((term) => term.row === row),
   }));
-  const truths = runs.map(({ run }) => run.map(truthOf).join());
+  const truths = runs.map(({ run }) => run.map(termOutcome).join());
   if (runs.some(({ run }) => run.length === 0)) return [{ title: null, run: terms }];
   return truths[0] === truths[1] ? [{ title: null, run: runs[0]!.run }] : runs;
 }
@@ -75,7 +75,7 @@ function Rule({
           term === null ? (
             piece
           ) : (
-            <mark key={i} class={`term ${truthOf(term)}`} title={texts.why.truths[truthOf(term)]}>
+            <mark key={i} class={`term ${termOutcome(term)}`} title={texts.why.truths[termOutcome(term)]}>
               {piece}
             </mark>
           ),

@@ -1,9 +1,9 @@
 import type { ExplainedTerm } from "../../../wire/explanation.js";
 import { Badge } from "../../parts/badge.js";
 import { texts } from "../../texts.js";
-import { type Truth, truthOf } from "./truth.js";
+import { type TermOutcome, termOutcome } from "./term-outcome.js";
 
-const kinds: Readonly<Record<Truth, "good" | "bad" | "warn" | "plain">> = {
+const kinds: Readonly<Record<TermOutcome, "good" | "bad" | "warn" | "plain">> = {
   true: "good",
   false: "bad",
   null: "warn",
@@ -19,7 +19,7 @@ export function Terms({ terms }: { readonly terms: readonly ExplainedTerm[] }) {
       <ul class="terms">
         {terms.map((term, i) => (
           <li key={i}>
-            <Badge kind={kinds[truthOf(term)]}>{texts.why.truths[truthOf(term)]}</Badge>
+            <Badge kind={kinds[termOutcome(term)]}>{texts.why.truths[termOutcome(term)]}</Badge>
             <code>{term.text}</code>
             {term.row && <span class="muted small">{texts.why.rows[term.row]}</span>}
             {term.counts && <span class="muted small">{texts.why.termCounts(term.counts)}</span>}

@@ -2,19 +2,19 @@ import { useState } from "preact/hooks";
 import type { Explanation } from "../../../wire/explanation.js";
 import type { ServedSchema } from "../../../wire/schema-in-force.js";
 import { CallerButton } from "../../callers/caller-button.js";
-import { callerOf, callerParameters } from "../../callers/caller-parameters.js";
+import { callerFrom, callerParameters } from "../../callers/caller-parameters.js";
 import { Editor } from "../../editor/editor.js";
 import { Select, TextField } from "../../parts/field.js";
+import { Empty, LoadedView } from "../../parts/loaded-view.js";
 import { Screen } from "../../parts/screen.js";
 import { useLoaded } from "../../parts/use-loaded.js";
-import { Empty, View } from "../../parts/view.js";
 import { go, hrefOf, route } from "../../route.js";
 import { type As, asMember } from "../../server/as.js";
-import { ask } from "../../server/ask.js";
+import { requestData } from "../../server/request-data.js";
 import { loadSchema } from "../../server/schema.js";
 import { texts } from "../../texts.js";
 import { ExplanationView } from "./explanation-view.js";
-import { actions, bodyOf, type Question, questionOf } from "./question.js";
+import { actions, explainBody, type Question, questionOf } from "./question.js";
 
 /** The screen that explains whether a caller may do something, and why. */
 export default function Why() {
@@ -22,7 +22,7 @@ export default function Why() {
   return (
     <Screen title={texts.nav.why}>
       <p class="lead">{texts.why.lead}</p>
-      <View of={schema}>
+      <LoadedView of={schema}>
         {(found) =>
           found.tables.length === 0 ? (
             <Empty icon="schema" title={texts.data.noTables} />
@@ -30,7 +30,7 @@ export default function Why() {
             <Asking schema={found} />
           )
         }
-      </View>
+      </LoadedView>
     </Screen>
   );
 }
@@ -40,7 +40,7 @@ const nobody: As = { kind: "anonymous", id: "", label: texts.callers.anonymous }
 function Asking({ schema }: { readonly schema: ServedSchema }) {
   const { parameters } = route.value;
   const question = questionOf(parameters, schema.tables);
-  const as = callerOf(parameters) ?? nobody;
+  const as = callerFrom(parameters) ?? nobody;
   const goTo = (next: Question, nextAs: As) => {
     const key = Object.values(next.key).some((text) => text !== "") ? { key: JSON.stringify(next.key) } : {};
     const { table, action, values } = next;
@@ -123,7 +123,7 @@ const typingMs = 250;
 
 function AnswerOf({ schema, question, as }: AnswerOfProps) {
   const shape = schema.tables.find(({ name }) => name === question.table)!;
-  const asked = bodyOf(question, shape);
+  const asked = explainBody(question, shape);
   const isReady = "body" in asked;
   const answer = useLoaded(
     async (signal) => {
@@ -132,7 +132,7 @@ function AnswerOf({ schema, question, as }: AnswerOfProps) {
       await new Promise((resolve) => setTimeout(resolve, typingMs));
       signal.throwIfAborted();
       const body = { as: asMember(as), ...asked.body };
-      return { explanation: await ask<Explanation>("POST", "/explain", body, { signal }) };
+      return { explanation: await requestData<Explanation>("POST", "/explain", body, { signal }) };
     },
     [asked, as, schema.hash],
   );
@@ -145,9 +145,9 @@ function AnswerOf({ schema, question, as }: AnswerOfProps) {
       )}
       {"missing" in asked && <Empty icon="why" title={texts.why.missing[asked.missing]} />}
       {isReady && (
-        <View of={answer}>
+        <LoadedView of={answer}>
           {({ explanation }) => explanation && <ExplanationView schema={schema} explanation={explanation} />}
-        </View>
+        </LoadedView>
       )}
     </section>
   );

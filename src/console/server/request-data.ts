@@ -2,37 +2,37 @@ import { SvcError } from "../../client/index.js";
 import { consoleFetch } from "./console-fetch.js";
 
 /** The body of a successful answer: in `meta` what the server says about `data`. */
-export interface Answer<Data, Meta = unknown> {
+export interface AdminAnswer<Data, Meta = unknown> {
   readonly data: Data;
   readonly meta?: Meta;
 }
 
 /** Options of a request: a signal that aborts it, and further headers. */
-export interface AskOptions {
+export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Sends a request to a path under /admin/api. Throws SvcError for everything but a success. */
-export async function ask<Data>(
+export async function requestData<Data>(
   method: string,
   path: string,
   body?: unknown,
-  options: AskOptions = {},
+  options: RequestOptions = {},
 ): Promise<Data> {
-  return (await askWhole<Data>(method, path, body, options)).data;
+  return (await requestAnswer<Data>(method, path, body, options)).data;
 }
 
 /**
  * As `ask`, but returns `meta` too. A body that is a string is sent as YAML, any other as JSON. A path that begins with
  * `//` is at the root of the server instead of under /admin/api.
  */
-export async function askWhole<Data, Meta = unknown>(
+export async function requestAnswer<Data, Meta = unknown>(
   method: string,
   path: string,
   body?: unknown,
-  { signal, headers }: AskOptions = {},
-): Promise<Answer<Data, Meta>> {
+  { signal, headers }: RequestOptions = {},
+): Promise<AdminAnswer<Data, Meta>> {
   const isYaml = typeof body === "string";
   const type = body === undefined ? {} : { "Content-Type": isYaml ? "application/yaml" : "application/json" };
   const url = path.startsWith("//") ? path.slice(1) : `/admin/api${path}`;
@@ -53,7 +53,7 @@ export async function askWhole<Data, Meta = unknown>(
     );
   });
   const answer = (await response.json().catch(() => null)) as
-    | (Answer<Data, Meta> & { readonly error?: { readonly code: string; readonly message: string } })
+    | (AdminAnswer<Data, Meta> & { readonly error?: { readonly code: string; readonly message: string } })
     | null;
   if (response.ok && answer !== null && "data" in answer) return answer;
   const { code, message } = answer?.error ?? {

@@ -7,7 +7,7 @@ import type { RuleAction } from "../rules/ast.js";
 type Body = Readonly<Record<string, unknown>>;
 
 /** What is asked by a `POST /admin/api/explain`, as far as its body can be read without knowing the table. */
-export interface Question {
+export interface ExplainRequest {
   readonly as: CallerName;
   readonly action: RuleAction;
   readonly table: string;
@@ -23,7 +23,7 @@ const actions: readonly string[] = ["read", "create", "update", "delete", "histo
 const members: readonly string[] = ["as", "action", "table", "key", "values", "query"];
 
 /** Reads the question from the body of an explain request; a refusal where the body is malformed. */
-export function questionOf(body: Body): Question | Refusal {
+export function parseExplainRequest(body: Body): ExplainRequest | Refusal {
   const unknown = Object.keys(body).find((name) => !members.includes(name));
   if (unknown !== undefined) return badRequest(`unknown member ${quoted(unknown)}`);
   const as = namedCaller(body.as);
@@ -40,7 +40,7 @@ export function questionOf(body: Body): Question | Refusal {
   return misplaced(question) ?? question;
 }
 
-function misplaced({ action, key, values, query }: Question): Refusal | null {
+function misplaced({ action, key, values, query }: ExplainRequest): Refusal | null {
   const writesRow = action === "update" || action === "delete";
   if (writesRow && key === null) return badRequest(`key: expected, as ${action} is of one row`);
   if (action === "create" && key !== null) return badRequest("key: a new row has none yet: see values");

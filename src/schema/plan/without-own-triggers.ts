@@ -8,7 +8,7 @@ import type { Step } from "./steps.js";
  * again, because SQLite runs the trigger that was created last first. The steps `renames` come at the end, because
  * SQLite applies renames to triggers too. Triggers of tables that the plan drops (`gone`) are not created again.
  */
-export function besideOwnTriggers(
+export function withoutOwnTriggers(
   triggers: readonly PhysicalTrigger[],
   gone: readonly { readonly name: string }[],
   changes: readonly Step[],

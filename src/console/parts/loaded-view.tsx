@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { texts } from "../texts.js";
 import { Button } from "./button.js";
 import { Icon, type IconName } from "./icon.js";
-import { messageOf } from "./tell.js";
+import { messageOf } from "./notify.js";
 import { isSignedOut, type Loaded } from "./use-loaded.js";
 
 interface ViewProps<T> {
@@ -11,7 +11,7 @@ interface ViewProps<T> {
 }
 
 /** Shows a placeholder, then what was loaded; if loading fails, the reason and a button to try again. */
-export function View<T>({ of, children }: ViewProps<T>) {
+export function LoadedView<T>({ of, children }: ViewProps<T>) {
   const { value, error, reload } = of;
   if (value === null && error === null) return <Loading />;
   return (
@@ -22,6 +22,7 @@ export function View<T>({ of, children }: ViewProps<T>) {
   );
 }
 
+/** A placeholder for what is still being loaded. */
 export function Loading() {
   return (
     <div class="loading" role="status">
@@ -33,6 +34,7 @@ export function Loading() {
   );
 }
 
+/** Shows why something could not be loaded, with a button that tries again. */
 export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
   return (
     <div class="failure-box" role="alert">

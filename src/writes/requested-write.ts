@@ -23,7 +23,7 @@ import {
 import { unknownReference } from "../tables/together/step.js";
 
 /** One of several writes of a request, read from `{op, table, …}` (docs/reference/http.md#batch). */
-export interface AskedWrite {
+export interface RequestedWrite {
   readonly write: RowWrite;
   /** The references in this write, such as `{"$ref": "0.id"}`: columns of rows that earlier writes answer. */
   readonly references: readonly ResultReference[];
@@ -46,7 +46,7 @@ export function referenceName({ at, column }: ResultReference): string {
  * Finds the table that a write names. Refuses with 404 a table that does not exist or that the database engine cannot
  * read (`Unsupported`), and with 400 anything but a name. It does not look at the caller's rights.
  */
-export function tableOf(sent: unknown, { schema, catalog }: LiveProject): Table | Refusal {
+export function namedTable(sent: unknown, { schema, catalog }: LiveProject): Table | Refusal {
   const name = isObject(sent) ? sent.table : undefined;
   if (typeof name !== "string") return badRequest("table: expected the name of a table");
   const table = schema.tables.get(name);
@@ -63,17 +63,17 @@ const members = {
 } as const satisfies Partial<Record<RuleAction, readonly string[]>>;
 
 /** What is needed to read one of several writes of a request. */
-export interface Asking {
+export interface WriteRequest {
   readonly asked: ApiRequest;
   readonly execution: WriteExecution;
   /** The writes before this one in the request: this one may refer to their answers. */
-  readonly earlier: readonly AskedWrite[];
+  readonly earlier: readonly RequestedWrite[];
   /** Whether a write may have the member `base`: what the client believes the stored row to be. */
   readonly takesBase: boolean;
 }
 
 /** Reads one of several writes. Refuses what is malformed, or not allowed whatever the table holds. */
-export function askedWrite(sent: unknown, asking: Asking): AskedWrite | Refusal {
+export function parseWrite(sent: unknown, asking: WriteRequest): RequestedWrite | Refusal {
   const { asked, execution, takesBase } = asking;
   if (!isObject(sent)) return badRequest("expected a JSON object");
   const op = sent.op as keyof typeof members;
@@ -82,7 +82,7 @@ export function askedWrite(sent: unknown, asking: Asking): AskedWrite | Refusal 
   const known: readonly string[] = members[op].filter((member) => takesBase || member !== "base");
   const other = Object.keys(sent).find((member) => !known.includes(member));
   if (other !== undefined) return badRequest(`unknown member ${quoted(other)}`);
-  const table = tableOf(sent, asked.project);
+  const table = namedTable(sent, asked.project);
   if (isRefusal(table)) return table;
   if (isReadOnly(asked.project, table)) return onlyRead;
   const access = accessTo(asked, table, op, execution.nowMs);
@@ -130,7 +130,7 @@ class Resolved {
 
   constructor(
     private readonly access: Access,
-    private readonly earlier: readonly AskedWrite[],
+    private readonly earlier: readonly RequestedWrite[],
   ) {}
 
   get referred(): Referred {

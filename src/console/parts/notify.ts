@@ -24,12 +24,12 @@ const shownMs = 8000;
 const failureShownMs = 30_000;
 
 /** Shows a message in a corner of the page for a few seconds. `action` is a button in it, such as to undo something. */
-export function tell(text: string, action?: Toast["action"]): void {
+export function notify(text: string, action?: Toast["action"]): void {
   add({ text, isFailure: false, ...(action && { action }) });
 }
 
 /** Shows in a corner of the page why something failed, unless it was aborted on purpose. */
-export function tellFailure(error: unknown): void {
+export function notifyFailure(error: unknown): void {
   if (error instanceof SvcError && error.code === "aborted") return;
   add({ text: messageOf(error), isFailure: true });
 }

@@ -9,7 +9,7 @@ import { fromJson, fromText, type ParsedValue } from "../access/values.js";
  * this interface, so that both are checked in the same way. A method returns null where the value is not of the wanted
  * kind; where a column does not take a value, `ParsedValue` says what it expects.
  */
-export interface Sent {
+export interface RequestValue {
   /** Reads what was sent as a value of a column. */
   value(column: Column): ParsedValue;
   /** Reads one or more values of a column, for `in`. */
@@ -24,8 +24,8 @@ export interface Sent {
   shown(): string;
 }
 
-/** The text of a parameter in a query string, to be read through `Sent`. */
-export class SentText implements Sent {
+/** The text of a parameter in a query string, to be read through `RequestValue`. */
+export class QueryValue implements RequestValue {
   readonly #text: string;
 
   constructor(text: string) {
@@ -68,8 +68,8 @@ export class SentText implements Sent {
   }
 }
 
-/** A value of a JSON body of a list, which `parseStrictJson` has parsed, to be read through `Sent`. */
-export class SentJson implements Sent {
+/** A value of a JSON body of a list, which `parseStrictJson` has parsed, to be read through `RequestValue`. */
+export class BodyValue implements RequestValue {
   readonly #value: unknown;
 
   constructor(value: unknown) {

@@ -37,7 +37,7 @@ export interface ExplainServices {
 }
 
 /** What is to be explained: a kind of action on one table, by one caller. */
-export interface Asked {
+export interface ExplainedCall {
   readonly services: ExplainServices;
   readonly caller: Caller;
   readonly table: Table;
@@ -80,7 +80,7 @@ export function timerOf({ platform, longWork }: ExplainServices): Timer {
  * of the time that the explanation has left.
  */
 export function query(
-  { services, sent, timer }: Asked,
+  { services, sent, timer }: ExplainedCall,
   statements: readonly Statement[],
   share = 1,
 ): Promise<readonly Result[]> {
@@ -93,7 +93,7 @@ export function query(
  * execute one of them as it is, for example because it is too large.
  */
 export async function queryInTime(
-  asked: Asked,
+  asked: ExplainedCall,
   statements: readonly Statement[],
   share: number,
 ): Promise<readonly Result[] | undefined> {
@@ -116,7 +116,7 @@ export async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
 }
 
 /** What the caller may do with the table; or the refusal with which the call ends before a row is looked at. */
-export function accessTo(asked: Asked, call: Action): Access | Refusal {
+export function accessForCall(asked: ExplainedCall, call: Action): Access | Refusal {
   const { table, caller, shutOut, services } = asked;
   if (shutOut !== null) return new Refusal("unauthorized", `${shutOut}: no request of theirs gets in`);
   return permittedAccess({ project: services.project, table, caller }, call, (of) => accessBy(asked, of));
@@ -124,26 +124,39 @@ export function accessTo(asked: Asked, call: Action): Access | Refusal {
 
 /** What the caller may do by the rule of one action, decided in the same way as for their requests. */
 function accessBy(
-  { services: { project, platform }, caller, table, nowMs }: Asked,
+  { services: { project, platform }, caller, table, nowMs }: ExplainedCall,
   action: RuleAction,
 ): Access | Refusal {
-  const { accesses } = rememberedOf(project, platform);
-  const rules = project.rules.get(table.name)!;
-  return accessOf(caller, table, rules, action, project.catalog, accesses, Math.floor(nowMs / 1000));
+  return accessOf({
+    caller,
+    table,
+    rules: project.rules.get(table.name)!,
+    action,
+    catalog: project.catalog,
+    known: rememberedOf(project, platform).accesses,
+    nowSeconds: Math.floor(nowMs / 1000),
+  });
 }
 
 /** Returns what the caller could do with the table if it had `rules` in the place of its own rules. */
 export function accessUnder(
   rules: TableRules,
-  { services: { project }, caller, table, nowMs }: Asked,
+  { services: { project }, caller, table, nowMs }: ExplainedCall,
   action: RuleAction,
 ): Access | Refusal {
-  const nothingKnown = new Memo<Access | Refusal | null>(0);
-  return accessOf(caller, table, rules, action, project.catalog, nothingKnown, Math.floor(nowMs / 1000));
+  return accessOf({
+    caller,
+    table,
+    rules,
+    action,
+    catalog: project.catalog,
+    known: new Memo(0),
+    nowSeconds: Math.floor(nowMs / 1000),
+  });
 }
 
 /** Returns an access to the table that no rule limits. With it the key and the values in a question are read. */
-export function wholeAccess(asked: Asked): Access {
+export function wholeAccess(asked: ExplainedCall): Access {
   const { project } = asked.services;
   const backend: Caller = { kind: "key", id: "", scopes: ["project:backend"] };
   const access = accessUnder(project.rules.get(asked.table.name)!, { ...asked, caller: backend }, "create");
@@ -155,7 +168,7 @@ export function wholeAccess(asked: Asked): Access {
  * Makes what the code that reads and writes rows needs to run here. The reads of the explained call are carried out.
  * The statements of its writes are made as well, but not run: trying to run them throws an error.
  */
-export function readingExecution(asked: Asked, tally = new Tally(), share = 1): WriteExecution {
+export function readingExecution(asked: ExplainedCall, tally = new Tally(), share = 1): WriteExecution {
   const { services, caller, nowMs, timer } = asked;
   const { project, platform } = services;
   return {
