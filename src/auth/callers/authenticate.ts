@@ -9,10 +9,10 @@ import {
   besideUser,
   type Check,
   type CheckedRow,
+  checkedKey,
   consoleCheck,
   consoleIn,
   keyBeside,
-  keyIn,
   sessionCheck,
   userBeside,
   userIn,
@@ -117,7 +117,7 @@ export function callerOf(claim: Claim, row: CheckedRow): Caller | Refusal {
       return holds ? { kind: "user", ...user, sessionId } : unauthorized;
     }
     case "key": {
-      const key = keyIn(row);
+      const key = checkedKey(row);
       return key === null ? unauthorized : { kind: "key", ...key };
     }
     case "console": {

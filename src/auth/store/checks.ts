@@ -106,7 +106,7 @@ export function apiKeyCheck(hash: string, now: number): Check {
 }
 
 /** Reads the API key from the row of its check; null where it has found none. */
-export function keyIn([, id, scopes]: CheckedRow) {
+export function checkedKey([, id, scopes]: CheckedRow) {
   return id === null ? null : { id: id as string, scopes: asJson<readonly string[]>(scopes!) };
 }
 
@@ -140,7 +140,7 @@ export function besideKey({ statement: { sql, params }, width }: Check, id: stri
 
 /** Reads the API key that `besideKey` has looked up from the row of its check; null where there is no such key. */
 export function keyBeside(row: CheckedRow) {
-  const key = keyIn([null, ...row.slice(-3)]);
+  const key = checkedKey([null, ...row.slice(-3)]);
   return key && { ...key, isValid: row.at(-1) === 1 };
 }
 
