@@ -16,7 +16,7 @@ type KeyFields<Key> = unknown extends Key
   ? Readonly<Record<string, unknown>>
   : WithRefs<Extract<Key, object>>;
 
-/** The operations on one table. Updates and deletions also have the members of `Beside`. */
+/** The operations on one table. Updates and deletions also have the members of `Extra`. */
 interface OperationsOn<Name, T extends TableTypes, Extra> {
   readonly create: { readonly op: "create"; readonly table: Name; readonly values: WithRefs<T["create"]> };
   readonly update: {

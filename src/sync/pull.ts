@@ -118,10 +118,10 @@ export async function pullPage(
 
 /** What a client asks for, apart from the tables and rows (`View`). */
 export interface Pulling {
-  /** As in `AskedPull`. */
+  /** As in `ParsedPull`. */
   readonly checkpoint: string | Checkpoint | null;
   readonly limit: number;
-  /** As in `AskedPull`. */
+  /** As in `ParsedPull`. */
   readonly fromNow: boolean;
   readonly scanLimit: number;
   /** Whether a stream that is already open looks again; it shares its pages with other streams. */

@@ -24,8 +24,8 @@ export async function requestData<Data>(
 }
 
 /**
- * As `ask`, but returns `meta` too. A body that is a string is sent as YAML, any other as JSON. A path that begins with
- * `//` is at the root of the server instead of under /admin/api.
+ * As `requestData`, but returns `meta` too. A body that is a string is sent as YAML, any other as JSON. A path that
+ * begins with `//` is at the root of the server instead of under /admin/api.
  */
 export async function requestAnswer<Data, Meta = unknown>(
   method: string,

@@ -131,15 +131,15 @@ export function updateOf(
   if (isOverImage(sent, access)) return tooLargeImage;
   const patch = withManaged("update", managed, sent, execution);
   const statement = writes.get(shapeOf(access, patch, expected, referred), () =>
-    updateStatement(
+    updateStatement({
       table,
-      slots(key, access, "", referred),
-      slots(patch, access, "", referred),
+      key: slots(key, access, "", referred),
+      patch: slots(patch, access, "", referred),
       rule,
-      returnedOf(access, sent),
+      returned: returnedOf(access, sent),
       catalog,
-      preconditionOf(expected, access),
-    ),
+      precondition: preconditionOf(expected, access),
+    }),
   );
   const checks = imageChecks(patch, key, access, referred);
   const values = [key, patch, ...expectedValues(expected), ...referredValues(referred)];

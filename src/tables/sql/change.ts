@@ -20,21 +20,33 @@ export interface Precondition {
     | { readonly kind: "values"; readonly values: Values };
 }
 
+/** An update of a row. `rule` has to admit it, and `returned` is what its statement returns. */
+export interface RowUpdate {
+  readonly table: Table;
+  readonly key: Values;
+  /** The new values. */
+  readonly patch: Values;
+  readonly rule: Expression;
+  readonly returned: Returned;
+  readonly catalog: Catalog;
+  readonly precondition?: Precondition | null;
+}
+
 /**
  * Makes the statement that updates a row. The rule has to be TRUE twice: with the row before the change as `row`, and
  * with the row after it (`docs/reference/rules.md#update-rules`). A column for versions, if the table has one, is
  * raised by one. The statement returns the text of the row, or no row where the rule denies, the precondition does not
  * hold, no row has the key or a trigger ignores the update.
  */
-export function updateStatement(
-  table: Table,
-  key: Values,
-  patch: Values,
-  rule: Expression,
-  returned: Returned,
-  catalog: Catalog,
-  precondition: Precondition | null = null,
-): WriteStatement {
+export function updateStatement({
+  table,
+  key,
+  patch,
+  rule,
+  returned,
+  catalog,
+  precondition = null,
+}: RowUpdate): WriteStatement {
   const target = name(table.name);
   const { changed, parts } = changedRow(table, patch, catalog);
   const assignments = [...changed].map(([column, value]) => sql`${name(column.name)} = ${valueSql(value)}`);

@@ -125,7 +125,14 @@ function changeOrCreate(
   const keySlots = slots(key, access);
   const patch = patchOf(upsert, values, access, execution);
   const statement = update.writes.get(shapeOf(access, "upsert", key, patch), () =>
-    updateStatement(table, keySlots, slots(patch, access), access.rule, returnedOf(access, values), catalog),
+    updateStatement({
+      table,
+      key: keySlots,
+      patch: slots(patch, access),
+      rule: access.rule,
+      returned: returnedOf(access, values),
+      catalog,
+    }),
   );
   const changed: RowWrite = {
     kind: "update",

@@ -58,7 +58,8 @@ test("an explanation asks what stands in the call's own statement, letter for le
     ],
     [
       rowUpdated(table, key, of("grp", "level"), ruleOf("update"), catalog),
-      updateStatement(table, key, of("grp", "level"), ruleOf("update"), returned, catalog).statement,
+      updateStatement({ table, key, patch: of("grp", "level"), rule: ruleOf("update"), returned, catalog })
+        .statement,
     ],
     [
       rowOfTable(table, key, ruleOf("delete"), catalog),
