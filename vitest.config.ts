@@ -21,10 +21,9 @@ const notInWorkerd = [
  * They replace modules of Node, or look at the threads and at the code cache of the process that they run in: each has a
  * process of its own. The other files share some processes, which spares them most of the imports.
  */
-const alone = [
-  "cli/{code-cache,unfinished}",
-  "platform/{journal-disk,password-hasher,threads-of-libsql}",
-].map((files) => `test/${files}.test.ts`);
+const alone = ["cli/{code-cache,unfinished}", "platform/{journal-disk,password-hasher,threads-of-libsql}"].map(
+  (files) => `test/${files}.test.ts`,
+);
 
 /**
  * What hangs least on the SQL for the owner's tables. `npm run test:targets` has it in workerd, too, and `npm test` has

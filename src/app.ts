@@ -95,10 +95,7 @@ function addAdmin(admin: Router, options: AppOptions, services: Services, own: O
     admin.route("/", consoleRoutes({ files, auth, own, addressOf, identified }));
     admin.use("/admin/api/*", consoleGuard(own));
   }
-  const endpoints = new Map([
-    ...syncEndpoints({ ...dataApi, ...syncOf(services) }),
-    ...writesEndpoints(dataApi),
-  ]);
+  const endpoints = new Map([...syncEndpoints({ ...dataApi, ...syncOf(services) }), ...writesEndpoints(dataApi)]);
   // `push` is for applications that write while they are offline.
   endpoints.delete("push");
   admin.route("/admin/api/data", tableRoutes(dataApi, endpoints));

@@ -9,9 +9,7 @@ const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 if (!hasCurl && process.env.CI) throw new Error("the README's tour needs curl");
 
 test.skipIf(!hasCurl)("the README's tour does what it says (needs curl)", async () => {
-  const tour = /## A one-minute tour[\s\S]*?```sh\n([\s\S]*?)```/.exec(
-    readFileSync("README.md", "utf8"),
-  )![1]!;
+  const tour = /## A one-minute tour[\s\S]*?```sh\n([\s\S]*?)```/.exec(readFileSync("README.md", "utf8"))![1]!;
   const printed = execFileSync("bash", ["-euo", "pipefail", "-c", tour], {
     env: { ...process.env, API: await exampleProject() },
     encoding: "utf8",

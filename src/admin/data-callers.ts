@@ -23,8 +23,7 @@ export function dataCallers(callers: Callers): Actors {
           headers,
           (identity, database) => refusalOf(identity) ?? act(pastTheRules(identity), database),
         );
-      if (isRefusal(as))
-        return callers.run(headers, (identity) => refusalOf(identity) ?? refusalBy(identity, as));
+      if (isRefusal(as)) return callers.run(headers, (identity) => refusalOf(identity) ?? refusalBy(identity, as));
       return callers.runAs(headers, as, (identity, other, database) => {
         const refusal = refusalOf(identity);
         if (refusal !== null) return refusal;

@@ -45,12 +45,7 @@ export async function newestFirst(
   const cursor = loneCursor(parameters);
   if (isRefusal(cursor)) return cursor;
   if (cursor !== undefined)
-    return openSealed<NewestFirstRequest>(
-      cursors.cipher,
-      cursor,
-      bindingOf(list, caller),
-      platform.clock.now(),
-    );
+    return openSealed<NewestFirstRequest>(cursors.cipher, cursor, bindingOf(list, caller), platform.clock.now());
   const { limit: limitText = String(limitDefault), ...chosen } = Object.fromEntries(parameters);
   const unknown = Object.keys(chosen).find((name) => !choosing.includes(name));
   if (unknown !== undefined) return badRequest(`unknown parameter ${quoted(unknown)}`);
@@ -101,8 +96,7 @@ export async function newestFirstAnswer<Entry>(
   const isMore = found.length > page.length;
   const state = { ...asked, after: page.at(-1)?.place ?? null };
   const cursor =
-    isMore &&
-    (await sealCursor(cipher, state, bindingOf(list, caller), platform.clock.now(), random.bytes(12)));
+    isMore && (await sealCursor(cipher, state, bindingOf(list, caller), platform.clock.now(), random.bytes(12)));
   const answer: NewestPage<Entry> = {
     data: page.map(({ shown }) => shown),
     meta: { limit: asked.limit, ...(cursor && { next_cursor: cursor }) },

@@ -34,8 +34,7 @@ async function getOutbox({ request, services, caller }: AdminRequest): Promise<R
   if (isRefusal(asked)) return asked;
   const { chosen, after, limit } = asked;
   const state = states.find((each) => each === chosen.state) ?? null;
-  if (state === null && chosen.state !== undefined)
-    return badRequest(`state: expected one of ${states.join(", ")}`);
+  if (state === null && chosen.state !== undefined) return badRequest(`state: expected one of ${states.join(", ")}`);
   const page = listMails({ now: platform.clock.now(), state, after, limit: limit + 1 });
   const found = await ask(platform.database, page, longWorkFor(caller, config.api));
   const links = maySeeLinks(caller, services) ? await linksFor(services) : null;

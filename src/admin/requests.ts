@@ -70,17 +70,7 @@ function isBy(who: string, { principal }: RecentRequest): boolean {
 const isOfStatus = (asked: string, status: number) =>
   asked.endsWith("xx") ? asked[0] === String(status)[0] : asked === String(status);
 
-function shown({
-  id,
-  atMs,
-  method,
-  route,
-  status,
-  ms,
-  principal,
-  rows,
-  rule,
-}: RecentRequest): AnsweredRequest {
+function shown({ id, atMs, method, route, status, ms, principal, rows, rule }: RecentRequest): AnsweredRequest {
   const [rowsRead, rowsWritten, rowsReturned] = rows;
   return {
     id,

@@ -25,8 +25,7 @@ export function adminRoutes(services: AdminServices) {
     async (c: Context<Env>) => {
       const { caller, body } = c.var;
       const id = c.req.param("id") ?? "";
-      const unconfirmed =
-        needs === "password" ? unconfirmedRefusal(caller, services.platform.clock.now()) : null;
+      const unconfirmed = needs === "password" ? unconfirmedRefusal(caller, services.platform.clock.now()) : null;
       const answer =
         adminRefusal(caller) ??
         unconfirmed ??

@@ -99,8 +99,7 @@ function databaseFor(caller: Caller, { platform, config: { api } }: AdminService
 }
 
 function outcomeAnswer(outcome: ApplyOutcome, text: string): Response | Refusal {
-  if (outcome.outcome === "unchanged")
-    return answer({ version: outcome.version, hash: outcome.hash, steps: [] });
+  if (outcome.outcome === "unchanged") return answer({ version: outcome.version, hash: outcome.hash, steps: [] });
   if (outcome.outcome === "applied")
     return answer({ version: outcome.version, hash: outcome.hash, steps: outcome.steps });
   switch (outcome.reason) {
@@ -108,10 +107,7 @@ function outcomeAnswer(outcome: ApplyOutcome, text: string): Response | Refusal 
       return new Refusal("conflict", `the schema in force is another one: ${outcome.inForce}`);
     case "destructive": {
       const waiting = outcome.steps.filter(({ safe }) => !safe).map(formatStep);
-      return new Refusal(
-        "conflict",
-        ["steps that lose something need allow_destructive=true", ...waiting].join("\n"),
-      );
+      return new Refusal("conflict", ["steps that lose something need allow_destructive=true", ...waiting].join("\n"));
     }
     case "constraint":
       return new Refusal("conflict", outcome.message);

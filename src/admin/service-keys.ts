@@ -7,14 +7,7 @@ import { json } from "../http/respond.js";
 import { run } from "../platform/query.js";
 import { type ApiKey, type MadeApiKey, madeApiKey, someApiKey } from "../wire/keys.js";
 import { data, list, nullOr, object, openObject, text } from "../wire/schema.js";
-import {
-  type AdminEndpoint,
-  changeErrors,
-  idParameter,
-  people,
-  submitErrors,
-  withConsole,
-} from "./endpoint.js";
+import { type AdminEndpoint, changeErrors, idParameter, people, submitErrors, withConsole } from "./endpoint.js";
 import type { AdminRequest } from "./services.js";
 import { listSystemRows, systemList, systemListOf } from "./system-list.js";
 

@@ -25,13 +25,8 @@ import type { AdminServices } from "./services.js";
  * columns that are shown, with their types; the first is the primary key, a text. They are the members of `Item`, the
  * type of an item of the list.
  */
-export function systemList<Item>(
-  name: string,
-  columns: Readonly<Record<keyof Item & string, ColumnType>>,
-): ListAccess {
-  const shown = new Map(
-    Object.entries<ColumnType>(columns).map(([column, type]) => [column, columnOf(column, type)]),
-  );
+export function systemList<Item>(name: string, columns: Readonly<Record<keyof Item & string, ColumnType>>): ListAccess {
+  const shown = new Map(Object.entries<ColumnType>(columns).map(([column, type]) => [column, columnOf(column, type)]));
   const [key] = shown.values();
   const table = plainTable(systemTableName(name), shown, [key!.name]);
   return {

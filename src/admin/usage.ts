@@ -53,9 +53,7 @@ async function getUsage({
   if (isRefusal(asked)) return asked;
   // The sums are made from the database, but some receipts (records of what requests have cost) are still in the
   // journal. So these are moved to the database first. If the journal cannot be read, the answer leaves them out.
-  await platform.journal
-    .collect()
-    .catch((error: unknown) => platform.log.error("the journal cannot be read", error));
+  await platform.journal.collect().catch((error: unknown) => platform.log.error("the journal cannot be read", error));
   const { range, grouping } = asked;
   const usage = together(sumUsage(range, grouping), listGaps(range));
   const [totals, gaps] = await ask(platform.database, usage, longWorkFor(caller, config.api));
@@ -86,8 +84,7 @@ function readParameters(
   for (const name of given.keys())
     if (!["from", "to", "group_by"].includes(name)) return badRequest(`unknown parameter ${quoted(name)}`);
   if (given.size < parameters.length) return badRequest("a parameter comes twice");
-  const instantOf = (name: string, otherwise: number) =>
-    given.has(name) ? parseInstant(given.get(name)!) : otherwise;
+  const instantOf = (name: string, otherwise: number) => (given.has(name) ? parseInstant(given.get(name)!) : otherwise);
   const fromMs = instantOf("from", 0);
   const toMs = instantOf("to", endOfTime);
   if (fromMs === null || toMs === null)

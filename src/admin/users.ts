@@ -15,21 +15,8 @@ import type { SecurityEvent } from "../http/security-event.js";
 import { ask, effect, followedBy, run, together } from "../platform/query.js";
 import { usersTable } from "../sqlite/names.js";
 import { data, flag, nullOr, object, openObject, ref, role, text } from "../wire/schema.js";
-import {
-  type ListedUser,
-  type RevokedSessions,
-  revokedSessions,
-  sentInvitation,
-  userAnswer,
-} from "../wire/users.js";
-import {
-  type AdminEndpoint,
-  changeErrors,
-  idParameter,
-  readErrors,
-  submitErrors,
-  withConsole,
-} from "./endpoint.js";
+import { type ListedUser, type RevokedSessions, revokedSessions, sentInvitation, userAnswer } from "../wire/users.js";
+import { type AdminEndpoint, changeErrors, idParameter, readErrors, submitErrors, withConsole } from "./endpoint.js";
 import type { AdminRequest, AdminServices } from "./services.js";
 import { listSystemRows, systemList, systemListOf } from "./system-list.js";
 
@@ -111,9 +98,7 @@ export const postInvitationEndpoint: AdminEndpoint = {
 };
 
 async function postInvitation({ body, services, id, caller }: AdminRequest): Promise<Response | Refusal> {
-  return id === "invite"
-    ? inviteUser({ body, context: services.auth, caller })
-    : methodNotAllowed("PATCH", "DELETE");
+  return id === "invite" ? inviteUser({ body, context: services.auth, caller }) : methodNotAllowed("PATCH", "DELETE");
 }
 
 /**
@@ -143,8 +128,7 @@ async function patchUser({ body: sent, services, id, caller }: AdminRequest): Pr
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) return badRequest(`unknown field ${JSON.stringify(unknown)}`);
   if (disabled === null && role === null) return badRequest("expected disabled, role or both");
-  if (disabled !== null && typeof disabled !== "boolean")
-    return badRequest("disabled: expected true or false");
+  if (disabled !== null && typeof disabled !== "boolean") return badRequest("disabled: expected true or false");
   if (role !== null && role !== "user" && role !== "admin") return badRequest("role: expected user or admin");
   if (mayNotMake(role, caller)) return noAdminsByKey;
   // An API key may not enable a disabled administrator either: that would be as good as making one.
@@ -252,16 +236,14 @@ async function revokeAllSessions({ services, caller }: AdminRequest): Promise<Re
   return endedSessions(await run(platform.database, query, long));
 }
 
-const endedSessions = (count: number) =>
-  json({ data: { revoked_sessions: count } satisfies RevokedSessions });
+const endedSessions = (count: number) => json({ data: { revoked_sessions: count } satisfies RevokedSessions });
 
 async function isAdmin({ platform }: AdminServices, id: string): Promise<boolean> {
   const user = await ask(platform.database, userById(id));
   return user?.role === "admin";
 }
 
-const mayNotMake = (role: string | null, caller: Caller): boolean =>
-  role === "admin" && caller.kind === "key";
+const mayNotMake = (role: string | null, caller: Caller): boolean => role === "admin" && caller.kind === "key";
 const noAdminsByKey = new Refusal("forbidden", "a key cannot make admins");
 const noSuchUser = new Refusal("not_found", "no such user");
 

@@ -39,11 +39,7 @@ export interface AppOptions {
    * Adds a header to a response. `env` is what the runtime passed with the request. Node sets the header on the
    * socket's response, because modifying the Response object costs a tenth of the time of reading a row.
    */
-  readonly addHeader: (
-    response: Response,
-    header: readonly [name: string, value: string],
-    env: unknown,
-  ) => void;
+  readonly addHeader: (response: Response, header: readonly [name: string, value: string], env: unknown) => void;
   /** Only tests replace the URLs of sign-in providers. */
   readonly providerEndpoints?: ProviderEndpoints;
 }

@@ -37,12 +37,7 @@ export function logTriggers({ table, columns, key }: LoggedTable): ReadonlyMap<s
     trigger("insert", "INSERT", inserted),
     trigger("delete", "DELETE", deleted),
     trigger("move", "UPDATE", deleted + inserted, ` WHEN ${isMoved}`),
-    trigger(
-      "update",
-      "UPDATE",
-      entry("update", "old", old),
-      ` WHEN NOT (${isMoved}) AND ${isChanged(columns)}`,
-    ),
+    trigger("update", "UPDATE", entry("update", "old", old), ` WHEN NOT (${isMoved}) AND ${isChanged(columns)}`),
   ]);
 }
 
@@ -54,10 +49,7 @@ function isChanged(columns: readonly LoggedColumn[]): string {
   const values = (row: string) =>
     columns.flatMap(({ name, holds, collation }) => {
       const ref = `${row}.${quoteName(name)}`;
-      return [
-        collation === null ? ref : `${ref} COLLATE BINARY`,
-        ...(holds === "any" ? [`typeof(${ref})`] : []),
-      ];
+      return [collation === null ? ref : `${ref} COLLATE BINARY`, ...(holds === "any" ? [`typeof(${ref})`] : [])];
     });
   const [before, after] = [values("old"), values("new")];
   return before.length === 1

@@ -5,11 +5,7 @@ export function helpOf({ name, usage, summary, help }: Command): string {
   const dir = help.some((line) => line.startsWith("--dir "))
     ? []
     : ["--dir DIR    the project's directory (default: here)"];
-  return [
-    `svc ${`${name} ${usage}`.trim()}`,
-    "",
-    summary,
-    "",
-    ...[...help, ...dir].map((line) => `  ${line}`),
-  ].join("\n");
+  return [`svc ${`${name} ${usage}`.trim()}`, "", summary, "", ...[...help, ...dir].map((line) => `  ${line}`)].join(
+    "\n",
+  );
 }

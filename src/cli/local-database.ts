@@ -5,10 +5,7 @@ import type { Database } from "../platform/database.js";
 import { ask } from "../platform/query.js";
 
 /** Runs `use` with the project's database, on which a server may be running, and closes it in any case. */
-export async function withDatabase<T>(
-  project: ProjectDirectory,
-  use: (database: Database) => Promise<T>,
-): Promise<T> {
+export async function withDatabase<T>(project: ProjectDirectory, use: (database: Database) => Promise<T>): Promise<T> {
   const database = await openProjectDatabase(project, process.env);
   try {
     return await use(database);
@@ -21,10 +18,7 @@ export async function withDatabase<T>(
  * Like `withDatabase`, but first migrates the server's own tables to this release. Throws ProblemsError if a later
  * release has migrated the database.
  */
-export function withSystemTables<T>(
-  project: ProjectDirectory,
-  use: (database: Database) => Promise<T>,
-): Promise<T> {
+export function withSystemTables<T>(project: ProjectDirectory, use: (database: Database) => Promise<T>): Promise<T> {
   return withDatabase(project, async (database) => {
     await bringUpProjectDatabase(project, database);
     return use(database);

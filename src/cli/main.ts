@@ -82,9 +82,7 @@ function withinGroup(commands: readonly Command[], args: readonly string[]): Exi
 }
 
 function overview(commands: readonly Command[]): string {
-  const lines = commands.map(
-    ({ name, usage, summary }) => `  svc ${`${name} ${usage}`.trim()}\n      ${summary}`,
-  );
+  const lines = commands.map(({ name, usage, summary }) => `  svc ${`${name} ${usage}`.trim()}\n      ${summary}`);
   return [
     "svc: a backend in a box",
     "",

@@ -54,8 +54,7 @@ export async function remoteServer(
     throw new UsageError(`--url needs ${ways.join(", or ")}`);
   const [secret = "", ...moreLines] = await readSecretLines();
   const token = byKey ? secret : await signIn(url, invocation.text("email")!, secret);
-  const answer = (method: string, path: string, body?: RemoteBody) =>
-    answerOf(new URL(path, url), method, body, token);
+  const answer = (method: string, path: string, body?: RemoteBody) => answerOf(new URL(path, url), method, body, token);
   return {
     moreLines,
     call: async (method, path, body) => (await answer(method, path, body)).data,
@@ -119,8 +118,7 @@ async function answerOf(
     meta?: { next_cursor?: string };
     error?: { message: string };
   };
-  if (!response.ok)
-    throw new RefusedError(answer.error?.message ?? `${url.origin} answered ${response.status}`);
+  if (!response.ok) throw new RefusedError(answer.error?.message ?? `${url.origin} answered ${response.status}`);
   return {
     data: answer.data,
     nextCursor: answer.meta?.next_cursor ?? null,

@@ -117,9 +117,7 @@ function referenceLines({ name, columns }: Table, tables: readonly Table[]): rea
       .map((column) => `      "${other.name}.${column.name}": [${JSON.stringify(other.name)}];`),
   );
   const lines = [...forward, ...backward];
-  return lines.length === 0
-    ? ["    references: Record<never, never>;"]
-    : ["    references: {", ...lines, "    };"];
+  return lines.length === 0 ? ["    references: Record<never, never>;"] : ["    references: {", ...lines, "    };"];
 }
 
 function keyOf(columns: readonly Column[], options: RowTypesOptions): string {

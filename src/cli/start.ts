@@ -18,8 +18,7 @@ function requireOwn(path: string): object {
   const module: Module = { exports: {} };
   modules.set(path, module);
   const requireOther = createRequire(path);
-  const require = (id: string) =>
-    id.startsWith(".") ? requireOwn(resolve(dirname(path), id)) : requireOther(id);
+  const require = (id: string) => (id.startsWith(".") ? requireOwn(resolve(dirname(path), id)) : requireOther(id));
   try {
     load(path).runInThisContext()(module.exports, require, module, path, dirname(path));
   } catch (error) {

@@ -33,9 +33,6 @@ function headersFile(): string {
   ];
   const lineOf = ([name, value]: readonly [string, string]) => `  ${name}: ${value}`;
   return rules
-    .flatMap(([path, headers]) => [
-      path,
-      ...[...Object.entries(headers), strictTransportSecurity].map(lineOf),
-    ])
+    .flatMap(([path, headers]) => [path, ...[...Object.entries(headers), strictTransportSecurity].map(lineOf)])
     .join("\n");
 }

@@ -27,13 +27,7 @@ export class Auth {
   readonly #authorized: Authorized;
   readonly #sessions: Sessions;
 
-  constructor(
-    send: Send,
-    authorized: Authorized,
-    sessions: Sessions,
-    tabStorage: SessionStorage,
-    key: string,
-  ) {
+  constructor(send: Send, authorized: Authorized, sessions: Sessions, tabStorage: SessionStorage, key: string) {
     this.#send = send;
     this.#authorized = authorized;
     this.#sessions = sessions;
@@ -104,10 +98,7 @@ export class Auth {
   }
 
   /** Changes the password. Ends every session of the user, this one included: sign in again with the new one. */
-  async changePassword(body: {
-    readonly current_password: string;
-    readonly password: string;
-  }): Promise<void> {
+  async changePassword(body: { readonly current_password: string; readonly password: string }): Promise<void> {
     await this.#ends({ method: "POST", path: "/auth/password", body });
   }
 

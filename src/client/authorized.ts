@@ -168,8 +168,7 @@ export class Authorized {
     session: Known,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly session: Known; readonly failure: SvcError | null }> {
-    if (!session || session.expiresAtMs - earlyMs > this.#options.surroundings.now())
-      return { session, failure: null };
+    if (!session || session.expiresAtMs - earlyMs > this.#options.surroundings.now()) return { session, failure: null };
     try {
       const renewed = await unlessAborted(this.refresh(session), signal);
       if (renewed && renewed.user.id !== session.user.id) throw somebodyElse();

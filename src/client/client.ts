@@ -43,11 +43,7 @@ type Loose<Row extends object> = { row: Row; create: Partial<Row>; update: Parti
  * The names that `table` accepts for a table that is not in `Tables`. If `Tables` is given, the caller has to name a
  * type of rows too, so that a misspelt name is an error.
  */
-type LooseName<Tables, Row> = [Row] extends [never]
-  ? [keyof Tables] extends [never]
-    ? string
-    : never
-  : string;
+type LooseName<Tables, Row> = [Row] extends [never] ? ([keyof Tables] extends [never] ? string : never) : string;
 
 /**
  * A project's operations, each a function of its parameters (`docs/reference/operations.md`). If `Operations` declares

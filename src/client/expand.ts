@@ -69,9 +69,7 @@ type RowOf<Tables, Name> = Name extends keyof Tables
   : Record<string, unknown>;
 
 type RowAt<T, Tables, P> =
-  Reached<T, Tables, P> extends readonly [infer Name]
-    ? RowOf<Tables, Name>
-    : RowOf<Tables, Reached<T, Tables, P>>;
+  Reached<T, Tables, P> extends readonly [infer Name] ? RowOf<Tables, Name> : RowOf<Tables, Reached<T, Tables, P>>;
 
 type Found<T, Tables, P, Options> =
   unknown extends Reached<T, Tables, P>
@@ -117,8 +115,7 @@ export function expandParameters(expand: object): readonly (readonly [name: stri
       ([option, value]) => [`expand[${path}][${option}]`, value] as const,
     );
   });
-  if (named.some((path) => typeof path !== "string" || path.includes(",")))
-    throw badCall("expand: expected paths");
+  if (named.some((path) => typeof path !== "string" || path.includes(","))) throw badCall("expand: expected paths");
   return named.length === 0 ? [] : [["expand", named.join(",")], ...options];
 }
 

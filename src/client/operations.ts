@@ -12,9 +12,7 @@ export interface Ref {
 type WithRefs<Values> = { readonly [C in keyof Values]: Values[C] | Ref };
 
 /** The columns of a row's key. */
-type KeyFields<Key> = unknown extends Key
-  ? Readonly<Record<string, unknown>>
-  : WithRefs<Extract<Key, object>>;
+type KeyFields<Key> = unknown extends Key ? Readonly<Record<string, unknown>> : WithRefs<Extract<Key, object>>;
 
 /** The operations on one table. Updates and deletions also have the members of `Extra`. */
 interface OperationsOn<Name, T extends TableTypes, Extra> {

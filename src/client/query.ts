@@ -86,9 +86,7 @@ export type AggregateRow<Row, Q> = Shown<
 >;
 
 /** The columns that one member of an aggregate's query, such as `sum`, lists. */
-type Columns<Q, Part extends string> = Q extends { readonly [P in Part]: readonly (infer C)[] }
-  ? C & string
-  : never;
+type Columns<Q, Part extends string> = Q extends { readonly [P in Part]: readonly (infer C)[] } ? C & string : never;
 
 type Shown<Row> = { [K in keyof Row]: Row[K] };
 
@@ -177,9 +175,7 @@ interface Followed {
 function listBody<Row, K extends keyof Row>(query: ListQuery<Row, K>): object {
   const { where = {}, filter, sort = [], expand, ...others } = query;
   const equals = Object.entries(where);
-  const nulls = equals
-    .filter(([, value]) => value === null)
-    .map(([column]) => ({ [column]: { is_null: true } }));
+  const nulls = equals.filter(([, value]) => value === null).map(([column]) => ({ [column]: { is_null: true } }));
   return {
     ...others,
     where: Object.fromEntries(equals.filter(([, value]) => value !== null)),
@@ -207,18 +203,7 @@ function withoutEmpty(group: object): object {
  * exclude. Only in `where` is null a value, which asks for NULL.
  */
 function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): string {
-  const {
-    where = {},
-    filter = {},
-    select = [],
-    sort = [],
-    search,
-    expand,
-    limit,
-    offset,
-    total,
-    ...others
-  } = query;
+  const { where = {}, filter = {}, select = [], sort = [], search, expand, limit, offset, total, ...others } = query;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw badCall(`${unknown}: no such part of a list query`);
   const parameters = new URLSearchParams();
@@ -250,14 +235,11 @@ function comparisons(prefix: string, group: object): readonly (readonly [name: s
     const name = `${prefix}[${key}]`;
     if (key === "$not") return inGroup(name, value);
     if (key === "$or" || key === "$and") {
-      if (!Array.isArray(value) || (key === "$or" && value.length === 0))
-        throw badCall(`${name}: expected groups`);
+      if (!Array.isArray(value) || (key === "$or" && value.length === 0)) throw badCall(`${name}: expected groups`);
       return value.flatMap((each, i) => inGroup(`${name}[${i}]`, each));
     }
     if (Object(value) !== value) throw badCall(`${name}: expected operators such as eq`);
-    return Object.entries(value as object).map(
-      ([operator, operand]) => [`${name}[${operator}]`, operand] as const,
-    );
+    return Object.entries(value as object).map(([operator, operand]) => [`${name}[${operator}]`, operand] as const);
   });
 }
 

@@ -12,12 +12,7 @@ export interface SvcReplicationOptions<Row extends object>
   extends Pick<LiveQuery<Row>, "where" | "filter" | "select">,
     Pick<
       ReplicationOptions<Row, SvcCheckpoint>,
-      | "replicationIdentifier"
-      | "live"
-      | "retryTime"
-      | "waitForLeadership"
-      | "toggleOnDocumentVisible"
-      | "autoStart"
+      "replicationIdentifier" | "live" | "retryTime" | "waitForLeadership" | "toggleOnDocumentVisible" | "autoStart"
     > {
   readonly client: Pick<Client<never>, "pull" | "follow" | "push"> & { readonly table: unknown };
   readonly collection: RxCollection<Row>;
@@ -190,7 +185,6 @@ async function pulled(
     }
     for (const change of page.changes) changes.push(change);
     ({ checkpoint } = page);
-    if (!page.more || (!isReset && changes.length >= limit))
-      return { changes, isReset, checkpoint, more: page.more };
+    if (!page.more || (!isReset && changes.length >= limit)) return { changes, isReset, checkpoint, more: page.more };
   }
 }

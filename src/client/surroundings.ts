@@ -63,9 +63,7 @@ export function surroundings(): Surroundings {
     random: Math.random,
     // `crypto.randomUUID` exists only in secure contexts.
     unique: () =>
-      [...crypto.getRandomValues(new Uint8Array(16))]
-        .map((byte) => byte.toString(16).padStart(2, "0"))
-        .join(""),
+      [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join(""),
     after: (ms, act) => {
       const timer = setTimeout(act, ms);
       return () => clearTimeout(timer);

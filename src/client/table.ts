@@ -214,11 +214,7 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
   }
 
   /** Returns the changed row; only its key if the caller may not read the row. */
-  update(
-    key: T["key"],
-    changes: T["update"],
-    options: ChangeOptions & MetaOptions,
-  ): Promise<WithMeta<T["row"]>>;
+  update(key: T["key"], changes: T["update"], options: ChangeOptions & MetaOptions): Promise<WithMeta<T["row"]>>;
   update(key: T["key"], changes: T["update"], options?: ChangeOptions & Plain): Promise<T["row"]>;
   async update(
     key: T["key"],
@@ -262,9 +258,7 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
     }
     const text = keyText(key);
     if (/^\.{0,2}$/.test(text))
-      throw badCall(
-        `${JSON.stringify(text)} cannot be part of a path: give the key as an object of its column`,
-      );
+      throw badCall(`${JSON.stringify(text)} cannot be part of a path: give the key as an object of its column`);
     return `${this.#path}/${encodeURIComponent(text)}`;
   }
 }

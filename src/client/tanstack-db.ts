@@ -5,8 +5,7 @@ import type { Operation } from "./operations.js";
 import type { LiveQuery } from "./query.js";
 
 /** Options of `svcCollectionOptions`: the client, the table, and which rows and columns the collection holds. */
-export interface SvcCollectionOptions<Row extends object>
-  extends Pick<LiveQuery<Row>, "where" | "filter" | "select"> {
+export interface SvcCollectionOptions<Row extends object> extends Pick<LiveQuery<Row>, "where" | "filter" | "select"> {
   /** A client that `createClient` has made. */
   readonly client: Pick<Client<never>, "follow"> & { readonly batch: unknown };
   /** A table that keeps history (`docs/sync.md#which-tables`). */
@@ -53,8 +52,7 @@ export function svcCollectionOptions<Row extends object>(
     columns.length === 1
       ? (fields[columns[0]!] as CollectionKey)
       : JSON.stringify(columns.map((column) => fields[column]));
-  const keyFieldsOf = (fields: Fields) =>
-    Object.fromEntries(columns.map((column) => [column, fields[column]]));
+  const keyFieldsOf = (fields: Fields) => Object.fromEntries(columns.map((column) => [column, fields[column]]));
   const waiting = new Map<CollectionKey, Set<() => void>>();
   /** Resolves once the server has sent a change of the row, or after `unconfirmedMs`. */
   const confirmedOf = (of: CollectionKey) =>
@@ -121,7 +119,6 @@ export function svcCollectionOptions<Row extends object>(
         key: keyFieldsOf(original),
         set,
       })),
-    onDelete: (given) =>
-      write(given, ({ original }) => ({ op: "delete", table, key: keyFieldsOf(original) })),
+    onDelete: (given) => write(given, ({ original }) => ({ op: "delete", table, key: keyFieldsOf(original) })),
   };
 }

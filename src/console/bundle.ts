@@ -97,7 +97,6 @@ export async function bundleConsole(source: string, target: string): Promise<Con
   const sizes = new Map(chunks.map((chunk) => [chunk, write(join(assets, chunk.fileName), chunk.code)]));
   const html = page(source, entry, first, css.name);
   const around = write(join(assets, css.name), css.text) + write(join(target, "index.html"), html);
-  const sum = (some: readonly OutputChunk[]) =>
-    some.reduce((bytes, chunk) => bytes + sizes.get(chunk)!, around);
+  const sum = (some: readonly OutputChunk[]) => some.reduce((bytes, chunk) => bytes + sizes.get(chunk)!, around);
   return { first: sum(first), all: sum(chunks) };
 }

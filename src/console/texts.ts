@@ -275,8 +275,7 @@ export const texts = {
     ms: (ms: number) => `${ms.toFixed(1)} ms`,
     scan: "scan",
     index: "index",
-    indexHelps: (table: string, columns: string) =>
-      `An index of ${table} on ${columns} would spare the scan.`,
+    indexHelps: (table: string, columns: string) => `An index of ${table} on ${columns} would spare the scan.`,
     addIndex: "Add it to the schema",
     sql: "SQL",
   },
@@ -307,9 +306,7 @@ export const texts = {
     risky: "loses something",
     effects: { destructive: "Lost", impossible: "Cannot be done" },
     allowLoss: (count: number) =>
-      count === 0
-        ? "I know that this loses something"
-        : `Lose ${counted(count, "row or value", "rows or values")}`,
+      count === 0 ? "I know that this loses something" : `Lose ${counted(count, "row or value", "rows or values")}`,
     impossible: "Some steps cannot be done on the data that is there.",
     apply: "Apply",
     applied: "The schema is in force.",
@@ -367,8 +364,7 @@ export const texts = {
     seeAs: "See what they see",
     reset: "Mail a password reset",
     resetSent: (email: string) => `A reset link goes to ${email}, if mail may be sent there now.`,
-    resetElsewhere:
-      "The console has an address of its own here: resets are asked for at the server's other one.",
+    resetElsewhere: "The console has an address of its own here: resets are asked for at the server's other one.",
     promote: "Make administrator",
     promoteHelp: (email: string) => `${email} will see and change everything in this project.`,
     demote: "Make ordinary user",
@@ -408,8 +404,7 @@ export const texts = {
     create: "Create key",
     made: "Your new key",
     once: "Copy it now: it is shown this once. The server keeps a hash of it alone.",
-    example: (origin: string, key: string) =>
-      `curl -H "X-API-Key: ${key.slice(0, 12)}…" \\\n  ${origin}/api/…`,
+    example: (origin: string, key: string) => `curl -H "X-API-Key: ${key.slice(0, 12)}…" \\\n  ${origin}/api/…`,
     kept: "I have copied it",
     revoke: "Revoke",
     revokeTitle: (name: string) => `Revoke “${name}”?`,
@@ -505,8 +500,7 @@ export const texts = {
     chart: (days: number, read: number, written: number) =>
       `A chart of ${days} days: ${read.toLocaleString("en")} rows read, ${written.toLocaleString("en")} written.`,
     gaps: (count: number) => counted(count, "gap in the receipts", "gaps in the receipts"),
-    gap: (reason: string, most: number) =>
-      `${reason}: at most ${counted(most, "request", "requests")} unaccounted for`,
+    gap: (reason: string, most: number) => `${reason}: at most ${counted(most, "request", "requests")} unaccounted for`,
   },
   settings: {
     lead: "What is in force, from svc.toml and the defaults. Secrets are never shown.",

@@ -9,7 +9,5 @@ export function toHex(bytes: ArrayLike<number>, from = 0, to = bytes.length): st
 
 /** The text must be an even number of hexadecimal digits, which is not checked. */
 export function fromHex(text: string): Uint8Array {
-  return Uint8Array.from({ length: text.length / 2 }, (_, i) =>
-    Number.parseInt(text.slice(2 * i, 2 * i + 2), 16),
-  );
+  return Uint8Array.from({ length: text.length / 2 }, (_, i) => Number.parseInt(text.slice(2 * i, 2 * i + 2), 16));
 }

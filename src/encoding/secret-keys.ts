@@ -6,19 +6,10 @@ export type SecretKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
  * as tokens, must stay valid while the secret is being changed: docs/deploy.md#changing-the-secret lists it, and
  * test/conformance/secrets/ tries it under either secret.
  */
-export type KeyPurpose =
-  | "access token"
-  | "cursor"
-  | "oauth state"
-  | "refresh successor"
-  | "throttle"
-  | "link";
+export type KeyPurpose = "access token" | "cursor" | "oauth state" | "refresh successor" | "throttle" | "link";
 
 /** Derives 32 bytes for one purpose from the project's secret. */
-export function deriveBytes(
-  secret: Uint8Array<ArrayBuffer>,
-  purpose: KeyPurpose,
-): Promise<Uint8Array<ArrayBuffer>> {
+export function deriveBytes(secret: Uint8Array<ArrayBuffer>, purpose: KeyPurpose): Promise<Uint8Array<ArrayBuffer>> {
   return hkdf(secret, new Uint8Array(), `svc ${purpose}`);
 }
 

@@ -6,13 +6,7 @@ import type { TermTree } from "../rules/term-tree.js";
 import type { Access } from "../tables/access/access.js";
 import { planQuestion } from "../tables/plan/plan-check.js";
 import { unservedIn } from "../tables/plan/unserved-exists.js";
-import type {
-  ExplainedCounts,
-  ExplainedRule,
-  ExplainedTerm,
-  Explanation,
-  PlanLine,
-} from "../wire/explanation.js";
+import type { ExplainedCounts, ExplainedRule, ExplainedTerm, Explanation, PlanLine } from "../wire/explanation.js";
 import { accessUnder, type ExplainedCall, queryInTime } from "./explained-call.js";
 import { type PlacedRule, placedRule } from "./placed-rule.js";
 import { planLines } from "./plan-lines.js";
@@ -22,18 +16,13 @@ import { type TermOrUse, type Truth, termsAndUsesIn, truthOf } from "./truths.js
  * Returns the rule that decides about a call; for a refused call the rule that the refusal names, if it names one. Null
  * where no rule decides, because the caller is an API key: for one with the scope no rule is asked.
  */
-export function decidingRule(
-  asked: ExplainedCall,
-  refusal: Refusal | null,
-): PlacedRule | ExplainedRule | null {
+export function decidingRule(asked: ExplainedCall, refusal: Refusal | null): PlacedRule | ExplainedRule | null {
   const { caller, table, action, services } = asked;
   const { project, config } = services;
   const name = refusal?.rule;
   const column = /^rules\..+\.columns\.([^.]+)\.write$/.exec(name ?? "")?.[1];
-  if (column !== undefined)
-    return placedRule({ kind: "column", column, right: "write" }, table, project, config);
-  if (caller.kind === "key")
-    return name === undefined ? null : { name, text: null, line: null, column: null };
+  if (column !== undefined) return placedRule({ kind: "column", column, right: "write" }, table, project, config);
+  if (caller.kind === "key") return name === undefined ? null : { name, text: null, line: null, column: null };
   const isOfReading = name === `rules.${table.name}.read`;
   return placedRule({ kind: "action", action: isOfReading ? "read" : action }, table, project, config);
 }
@@ -53,9 +42,7 @@ export function explainedTerms(
 ): readonly ExplainedTerm[] {
   const times = readings.length === 2 ? (["before", "after"] as const) : [undefined];
   return times.flatMap((row, reading) =>
-    termsAndUsesIn(placed.tree).map((each) =>
-      explainedTerm(each, placed, readings[reading]!, row && { row }),
-    ),
+    termsAndUsesIn(placed.tree).map((each) => explainedTerm(each, placed, readings[reading]!, row && { row })),
   );
 }
 

@@ -28,8 +28,7 @@ export async function countedTerms(
   const ofRows = all.filter((each) => !readsNoRow(each));
   // The statements that count look for rows by the list's filters alone. For a list with a full-text search they would
   // count rows that the search does not find, so nothing is counted for it.
-  const counts =
-    request === null || request.search !== null ? new Map() : await countsOf(asked, ofRows, request);
+  const counts = request === null || request.search !== null ? new Map() : await countsOf(asked, ofRows, request);
   return all.map((each) => explainedTerm(each, placed, truths, undefined, counts.get(each)));
 }
 
@@ -52,11 +51,7 @@ async function countsOf(
     const statement = countStatement(table, filters, values, services.config.api.scan_limit, catalog);
     // These statements together may take half of the time that is left. The other half is for the rest of the
     // explanation.
-    const results = await queryInTime(
-      asked,
-      [bind(statement, [request.filterValues])],
-      0.5 / (groups.length - i),
-    );
+    const results = await queryInTime(asked, [bind(statement, [request.filterValues])], 0.5 / (groups.length - i));
     if (results === undefined) continue;
     const [rows, text] = results[0]!.rows[0] as readonly [number, string];
     const numbers = text.split(",").map(Number);

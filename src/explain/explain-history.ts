@@ -11,13 +11,7 @@ import type { ExplainedCounts, ExplainedTerm, Explanation } from "../wire/explan
 import { decidingRule, explainedTerms, explanationOf, hasTerms, refused, type Verdict } from "./answer.js";
 import { countedTerms } from "./counted-terms.js";
 import type { ExplainRequest } from "./explain-request.js";
-import {
-  accessForCall,
-  type ExplainedCall,
-  queryInTime,
-  readingExecution,
-  wholeAccess,
-} from "./explained-call.js";
+import { accessForCall, type ExplainedCall, queryInTime, readingExecution, wholeAccess } from "./explained-call.js";
 import { type PlacedRule, placedRule } from "./placed-rule.js";
 import { keyIn } from "./row-parts.js";
 import { judge, type RowQuestion } from "./terms.js";
@@ -28,10 +22,7 @@ import { termsIn } from "./truths.js";
  * them the rules admit. The terms of the rules are tested on the row as it is now; where all rows are asked about, only
  * those terms are evaluated that read no row.
  */
-export async function explainHistory(
-  asked: ExplainedCall,
-  question: ExplainRequest,
-): Promise<Explanation | Refusal> {
+export async function explainHistory(asked: ExplainedCall, question: ExplainRequest): Promise<Explanation | Refusal> {
   const whole = wholeAccess(asked);
   const key = question.key === null ? null : keyIn(question.key, whole);
   if (isRefusal(key)) return key;
@@ -39,8 +30,7 @@ export async function explainHistory(
   const refusal = isRefusal(access) ? access : null;
   const statement = isRefusal(access) ? null : versionsOf(asked, access, key);
   const terms = await termsNow(asked, refusal, whole, key);
-  const counts =
-    isRefusal(access) || statement === null ? null : await countsOf(asked, access, statement, key);
+  const counts = isRefusal(access) || statement === null ? null : await countsOf(asked, access, statement, key);
   const way = key === null ? "by the log of changes" : "by the row's key in the log of changes";
   return explanationOf(asked, {
     verdict: refusal === null ? verdictOf(counts) : refused(refusal),
@@ -57,12 +47,7 @@ export async function explainHistory(
 /** How many versions of rows are counted at most. */
 const versionsMax = 1_000;
 
-function versionsOf(
-  asked: ExplainedCall,
-  access: Access,
-  key: RowValues | null,
-  rule?: Expression,
-): Statement {
+function versionsOf(asked: ExplainedCall, access: Access, key: RowValues | null, rule?: Expression): Statement {
   const whole = { preview: null, ...(rule && { rule }) };
   const past = pastOf(access, versionsMax, asked.services.config.api.scan_limit, whole);
   return versionsStatement(past, 0, Number.MAX_SAFE_INTEGER, key, readingExecution(asked).values);
@@ -123,8 +108,7 @@ function rowNow({ table }: ExplainedCall, { tree }: PlacedRule, whole: Access, k
 }
 
 function verdictOf(counts: ExplainedCounts | null): Verdict {
-  const of =
-    counts === null ? "the versions" : `${counts.rows}${counts.rows_truncated ? " or more" : ""} versions`;
+  const of = counts === null ? "the versions" : `${counts.rows}${counts.rows_truncated ? " or more" : ""} versions`;
   const admitted = counts === null ? "an unknown number" : String(counts.allowed);
   return { allowed: true, reason: `the rules admit ${admitted} of ${of}`, refusal: null };
 }

@@ -20,19 +20,10 @@ import type { ExplainedCounts, Explanation } from "../wire/explanation.js";
 import { decidingRule, explanationOf, hasTerms, indexesForExists, refused, type Verdict } from "./answer.js";
 import { countedTerms } from "./counted-terms.js";
 import type { ExplainRequest } from "./explain-request.js";
-import {
-  accessForCall,
-  type ExplainedCall,
-  inTime,
-  readingExecution,
-  wholeAccess,
-} from "./explained-call.js";
+import { accessForCall, type ExplainedCall, inTime, readingExecution, wholeAccess } from "./explained-call.js";
 
 /** Explains a list: how its rows are found, how many there are, and how many of them the rule admits. */
-export async function explainList(
-  asked: ExplainedCall,
-  { query }: ExplainRequest,
-): Promise<Explanation | Refusal> {
+export async function explainList(asked: ExplainedCall, { query }: ExplainRequest): Promise<Explanation | Refusal> {
   const whole = wholeAccess(asked);
   const all = requestOf(query, whole);
   if (isRefusal(all)) return all.of("query");
@@ -75,12 +66,7 @@ function requestOf(query: ExplainRequest["query"], access: Access): ListRequest 
 }
 
 /** Reads the page of the explained list, within its share of the time that is left. */
-function pageOf(
-  asked: ExplainedCall,
-  access: Access,
-  request: ListRequest,
-  tally: Tally,
-): Promise<ListPage | Refusal> {
+function pageOf(asked: ExplainedCall, access: Access, request: ListRequest, tally: Tally): Promise<ListPage | Refusal> {
   const { config, platform } = asked.services;
   const source: ListSource = {
     access,
@@ -138,11 +124,7 @@ const atLeast = (isTruncated: boolean) => (isTruncated ? "at least " : "");
  * Returns the indexes that would help the list: those by which its rows could be found from the values of the caller,
  * where no index does that yet, and those that would help with the `exists` of its rule.
  */
-function indexesFor(
-  { services, table }: ExplainedCall,
-  access: Access,
-  page: ListPage | null,
-): Explanation["indexes"] {
+function indexesFor({ services, table }: ExplainedCall, access: Access, page: ListPage | null): Explanation["indexes"] {
   const forExists = indexesForExists(access);
   const isSought = page === null || page.plan.path.ways !== null || page.plan.path.served.length > 0;
   if (isSought || table.virtual) return forExists;

@@ -44,8 +44,7 @@ function misplaced({ action, key, values, query }: ExplainRequest): Refusal | nu
   const writesRow = action === "update" || action === "delete";
   if (writesRow && key === null) return badRequest(`key: expected, as ${action} is of one row`);
   if (action === "create" && key !== null) return badRequest("key: a new row has none yet: see values");
-  if (values !== null && action !== "create" && action !== "update")
-    return badRequest(`values: ${action} takes none`);
+  if (values !== null && action !== "create" && action !== "update") return badRequest(`values: ${action} takes none`);
   if (query !== null && (action !== "read" || key !== null))
     return badRequest("query: only a list takes one, which is read without a key");
   return null;
@@ -69,5 +68,4 @@ function namedCaller(as: unknown): CallerName | Refusal {
   }
 }
 
-const expectedCaller =
-  'as: expected one of {"user": id}, {"email": address}, {"anonymous": true} and {"key": id}';
+const expectedCaller = 'as: expected one of {"user": id}, {"email": address}, {"anonymous": true} and {"key": id}';

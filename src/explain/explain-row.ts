@@ -23,10 +23,7 @@ import { type Judged, judge } from "./terms.js";
 import { type Truth, termsIn, truthOf, truthWord } from "./truths.js";
 
 /** Explains a call for one row: reading, creating, updating or deleting it. */
-export async function explainRow(
-  asked: ExplainedCall,
-  question: ExplainRequest,
-): Promise<Explanation | Refusal> {
+export async function explainRow(asked: ExplainedCall, question: ExplainRequest): Promise<Explanation | Refusal> {
   const whole = wholeAccess(asked);
   const parts = rowParts(question, whole);
   if (isRefusal(parts)) return parts;

@@ -13,10 +13,7 @@ import { type ExplainedCall, type ExplainServices, timerOf } from "./explained-c
  * there is no such caller or table, and `bad_request` where the call itself would refuse the key, the values or the
  * list as malformed, or where the list asks for `expand`, which is not explained.
  */
-export async function explain(
-  question: ExplainRequest,
-  services: ExplainServices,
-): Promise<Explanation | Refusal> {
+export async function explain(question: ExplainRequest, services: ExplainServices): Promise<Explanation | Refusal> {
   const { project, platform, database } = services;
   const table = project.schema.tables.get(question.table);
   if (table === undefined || project.catalog.unsupported.reads.has(table.name)) return noSuchTable;
@@ -34,9 +31,7 @@ export async function explain(
     timer: timerOf(services),
   };
   if (action === "history") return explainHistory(asked, question);
-  return action === "read" && question.key === null
-    ? explainList(asked, question)
-    : explainRow(asked, question);
+  return action === "read" && question.key === null ? explainList(asked, question) : explainRow(asked, question);
 }
 
 const noSuchTable = new Refusal("not_found", "no such table");

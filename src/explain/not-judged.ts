@@ -15,8 +15,7 @@ export function notJudged(
   { tables }: Schema,
   catalog: Catalog,
 ): readonly NotJudged[] {
-  const touched = (columns: readonly string[]) =>
-    write === "insert" || columns.some((column) => written.has(column));
+  const touched = (columns: readonly string[]) => write === "insert" || columns.some((column) => written.has(column));
   const constraints = write === "delete" ? [] : constraintsOf(table, catalog);
   const referring = write === "delete" ? referringTo(table, [...tables.values()]) : [];
   const triggers = [...table.triggers].filter(([, text]) => parseTrigger(text).event === write);
@@ -38,9 +37,7 @@ function constraintsOf(table: Table, catalog: Catalog): readonly NotJudged[] {
       // new row its number.
       .filter(({ name, notNull }) => notNull && name !== physical?.rowid)
       .map(({ name }): NotJudged => ({ kind: "not_null", columns: [name], text: null })),
-    ...(physical?.checks ?? []).map(
-      (check): NotJudged => ({ kind: "check", columns: check.columns, text: check.sql }),
-    ),
+    ...(physical?.checks ?? []).map((check): NotJudged => ({ kind: "check", columns: check.columns, text: check.sql })),
     ...unique.map((names): NotJudged => ({ kind: "unique", columns: names, text: null })),
     ...indexes.map(
       (index): NotJudged => ({
@@ -64,9 +61,7 @@ function constraintsOf(table: Table, catalog: Catalog): readonly NotJudged[] {
 function referringTo(table: Table, tables: readonly Table[]): readonly NotJudged[] {
   return tables.flatMap((other) =>
     [...other.columns.values()].flatMap(({ name, references }): readonly NotJudged[] =>
-      references?.table === table.name
-        ? [{ kind: "foreign_key", columns: [], text: `${other.name}.${name}` }]
-        : [],
+      references?.table === table.name ? [{ kind: "foreign_key", columns: [], text: `${other.name}.${name}` }] : [],
     ),
   );
 }

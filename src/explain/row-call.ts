@@ -54,12 +54,7 @@ interface Sends {
 }
 
 /** Works out the explained call, without carrying it out. `whole` is an access to the table that no rule limits. */
-export function rowCall(
-  asked: ExplainedCall,
-  question: ExplainRequest,
-  parts: RowParts,
-  whole: Access,
-): RowCall {
+export function rowCall(asked: ExplainedCall, question: ExplainRequest, parts: RowParts, whole: Access): RowCall {
   const { table } = asked;
   const before = accessForCall(asked, asked.action === "read" ? "get" : asked.action);
   const access = isRefusal(before) ? null : before;
@@ -109,12 +104,7 @@ function writeOf(
   }
 }
 
-function rowOf(
-  { action, table }: ExplainedCall,
-  access: Access,
-  key: RowValues,
-  given: RowValues,
-): ExplainedRow {
+function rowOf({ action, table }: ExplainedCall, access: Access, key: RowValues, given: RowValues): ExplainedRow {
   const { rule, catalog } = access;
   const keySlots = slots(key, access);
   switch (action) {

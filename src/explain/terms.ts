@@ -6,13 +6,7 @@ import { withCaller } from "../rules/specialise.js";
 import type { TermTree } from "../rules/term-tree.js";
 import { columnReferences } from "../rules/walk.js";
 import { asShown } from "../tables/access/as-shown.js";
-import {
-  type ExplainedRow,
-  explainStatement,
-  type TermSql,
-  termSql,
-  withoutRow,
-} from "../tables/sql/explained.js";
+import { type ExplainedRow, explainStatement, type TermSql, termSql, withoutRow } from "../tables/sql/explained.js";
 import { finishRows } from "../tables/sql/finish-rows.js";
 import { bind, type SlotValues, type Sql } from "../tables/sql-text/fragment.js";
 import { type ExplainedCall, query, queryInTime } from "./explained-call.js";
@@ -78,11 +72,7 @@ export async function judge(asked: ExplainedCall, question: RowQuestion): Promis
   const late = asksRule && !asksAtOnce ? await ruleInTime(asked, question) : undefined;
   const alone = parts.filter((part) => !together.includes(part));
   for (const [i, part] of alone.entries()) {
-    const results = await queryInTime(
-      asked,
-      [statement(asked, question, false, [part], [])],
-      1 / (alone.length - i),
-    );
+    const results = await queryInTime(asked, [statement(asked, question, false, [part], [])], 1 / (alone.length - i));
     const digit = results?.[0]?.rows[0]?.[1];
     if (digit !== undefined) note([part], digit as string);
   }

@@ -1,10 +1,7 @@
 import type { ExplainedTerm, Explanation } from "../wire/explanation.js";
 
 /** Writes an explanation as text for people; with `withSql` also the statement of the call and SQLite's plan of it. */
-export function explanationText(
-  explanation: Explanation,
-  { withSql }: { readonly withSql: boolean },
-): string {
+export function explanationText(explanation: Explanation, { withSql }: { readonly withSql: boolean }): string {
   const { rule, terms, sql, plan, way, rows_read: rowsRead, ms } = explanation;
   const sections = [
     verdict(explanation),
@@ -22,9 +19,7 @@ export function explanationText(
     ),
     [
       ...(way === null ? [] : [`rows are found ${way}`]),
-      ...explanation.indexes.map(
-        ({ table, columns }) => `an index on ${table} (${columns.join(", ")}) would help`,
-      ),
+      ...explanation.indexes.map(({ table, columns }) => `an index on ${table} (${columns.join(", ")}) would help`),
       `rows read: ${rowsRead ?? "unknown"}, in ${ms} ms`,
     ],
     sql === null || !withSql ? [] : [sql, ...plan.map(({ detail }) => `  ${detail}`)],
@@ -37,10 +32,7 @@ export function explanationText(
 
 function verdict({ allowed, reason, refusal }: Explanation): readonly string[] {
   const word = allowed === null ? "unknown" : allowed ? "allowed" : "denied";
-  return [
-    `${word}: ${reason}`,
-    ...(refusal === null ? [] : [`the answer is ${refusal.status} ${refusal.code}`]),
-  ];
+  return [`${word}: ${reason}`, ...(refusal === null ? [] : [`the answer is ${refusal.status} ${refusal.code}`])];
 }
 
 function ruleLine({ name, text, line }: NonNullable<Explanation["rule"]>): string {

@@ -15,10 +15,7 @@ const tag = /^(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/;
  * Reads the header (RFC 9110, sections 13.1.1 and 13.1.2). Null without it; a 400 if it is malformed, because a write
  * must not go on without the condition.
  */
-export function entityTags(
-  headers: Headers,
-  name: "If-Match" | "If-None-Match",
-): EntityTags | Refusal | null {
+export function entityTags(headers: Headers, name: "If-Match" | "If-None-Match"): EntityTags | Refusal | null {
   const text = headers.get(name)?.trim();
   if (text === undefined) return null;
   if (text === "*") return "*";

@@ -58,9 +58,6 @@ export type ErrorStatus = (typeof statuses)[keyof typeof statuses];
 export type Endings = readonly [success: SecurityEvent | null, refused: SecurityEvent | null];
 
 /** The pattern by which Hono's router knows an endpoint, below the path `base` of its router. */
-export function routePattern(
-  { path, routedAs = path }: Pick<Endpoint, "path" | "routedAs">,
-  base = "",
-): string {
+export function routePattern({ path, routedAs = path }: Pick<Endpoint, "path" | "routedAs">, base = ""): string {
   return routedAs.slice(base.length).replaceAll(/\{(\w+)\}/g, ":$1");
 }

@@ -16,9 +16,6 @@ export function transportSecurity({ own, trustProxy }: OwnOrigin): (request: Req
   return (request) => {
     const forwarded = forwardedProtocol(request, trustProxy);
     if (forwarded === "http:") return false;
-    return (
-      canonicalIsStrict ||
-      isStrict(forwarded === null ? request.url : request.url.replace(/^http:/, forwarded))
-    );
+    return canonicalIsStrict || isStrict(forwarded === null ? request.url : request.url.replace(/^http:/, forwarded));
   };
 }

@@ -1,10 +1,5 @@
 import { Refusal } from "../http/refusal.js";
-import {
-  DeadlineError,
-  OutcomeUnknownError,
-  QueueFullError,
-  UnavailableError,
-} from "../platform/database.js";
+import { DeadlineError, OutcomeUnknownError, QueueFullError, UnavailableError } from "../platform/database.js";
 import { HasherBusyError, type Log } from "../platform/platform.js";
 
 /**

@@ -55,8 +55,7 @@ export function textLine(line: RequestLine): string {
   const { facts, event } = line;
   const { principal, receipt } = facts;
   let text = `${line.time} ${line.level} ${line.method} ${line.route} ${line.status} ${line.ms}ms ${principal?.kind ?? "-"}`;
-  if (receipt)
-    text += ` rows=${receipt.rowsRead ?? "?"}/${receipt.rowsWritten ?? "?"}/${receipt.rowsReturned ?? "?"}`;
+  if (receipt) text += ` rows=${receipt.rowsRead ?? "?"}/${receipt.rowsWritten ?? "?"}/${receipt.rowsReturned ?? "?"}`;
   if (line.address !== null) text += ` address=${line.address}`;
   if (event !== null) {
     text += ` security=${event}`;

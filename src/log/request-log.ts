@@ -31,16 +31,7 @@ export interface RequestLogOptions {
 /** Logs a request whose answer took `ms` milliseconds. `env` is what the runtime passed with the request. */
 export type RequestLog = (request: Request, env: unknown, answer: Response, ms: number) => void;
 
-const methods: ReadonlySet<string> = new Set([
-  "GET",
-  "HEAD",
-  "QUERY",
-  "POST",
-  "PATCH",
-  "PUT",
-  "DELETE",
-  "OPTIONS",
-]);
+const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "QUERY", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 const noColumns: ReadonlyMap<string, unknown> = new Map();
 const addressesBytesMax = 65_536;
 
@@ -49,8 +40,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
   const { settings, clock, random, log, routeOf, endings, parameterNames, clientAddress, recent } = options;
   const written = settings.format === "json" ? jsonLine : textLine;
   const prefixes = new Memo<{ readonly prefix: string | null }>(addressesBytesMax);
-  const prefixOf = (address: string) =>
-    prefixes.get(address, () => ({ prefix: addressPrefix(address) })).prefix;
+  const prefixOf = (address: string) => prefixes.get(address, () => ({ prefix: addressPrefix(address) })).prefix;
   return (request, env, answer, ms) => {
     const { status } = answer;
     const method = methods.has(request.method) ? request.method : "-";
@@ -87,11 +77,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
 }
 
 /** Of the caller only kind and id, because the object in the facts may also hold an email address. */
-function rememberedOf({
-  principal,
-  receipt,
-  rule,
-}: AnswerFacts): Pick<RecentRequest, "principal" | "rows" | "rule"> {
+function rememberedOf({ principal, receipt, rule }: AnswerFacts): Pick<RecentRequest, "principal" | "rows" | "rule"> {
   return {
     principal: principal === undefined ? null : { kind: principal.kind, id: principal.id ?? null },
     rows: receipt ? [receipt.rowsRead, receipt.rowsWritten, receipt.rowsReturned] : noRows,

@@ -30,8 +30,7 @@ interface MailWording {
  */
 export function renderMail(content: MailContent): MailMessage {
   const wording = wordings[content.kind](senderName(content.from));
-  const note =
-    content.expiresAtMs === null || content.actionUrl === null ? [] : [expiry(content.expiresAtMs)];
+  const note = content.expiresAtMs === null || content.actionUrl === null ? [] : [expiry(content.expiresAtMs)];
   const set = { ...wording, after: [...note, ...wording.after] };
   return {
     from: content.from,
@@ -58,10 +57,7 @@ const wordings: Readonly<Record<MailKind, (sender: string) => MailWording>> = {
   }),
   password_reset: (sender) => ({
     subject: `Set a new password for ${sender}`,
-    before: [
-      `Somebody asked for a new password for your account with ${sender}.`,
-      "If that was you, set one:",
-    ],
+    before: [`Somebody asked for a new password for your account with ${sender}.`, "If that was you, set one:"],
     action: "Set a new password",
     after: [
       "You will then be signed out everywhere.",
@@ -150,8 +146,7 @@ function asText({ before, action, after }: MailWording, actionUrl: string | null
 
 const font = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 const bodyStyle = `margin:0;padding:24px 12px;background:#f4f4f5;${font};font-size:16px;line-height:24px;color:#18181b`;
-const cellStyle =
-  "padding:32px;background:#ffffff;border:1px solid #e4e4e7;border-radius:8px;text-align:left";
+const cellStyle = "padding:32px;background:#ffffff;border:1px solid #e4e4e7;border-radius:8px;text-align:left";
 const buttonStyle =
   "display:inline-block;padding:12px 24px;background:#1d4ed8;border-radius:6px;color:#ffffff;font-weight:bold;text-decoration:none";
 

@@ -101,9 +101,7 @@ export function createMeter(services: MeterServices | null): Meter {
         return `${rows},"metering":{"version":1,"attempt_id":"${attemptId}","status":"${recorded}"}`;
       },
       end: (status) =>
-        settled !== null || subject === null || !tally.touched
-          ? undefined
-          : recorder.record(settle(status, 0)),
+        settled !== null || subject === null || !tally.touched ? undefined : recorder.record(settle(status, 0)),
       receipt: () => settled,
       id,
     };

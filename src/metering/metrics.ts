@@ -87,17 +87,11 @@ export class Metrics {
    */
   render(journal: RecorderState | null, streams: number): string {
     const lines: string[] = [];
-    const metric = (
-      name: string,
-      type: string,
-      help: string,
-      samples: readonly (readonly [string, number])[],
-    ) => {
+    const metric = (name: string, type: string, help: string, samples: readonly (readonly [string, number])[]) => {
       lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
       for (const [labels, value] of samples) lines.push(`${name}${labels} ${value}`);
     };
-    const single = (name: string, type: string, help: string, value: number) =>
-      metric(name, type, help, [["", value]]);
+    const single = (name: string, type: string, help: string, value: number) => metric(name, type, help, [["", value]]);
     metric("svc_requests_total", "counter", "Requests answered.", [...this.#areas].flatMap(answeredOf));
     lines.push(
       "# HELP svc_request_duration_seconds From a request's arrival to its answer.",
@@ -109,12 +103,7 @@ export class Metrics {
       single("svc_rows_read_total", "counter", "Rows read, where known.", this.#rowsRead);
       single("svc_rows_written_total", "counter", "Rows written, where known.", this.#rowsWritten);
       single("svc_rows_returned_total", "counter", "Rows returned.", this.#rowsReturned);
-      single(
-        "svc_unknown_reads_total",
-        "counter",
-        "Attempts whose rows read are unknown.",
-        this.#unknownReads,
-      );
+      single("svc_unknown_reads_total", "counter", "Attempts whose rows read are unknown.", this.#unknownReads);
       single("svc_journal_available", "gauge", "Whether receipts are recorded.", Number(journal.available));
       single("svc_journal_waiting", "gauge", "Receipts that wait in memory.", journal.waiting);
       single("svc_journal_lost_total", "counter", "Receipts that found no place.", journal.lost);
@@ -134,9 +123,7 @@ export class Metrics {
 
 function answeredOf([area, { answered }]: readonly [string, Area]): readonly (readonly [string, number])[] {
   return [...answered].flatMap(([method, statuses]) =>
-    [...statuses].map(
-      ([status, count]) => [`{area="${area}",method="${method}",status="${status}"}`, count] as const,
-    ),
+    [...statuses].map(([status, count]) => [`{area="${area}",method="${method}",status="${status}"}`, count] as const),
   );
 }
 

@@ -1,10 +1,4 @@
-import {
-  AbortError,
-  CallRefusedError,
-  ConstraintError,
-  DeadlineError,
-  QueueFullError,
-} from "../platform/database.js";
+import { AbortError, CallRefusedError, ConstraintError, DeadlineError, QueueFullError } from "../platform/database.js";
 
 /** How many rows an attempt has read and written so far. A count that became unknown (null) stays unknown. */
 export class Tally {

@@ -1,10 +1,4 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { Refusal } from "../http/refusal.js";
@@ -135,9 +129,6 @@ async function answerRaw(socket: Duplex, refusal: Refusal): Promise<void> {
   }
   const { status, headers } = response;
   const lines = [...headers, ["Content-Length", String(Buffer.byteLength(body))], ["Connection", "close"]];
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    ...lines.map(([name, value]) => `${name}: ${value}`),
-  ];
+  const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines.map(([name, value]) => `${name}: ${value}`)];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
 }

@@ -47,10 +47,7 @@ export interface ErasingDatabase {
  * `server.second` can start. If a server holds the lock, the command does not checkpoint, because two processes that do
  * so can lose writes. Throws UnavailableError.
  */
-export async function openToErase(
-  project: ProjectDirectory,
-  environment: NodeJS.ProcessEnv,
-): Promise<ErasingDatabase> {
+export async function openToErase(project: ProjectDirectory, environment: NodeJS.ProcessEnv): Promise<ErasingDatabase> {
   const { config, directory } = project;
   warnOfOpenFolder(directory, new StderrLog(config.log, systemClock));
   const path = databaseFile(config, directory);

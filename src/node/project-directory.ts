@@ -62,10 +62,7 @@ function unreadable(directory: string, { code }: NodeJS.ErrnoException): string 
 }
 
 /** Adds line numbers to problems of svc.toml that are found after `readProject`, such as a secret that is not set. */
-export function withConfigLines(
-  { configText }: ProjectDirectory,
-  problems: readonly Problem[],
-): readonly Problem[] {
+export function withConfigLines({ configText }: ProjectDirectory, problems: readonly Problem[]): readonly Problem[] {
   // Problems of svc.schema.yaml may be about the schema in force, which is another text.
   return withLines(problems, new Map([[configFile, configText]]));
 }

@@ -85,8 +85,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
   const servers: Server[] = [];
   try {
     const schema = await bringUpSchema(project, database, log);
-    if (secret.insecure)
-      log.warn("the development secret is in use: anyone who reads svc.toml can sign in as anyone");
+    if (secret.insecure) log.warn("the development secret is in use: anyone who reads svc.toml can sign in as anyone");
     const openedJournal = await openJournal(project, database, log);
     journal = openedJournal;
     const platform = {
@@ -193,11 +192,7 @@ function clientAddress(trustProxy: boolean, log: Log): AppOptions["clientAddress
  * Opens the journal, and stores what earlier processes left in it. A journal that cannot be written does not prevent
  * the start: a warning is logged, and receipts wait in memory (`docs/reference/metering.md#receipts`).
  */
-async function openJournal(
-  { config, directory }: ProjectDirectory,
-  database: Database,
-  log: Log,
-): Promise<Journal> {
+async function openJournal({ config, directory }: ProjectDirectory, database: Database, log: Log): Promise<Journal> {
   if (!isMetered(config)) return noJournal;
   const options = {
     directory: resolve(directory, config.usage.journal_dir),
@@ -217,9 +212,7 @@ async function openJournal(
   try {
     journal.open();
   } catch (error) {
-    log.warn(
-      `usage.journal_dir: receipts are not recorded until it can be written (${(error as Error).message})`,
-    );
+    log.warn(`usage.journal_dir: receipts are not recorded until it can be written (${(error as Error).message})`);
   }
   return journal;
 }
@@ -233,11 +226,7 @@ function storedBytes(database: Database): Promise<number> {
  * all (`docs/reference/schema.md#changing-the-schema`). Throws ProblemsError if the rules do not fit the schema that is
  * then in force. Returns that schema; null if none has been applied yet.
  */
-async function bringUpSchema(
-  project: ProjectDirectory,
-  database: Database,
-  log: Log,
-): Promise<Schema | null> {
+async function bringUpSchema(project: ProjectDirectory, database: Database, log: Log): Promise<Schema | null> {
   const { config, schemaText } = project;
   const fits = (schema: Parameters<typeof parseRules>[1]) => parseRules(config, schema).problems;
   const outcome = config.schema.auto_apply
@@ -279,11 +268,7 @@ function columnsToGo(inForce: Schema, proposed: Schema | null): readonly string[
  * configured, and the server listens on more than this machine: browsers could not reach the callback URL then.
  * `reachedAt` is the configured base URL, or else the host that the server listens on.
  */
-async function warnOfSignIn(
-  declared: readonly OAuthProvider[],
-  platform: Platform,
-  reachedAt: string,
-): Promise<void> {
+async function warnOfSignIn(declared: readonly OAuthProvider[], platform: Platform, reachedAt: string): Promise<void> {
   const providers = createProviders(platform, {});
   for (const provider of declared)
     if ((await providers.connect(provider)) === null)
@@ -291,9 +276,7 @@ async function warnOfSignIn(
         `$auth.providers: ${provider} is not offered, as it has no credentials: see svc auth provider set`,
       );
   if (declared.length > 0 && !/^https?:/.test(reachedAt) && !isLoopbackHost(reachedAt))
-    platform.log.warn(
-      "social sign-in needs auth.public_base_url, the address that browsers reach the server at",
-    );
+    platform.log.warn("social sign-in needs auth.public_base_url, the address that browsers reach the server at");
 }
 
 function reportOutcome(outcome: ApplyOutcome, project: ProjectDirectory, log: Log): void {
@@ -307,9 +290,7 @@ function reportOutcome(outcome: ApplyOutcome, project: ProjectDirectory, log: Lo
       const waiting = outcome.steps.filter(({ safe }) => !safe).map(formatStep);
       const reason = outcome.reason === "constraint" ? [outcome.message] : [];
       log.warn(
-        ["svc.schema.yaml is not in force: steps wait for `svc schema apply`", ...reason, ...waiting].join(
-          "\n",
-        ),
+        ["svc.schema.yaml is not in force: steps wait for `svc schema apply`", ...reason, ...waiting].join("\n"),
       );
       return;
     }

@@ -15,11 +15,7 @@ const header = (name: string, schema: JsonSchema, description: string): JsonSche
   schema,
   description,
 });
-const as = header(
-  "Svc-As",
-  text,
-  "user:<id>, key:<id> or anonymous: the answer is what that caller would get",
-);
+const as = header("Svc-As", text, "user:<id>, key:<id> or anonymous: the answer is what that caller would get");
 const preview = header(
   "Svc-Preview",
   { type: "integer", minimum: 64, maximum: 10_000 },
@@ -77,12 +73,7 @@ export function dataEndpoints(metered: boolean): readonly Endpoint[] {
     by("DELETE", path, "Deletes a row", writes(one, table, ...parameters, ifMatch)),
   ];
   const same = (method: Endpoint["method"], path: string, rest: Parameters<typeof by>[3]) =>
-    by(
-      method,
-      `/admin/api/data/${path}`,
-      `as /api/${path.replace("{table}", "<table>")}, past the rules`,
-      rest,
-    );
+    by(method, `/admin/api/data/${path}`, `as /api/${path.replace("{table}", "<table>")}, past the rules`, rest);
   const ofTable = "/admin/api/data/{table}";
   const ofOperation = "/admin/api/operations/{name}";
   return [

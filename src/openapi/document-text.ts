@@ -7,8 +7,7 @@ export function createDocumentText(config: Config, baseUrl: string): (project: L
   const texts = new WeakMap<LiveProject, string>();
   return (project) => {
     const operationRules = operationRulesOf(project);
-    const text =
-      texts.get(project) ?? JSON.stringify(openApiDocument({ ...project, operationRules, config, baseUrl }));
+    const text = texts.get(project) ?? JSON.stringify(openApiDocument({ ...project, operationRules, config, baseUrl }));
     texts.set(project, text);
     return text;
   };

@@ -49,10 +49,7 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
     info: { title: "svc", version: String(version) },
     servers: [{ url: baseUrl }],
     paths: {
-      ...Object.assign(
-        {},
-        ...tables.map(([table, its]) => tablePaths(table, its, served, { metered, cookies })),
-      ),
+      ...Object.assign({}, ...tables.map(([table, its]) => tablePaths(table, its, served, { metered, cookies }))),
       ...namedOperationPaths(schema.operations.values(), operationRules, { metered, cookies }),
       ...syncPaths(served, { metered, cookies }),
       ...writesPaths(served, { metered, cookies }),

@@ -72,9 +72,7 @@ function paramSchema({ type, nullable }: OperationParam): JsonSchema {
 function answerSchema({ steps }: NamedOperation): JsonSchema {
   const returning = steps.find(({ returns }) => returns !== null);
   if (returning === undefined) return { type: "null" };
-  const row = object(
-    Object.fromEntries(returning.columns.map((column) => [column.name, columnSchema(column)])),
-  );
+  const row = object(Object.fromEntries(returning.columns.map((column) => [column.name, columnSchema(column)])));
   return returning.returns === "one" ? row : list(row);
 }
 

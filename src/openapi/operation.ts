@@ -4,10 +4,7 @@ import { count, type JsonSchema, list, object, text } from "../wire/schema.js";
 
 /** What an operation object is made of (OpenAPI 3.1, section 4.8.10). */
 export interface OperationSource
-  extends Pick<
-    Endpoint,
-    "summary" | "description" | "parameters" | "body" | "bodyIsOptional" | "answers" | "errors"
-  > {
+  extends Pick<Endpoint, "summary" | "description" | "parameters" | "body" | "bodyIsOptional" | "answers" | "errors"> {
   readonly id: string;
   readonly tag: string;
   /** One of these credentials is enough. */
@@ -16,18 +13,7 @@ export interface OperationSource
 
 /** An OpenAPI operation object. `cookies`: whether cookie mode is on; if not, no operation takes a cookie. */
 export function operation(source: OperationSource, cookies: boolean): JsonSchema {
-  const {
-    id,
-    tag,
-    summary,
-    description,
-    callers,
-    parameters,
-    body,
-    bodyIsOptional = false,
-    answers,
-    errors,
-  } = source;
+  const { id, tag, summary, description, callers, parameters, body, bodyIsOptional = false, answers, errors } = source;
   const answered = Object.entries(answers).map(([key, answer]) => {
     const status = Number(key) as ErrorStatus;
     const content = { ...contentOf(answer), ...(errors.includes(status) && contentOf(errorSchema(status))) };

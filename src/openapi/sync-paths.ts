@@ -57,19 +57,14 @@ export function syncPaths(
       tag: "sync",
       summary: "Tells what has changed since a checkpoint",
       callers,
-      body: jsonContent(
-        asked({ wait_ms: { type: "integer", minimum: 0, maximum: 25_000, default: 0 } }, "wait_ms"),
-      ),
+      body: jsonContent(asked({ wait_ms: { type: "integer", minimum: 0, maximum: 25_000, default: 0 } }, "wait_ms")),
       answers: { 200: object({ data: answer, meta: object(metered ? meteringMembers : {}) }) },
       errors: [400, 401, 403, 404, 413, 415, 429, 500, 503],
     },
     cookies,
   );
   const lastId = { name: "Last-Event-ID", in: "header", schema: text };
-  const stream = (
-    verb: string,
-    more: Pick<OperationSource, "parameters"> & Partial<Pick<OperationSource, "body">>,
-  ) =>
+  const stream = (verb: string, more: Pick<OperationSource, "parameters"> & Partial<Pick<OperationSource, "body">>) =>
     operation(
       {
         id: `${verb}_live`,

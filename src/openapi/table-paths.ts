@@ -30,8 +30,7 @@ export function tablePaths(
   });
   const row = { anyOf: [ref(name), ref(`${name}.part`)] };
   const listed = { anyOf: [ref(name), ref(`${name}.part`), ref(`${name}.expanded`)] };
-  const answer = (schema: JsonSchema) =>
-    metered ? object({ data: schema, meta: ref("svc.metering") }) : data(schema);
+  const answer = (schema: JsonSchema) => (metered ? object({ data: schema, meta: ref("svc.metering") }) : data(schema));
   const created = { anyOf: [row, list(nullOr(row)), { type: "null" }] };
   const all = {
     get: documented({
@@ -52,12 +51,7 @@ export function tablePaths(
           idempotencyKey,
         ],
         body: jsonContent({
-          anyOf: [
-            ref(`${name}.new`),
-            list(ref(`${name}.new`)),
-            ref(`${name}.given`),
-            list(ref(`${name}.given`)),
-          ],
+          anyOf: [ref(`${name}.new`), list(ref(`${name}.new`)), ref(`${name}.given`), list(ref(`${name}.given`))],
           description: "With on_conflict, columns may be left out that a row which is there has.",
         }),
         answers: { 200: answer(created), 201: answer(created) },
@@ -204,8 +198,7 @@ export function tableSchemas(
   const isKey = ({ name: column }: Column) => primaryKey.includes(column);
   const properties = (some: readonly Column[], schemaOf: (column: Column) => JsonSchema) =>
     Object.fromEntries(some.map((column) => [column.name, schemaOf(column)]));
-  const stored = (column: Column) =>
-    storedSchema(column, physical?.affinities.has(column.name) ?? !table.strict);
+  const stored = (column: Column) => storedSchema(column, physical?.affinities.has(column.name) ?? !table.strict);
   const isGiven = (column: Column) =>
     physical === undefined ? isNumbered(column, table) : physical.rowid === column.name;
   const accepted = (column: Column) => acceptedSchema(column, table, isGiven(column));
@@ -244,9 +237,7 @@ const describedParameters: Readonly<
 > = {
   where: whereParameter,
   filter: ({ columns }) =>
-    [...columns.values()].map(({ name, type }) =>
-      query(`filter[${name}]`, ref(`svc.filter.${type}`), deepObject),
-    ),
+    [...columns.values()].map(({ name, type }) => query(`filter[${name}]`, ref(`svc.filter.${type}`), deepObject)),
   select: ({ columns }) => [separated("select", { enum: [...columns.keys()] })],
   sort: (table) => [separated("sort", { enum: comparable(table).flatMap((name) => [name, `-${name}`]) })],
   search: ({ search }) => (search.length > 0 ? [query("search", { type: "string", maxLength: 1000 })] : []),
@@ -302,10 +293,7 @@ const query = (name: string, schema: JsonSchema, more: JsonSchema = {}) => ({
 });
 
 const header = (name: string, description: string) => ({ name, in: "header", schema: text, description });
-const ifMatch = header(
-  "If-Match",
-  "the ETag of the row as the caller knows it; 412 where it is another by now",
-);
+const ifMatch = header("If-Match", "the ETag of the row as the caller knows it; 412 where it is another by now");
 
 /** A query parameter of several values with commas between them, each of them once. */
 const separated = (name: string, items: JsonSchema, more: JsonSchema = {}) =>

@@ -27,8 +27,7 @@ export function writesPaths(
   });
   const row = { anyOf: written.map(({ name }) => ref(`${name}.part`)) };
   const meta = object(metered ? meteringMembers : {});
-  const answer = (schema: JsonSchema) =>
-    metered ? object({ data: schema, meta }) : object({ data: schema });
+  const answer = (schema: JsonSchema) => (metered ? object({ data: schema, meta }) : object({ data: schema }));
   const positive = { type: "integer", minimum: 1 };
   const batch = operation(
     {

@@ -39,13 +39,10 @@ function paramValues<V>(
   given: ReadonlyMap<string, V>,
   read: (param: OperationParam, value: V) => ParsedValue,
 ): ParamValues | Refusal {
-  for (const name of given.keys())
-    if (!params.has(name)) return badRequest(`unknown parameter ${quoted(name)}`);
+  for (const name of given.keys()) if (!params.has(name)) return badRequest(`unknown parameter ${quoted(name)}`);
   const values = new Map<string, SqlValue>();
   for (const param of params.values()) {
-    const value = given.has(param.name)
-      ? givenValue(param, read(param, given.get(param.name)!))
-      : defaultOf(param);
+    const value = given.has(param.name) ? givenValue(param, read(param, given.get(param.name)!)) : defaultOf(param);
     if (isRefusal(value)) return value;
     values.set(param.name, value);
   }
@@ -54,9 +51,7 @@ function paramValues<V>(
 
 function givenValue({ name, nullable }: OperationParam, parsed: ParsedValue): SqlValue | Refusal {
   if (!parsed.ok) return badRequest(`${name}: expected ${parsed.expected}`);
-  return parsed.value === null && !nullable
-    ? badRequest(`${name}: expected a value, not null`)
-    : parsed.value;
+  return parsed.value === null && !nullable ? badRequest(`${name}: expected a value, not null`) : parsed.value;
 }
 
 function defaultOf({ name, type, default: value }: OperationParam): SqlValue | Refusal {
@@ -69,10 +64,7 @@ function defaultOf({ name, type, default: value }: OperationParam): SqlValue | R
  * The parameters' values, so that rules can compare them. A JSON value or a blob becomes `true`, because rules only
  * test these for NULL.
  */
-export function asLiterals(
-  { params }: NamedOperation,
-  values: ParamValues,
-): ReadonlyMap<string, Literal["value"]> {
+export function asLiterals({ params }: NamedOperation, values: ParamValues): ReadonlyMap<string, Literal["value"]> {
   const literal = ({ name, type }: OperationParam): Literal["value"] => {
     const value = values.get(name)!;
     if (value === null) return null;

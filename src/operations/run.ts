@@ -69,19 +69,13 @@ const notAnswered = new Refusal("unavailable", "the first request with this key 
   headers: { "Retry-After": "1" },
 });
 
-async function readOnce(
-  run: RunOf,
-  isShort: boolean,
-  execution: WriteExecution,
-): Promise<OperationAnswer | Refusal> {
+async function readOnce(run: RunOf, isShort: boolean, execution: WriteExecution): Promise<OperationAnswer | Refusal> {
   const { statement, isShort: isRuleShort, read: answerOf } = readingRun(run);
   const [result] = await read(execution, [statement], isShort && isRuleShort ? "short" : "long");
   // How many rows the owner's SQL reads is not known.
   execution.tally.add(null);
   const answer = answerOf(result!);
-  return "json" in answer
-    ? { json: answer.json, isReplayed: false }
-    : refusalOf(run.operation, answer.reason);
+  return "json" in answer ? { json: answer.json, isReplayed: false } : refusalOf(run.operation, answer.reason);
 }
 
 async function writeOnce(

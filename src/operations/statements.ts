@@ -60,9 +60,7 @@ export function readingRun({ operation, allow, project, values }: RunOf): Readin
   const json =
     returning === -1
       ? sql`'null'`
-      : selectedJson(operation.steps[returning]!, catalog.answerBytesMax, (of) =>
-          refused(stepReason(returning, of)),
-        );
+      : selectedJson(operation.steps[returning]!, catalog.answerBytesMax, (of) => refused(stepReason(returning, of)));
   const answer = operation.steps.reduceRight<Sql>(
     (later, { statement, expect }, index) =>
       expect === null ? later : whereFound(statement, expect, later, refused(stepReason(index))),
@@ -170,8 +168,7 @@ export function writingRun(
     statements,
     isKept,
     isShort:
-      (gate?.exact ?? true) &&
-      consequences.every((each) => each?.triggers.some(({ elsewhere }) => elsewhere) !== true),
+      (gate?.exact ?? true) && consequences.every((each) => each?.triggers.some(({ elsewhere }) => elsewhere) !== true),
     read: (results) => ({
       json: json(results),
       rowsWritten: written.reduce<number | null>((sum, count) => {

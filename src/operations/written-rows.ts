@@ -38,17 +38,11 @@ export function consequencesOf(
  */
 export function writtenBy(
   { triggers, isVersioned }: Consequences,
-  {
-    changed,
-    counted,
-    entries,
-  }: { readonly changed: number; readonly counted: number; readonly entries: number },
+  { changed, counted, entries }: { readonly changed: number; readonly counted: number; readonly entries: number },
 ): number | null {
   const isPlain = triggers.every(({ virtualRows, own }) => virtualRows === "none" && !own);
   if (isPlain && !isVersioned) return counted - entries;
   const [each, ...others] = new Set(triggers.map(({ rowsWritten }) => rowsWritten));
   const isKnown = each != null && others.length === 0 && !(isVersioned && each > 0);
-  return isKnown && triggers.every(({ virtualRows }) => virtualRows !== "one_more")
-    ? changed * (1 + each)
-    : null;
+  return isKnown && triggers.every(({ virtualRows }) => virtualRows !== "one_more") ? changed * (1 + each) : null;
 }

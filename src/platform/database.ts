@@ -148,8 +148,7 @@ export function constraintError(kind: ConstraintKind, message: string): Constrai
 
 /** SQLite's message quotes the CHECK's expression, which moves to `detail`. */
 function checkError(message: string): ConstraintError {
-  const [short = message, detail = null] =
-    /^(CHECK constraint failed): ([\s\S]*)$/.exec(message)?.slice(1) ?? [];
+  const [short = message, detail = null] = /^(CHECK constraint failed): ([\s\S]*)$/.exec(message)?.slice(1) ?? [];
   return new ConstraintError("check", short, detail);
 }
 

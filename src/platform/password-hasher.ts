@@ -1,13 +1,5 @@
 import { type Bcrypt, bcryptPasswordBytesMax, parseBcrypt } from "./modular-crypt.js";
-import {
-  currentArgon2id,
-  formatPhc,
-  hashBytes,
-  isCurrent,
-  parsePhc,
-  type StoredArgon2id,
-  saltBytes,
-} from "./phc.js";
+import { currentArgon2id, formatPhc, hashBytes, isCurrent, parsePhc, type StoredArgon2id, saltBytes } from "./phc.js";
 import type { HashTurn, PasswordHasher, Random } from "./platform.js";
 
 /** What one hash of a password is computed from. */
@@ -55,10 +47,7 @@ export function createPasswordHasher(
       const { hash: expected, ...parameters } = parsed;
       const bytes = encode(password);
       if (parameters.kind === "argon2id")
-        return areEqual(
-          await compute({ ...parameters, password: bytes, hashBytes: expected.length }, turn),
-          expected,
-        );
+        return areEqual(await compute({ ...parameters, password: bytes, hashBytes: expected.length }, turn), expected);
       // bcrypt ignores bytes beyond the 72nd, so a longer password is refused, but only after the computation: it takes
       // as long as any wrong password.
       const taken = bytes.subarray(0, bcryptPasswordBytesMax);

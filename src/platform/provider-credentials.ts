@@ -19,9 +19,7 @@ export function providerCredentials(
     const sealed = await readSealed(provider);
     if (sealed === null) return null;
     if (open === null)
-      throw new CredentialsError(
-        `the credentials of ${provider} need SVC_PLATFORM_SECRETS_KEY, which is not set`,
-      );
+      throw new CredentialsError(`the credentials of ${provider} need SVC_PLATFORM_SECRETS_KEY, which is not set`);
     const opened = await open(sealed, provider);
     if (opened !== null) return opened;
     throw new CredentialsError(

@@ -72,9 +72,7 @@ function scaled(value: number): { readonly number: number; readonly exponent: nu
 /** SQL for `unscaled`; `number` and `exponent` are SQL expressions. */
 export function unscaledSql(number: string, exponent: string): string {
   const cases = [near, far].flatMap((scale) =>
-    ([1, -1] as const).map(
-      (sign) => `WHEN ${sign * scale.exponent} THEN ${number}${product(scale.powers, sign)}`,
-    ),
+    ([1, -1] as const).map((sign) => `WHEN ${sign * scale.exponent} THEN ${number}${product(scale.powers, sign)}`),
   );
   return `CASE ${exponent} ${cases.join(" ")} ELSE ${number} END`;
 }

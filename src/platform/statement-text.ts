@@ -42,8 +42,7 @@ export function checkParams({ params }: Statement, placeholders: number): void {
     throw new Error(`${placeholders} placeholders were given ${params.length} parameters`);
   }
   for (const param of params) {
-    if (!binds(param))
-      throw new TypeError(`a parameter of type ${typeof param} has a value that does not bind`);
+    if (!binds(param)) throw new TypeError(`a parameter of type ${typeof param} has a value that does not bind`);
   }
 }
 

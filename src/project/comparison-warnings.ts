@@ -16,10 +16,7 @@ export function comparisonWarnings(rules: ReadonlyMap<TableName, TableRules>): P
 
 function warningsOf(rule: Expression): readonly string[] {
   const messages = leavesOf(rule).flatMap(comparedWithNull);
-  const roles = [
-    ...leavesOf(rule).flatMap(comparedWith(isCallersRole)),
-    ...existsIn(rule).flatMap(rolesOfUsers),
-  ];
+  const roles = [...leavesOf(rule).flatMap(comparedWith(isCallersRole)), ...existsIn(rule).flatMap(rolesOfUsers)];
   return [...new Set([...messages, ...roles.flatMap(unknownRole)])];
 }
 

@@ -50,10 +50,7 @@ const databaseUrl = v.optional(
 
 const origin = v.pipe(
   v.string(),
-  v.check(
-    isOrigin,
-    "expected an origin such as https://app.example.com, without a path, a * or a / at its end",
-  ),
+  v.check(isOrigin, "expected an origin such as https://app.example.com, without a path, a * or a / at its end"),
 );
 
 const publicBaseUrl = v.optional(

@@ -70,10 +70,7 @@ export function readSecret({ auth }: Config, environment: Environment): Secret {
  * set. Throws ProblemsError with everything that is wrong with it: it is too short, it is the current one, or the
  * development secret is allowed beside it.
  */
-export function readPreviousSecret(
-  { auth }: Config,
-  environment: Environment,
-): Uint8Array<ArrayBuffer> | null {
+export function readPreviousSecret({ auth }: Config, environment: Environment): Uint8Array<ArrayBuffer> | null {
   const path = "auth.jwt_previous_secret_env";
   const name = auth.jwt_previous_secret_env;
   const given = environment[name];
@@ -134,8 +131,7 @@ const gatewayVariable = "SVC_GATEWAY_URL";
  */
 export function configuredBaseUrl({ auth }: Config, environment: Environment): string | null {
   const gateway = environment[gatewayVariable];
-  if (gateway === undefined || gateway === "")
-    return auth.public_base_url === "" ? null : auth.public_base_url;
+  if (gateway === undefined || gateway === "") return auth.public_base_url === "" ? null : auth.public_base_url;
   const url = URL.canParse(gateway) ? new URL(gateway) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(gateway) || url.username !== "")
     throw environmentProblem(
@@ -152,10 +148,7 @@ function environmentProblem(path: string, message: string): ProblemsError {
 function longEnough(text: string, path: string, name: string): Uint8Array<ArrayBuffer> {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length >= secretBytesMin) return bytes;
-  throw problem(
-    path,
-    `${name} has ${bytes.length} bytes, and a secret has at least ${secretBytesMin}: ${makesOne}`,
-  );
+  throw problem(path, `${name} has ${bytes.length} bytes, and a secret has at least ${secretBytesMin}: ${makesOne}`);
 }
 
 function problem(path: string, message: string): ProblemsError {

@@ -42,11 +42,7 @@ function fragmentsOf(schema: Schema): Fragment[] {
   });
 }
 
-function columnFragments(
-  column: Column,
-  table: Table,
-  named: Pick<Fragment, "columns" | "known">,
-): Fragment[] {
+function columnFragments(column: Column, table: Table, named: Pick<Fragment, "columns" | "known">): Fragment[] {
   const path = `${table.name}.columns.${column.name}`;
   const { check, default: value } = column;
   return [
@@ -65,9 +61,7 @@ function columnFragments(
 export function fragmentProbes(schema: Schema): { path: string; sql: string }[] {
   return fragmentsOf(schema).map(({ path, sql, columns }) => {
     const row =
-      columns.length === 0
-        ? ""
-        : ` FROM (SELECT ${columns.map((name) => `NULL AS ${quoteName(name)}`).join(", ")})`;
+      columns.length === 0 ? "" : ` FROM (SELECT ${columns.map((name) => `NULL AS ${quoteName(name)}`).join(", ")})`;
     return { path, sql: `SELECT 1${row} WHERE (${sql}) LIMIT 0` };
   });
 }

@@ -50,8 +50,7 @@ function columnProblems({ name, managed, type, notNull }: Column, table: Table):
   if (table.virtual) return ["the columns of a virtual table cannot be managed"];
   const problems: string[] = [];
   const { types, holds } = kinds[managed!];
-  if (!types.includes(type))
-    problems.push(`${managed} is ${holds}, not ${type}: make it ${types.join(" or ")}`);
+  if (!types.includes(type)) problems.push(`${managed} is ${holds}, not ${type}: make it ${types.join(" or ")}`);
   if (table.primaryKey.includes(name)) problems.push("the server sets no column of the primary key");
   else if (notNull && (managed === "created_by" || managed === "updated_by"))
     problems.push(

@@ -5,11 +5,7 @@ import type { Column, Table } from "./model.js";
  * (`isGiven`), and is NOT NULL or part of the primary key. Key columns that may be NULL, as older tables have them,
  * need a value too, because no request could reach a row with NULL in its key.
  */
-export function needsValue(
-  column: Column,
-  table: Table,
-  isGiven: boolean = isNumbered(column, table),
-): boolean {
+export function needsValue(column: Column, table: Table, isGiven: boolean = isNumbered(column, table)): boolean {
   const isWanted = column.notNull || table.primaryKey.includes(column.name);
   return isWanted && column.default === null && !isGiven;
 }

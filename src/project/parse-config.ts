@@ -24,10 +24,7 @@ export interface ParsedConfig {
  * Parses svc.toml. `more` finds further inconsistencies, such as paths in the settings that collide with files of the
  * project.
  */
-export function parseConfig(
-  text: string,
-  more: (config: Config) => readonly Inconsistency[] = () => [],
-): ParsedConfig {
+export function parseConfig(text: string, more: (config: Config) => readonly Inconsistency[] = () => []): ParsedConfig {
   let raw: Record<string, unknown>;
   try {
     raw = parseToml(text);
@@ -123,8 +120,7 @@ function doubts(raw: unknown, problems: readonly Problem[]): (path: string) => b
     steps: stepsOf(path),
     isUnknown: message.startsWith("unknown key"),
   }));
-  const isWithin = (steps: readonly string[], outer: readonly string[]) =>
-    outer.every((step, i) => steps[i] === step);
+  const isWithin = (steps: readonly string[], outer: readonly string[]) => outer.every((step, i) => steps[i] === step);
   return (path) => {
     const steps = stepsOf(path);
     const absent = steps.findIndex((_, i) => !has(raw, steps.slice(0, i + 1)));

@@ -24,10 +24,7 @@ export function parseOperationRules(
   report: (text: PlacedText, problem: RuleProblem) => void,
 ): ReadonlyMap<string, OperationRules> {
   return new Map(
-    [...schema.operations].map(([name, operation]) => [
-      name,
-      rulesOf(operation, { schema, conditions, report }),
-    ]),
+    [...schema.operations].map(([name, operation]) => [name, rulesOf(operation, { schema, conditions, report })]),
   );
 }
 
@@ -37,10 +34,7 @@ interface OperationRulesContext {
   readonly report: (text: PlacedText, problem: RuleProblem) => void;
 }
 
-function rulesOf(
-  operation: NamedOperation,
-  { schema, conditions, report }: OperationRulesContext,
-): OperationRules {
+function rulesOf(operation: NamedOperation, { schema, conditions, report }: OperationRulesContext): OperationRules {
   const { name, params, allow, unreadParams = new Set<string>() } = operation;
   const shapes = rowShapes(schema);
   const reported = (path: string, text: string, { expression, problems }: ParsedRule): Expression => {
@@ -52,8 +46,7 @@ function rulesOf(
   const checkScope = scopeOfOperation(shape, shapes, "parameter", conditions);
   const names = [...params.keys(), ...unreadParams];
   return {
-    allow:
-      allow === null ? FALSE : reported(operationPath(name, "allow"), allow, parseRule(allow, ruleScope)),
+    allow: allow === null ? FALSE : reported(operationPath(name, "allow"), allow, parseRule(allow, ruleScope)),
     checks: new Map(
       [...params.values()].flatMap(({ name: param, check }) => {
         if (check === null) return [];

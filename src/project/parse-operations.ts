@@ -78,8 +78,7 @@ function operationFrom(
   problems: Problem[],
 ): NamedOperation | null {
   const at = operationPath(name);
-  const problem = (path: string, message: string) =>
-    problems.push({ file: schemaFile, path: `${at}${path}`, message });
+  const problem = (path: string, message: string) => problems.push({ file: schemaFile, path: `${at}${path}`, message });
   if (!isName(name)) problem("", nameRule);
   const source = parsePart(operationSchema, written, at, problems);
   if (source === null) return null;
@@ -241,10 +240,7 @@ function columnsOf(
   });
   for (const name of as.keys())
     if (!names.has(name))
-      problem(
-        `.${dottedPath(["as", name])}`,
-        `no column ${shown(name)} is returned${meantOrKnown(name, names)}`,
-      );
+      problem(`.${dottedPath(["as", name])}`, `no column ${shown(name)} is returned${meantOrKnown(name, names)}`);
   return columns;
 }
 

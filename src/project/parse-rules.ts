@@ -45,13 +45,8 @@ export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
     if (schema.tables.has(name)) continue;
     // svc.schema.yaml may declare this table in a part that could not be read. Mistakes in its rules that do not depend
     // on its columns are reported all the same.
-    if (mayHaveTable(schema, name))
-      tableRules(source.rules.get(name)!, { ...shared, table: unreadTable(name) });
-    else
-      report(
-        dottedPath(["rules", name]),
-        `unknown table ${shown(name)}${meantOrKnown(name, schema.tables.keys())}`,
-      );
+    if (mayHaveTable(schema, name)) tableRules(source.rules.get(name)!, { ...shared, table: unreadTable(name) });
+    else report(dottedPath(["rules", name]), `unknown table ${shown(name)}${meantOrKnown(name, schema.tables.keys())}`);
   }
   const rules = new Map<TableName, TableRules>();
   for (const table of schema.tables.values()) {
@@ -133,8 +128,7 @@ function actionRule(action: RuleAction, text: string | undefined, context: Table
 function limitOf(action: RuleAction, { name, virtual, primaryKey, historyDays }: Table): string | null {
   if (action === "history" && historyDays === null)
     return `table ${name} keeps no history: say how long in svc.schema.yaml, as in history: 30d, or remove this rule`;
-  if (virtual && action !== "read")
-    return `table ${name} is virtual: it can only be read, so remove this rule`;
+  if (virtual && action !== "read") return `table ${name} is virtual: it can only be read, so remove this rule`;
   const needsKey = action === "update" || action === "delete";
   return needsKey && primaryKey.length === 0
     ? `table ${name} has no primary key: it can only be read and added to. Give it a primary_key, or remove this rule`

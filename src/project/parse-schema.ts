@@ -40,16 +40,10 @@ export function parseSchema(text: string): ParsedSchema {
     tables: withHistory(withResolvedReferences(tables), source.tables, daysOf(settings.$history)),
     auth: authSettings(settings.$auth),
     origins: settings.$origins,
-    operations: parseOperations(
-      source.settings.$operations,
-      { names, tables, areWhole: unread.size === 0 },
-      problems,
-    ),
+    operations: parseOperations(source.settings.$operations, { names, tables, areWhole: unread.size === 0 }, problems),
   };
   problems.push(...schemaProblems({ ...schema, unread }));
-  return problems.length === 0
-    ? { schema, problems }
-    : { schema: null, problems, draft: { ...schema, unread } };
+  return problems.length === 0 ? { schema, problems } : { schema: null, problems, draft: { ...schema, unread } };
 }
 
 /**
@@ -91,8 +85,7 @@ function parseTable(name: string, value: unknown, problems: Problem[]): Table | 
   const written = new Set(Object.keys((value as { columns: object }).columns));
   const known = (path: string, list: readonly string[]) => {
     for (const column of list)
-      if (!written.has(column))
-        problem(path, `unknown column ${shown(column)}${meantOrKnown(column, written)}`);
+      if (!written.has(column)) problem(path, `unknown column ${shown(column)}${meantOrKnown(column, written)}`);
     if (new Set(list).size !== list.length) problem(path, "names a column twice");
     if (list.length === 0) problem(path, "expected at least one column");
   };
@@ -162,11 +155,8 @@ function withHistory(
   const own = new Set(
     sources.flatMap(([name, value]) => ((value as TableSource | null)?.history === undefined ? [] : [name])),
   );
-  const takesIt = ({ name, primaryKey, virtual }: Table) =>
-    !own.has(name) && primaryKey.length > 0 && !virtual;
-  return new Map(
-    [...tables].map(([name, table]) => [name, takesIt(table) ? { ...table, historyDays } : table]),
-  );
+  const takesIt = ({ name, primaryKey, virtual }: Table) => !own.has(name) && primaryKey.length > 0 && !virtual;
+  return new Map([...tables].map(([name, table]) => [name, takesIt(table) ? { ...table, historyDays } : table]));
 }
 
 function authSettings(source: AuthSource): AuthSettings {

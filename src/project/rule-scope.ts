@@ -7,12 +7,7 @@ import { mayHaveTable, unreadColumns, unreadTable } from "./unread.js";
  * The names that a rule of the table may use: columns of the table, the tables of the schema for `exists`, and the
  * named conditions.
  */
-export function ruleScope(
-  schema: Schema,
-  table: Table,
-  kind: RuleKind,
-  conditions: Conditions = noConditions,
-): Scope {
+export function ruleScope(schema: Schema, table: Table, kind: RuleKind, conditions: Conditions = noConditions): Scope {
   return scopeOfRule(shapeOf(schema, table), rowShapes(schema), kind, conditions);
 }
 

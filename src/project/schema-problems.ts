@@ -51,15 +51,12 @@ function tableProblems(table: Table, schema: Schema): Problem[] {
   );
   if (columns.length === 0 && isWhollyRead(schema, table.name))
     problems.push(problem(at, "expected at least one column"));
-  if (columns.length > columnsMax)
-    problems.push(problem(at, `more than ${columnsMax} columns: split the table`));
+  if (columns.length > columnsMax) problems.push(problem(at, `more than ${columnsMax} columns: split the table`));
   if (table.renamedFrom !== null && !isName(table.renamedFrom))
     problems.push(problem(`${table.name}.renamed_from`, "not a name: expected the table's old one"));
   for (const name of table.primaryKey)
     if (table.columns.get(name)!.type === "json")
-      problems.push(
-        problem(`${at}.${name}`, "a json column cannot be part of the primary key: use text or integer"),
-      );
+      problems.push(problem(`${at}.${name}`, "a json column cannot be part of the primary key: use text or integer"));
   return [
     ...problems,
     ...searchProblems(table, schema).map((message) => problem(`${table.name}.search`, message)),
@@ -141,9 +138,7 @@ function referenceProblem({ references, type }: Column, schema: Schema): string 
     return `references: unknown table ${shown(references.table)}${meantOrKnown(references.table, schema.tables.keys(), ["$users"])}`;
   const isKnown = isWhollyRead(schema, parent.name);
   if (references.column === "")
-    return !isKnown
-      ? null
-      : `references: ${parent.name} has no key of one column: name a unique one, as in column: …`;
+    return !isKnown ? null : `references: ${parent.name} has no key of one column: name a unique one, as in column: …`;
   const target = parent.columns.get(references.column);
   if (target === undefined && mayHaveColumn(schema, parent.name, references.column)) return null;
   if (target === undefined)
@@ -163,9 +158,7 @@ function isUnique(table: Table, column: string): boolean {
   return (
     alone(table.primaryKey) ||
     table.unique.some(alone) ||
-    table.indexes.some(
-      ({ unique, where, columns }) => unique && where === null && alone(columns.map((c) => c.name)),
-    )
+    table.indexes.some(({ unique, where, columns }) => unique && where === null && alone(columns.map((c) => c.name)))
   );
 }
 
@@ -179,9 +172,7 @@ function settingsProblems({ auth, origins }: Schema): Problem[] {
   return [
     ...pages
       .filter(([, url]) => url !== "" && !isWebUrl(url))
-      .map(([path]) =>
-        problem(path, "expected an absolute http(s) URL such as https://app.example.com/page"),
-      ),
+      .map(([path]) => problem(path, "expected an absolute http(s) URL such as https://app.example.com/page")),
     ...auth.redirectUrls.flatMap((url, i) => {
       const message = redirectUrlProblem(url);
       return message === null ? [] : [problem(`$auth.redirect_urls.${i}`, message)];
@@ -205,8 +196,7 @@ function redirectUrlProblem(text: string): string | null {
     return "a redirect URL has no wildcard, query or fragment: list each address as it is, up to the ?";
   const { protocol, hostname } = new URL(text);
   if (protocol === "https:") return null;
-  if (protocol === "http:")
-    return isLoopbackHost(hostname) ? null : "http is for loopback addresses, use https";
+  if (protocol === "http:") return isLoopbackHost(hostname) ? null : "http is for loopback addresses, use https";
   return /^(javascript|data|file|blob|about|vbscript|ws|wss|ftp):$/.test(protocol)
     ? `the scheme ${protocol} cannot be redirected to: use https, or a scheme of your app's own`
     : null;

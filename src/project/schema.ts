@@ -47,10 +47,7 @@ const columnSchema = mapWith({
     mapWith({
       table: v.string(),
       column: v.optional(v.string()),
-      on_delete: v.optional(
-        v.picklist(["no_action", "restrict", "cascade", "set_null", "set_default"]),
-        "no_action",
-      ),
+      on_delete: v.optional(v.picklist(["no_action", "restrict", "cascade", "set_null", "set_default"]), "no_action"),
     }),
   ),
   managed: v.optional(v.picklist(managedKinds)),

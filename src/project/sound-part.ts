@@ -8,10 +8,7 @@ type Path = readonly string[];
  * A map without a required key is removed as a whole. So is a list with a problem in any item, because its other items
  * would get other indexes.
  */
-export function soundPart<const S extends v.GenericSchema>(
-  schema: S,
-  value: unknown,
-): v.InferOutput<S> | null {
+export function soundPart<const S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> | null {
   for (let left = value; ; ) {
     const result = v.safeParse(schema, left);
     if (result.success) return result.output;
@@ -28,8 +25,7 @@ const nothing: unique symbol = Symbol();
  * something that is no key of a map (a missing key, or an index of a list).
  */
 function without(value: unknown, paths: readonly Path[]): unknown {
-  if (!isPlainObject(value) || paths.some(([key]) => key === undefined || !Object.hasOwn(value, key)))
-    return nothing;
+  if (!isPlainObject(value) || paths.some(([key]) => key === undefined || !Object.hasOwn(value, key))) return nothing;
   const byKey = new Map<string, Path[]>();
   for (const [key, ...rest] of paths) {
     const below = byKey.get(key!) ?? [];

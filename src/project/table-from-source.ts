@@ -9,9 +9,7 @@ export function tableFromSource(name: string, source: TableSource): Table {
   const columns = [...source.columns].map(
     ([key, column]) => [key, columnOf(columnName(key), column, primaryKey, source.strict)] as const,
   );
-  const inlineUnique = [...source.columns]
-    .filter(([, column]) => column.unique)
-    .map(([key]) => [columnName(key)]);
+  const inlineUnique = [...source.columns].filter(([, column]) => column.unique).map(([key]) => [columnName(key)]);
   return {
     name: tableName(name),
     columns: new Map(columns),
@@ -27,12 +25,7 @@ export function tableFromSource(name: string, source: TableSource): Table {
   };
 }
 
-function columnOf(
-  name: ColumnName,
-  source: ColumnSource,
-  key: readonly ColumnName[],
-  strict: boolean,
-): Column {
+function columnOf(name: ColumnName, source: ColumnSource, key: readonly ColumnName[], strict: boolean): Column {
   return {
     name,
     type: source.type,

@@ -50,9 +50,7 @@ function problemsOf(
   const elsewhere =
     trigger.table.toLowerCase() === table.name.toLowerCase()
       ? []
-      : [
-          `it is on ${shown(trigger.table)}, and stands under ${table.name}: say on ${table.name}, or move it`,
-        ];
+      : [`it is on ${shown(trigger.table)}, and stands under ${table.name}: say on ${table.name}, or move it`];
   const unknown = trigger.of
     .filter((name) => !hasColumn(table, name) && !mayHaveColumn(schema, table.name, name))
     .map((name) => `unknown column ${shown(name)}${meantOrKnown(name, ...suggestedColumns(schema, table))}`);

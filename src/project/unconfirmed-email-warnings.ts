@@ -11,10 +11,7 @@ import { everyRuleProblems } from "./rule-problems.js";
  * registration is public, and addresses need not be confirmed. A rule that also asks for `auth.email_verified` gets no
  * warning.
  */
-export function unconfirmedEmailWarnings(
-  rules: ReadonlyMap<TableName, TableRules>,
-  { auth }: Schema,
-): Problem[] {
+export function unconfirmedEmailWarnings(rules: ReadonlyMap<TableName, TableRules>, { auth }: Schema): Problem[] {
   if (auth.emailVerification.required || auth.registration !== "public") return [];
   return everyRuleProblems(rules, warningsOf);
 }

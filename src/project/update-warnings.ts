@@ -41,9 +41,7 @@ function statesKept(rule: Expression, table: Table): readonly TestedColumn[] {
       return [stateOf(rule.left, rule.right, table), stateOf(rule.right, rule.left, table)].flat();
     }
     case "is_null":
-      return !rule.negated && isChangeable(rule.value, table)
-        ? [{ column: rule.value.column, test: "is null" }]
-        : [];
+      return !rule.negated && isChangeable(rule.value, table) ? [{ column: rule.value.column, test: "is null" }] : [];
     case "and":
     case "or":
       return rule.terms.flatMap((term) => statesKept(term, table));
@@ -68,7 +66,5 @@ function isChangeable(operand: Operand, { primaryKey }: Table): operand is Colum
 
 function ownTable(rule: Expression, { name }: Table): readonly string[] {
   if (!existsIn(rule).some(({ table }) => table === name)) return [];
-  return [
-    `an exists looks into ${name} itself, whose rows it finds as they were before the change both times`,
-  ];
+  return [`an exists looks into ${name} itself, whose rows it finds as they were before the change both times`];
 }

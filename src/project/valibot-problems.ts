@@ -33,25 +33,23 @@ export function mapWith<const E extends v.ObjectEntries>(entries: E) {
 export function mapOf<const S extends v.GenericSchema>(item: S) {
   return v.pipe(
     v.custom<Record<string, unknown>>(isPlainObject, "expected a map of names"),
-    v.rawTransform<Record<string, unknown>, ReadonlyMap<string, v.InferOutput<S>>>(
-      ({ dataset, addIssue }) => {
-        const entries = new Map<string, v.InferOutput<S>>();
-        for (const [key, value] of Object.entries(dataset.value)) {
-          const step = {
-            type: "object" as const,
-            origin: "value" as const,
-            input: dataset.value,
-            key,
-            value,
-          };
-          const result = v.safeParse(item, value);
-          if (result.success) entries.set(key, result.output);
-          for (const { path, message } of (result.issues ?? []).flatMap(explained))
-            addIssue({ message, expected: inWords, path: [step, ...(path as [])] });
-        }
-        return entries;
-      },
-    ),
+    v.rawTransform<Record<string, unknown>, ReadonlyMap<string, v.InferOutput<S>>>(({ dataset, addIssue }) => {
+      const entries = new Map<string, v.InferOutput<S>>();
+      for (const [key, value] of Object.entries(dataset.value)) {
+        const step = {
+          type: "object" as const,
+          origin: "value" as const,
+          input: dataset.value,
+          key,
+          value,
+        };
+        const result = v.safeParse(item, value);
+        if (result.success) entries.set(key, result.output);
+        for (const { path, message } of (result.issues ?? []).flatMap(explained))
+          addIssue({ message, expected: inWords, path: [step, ...(path as [])] });
+      }
+      return entries;
+    }),
   );
 }
 
@@ -125,10 +123,7 @@ function found({ expected, received, input }: v.BaseIssue<unknown>): string {
   if (isPlainObject(input)) return "a map";
   if (!received.startsWith('"')) return shown(expectation(received));
   const given = received.slice(1, -1);
-  if (
-    (expected === "boolean" && /^(true|false)$/.test(given)) ||
-    (expected === "number" && /^\d+$/.test(given))
-  )
+  if ((expected === "boolean" && /^(true|false)$/.test(given)) || (expected === "number" && /^\d+$/.test(given)))
     return `${received}; write ${given} without quotes`;
   const options = [...(expected ?? "").matchAll(/"([^"]+)"/g)].map(([, option]) => option!);
   const quoted = `"${shown(given)}"`;

@@ -11,11 +11,7 @@ import { writeOut } from "./write-out.js";
  * expression for each parameter of the checked text, by name. If there are problems, the returned expression must not
  * be used.
  */
-export function checkText(
-  text: ParsedText,
-  scope: Scope,
-  values: ReadonlyMap<string, Syntax> = new Map(),
-): Checked {
+export function checkText(text: ParsedText, scope: Scope, values: ReadonlyMap<string, Syntax> = new Map()): Checked {
   const written = writeOut(text, scope.conditions, { values, taken: scope.rows.keys() });
   const { expression, problems } = check(written.syntax, scope);
   return { expression, problems: withoutExcess([...written.problems, ...problems]) };

@@ -174,8 +174,7 @@ function literal({ value }: LiteralSyntax): TypedOperand {
 }
 
 function authField({ at, name }: ReferenceSyntax, report: ReportProblem): TypedOperand | null {
-  if (isAuthField(name))
-    return { operand: { kind: "auth", field: name }, type: authTypes[name], text: `auth.${name}` };
+  if (isAuthField(name)) return { operand: { kind: "auth", field: name }, type: authTypes[name], text: `auth.${name}` };
   report(at, `unknown field auth.${name}: there are auth.id, auth.email, auth.email_verified and auth.role`);
   return null;
 }
@@ -191,11 +190,7 @@ const authTypes: Readonly<Record<AuthReference["field"], OperandType>> = {
   role: "text",
 };
 
-function column(
-  { at, source, name }: ReferenceSyntax,
-  scope: Scope,
-  report: ReportProblem,
-): TypedOperand | null {
+function column({ at, source, name }: ReferenceSyntax, scope: Scope, report: ReportProblem): TypedOperand | null {
   const shape = scope.rows.get(source);
   const found = shape?.columns.get(name);
   if (shape === undefined) report(at, unknownSource(source, scope));
@@ -214,8 +209,7 @@ function unknownSource(source: string, { kind, rows }: Scope): string {
   if (!isRowName(source)) return `unknown name ${source}${meantOrKnown(source, rows.keys(), ["auth"])}`;
   if (kind === "condition") return `a condition has no ${source}: what it asks of a row is a parameter`;
   if (kind === "column") return `a column rule knows auth alone, not ${source}`;
-  if (kind === "operation")
-    return `there is no ${source} in the rule of an operation: params has its parameters`;
+  if (kind === "operation") return `there is no ${source} in the rule of an operation: params has its parameters`;
   if (kind === "parameter") return `a parameter's check knows the parameters alone, not ${source}`;
   return kind === "create"
     ? `there is no ${source} in a create rule: new is the row as it would be`
@@ -233,13 +227,9 @@ function exists({ at, table, alias, where }: ExistsSyntax, scope: Scope, report:
   const shape = tableShape(scope, table.text);
   const aliasIssue = aliasProblem(scope, alias.text);
   if (scope.kind === "column") report(at, "a column rule knows auth alone, not exists");
-  else if (scope.kind === "parameter")
-    report(at, "a parameter's check knows the parameters alone, not exists");
+  else if (scope.kind === "parameter") report(at, "a parameter's check knows the parameters alone, not exists");
   else if (shape === null)
-    report(
-      table.at,
-      `unknown table ${table.text}${meantOrKnown(table.text, scope.tables.names(), ["$users"])}`,
-    );
+    report(table.at, `unknown table ${table.text}${meantOrKnown(table.text, scope.tables.names(), ["$users"])}`);
   else if (aliasIssue !== null) report(alias.at, aliasIssue);
   // If the `exists` itself has a mistake, such as an unknown table, its condition is not checked: every column of the
   // alias would be reported as a further problem.

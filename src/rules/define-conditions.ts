@@ -13,10 +13,7 @@ const conditionsMax = 500;
  * `member(room)`, with null for a text that could not be read. Each condition is checked by itself, whether a rule uses
  * it or not, as far as that is possible without knowing the types of its parameters.
  */
-export function defineConditions(
-  source: ReadonlyMap<string, string | null>,
-  tables: RowShapes,
-): DefinedConditions {
+export function defineConditions(source: ReadonlyMap<string, string | null>, tables: RowShapes): DefinedConditions {
   const problems: ConditionProblem[] = [];
   const heads = new Map<string, Head>();
   for (const [key, text] of source) {

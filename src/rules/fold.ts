@@ -134,9 +134,7 @@ function absence(value: Operand, list: readonly Operand[]): Expression {
 
 function nullTest(value: Operand, negated: boolean): Expression {
   if (value.kind === "literal") return truth((value.value === null) !== negated);
-  return value.kind === "now" || value.kind === "given"
-    ? truth(negated)
-    : { kind: "is_null", value, negated };
+  return value.kind === "now" || value.kind === "given" ? truth(negated) : { kind: "is_null", value, negated };
 }
 
 function conjunction(terms: readonly Expression[]): Expression {

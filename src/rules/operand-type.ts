@@ -31,11 +31,7 @@ interface Described {
  * What is wrong with a comparison, as a message. Texts may be compared with texts, numbers with numbers, booleans with
  * booleans by `=` and `!=` alone, and all of them with the literal `null`.
  */
-export function comparisonProblem(
-  left: Described,
-  operator: CompareOperator,
-  right: Described,
-): string | null {
+export function comparisonProblem(left: Described, operator: CompareOperator, right: Described): string | null {
   if (left.type !== "null" && right.type !== "null" && family(left.type) !== family(right.type)) {
     const remedy = rewritten(left, right) ?? rewritten(right, left) ?? "";
     return `cannot compare ${left.text} (${left.type}) with ${right.text} (${right.type})${remedy}`;

@@ -181,8 +181,7 @@ function reference(reader: TokenReader, source: RuleToken): ReferenceSyntax {
 /** Refuses a word without a dot behind it: a misspelt shorthand such as `public`, or a column without its `row.`. */
 function refuseWord(reader: TokenReader, { text, at }: RuleToken): never {
   const { conditions, parameters } = reader.names;
-  if (conditions.has(text))
-    reader.refuseAt(at, `${text} is a condition: write its arguments behind it, or ${text}()`);
+  if (conditions.has(text)) reader.refuseAt(at, `${text} is a condition: write its arguments behind it, or ${text}()`);
   const compared = startsComparison(reader.current);
   const words = [...(parameters ?? []), ...(compared ? [] : shorthands)];
   const other = compared ? undefined : otherWords.get(text.toLowerCase());

@@ -45,12 +45,7 @@ export interface RowShapes {
  * The scope of a rule outside of any `exists`. `row` is in read, update, delete and history rules, `new` in create and
  * update rules, `old` in update rules; column rules have no row.
  */
-export function scopeOfRule(
-  shape: RowShape,
-  tables: RowShapes,
-  kind: RuleKind,
-  conditions: Conditions,
-): Scope {
+export function scopeOfRule(shape: RowShape, tables: RowShapes, kind: RuleKind, conditions: Conditions): Scope {
   return { tables, kind, conditions, rows: new Map(sourcesOf[kind].map((source) => [source, shape])) };
 }
 

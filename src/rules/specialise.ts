@@ -53,10 +53,7 @@ export function specialiseForRole(
 }
 
 /** A rule of an operation, or the condition of a parameter, with the values of `params`. */
-export function withParams(
-  expression: Expression,
-  values: ReadonlyMap<string, Literal["value"]>,
-): Expression {
+export function withParams(expression: Expression, values: ReadonlyMap<string, Literal["value"]>): Expression {
   return substitute(expression, (reference) =>
     typeof reference.source === "object" && reference.source.alias === paramsSource
       ? { kind: "literal", value: values.get(reference.column) ?? null }
@@ -68,8 +65,7 @@ export function withParams(
 function bindAuth(expression: Expression, auth: AuthValues): Expression {
   return mapOperands(
     expression,
-    (operand): Operand =>
-      operand.kind === "auth" ? { kind: "literal", value: auth[operand.field] } : operand,
+    (operand): Operand => (operand.kind === "auth" ? { kind: "literal", value: auth[operand.field] } : operand),
   );
 }
 
@@ -114,7 +110,5 @@ function leafDependsOnPlaceholder(leaf: Leaf): boolean {
 }
 
 function decides(left: Operand, right: Operand): boolean {
-  return (
-    (left.kind === "given" && right.kind !== "column") || (right.kind === "given" && left.kind !== "column")
-  );
+  return (left.kind === "given" && right.kind !== "column") || (right.kind === "given" && left.kind !== "column");
 }

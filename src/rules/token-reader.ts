@@ -98,8 +98,7 @@ export class TokenReader {
    */
   refuse(expectation: string): never {
     const { current } = this;
-    const message =
-      current.kind === "problem" ? current.message : `${expectation}, found ${describe(current)}`;
+    const message = current.kind === "problem" ? current.message : `${expectation}, found ${describe(current)}`;
     return this.refuseAt(current.at, message);
   }
 

@@ -48,10 +48,7 @@ export function outermostExists(expression: Expression): readonly Exists[] {
 /**
  * For every `exists` of an expression, those that it is inside of, from the outermost on, and last the `exists` itself.
  */
-export function existsChains(
-  expression: Expression,
-  around: readonly Exists[] = [],
-): readonly (readonly Exists[])[] {
+export function existsChains(expression: Expression, around: readonly Exists[] = []): readonly (readonly Exists[])[] {
   if (expression.kind !== "exists") return partsOf(expression).flatMap((part) => existsChains(part, around));
   const chain = [...around, expression];
   return [chain, ...existsChains(expression.where, chain)];
@@ -144,10 +141,7 @@ export function mapOperands(expression: Expression, replace: (operand: Operand) 
  * Replaces every column, inside of `exists` too. A column of an alias may be returned only for a place inside of the
  * `exists` that has this alias.
  */
-export function substitute(
-  expression: Expression,
-  replace: (reference: ColumnReference) => Operand,
-): Expression {
+export function substitute(expression: Expression, replace: (reference: ColumnReference) => Operand): Expression {
   return mapOperands(expression, (operand) => (operand.kind === "column" ? replace(operand) : operand));
 }
 

@@ -151,8 +151,7 @@ function call(syntax: CallSyntax, around: Around, run: WriteOutState): CallSynta
   const condition = run.conditions.get(syntax.name);
   const problem = callProblem(syntax, condition, run.conditions);
   const text = condition?.text;
-  if (problem !== null && !run.broken.has(syntax.name))
-    run.problems.push({ at: syntax.at, message: problem });
+  if (problem !== null && !run.broken.has(syntax.name)) run.problems.push({ at: syntax.at, message: problem });
   if (text === "broken") run.broken.add(syntax.name);
   if (problem !== null || condition === undefined || typeof text !== "object") return syntax;
   const depth = around.depth + syntax.depth + 1;
@@ -209,8 +208,7 @@ export function conditionPath(key: WrittenIn["key"]): string {
 function spend(characters: number, at: RulePosition, run: WriteOutState): boolean {
   const had = run.left;
   run.left -= characters;
-  if (had >= 0 && run.left < 0)
-    run.problems.push({ at: outermost(at), message: `${tooLong}, ${withConditions}` });
+  if (had >= 0 && run.left < 0) run.problems.push({ at: outermost(at), message: `${tooLong}, ${withConditions}` });
   return run.left >= 0;
 }
 

@@ -58,8 +58,7 @@ export async function applyChange(
   options: ApplyOptions,
 ): Promise<ApplyOutcome> {
   const planned = await planChange(database, proposedText, options);
-  if (planned.outcome === "invalid")
-    return { outcome: "refused", reason: "invalid", problems: planned.problems };
+  if (planned.outcome === "invalid") return { outcome: "refused", reason: "invalid", problems: planned.problems };
   const { plan } = planned;
   const refusal = refusalOf(plan, options);
   if (refusal !== null) return { outcome: "refused", ...refusal };
@@ -93,19 +92,13 @@ function refusalOf(
   if (impossible.length > 0)
     return {
       reason: "constraint",
-      message: impossible
-        .map(({ reason, count }) => (count === null ? reason : `${reason} (${count})`))
-        .join("\n"),
+      message: impossible.map(({ reason, count }) => (count === null ? reason : `${reason} (${count})`)).join("\n"),
       steps,
     };
   return allowDestructive || steps.every(({ safe }) => safe) ? null : { reason: "destructive", steps };
 }
 
-async function carryOut(
-  database: Database,
-  plan: Plan,
-  now: number,
-): Promise<ApplyOutcome | "migrated_meanwhile"> {
+async function carryOut(database: Database, plan: Plan, now: number): Promise<ApplyOutcome | "migrated_meanwhile"> {
   const version = plan.baseVersion + 1;
   const changes = plan.steps.flatMap(({ statements }) => statements);
   // This row comes before the changes: if another process has applied a schema meanwhile, its key is taken, and none of
@@ -130,8 +123,7 @@ async function carryOut(
 
 async function failure(database: Database, plan: Plan, error: Error): Promise<ApplyRefusal> {
   const inForce = await loadSchemaInForce(database);
-  if ((inForce?.version ?? 0) !== plan.baseVersion)
-    return { reason: "base_moved", inForce: inForce?.hash ?? noBase };
+  if ((inForce?.version ?? 0) !== plan.baseVersion) return { reason: "base_moved", inForce: inForce?.hash ?? noBase };
   return { reason: "constraint", message: `the database refuses: ${error.message}`, steps: plan.steps };
 }
 

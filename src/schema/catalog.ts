@@ -2,14 +2,7 @@ import type { Database } from "../platform/database.js";
 import type { Schema, Table } from "../project/model.js";
 import { type Affinity, affinity, binary } from "../sqlite/column-type.js";
 import { namesIn } from "../sqlite/fragment.js";
-import {
-  type ColumnName,
-  columnName,
-  isName,
-  systemColumnName,
-  type TableName,
-  tableName,
-} from "../sqlite/names.js";
+import { type ColumnName, columnName, isName, systemColumnName, type TableName, tableName } from "../sqlite/names.js";
 import { type LoadedPhysical, loadPhysicalAfter } from "./physical/load-physical.js";
 import { type OwnersSql, ownersSqlOf } from "./physical/owners-sql.js";
 import {
@@ -132,11 +125,7 @@ export async function loadCatalog(database: Database): Promise<Catalog> {
 }
 
 /** `schema` is the schema in force, if there is one. */
-export async function catalogOf(
-  loaded: LoadedPhysical,
-  schema: Schema | null,
-  database: Database,
-): Promise<Catalog> {
+export async function catalogOf(loaded: LoadedPhysical, schema: Schema | null, database: Database): Promise<Catalog> {
   const { physical } = loaded;
   const ownersSql = ownersSqlOf(physical);
   const tables = new Map(
@@ -184,10 +173,7 @@ function rowidOf(table: PhysicalTable): ColumnName | null {
   return free === null ? null : systemColumnName(free);
 }
 
-function mixedTextsOf(
-  affinities: CatalogTable["affinities"],
-  table: Table | undefined,
-): CatalogTable["mixedTexts"] {
+function mixedTextsOf(affinities: CatalogTable["affinities"], table: Table | undefined): CatalogTable["mixedTexts"] {
   const isText = (name: string) => ["text", "json"].includes(table?.columns.get(name)?.type ?? "");
   return new Map([...affinities].filter(([name, stored]) => isText(name) && stored !== "text"));
 }
@@ -206,9 +192,7 @@ function checksOf(table: PhysicalTable): readonly CatalogCheck[] {
   };
   return [
     ...[...ddl.namedChecks].map(([name, text]) => check(name, text)),
-    ...[...ddl.checks, ...[...ddl.columns.values()].flatMap(({ checks }) => checks)].map((text) =>
-      check(null, text),
-    ),
+    ...[...ddl.checks, ...[...ddl.columns.values()].flatMap(({ checks }) => checks)].map((text) => check(null, text)),
   ];
 }
 
@@ -217,9 +201,7 @@ type Collations = CatalogTable["collations"];
 function affinitiesOf(table: PhysicalTable): CatalogTable["affinities"] {
   const loose = table.columns.filter((column) => isLoose(table, column));
   // A column of type ANY in a STRICT table converts no values, just as a column of BLOB affinity in another table.
-  return new Map(
-    loose.map(({ name, declaredType }) => [name, table.strict ? "blob" : affinity(declaredType)]),
-  );
+  return new Map(loose.map(({ name, declaredType }) => [name, table.strict ? "blob" : affinity(declaredType)]));
 }
 
 /** A column that may hold values of any type is left out: it can hold 1 and 1.0, which are equal and yet two values. */
@@ -241,8 +223,7 @@ function indexesOf(table: PhysicalTable, collations: Collations): CatalogIndex[]
     .filter(({ partial }) => !partial)
     .filter(({ columns }) =>
       columns.every(
-        ({ name, collation }) =>
-          name !== null && isName(name) && sameName(collation, collations.get(name) ?? binary),
+        ({ name, collation }) => name !== null && isName(name) && sameName(collation, collations.get(name) ?? binary),
       ),
     )
     .map(({ name, columns, unique, origin }) => ({

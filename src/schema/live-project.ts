@@ -26,9 +26,7 @@ export interface LiveOperation {
 }
 
 /** By the operations' names. */
-export function operationRulesOf({
-  operations,
-}: Pick<LiveProject, "operations">): ReadonlyMap<string, OperationRules> {
+export function operationRulesOf({ operations }: Pick<LiveProject, "operations">): ReadonlyMap<string, OperationRules> {
   return new Map([...operations].map(([name, { rules }]) => [name, rules]));
 }
 

@@ -52,19 +52,14 @@ export function createProjectSource(source: RulesSource, database: Database, log
     if (inForce === null) return noSchema;
     const parsed = fitRules(source, inForce);
     const operations = await provedOperations(inForce, parsed);
-    const project =
-      parsed.problems.length === 0 ? { ...inForce, rules: parsed.rules, operations } : rulesDoNotFit;
+    const project = parsed.problems.length === 0 ? { ...inForce, rules: parsed.rules, operations } : rulesDoNotFit;
     if (project === rulesDoNotFit)
-      log.error(
-        `rules do not fit schema version ${inForce.version}`,
-        parsed.problems.map(formatProblem).join("\n"),
-      );
+      log.error(`rules do not fit schema version ${inForce.version}`, parsed.problems.map(formatProblem).join("\n"));
     // The version that is asked for comes from the database itself. The schema may have been read from a replica that
     // lags behind; an older one is not served.
     if (inForce.version < asked) return lagging;
     current = { version: inForce.version, project };
-    for (const limit of limitsOf(inForce.catalog.unsupported, inForce.schema.tables.values()))
-      log.warn(limit);
+    for (const limit of limitsOf(inForce.catalog.unsupported, inForce.schema.tables.values())) log.warn(limit);
     return project;
   };
   return {

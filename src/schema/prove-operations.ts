@@ -1,10 +1,4 @@
-import {
-  type Database,
-  NotSetUpError,
-  type Result,
-  type Statement,
-  StatementError,
-} from "../platform/database.js";
+import { type Database, NotSetUpError, type Result, type Statement, StatementError } from "../platform/database.js";
 import type { Problem } from "../problems/problem.js";
 import { schemaFile } from "../project/file-names.js";
 import type { OperationStep, Schema } from "../project/model.js";
@@ -44,9 +38,7 @@ export async function proveOperations(
         const proof = proofs[index]!;
         if (!isWithin(path, operation)) return [];
         const messages =
-          typeof proof === "string"
-            ? [`the database refuses it: ${proof}`]
-            : openingProblems(step, proof, objects);
+          typeof proof === "string" ? [`the database refuses it: ${proof}`] : openingProblems(step, proof, objects);
         const problems = messages.map((message) => ({ file: schemaFile, path, message }));
         return [{ problems, isShort: typeof proof !== "string" && !proof.loops }];
       });
@@ -135,8 +127,7 @@ async function loadObjects(database: Database): Promise<Objects> {
   }
   for (const [type, , table, , sql] of rows)
     if (type === "trigger")
-      for (const { value } of tokenize(sql ?? ""))
-        if (pages.has(value.toLowerCase())) lead(table, value.toLowerCase());
+      for (const { value } of tokenize(sql ?? "")) if (pages.has(value.toLowerCase())) lead(table, value.toLowerCase());
   const virtual = rows.flatMap(([type, name, , , sql]) =>
     type === "table" && /^create virtual/i.test(sql ?? "") ? [name] : [],
   );
@@ -266,23 +257,15 @@ function mainProgram({ rows }: Result): Result["rows"] {
 }
 
 /** What a step would open or do, and must not. */
-function openingProblems(
-  { statement }: OperationStep,
-  proof: StatementProgram,
-  objects: Objects,
-): readonly string[] {
+function openingProblems({ statement }: OperationStep, proof: StatementProgram, objects: Objects): readonly string[] {
   const { kind, tables, tableFunctions: used } = statement;
   const writes = kind !== "select";
   const reached = writes ? reachedFrom(tables, objects) : tables;
   const allowed = new Set([...reached].flatMap((name) => objects.tables.get(name) ?? []));
   // In `sqlite_sequence` SQLite keeps the numbers of AUTOINCREMENT.
   if (writes) for (const page of objects.tables.get("sqlite_sequence") ?? []) allowed.add(page);
-  const names = new Map(
-    [...objects.tables].flatMap(([name, pages]) => pages.map((page) => [page, name] as const)),
-  );
-  const opened = proof.pages
-    .filter((page) => !allowed.has(page))
-    .map((page) => names.get(page) ?? `page ${page}`);
+  const names = new Map([...objects.tables].flatMap(([name, pages]) => pages.map((page) => [page, name] as const)));
+  const opened = proof.pages.filter((page) => !allowed.has(page)).map((page) => names.get(page) ?? `page ${page}`);
   const virtual = proof.virtual.filter((name) => !used.has(name) && !reached.has(name));
   return [
     ...[...new Set([...opened, ...virtual])].map((name) => `it would open ${name}, which it does not name`),
@@ -304,9 +287,6 @@ function reachedFrom(tables: ReadonlySet<string>, { leadsTo }: Objects): Readonl
  * transaction. If a step does not fit the changed tables, its EXPLAIN fails, and the schema change with it. `schemaTag`
  * (letters and digits) is a text that changes with the schema.
  */
-export function stepExplanations(
-  schema: Pick<Schema, "operations">,
-  schemaTag: string,
-): readonly Statement[] {
+export function stepExplanations(schema: Pick<Schema, "operations">, schemaTag: string): readonly Statement[] {
   return stepsOf(schema).map((step) => explainStep(step, schemaTag));
 }

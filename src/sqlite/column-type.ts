@@ -56,8 +56,7 @@ export function guessType(declaredType: string, values: ColumnValues): TypeGuess
   const isJson = /json/i.test(declaredType) && values.jsons === texts;
   if (integers + reals + texts + blobs === 0) return { type: typeOfDeclaration(declaredType), note: null };
   if (blobs > 0) return guess("blob", values);
-  if (texts > 0)
-    return isJson && integers + reals === 0 ? { type: "json", note: null } : guess("text", values);
+  if (texts > 0) return isJson && integers + reals === 0 ? { type: "json", note: null } : guess("text", values);
   if (reals > 0) return values.beyondReal > 0 ? guess("text", values) : { type: "real", note: null };
   if (/bool/i.test(declaredType) && values.zeroOrOne === integers) return { type: "boolean", note: null };
   const wantsReal = typeOfDeclaration(declaredType) === "real" && values.beyondReal === 0;

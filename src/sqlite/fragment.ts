@@ -7,10 +7,7 @@ import { isKeyword, isSymbol, quoteName, type Token, tokenize, withoutComments }
  * subqueries and any function that is loaded. `columns` may be the result of `inLowerCase`, which saves time if many
  * expressions name the same columns.
  */
-export function fragmentProblem(
-  sql: string,
-  columns: readonly string[] | ReadonlySet<string>,
-): string | null {
+export function fragmentProblem(sql: string, columns: readonly string[] | ReadonlySet<string>): string | null {
   const tokens = tokenize(sql);
   if (tokens.length === 0) return "expected an SQL expression";
   if (sql.length > lengthMax) return `longer than ${lengthMax} characters`;

@@ -96,9 +96,7 @@ function unreadableProblem(sql: string): SqlProblem | null {
 function kindOf(tokens: readonly Token[]): StatementKind | null {
   const [first] = tokens;
   const outside = topLevel(tokens);
-  const verb = isKeyword(first, "with")
-    ? outside.find((token) => verbs.some((each) => isKeyword(token, each)))
-    : first;
+  const verb = isKeyword(first, "with") ? outside.find((token) => verbs.some((each) => isKeyword(token, each))) : first;
   return kinds.find((each) => isKeyword(verb, each)) ?? null;
 }
 
@@ -135,8 +133,7 @@ function parameterProblem(token: Token, after: Token | undefined, { parameters }
   const name = token.text.slice(1);
   if (token.text[0] !== ":") return `parameters are written :name, not ${token.text}`;
   // SQLite would read `:a$b`, `:a::b` and `:a(b)` as one parameter each.
-  const touches =
-    after?.start === token.start + token.text.length && /^[$:(@#\u0080-\uffff]/.test(after.text);
+  const touches = after?.start === token.start + token.text.length && /^[$:(@#\u0080-\uffff]/.test(after.text);
   if (touches) return `:${name} is followed by ${after.text} without a space`;
   return parameters.has(name) ? null : `unknown parameter :${name}`;
 }
@@ -151,9 +148,7 @@ function nameProblem({ kind, value }: Token, { tables, others }: ProofScope): st
   const name = value.toLowerCase();
   if (tables.has(name)) return null;
   if (reserved.test(name)) return `${value} is a name of the server's or of SQLite's own`;
-  return others.has(name) || (kind !== "string" && modules.has(name))
-    ? `${value} is not a table of the schema`
-    : null;
+  return others.has(name) || (kind !== "string" && modules.has(name)) ? `${value} is not a table of the schema` : null;
 }
 
 function wordProblem(tokens: readonly Token[], index: number, scope: ProofScope): string | null {
@@ -161,14 +156,12 @@ function wordProblem(tokens: readonly Token[], index: number, scope: ProofScope)
   const before = tokens[index - 1];
   const after = tokens[index + 1];
   const word = token.value.toLowerCase();
-  if (isSymbol(after, ".") && (word === "main" || word === "temp"))
-    return "a table is named without its database";
+  if (isSymbol(after, ".") && (word === "main" || word === "temp")) return "a table is named without its database";
   if (token.kind === "word" && word === "or" && isVerb(before)) return conflictProblem(after);
   if (isKeyword(before, "collate")) return collations.has(word) ? null : `unknown collation ${token.text}`;
   if (!isSymbol(after, "(")) return null;
   if (token.kind === "word" && beforeParenthesis.has(word)) return null;
-  if (token.kind === "word" && word === "raise" && scope.isInTrigger === true)
-    return raiseProblem(tokens[index + 2]);
+  if (token.kind === "word" && word === "raise" && scope.isInTrigger === true) return raiseProblem(tokens[index + 2]);
   if (blobMakers.has(word)) return blobProblem(tokens[index + 2], tokens[index + 3], token);
   if (functions.has(word)) return null;
   return isTableWithColumns(tokens, index, scope) ? null : `unknown function ${token.text}`;
@@ -219,9 +212,7 @@ function isTableWithColumns(tokens: readonly Token[], index: number, { tables }:
   const end = closing(tokens, index + 1);
   if (!begins || !isKeyword(tokens[end + 1], "as")) return false;
   // `AS (` or `AS MATERIALIZED (` marks a common table expression: no parenthesis follows the AS of an alias.
-  const body = tokens
-    .slice(end + 2)
-    .find((token) => !["not", "materialized"].some((word) => isKeyword(token, word)));
+  const body = tokens.slice(end + 2).find((token) => !["not", "materialized"].some((word) => isKeyword(token, word)));
   return isSymbol(body, "(");
 }
 

@@ -35,12 +35,9 @@ export function resultItems(statement: ProvedSql): ResultItems | null {
   }
   const select = outer.find(({ token }) => isKeyword(token, "select"))!.index;
   const begin =
-    isKeyword(tokens[select + 1], "distinct") || isKeyword(tokens[select + 1], "all")
-      ? select + 2
-      : select + 1;
+    isKeyword(tokens[select + 1], "distinct") || isKeyword(tokens[select + 1], "all") ? select + 2 : select + 1;
   const later = outer.filter(({ index }) => index >= begin);
-  const end =
-    later.find(({ token }) => endOfList.some((word) => isKeyword(token, word)))?.index ?? tokens.length;
+  const end = later.find(({ token }) => endOfList.some((word) => isKeyword(token, word)))?.index ?? tokens.length;
   const isCompound = later.some(({ token }) => compound.some((word) => isKeyword(token, word)));
   const from = isKeyword(tokens[end], "from") && !isCompound ? end + 1 : tokens.length;
   return itemsOf(tokens, begin, end, sourcesOf(tokens, from, tables));
@@ -106,8 +103,7 @@ function sourcesOf(tokens: readonly Token[], from: number, tables: ReadonlySet<s
     const isTable = isName(token) && tables.has(name) && !shadowed.has(name) && !isSymbol(after, "(");
     if (!isTable) hasOthers = true;
     const alias = isKeyword(after, "as") ? tokens[index + 2] : after;
-    const called =
-      alias !== undefined && isName(alias) && !behindTable.has(lower(alias)) ? lower(alias) : name;
+    const called = alias !== undefined && isName(alias) && !behindTable.has(lower(alias)) ? lower(alias) : name;
     if (isTable) byName.set(called, name);
   });
   return { byName, hasOthers };
@@ -136,9 +132,7 @@ function commonTables(tokens: readonly Token[]): ReadonlySet<string> {
 }
 
 function itemsOf(tokens: readonly Token[], from: number, to: number, sources: Sources): ResultItems {
-  const commas = outside(tokens, from, to).flatMap(({ token, index }) =>
-    isSymbol(token, ",") ? [index] : [],
-  );
+  const commas = outside(tokens, from, to).flatMap(({ token, index }) => (isSymbol(token, ",") ? [index] : []));
   const items: ResultItem[] = [];
   for (const [i, begin] of [from, ...commas.map((index) => index + 1)].entries()) {
     const item = itemOf(tokens, begin, commas[i] ?? to, sources);

@@ -106,8 +106,7 @@ export function mentions(sql: string, name: string): boolean {
   const wanted = name.toLowerCase();
   return tokenize(sql).some(
     // Strings are compared too, because in some places SQLite reads a string as a name.
-    ({ kind, value }) =>
-      (kind === "word" || kind === "quoted" || kind === "string") && value.toLowerCase() === wanted,
+    ({ kind, value }) => (kind === "word" || kind === "quoted" || kind === "string") && value.toLowerCase() === wanted,
   );
 }
 

@@ -1,12 +1,4 @@
-import {
-  isKeyword,
-  isSymbol,
-  type Token,
-  textOf,
-  tokenize,
-  topLevel,
-  withoutComments,
-} from "./sql-tokens.js";
+import { isKeyword, isSymbol, type Token, textOf, tokenize, topLevel, withoutComments } from "./sql-tokens.js";
 
 /** The parts of a CREATE TABLE statement that no pragma reports. */
 export interface TableDdl {
@@ -57,9 +49,7 @@ export function parseTableDdl(sql: string): TableDdl | null {
     else if (item[0] !== undefined)
       columns.set(item[0].value.toLowerCase(), { checks: found, collation: collationOf(item) });
   }
-  const words = items
-    .flatMap(topLevel)
-    .flatMap(({ kind, text }) => (kind === "word" ? [text.toLowerCase()] : []));
+  const words = items.flatMap(topLevel).flatMap(({ kind, text }) => (kind === "word" ? [text.toLowerCase()] : []));
   return {
     columns,
     checks,
@@ -134,8 +124,7 @@ function collationOf(item: readonly Token[]): string | null {
 function clausesOf(words: readonly string[]): string[] {
   const clauses = new Set<string>();
   words.forEach((word, index) => {
-    if (word === "conflict" && words[index - 1] === "on")
-      clauses.add(`ON CONFLICT ${words[index + 1]?.toUpperCase()}`);
+    if (word === "conflict" && words[index - 1] === "on") clauses.add(`ON CONFLICT ${words[index + 1]?.toUpperCase()}`);
     if (word === "deferrable" && words[index - 1] !== "not") clauses.add("DEFERRABLE foreign keys");
   });
   return [...clauses];

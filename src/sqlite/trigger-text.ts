@@ -12,8 +12,7 @@ export interface TriggerText {
   readonly statements: readonly string[];
 }
 
-const shape =
-  "expected [before | after] insert | update [of columns] | delete on a table [when …] begin … end";
+const shape = "expected [before | after] insert | update [of columns] | delete on a table [when …] begin … end";
 const lengthMax = 20_000;
 
 /** Parses the text of a trigger, leaving comments out. Returns a message for a person if the text is no trigger. */
@@ -31,8 +30,7 @@ export function parseTriggerText(text: string): TriggerText | string {
     if (isThere) at++;
     return isThere;
   };
-  if (isKeyword(tokens[0], "create"))
-    return "begin after the name: create trigger and the name are not repeated";
+  if (isKeyword(tokens[0], "create")) return "begin after the name: create trigger and the name are not repeated";
   if (takes("instead", "of")) return "INSTEAD OF is for views: say before or after";
   if (!takes("before")) takes("after");
   const event = (["insert", "update", "delete"] as const).find((each) => takes(each));
@@ -45,17 +43,13 @@ export function parseTriggerText(text: string): TriggerText | string {
   const table = tokens[at++]?.value ?? "";
   if (isSymbol(tokens[at], ".")) return "a table is named without its database";
   takes("for", "each", "row");
-  const begin = tokens.findIndex(
-    (token, i) => i >= at && isKeyword(token, "begin") && !isSymbol(tokens[i - 1], "."),
-  );
+  const begin = tokens.findIndex((token, i) => i >= at && isKeyword(token, "begin") && !isSymbol(tokens[i - 1], "."));
   const when = takes("when") ? textOf(tokens.slice(at, begin)) : null;
   if (begin === -1 || (when === null && begin !== at)) return shape;
   if (!isKeyword(tokenize(text).at(-1), "end"))
     return "end is the last word, without a semicolon or a comment after it";
   const statements = statementsOf(tokens.slice(begin + 1, -1)).map(textOf);
-  return statements.length === 0
-    ? "nothing is between begin and end"
-    : { event, of, table, when, statements };
+  return statements.length === 0 ? "nothing is between begin and end" : { event, of, table, when, statements };
 }
 
 function statementsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {

@@ -9,14 +9,8 @@ import { sqlTableName } from "../sqlite/names.js";
  * log of changes. So everything that may change the rule's result for a row has to have a log entry, and from such an
  * entry the server has to find the rows whose result may change (docs/sync.md#which-tables).
  */
-export function notFollowable(
-  table: Table,
-  rule: Expression,
-  schema: Schema,
-  catalog: Catalog,
-): string | null {
-  if (table.historyDays === null)
-    return "it keeps no history: say how long in svc.schema.yaml, as in history: 30d";
+export function notFollowable(table: Table, rule: Expression, schema: Schema, catalog: Catalog): string | null {
+  if (table.historyDays === null) return "it keeps no history: say how long in svc.schema.yaml, as in history: 30d";
   const operands = leavesOf(rule).flatMap(operandsOf);
   if (operands.some(({ kind }) => kind === "now"))
     return "its read rule names now(), and nothing tells when that makes a difference";
@@ -44,10 +38,7 @@ function leadProblem(chain: readonly Exists[], table: Table, catalog: Catalog): 
       operand.kind === "column" &&
       (typeof operand.source === "object" ? operand.source.alias === alias : alias === null);
     const named = terms.filter((term) => leavesOf(term).flatMap(operandsOf).some(isIts));
-    if (
-      named.length > 0 &&
-      !named.some((term) => leads(term, isIts, leadingColumns(catalog.tables.get(name))))
-    )
+    if (named.length > 0 && !named.some((term) => leads(term, isIts, leadingColumns(catalog.tables.get(name)))))
       return `no index leads from a change in ${chain.at(-1)!.table} to the rows of ${name} that its read rule ties to it: an equality between the two is needed, and an index of ${name} that begins with its column`;
   }
   return null;

@@ -111,8 +111,7 @@ function isBusy({ status }: Refusal): boolean {
   return status === 429 || status === 503;
 }
 
-const bye = (reason: "auth_expired" | "shutdown" | "limit") =>
-  `event: bye\ndata: ${JSON.stringify({ reason })}\n\n`;
+const bye = (reason: "auth_expired" | "shutdown" | "limit") => `event: bye\ndata: ${JSON.stringify({ reason })}\n\n`;
 
 /**
  * A page as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). Only the last page of

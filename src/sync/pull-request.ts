@@ -30,25 +30,16 @@ const waitMsMax = 25_000;
 
 /** Reads the JSON of a request for a pull, or for a stream if `isLive`. A stream takes `from`, a pull `wait_ms`. */
 export function parsePull(body: Readonly<Record<string, unknown>>, isLive: boolean): ParsedPull | Refusal {
-  const {
-    tables,
-    checkpoint = null,
-    limit = limitDefault,
-    wait_ms: waitMs = 0,
-    from = null,
-    ...others
-  } = body;
+  const { tables, checkpoint = null, limit = limitDefault, wait_ms: waitMs = 0, from = null, ...others } = body;
   const [unknown] = [
     ...Object.keys(others),
     ...(isLive && "wait_ms" in body ? ["wait_ms"] : []),
     ...(!isLive && "from" in body ? ["from"] : []),
   ];
   if (unknown !== undefined) return badRequest(`unknown member ${JSON.stringify(unknown)}`);
-  if (checkpoint !== null && typeof checkpoint !== "string")
-    return badRequest("checkpoint: expected a text or null");
+  if (checkpoint !== null && typeof checkpoint !== "string") return badRequest("checkpoint: expected a text or null");
   if (!isIntegerIn(limit, 1, limitMax)) return badRequest(`limit: expected an integer from 1 to ${limitMax}`);
-  if (!isIntegerIn(waitMs, 0, waitMsMax))
-    return badRequest(`wait_ms: expected an integer from 0 to ${waitMsMax}`);
+  if (!isIntegerIn(waitMs, 0, waitMsMax)) return badRequest(`wait_ms: expected an integer from 0 to ${waitMsMax}`);
   if (from !== null && from !== "now") return badRequest(`from: expected "now"`);
   return { tables, checkpoint, limit, waitMs, fromNow: from === "now", isStream: false };
 }

@@ -7,14 +7,7 @@ import { finishRows } from "../tables/sql/finish-rows.js";
 import { headStatement } from "../tables/sql/log.js";
 import { bind, Slot } from "../tables/sql-text/fragment.js";
 import { type Checkpoint, type Mark, openCheckpoint } from "./checkpoint.js";
-import {
-  anew,
-  type Course,
-  entriesMax,
-  judgeCheckpoint,
-  type LogHead,
-  type ResetReason,
-} from "./judge-checkpoint.js";
+import { anew, type Course, entriesMax, judgeCheckpoint, type LogHead, type ResetReason } from "./judge-checkpoint.js";
 import type { ChangesPage, ChangesPageOutcome, SharedPages } from "./shared-pages.js";
 import type { FollowedTable, View } from "./view.js";
 
@@ -66,8 +59,7 @@ export async function pullPage(
     to: known?.round?.to.seq ?? null,
     entriesMax,
     related: view.related,
-    pushing:
-      view.principal === null ? null : { principal: view.principal, sinceMs: execution.nowMs - pushedMs },
+    pushing: view.principal === null ? null : { principal: view.principal, sinceMs: execution.nowMs - pushedMs },
   });
   const [asked] = await read(execution, [question], "short");
   const { head, generations, clients } = logHead(asked!);
@@ -95,8 +87,7 @@ export async function pullPage(
   }
   // A fresh start, as of the newest moment, needs nothing that the log has lost already. It can fail only if the log is
   // cut faster than it is read.
-  if (changed === "gone" || changed === "too many")
-    throw new UnavailableError("the log is cut while it is read");
+  if (changed === "gone" || changed === "too many") throw new UnavailableError("the log is cut while it is read");
   if (isRefusal(changed)) return changed;
   const { from, reset } = course;
   const { to } = course.round;
@@ -172,9 +163,7 @@ async function readChanges(
     };
     const name = JSON.stringify([view.text, table, from === null, after === null, page.limit, left]);
     const sql = shared.statement(followed.access.catalog, name, () =>
-      from === null
-        ? wholeStatement(followed, page)
-        : deltaStatement(followed, { ...page, from: new Slot("from") }),
+      from === null ? wholeStatement(followed, page) : deltaStatement(followed, { ...page, from: new Slot("from") }),
     );
     const moments = new Map<string, SqlValue>([
       ["from", BigInt(from?.seq ?? 0)],
@@ -232,18 +221,8 @@ function logHead({ rows }: Result): {
   readonly generations: string;
   readonly clients: string | null;
 } {
-  const [
-    newest,
-    witness,
-    witnessAtFrom,
-    witnessAtTo,
-    floor,
-    entries,
-    concerned,
-    related,
-    generations,
-    clients,
-  ] = rows[0]!;
+  const [newest, witness, witnessAtFrom, witnessAtTo, floor, entries, concerned, related, generations, clients] =
+    rows[0]!;
   const head: LogHead = {
     newest: { seq: newest as number, witness: witness as string | null },
     witnessAtFrom: witnessAtFrom as string | null,

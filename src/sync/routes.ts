@@ -8,12 +8,7 @@ import { parseStrictJson } from "../http/strict-json.js";
 import { whenThere } from "../platform/at-once.js";
 import type { CommitWait } from "../platform/commits.js";
 import type { Config } from "../project/config.js";
-import {
-  type ApiRequest,
-  type ApiServices,
-  answeredOrPending,
-  Unanswered,
-} from "../tables/routes/api-request.js";
+import { type ApiRequest, type ApiServices, answeredOrPending, Unanswered } from "../tables/routes/api-request.js";
 import type { ServiceEndpoints } from "../tables/routes/routes.js";
 import { type Checkpoint, sealCheckpoint } from "./checkpoint.js";
 import { liveEvents } from "./live.js";
@@ -175,11 +170,7 @@ function queryOf(c: Context, bytesMax: number): Readonly<Record<string, unknown>
 }
 
 /** Checks a stream's caller again, and finds what has changed. Metering records nothing where no row was looked at. */
-async function look(
-  services: SyncServices,
-  request: Request,
-  asked: ParsedPull,
-): Promise<PulledPage | Refusal> {
+async function look(services: SyncServices, request: Request, asked: ParsedPull): Promise<PulledPage | Refusal> {
   const attempt = services.meter(request.method);
   services.counts.looked();
   try {

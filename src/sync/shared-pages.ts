@@ -58,8 +58,7 @@ export class SharedPages {
   /** The SQL statement with this name. The values of its parameters are bound for each caller. */
   statement(catalog: Catalog, name: string, make: () => Sql): Sql {
     const known = this.#statements.get(catalog);
-    const statements =
-      known ?? new Memo<Sql>(statementsBytesMax, { weigh, keyLengthMax: statementLengthMax });
+    const statements = known ?? new Memo<Sql>(statementsBytesMax, { weigh, keyLengthMax: statementLengthMax });
     if (known === undefined) this.#statements.set(catalog, statements);
     return statements.get(name, make);
   }

@@ -71,8 +71,7 @@ export function viewOf(
     const asksFor = requestFor(name, terms, access);
     if (isRefusal(asksFor)) return asksFor;
     const missing = table.primaryKey.find((column) => !access.readable.has(column));
-    if (missing !== undefined)
-      return new Refusal("forbidden", `${name} cannot be synced: its key is hidden from you`);
+    if (missing !== undefined) return new Refusal("forbidden", `${name} cannot be synced: its key is hidden from you`);
     read.push(rule);
     const whole = whenTrue({ kind: "and", terms: [access.rule, ...asksFor.filters] });
     const related = new Set(existsIn(whole).map((node) => sqlTableName(node.table)));
@@ -141,9 +140,7 @@ function requestFor(name: string, terms: unknown, access: Access) {
     return badRequest(`tables.${name}: expected an object`);
   const other = Object.keys(terms).find((key) => !["where", "filter", "select"].includes(key));
   if (other !== undefined)
-    return badRequest(
-      `tables.${name}: unknown member ${JSON.stringify(other)}; expected where, filter or select`,
-    );
+    return badRequest(`tables.${name}: unknown member ${JSON.stringify(other)}; expected where, filter or select`);
   const { readable } = access;
   const sent = terms as Readonly<Record<string, unknown>>;
   const list = parseListRequest(sent, readable, incomparableIn(access));

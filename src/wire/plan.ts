@@ -1,14 +1,4 @@
-import {
-  count,
-  flag,
-  list,
-  nullOr,
-  object,
-  openObject,
-  type Static,
-  text,
-  type WireSchema,
-} from "./schema.js";
+import { count, flag, list, nullOr, object, openObject, type Static, text, type WireSchema } from "./schema.js";
 
 /** What a step does. Plans in JSON contain these names. */
 export type StepKind =

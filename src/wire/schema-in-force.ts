@@ -1,16 +1,5 @@
 import { columnType } from "./columns.js";
-import {
-  count,
-  flag,
-  list,
-  nullOr,
-  object,
-  oneOf,
-  recordOf,
-  type Static,
-  text,
-  type WireSchema,
-} from "./schema.js";
+import { count, flag, list, nullOr, object, oneOf, recordOf, type Static, text, type WireSchema } from "./schema.js";
 
 const written = { text, line: nullOr(count), column: nullOr(count) };
 const ruleText = object(written);

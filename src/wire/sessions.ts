@@ -1,14 +1,4 @@
-import {
-  constant,
-  dateTime,
-  flag,
-  object,
-  oneOf,
-  ref,
-  type Static,
-  text,
-  type WireSchema,
-} from "./schema.js";
+import { constant, dateTime, flag, object, oneOf, ref, type Static, text, type WireSchema } from "./schema.js";
 import type { TokenUser } from "./users.js";
 
 const kind = oneOf("tokens", "console");

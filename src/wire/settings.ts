@@ -1,14 +1,4 @@
-import {
-  flag,
-  type JsonSchema,
-  list,
-  object,
-  oneOf,
-  recordOf,
-  type Static,
-  text,
-  type WireSchema,
-} from "./schema.js";
+import { flag, type JsonSchema, list, object, oneOf, recordOf, type Static, text, type WireSchema } from "./schema.js";
 
 const setVariable = object({ variable: text, is_set: flag });
 const secret = object({ is_set: flag });

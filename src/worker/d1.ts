@@ -128,9 +128,7 @@ function prepare(binding: D1Binding, statement: Statement): D1Prepared {
  * value that the parameter is compared with.
  */
 function bound(binding: D1Binding, { sql, params }: Statement): D1Prepared {
-  const text = replacePlaceholders(sql, (index) =>
-    typeof params[index] === "bigint" ? "(+CAST(? AS INTEGER))" : "?",
-  );
+  const text = replacePlaceholders(sql, (index) => (typeof params[index] === "bigint" ? "(+CAST(? AS INTEGER))" : "?"));
   const values = params.map((param) => {
     if (typeof param === "bigint") return String(param);
     return param instanceof Uint8Array ? new Uint8Array(param).buffer : param;
@@ -185,12 +183,7 @@ const reported =
  * SQLITE_NOMEM for a statement that compiles into more instructions than D1 allows (https://sqlite.org/limits.html,
  * SQLITE_LIMIT_VDBE_OP).
  */
-const mistaken: ReadonlySet<string> = new Set([
-  "SQLITE_ERROR",
-  "SQLITE_AUTH",
-  "SQLITE_TOOBIG",
-  "SQLITE_NOMEM",
-]);
+const mistaken: ReadonlySet<string> = new Set(["SQLITE_ERROR", "SQLITE_AUTH", "SQLITE_TOOBIG", "SQLITE_NOMEM"]);
 
 /**
  * Turns an error of D1 into one of platform/database.ts. If the message does not show that the statements are the

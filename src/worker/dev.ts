@@ -30,9 +30,7 @@ process.exitCode = await main().catch((error: unknown) => {
 async function main(): Promise<number> {
   const { config, schemaText } = readProject(".");
   if (!config.database.url.startsWith("file:"))
-    throw new UsageError(
-      "database.url: a Worker on a libSQL server needs no local D1: `npm start` serves it",
-    );
+    throw new UsageError("database.url: a Worker on a libSQL server needs no local D1: `npm start` serves it");
   const port = await freePort(readPort(config.server.port));
   const url = `http://127.0.0.1:${port}`;
   writeSecret(config.auth.jwt_secret_env);
@@ -59,8 +57,7 @@ async function main(): Promise<number> {
     return (await ended) || (stopping ? 0 : 1);
   }
   console.log(`listening on ${url}`);
-  if (config.console.enabled)
-    for (const line of consoleLines(`${url}/console`, setupLink)) console.error(line);
+  if (config.console.enabled) for (const line of consoleLines(`${url}/console`, setupLink)) console.error(line);
   // In a deployment the cron trigger of wrangler.toml starts the background work.
   const upkeep = setInterval(() => {
     fetch(`${url}/cdn-cgi/handler/scheduled`).catch(() => {});

@@ -68,11 +68,7 @@ export function record(
       BigInt(nowMs),
       JSON.stringify(result),
     ),
-    statement(
-      "DELETE FROM _push_results WHERE client = ? AND mutation <= ?",
-      client,
-      BigInt(id - resultsMax),
-    ),
+    statement("DELETE FROM _push_results WHERE client = ? AND mutation <= ?", client, BigInt(id - resultsMax)),
   ];
 }
 

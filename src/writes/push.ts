@@ -13,22 +13,9 @@ import { getRow } from "../tables/row/get-row.js";
 import type { RowWrite } from "../tables/row/row-write.js";
 import { withoutPreconditions } from "../tables/row/versions.js";
 import { writeStep } from "../tables/together/step.js";
-import {
-  joinServerStatements,
-  noServerStatements,
-  type Together,
-  writeTogether,
-} from "../tables/together/together.js";
+import { joinServerStatements, noServerStatements, type Together, writeTogether } from "../tables/together/together.js";
 import { tablesOf } from "./batch.js";
-import {
-  type ClientName,
-  clientsMax,
-  type Known,
-  knownOf,
-  type Recorded,
-  record,
-  takeNext,
-} from "./ledger.js";
+import { type ClientName, clientsMax, type Known, knownOf, type Recorded, record, takeNext } from "./ledger.js";
 import { keptReferences } from "./references.js";
 import { parseWrite, type RequestedWrite } from "./requested-write.js";
 
@@ -183,10 +170,7 @@ async function carryOut(mutation: Mutation, pushing: Pushing): Promise<PushedAns
 }
 
 /** Reads a mutation's writes. Where one is refused before the database is asked, the whole mutation is. */
-function writesOf(
-  mutation: Mutation,
-  { asked, execution }: Pushing,
-): readonly RequestedWrite[] | RefusedMutation {
+function writesOf(mutation: Mutation, { asked, execution }: Pushing): readonly RequestedWrite[] | RefusedMutation {
   const writes: RequestedWrite[] = [];
   for (const [operation, sent] of mutation.operations.entries()) {
     const write = parseWrite(sent, { asked, execution, earlier: writes, takesBase: true });
@@ -229,10 +213,7 @@ async function refuse(
   const { execution, name, nowMs } = pushing;
   const nonce = toHex(execution.random.bytes(nonceBytes));
   try {
-    await execution.database.batch([
-      ...takeNext(name, id, nowMs, nonce),
-      ...record(name, id, hash, nowMs, result),
-    ]);
+    await execution.database.batch([...takeNext(name, id, nowMs, nonce), ...record(name, id, hash, nowMs, result)]);
   } catch (error) {
     if (error instanceof AbortError && error.nonce === nonce) return null;
     throw error;
@@ -287,10 +268,7 @@ function misfit(mutations: readonly Mutation[], { lastId, mutations: known }: Kn
   return first === 1 && lastId === 0 ? tooManyClients : null;
 }
 
-const otherBody = new Refusal(
-  "idempotency_mismatch",
-  "a mutation came with other operations before under the same id",
-);
+const otherBody = new Refusal("idempotency_mismatch", "a mutation came with other operations before under the same id");
 const tooManyClients = new Refusal("rate_limited", `a caller has at most ${clientsMax} clients`, {
   headers: { "Retry-After": "3600" },
 });

@@ -12,14 +12,7 @@ import type { WriteExecution } from "../tables/execution/execution.js";
 import { createValues, keyInBody, patchValues } from "../tables/request/row-request.js";
 import { type ApiRequest, accessTo } from "../tables/routes/api-request.js";
 import { rememberedOf } from "../tables/routes/remembered.js";
-import {
-  deleteOf,
-  type Expected,
-  insertOf,
-  type Referred,
-  type RowWrite,
-  updateOf,
-} from "../tables/row/row-write.js";
+import { deleteOf, type Expected, insertOf, type Referred, type RowWrite, updateOf } from "../tables/row/row-write.js";
 import { unknownReference } from "../tables/together/step.js";
 
 /** One of several writes of a request, read from `{op, table, …}` (docs/reference/http.md#batch). */
@@ -77,8 +70,7 @@ export function parseWrite(sent: unknown, asking: WriteRequest): RequestedWrite 
   const { asked, execution, takesBase } = asking;
   if (!isObject(sent)) return badRequest("expected a JSON object");
   const op = sent.op as keyof typeof members;
-  if (typeof op !== "string" || !Object.hasOwn(members, op))
-    return badRequest("op: expected create, update or delete");
+  if (typeof op !== "string" || !Object.hasOwn(members, op)) return badRequest("op: expected create, update or delete");
   const known: readonly string[] = members[op].filter((member) => takesBase || member !== "base");
   const other = Object.keys(sent).find((member) => !known.includes(member));
   if (other !== undefined) return badRequest(`unknown member ${quoted(other)}`);
@@ -155,9 +147,7 @@ class Resolved {
       const reference = this.#find(path);
       if (reference === null) return unknownReference.of(name);
       if (reference.column.type !== column!.type)
-        return badRequest(`${name}: the $ref leads to ${reference.column.type}, not to ${column!.type}`, [
-          name,
-        ]);
+        return badRequest(`${name}: the $ref leads to ${reference.column.type}, not to ${column!.type}`, [name]);
       this.references.push(reference);
       this.#names.set(name, referenceName(reference));
       values[name] = standIns[column!.type];

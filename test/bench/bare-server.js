@@ -13,9 +13,7 @@ const roomPage = prepare(`SELECT ${columns} FROM messages WHERE room_id = ? ORDE
 const roomCount = prepare("SELECT count(*) FROM messages WHERE room_id = ?");
 const page = prepare(`SELECT ${columns} FROM messages t WHERE ${isMember} ORDER BY id LIMIT 50`);
 const count = prepare(`SELECT count(*) FROM messages t WHERE ${isMember}`);
-const insert = prepare(
-  `INSERT INTO messages (room_id, author_id, body) VALUES (?, ?, ?) RETURNING ${columns}`,
-);
+const insert = prepare(`INSERT INTO messages (room_id, author_id, body) VALUES (?, ?, ?) RETURNING ${columns}`);
 const update = prepare(`UPDATE messages SET body = ? WHERE id = ? RETURNING ${columns}`);
 const remove = prepare("DELETE FROM messages WHERE id = ? RETURNING id");
 

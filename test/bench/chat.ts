@@ -67,9 +67,7 @@ export async function makeChat(more = "", command = builtCommand): Promise<Chat>
   const fill = (userId: string) => [
     insert(`${numbers(rooms)} INSERT INTO rooms SELECT i, 'room ' || i FROM n`),
     insert(`${numbers(rooms)} INSERT INTO members SELECT i, ? FROM n`, userId),
-    insert(
-      `${numbers(rooms * (usersPerRoom - 1))} INSERT INTO members SELECT i % ${rooms}, 'user ' || i FROM n`,
-    ),
+    insert(`${numbers(rooms * (usersPerRoom - 1))} INSERT INTO members SELECT i % ${rooms}, 'user ' || i FROM n`),
     insert(messagesText(rows), userId),
     insert(
       `${numbers(rows)} INSERT INTO drafts (owner_id, body) SELECT ?, 'this is draft number ' || i FROM n`,

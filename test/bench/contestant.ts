@@ -146,11 +146,7 @@ export async function load<W extends Work>(
 }
 
 /** Requests a second that it answers. */
-export async function rate<W extends Work>(
-  contestant: Asked<W>,
-  work: W,
-  options: Partial<autocannon.Options>,
-) {
+export async function rate<W extends Work>(contestant: Asked<W>, work: W, options: Partial<autocannon.Options>) {
   const result = await load(contestant, work, options);
   return result["2xx"] / result.duration;
 }

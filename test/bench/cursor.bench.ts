@@ -41,14 +41,7 @@ test("a page that a thousand cursors reach costs what the second one costs", asy
     const pages = await walk(server, `/api/messages?limit=${limit}${query}`, headers);
     const [second, thousandth] = await compare(server, pages.get(2)!, pages.get(deep)!, headers);
     const thousandthName = `the ${deep}th cursor page of 100,000 rows, ${name}`;
-    figure(
-      "speed",
-      thousandthName,
-      ms(thousandth),
-      `${ms(second)} for the second`,
-      second / thousandth,
-      "≥ 0.85",
-    );
+    figure("speed", thousandthName, ms(thousandth), `${ms(second)} for the second`, second / thousandth, "≥ 0.85");
   }
 });
 
@@ -69,11 +62,7 @@ async function fill({ database }: TestServer, userId: string): Promise<void> {
 }
 
 /** Follows cursors and keeps the address of the pages that matter. */
-async function walk(
-  server: TestServer,
-  first: string,
-  headers: Record<string, string>,
-): Promise<Map<number, string>> {
+async function walk(server: TestServer, first: string, headers: Record<string, string>): Promise<Map<number, string>> {
   const kept = new Map<number, string>();
   let path = first;
   for (let page = 1; page <= deep; page++) {

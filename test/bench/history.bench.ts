@@ -95,9 +95,7 @@ test("what a write costs in a table that keeps history, beside one that does not
     const [plain, tracked] = [median(ms.plain), median(ms.tracked)];
     const [[entries, bytes]] = (
       await database.query([
-        statement(
-          "SELECT count(*) AS n, sum(octet_length(pk) + ifnull(octet_length(old), 0)) AS bytes FROM _changes",
-        ),
+        statement("SELECT count(*) AS n, sum(octet_length(pk) + ifnull(octet_length(old), 0)) AS bytes FROM _changes"),
       ])
     )[0]!.rows as [[number, number]];
     expect(entries).toBeGreaterThanOrEqual(rounds * batches * writes);

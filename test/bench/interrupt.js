@@ -30,9 +30,7 @@ async function filled(rows) {
   const { DatabaseSync } = await import("node:sqlite");
   const file = join(process.env.DIRECTORY, "data.db");
   const database = new DatabaseSync(file);
-  database.exec(
-    `CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY, body TEXT); DELETE FROM t; ${numbered(rows)}`,
-  );
+  database.exec(`CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY, body TEXT); DELETE FROM t; ${numbered(rows)}`);
   database.close();
   return file;
 }
@@ -114,10 +112,7 @@ const ways = {
     return `${calls}`;
   },
   "node:sqlite: a function that throws, called for each row of a scan": async () =>
-    stoppedByFunction(
-      await filled(20_000),
-      "SELECT count(*) FROM t a, t b WHERE a.body < b.body AND go(a.id + b.id)",
-    ),
+    stoppedByFunction(await filled(20_000), "SELECT count(*) FROM t a, t b WHERE a.body < b.body AND go(a.id + b.id)"),
   "node:sqlite: the same function, called outside a long subquery": async () =>
     stoppedByFunction(
       await filled(20_000),
@@ -131,9 +126,7 @@ const ways = {
       lastCall = performance.now();
       return 1;
     });
-    database
-      .prepare("SELECT json_group_array(body) FROM (SELECT body FROM t WHERE go(id) ORDER BY body, id)")
-      .all();
+    database.prepare("SELECT json_group_array(body) FROM (SELECT body FROM t WHERE go(id) ORDER BY body, id)").all();
     return ms(since(lastCall));
   },
   "node:sqlite: a scan of 100,000 rows with that function, and one without": async () => {

@@ -13,10 +13,7 @@ export function medianInterval(values: readonly number[]): MedianInterval {
   const sorted = [...values].sort((a, b) => a - b);
   const rank = rankOf(sorted.length);
   if (rank < 1) throw new Error(`${sorted.length} values are too few for an interval`);
-  const [below, above] = [
-    sorted[Math.floor((sorted.length - 1) / 2)]!,
-    sorted[Math.floor(sorted.length / 2)]!,
-  ];
+  const [below, above] = [sorted[Math.floor((sorted.length - 1) / 2)]!, sorted[Math.floor(sorted.length / 2)]!];
   return { median: (below + above) / 2, low: sorted[rank - 1]!, high: sorted[sorted.length - rank]! };
 }
 

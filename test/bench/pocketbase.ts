@@ -8,16 +8,7 @@ import { openLibsql } from "../../src/node/database/libsql.js";
 import type { Statement } from "../../src/platform/database.js";
 import { freePort } from "../support/free-port.js";
 import { numbers, person, rooms, rows, usersPerRoom } from "./chat.js";
-import {
-  anyId,
-  anyRoom,
-  type Contestant,
-  changedMessage,
-  get,
-  newMessage,
-  removals,
-  send,
-} from "./contestant.js";
+import { anyId, anyRoom, type Contestant, changedMessage, get, newMessage, removals, send } from "./contestant.js";
 
 const superuser = { email: "root@example.com", password: "a password of the benchmark" };
 
@@ -52,12 +43,7 @@ function collections(roomsId: string) {
     {
       name: "messages",
       type: "base",
-      fields: [
-        room,
-        text("author_id"),
-        text("body"),
-        { name: "created_at", type: "autodate", onCreate: true },
-      ],
+      fields: [room, text("author_id"), text("body"), { name: "created_at", type: "autodate", onCreate: true }],
       // The id as well, by which the list is sorted as that of svc is.
       indexes: ["CREATE INDEX messages_room ON messages (room_id, id)"],
       listRule: isMember,

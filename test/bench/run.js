@@ -30,8 +30,7 @@ function peers({ pocketbase }) {
 /** The other checkout of `paired`, which is skipped where none is named. */
 function base(files) {
   const { BASE } = process.env;
-  if (!BASE)
-    return files.includes("paired") ? fail("bench: BASE=DIR names the checkout to compare with") : {};
+  if (!BASE) return files.includes("paired") ? fail("bench: BASE=DIR names the checkout to compare with") : {};
   const path = resolve(BASE);
   if (!statSync(join(path, "dist/svc/main.js"), { throwIfNoEntry: false })?.isFile())
     fail(`bench: ${path} has not been built: npm run build`);

@@ -43,8 +43,7 @@ function ask(contestant: Contestant, method: string, path: string, body: object 
   return new Promise<number>((resolve, reject) => {
     const headers = { ...contestant.headers, ...(body && { "Content-Type": "application/json" }) };
     const sent = request(contestant.url + path, { agent, method, headers }, (response) => {
-      if (response.statusCode! >= 300)
-        reject(new Error(`${method} ${path} is answered ${response.statusCode}`));
+      if (response.statusCode! >= 300) reject(new Error(`${method} ${path} is answered ${response.statusCode}`));
       response.resume().once("end", () => resolve(performance.now() - fromMs));
     });
     sent.once("error", reject);

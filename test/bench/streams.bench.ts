@@ -37,12 +37,7 @@ interface Told {
    * Opens stream `i`, after the last event of a stream before it, and returns once it follows. `ended` is called where the
    * server ends it.
    */
-  open(
-    i: number,
-    lastId: string,
-    told: (text: string, id: string) => void,
-    ended: () => void,
-  ): Promise<ClientRequest>;
+  open(i: number, lastId: string, told: (text: string, id: string) => void, ended: () => void): Promise<ClientRequest>;
   /** Collects garbage, where the server can be asked to; MB of its heap and what belongs to it. */
   collect(): Promise<number | null>;
   end(): Promise<unknown>;
@@ -66,12 +61,7 @@ async function post(url: string, headers: Headers, body: object): Promise<unknow
 }
 
 /** A stream of events, once the first has come, whose data is `first`; `told` gets the data and the id of each. */
-async function follow(
-  url: string,
-  headers: Headers,
-  told: (text: string, id: string) => void,
-  ended: () => void,
-) {
+async function follow(url: string, headers: Headers, told: (text: string, id: string) => void, ended: () => void) {
   const sent = request(url, { agent: false, headers: { Accept: "text/event-stream", ...headers } });
   sent.on("error", () => {});
   sent.end();
@@ -300,9 +290,7 @@ async function measure(name: string, server: Told): Promise<void> {
   if (broken.ended === 0) expect(twice).toBe(0);
 
   // A change that arrives before its writer has been answered has taken no time.
-  const latencies = arrivals
-    .map((at, i) => Math.max(0, at - answeredAt[Math.floor(i / streamCount)]!))
-    .sort();
+  const latencies = arrivals.map((at, i) => Math.max(0, at - answeredAt[Math.floor(i / streamCount)]!)).sort();
   const ofAll = (share: number) => `${latencies[Math.floor((latencies.length - 1) * share)]!.toFixed(0)} ms`;
   const answers = answeredAt.map((at, i) => at - sentAt[i]!);
   const perStream = (mb: number) => `${((mb * 1024) / streamCount).toFixed(0)} KB`;

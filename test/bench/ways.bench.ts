@@ -69,9 +69,7 @@ const numbers = (from: number, to: number) =>
   `WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${to})`;
 
 /** Ada is a member of 20 rooms with a thousand rows. Others have as many rows as asked for, fifty in each of their rooms. */
-async function chat(
-  rows: number,
-): Promise<{ readonly server: TestServer; readonly ada: Record<string, string> }> {
+async function chat(rows: number): Promise<{ readonly server: TestServer; readonly ada: Record<string, string> }> {
   const directory = mkdtempSync(join(tmpdir(), "svc-bench-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const server = await serve({ schema, config, path: join(directory, "data.db"), isMeasured: true });

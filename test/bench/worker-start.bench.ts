@@ -49,12 +49,7 @@ test("from the spawn of workerd to the first answer of the Worker", async () => 
       expect(response.status).toBe(200);
       await miniflare.dispose();
     }
-    figure(
-      "worker start",
-      `GET ${path}`,
-      `${median(times).toFixed(0)} ms`,
-      `${Math.min(...times).toFixed(0)} ms`,
-    );
+    figure("worker start", `GET ${path}`, `${median(times).toFixed(0)} ms`, `${Math.min(...times).toFixed(0)} ms`);
   }
   rmSync(directory, { recursive: true });
 });

@@ -19,10 +19,7 @@ export interface Compared {
   readonly ratio: number;
 }
 
-export async function compare<W extends Work>(
-  contestants: readonly Asked<W>[],
-  work: W,
-): Promise<readonly Compared[]> {
+export async function compare<W extends Work>(contestants: readonly Asked<W>[], work: W): Promise<readonly Compared[]> {
   const rates: number[][] = [];
   for (const contestant of contestants) rates.push([await warmUp(contestant, work)]);
   for (let round = 0; round < rounds; round++)

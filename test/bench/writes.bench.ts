@@ -100,10 +100,7 @@ async function secondsOf(way: Way): Promise<number> {
 }
 
 /** What is measured of each way in each round. Every other round goes backwards: what changes in time meets all alike. */
-async function inTurns<T>(
-  ways: readonly Way[],
-  measure: (way: Way) => Promise<T>,
-): Promise<readonly (readonly T[])[]> {
+async function inTurns<T>(ways: readonly Way[], measure: (way: Way) => Promise<T>): Promise<readonly (readonly T[])[]> {
   const measured = ways.map(() => [] as T[]);
   // By then what is hot has been compiled.
   for (let i = 0; i < 2; i++) for (const way of ways) await measure(way);

@@ -26,12 +26,7 @@ export function describeInChromium(name: string, tests: (open: Open) => void): v
       browser = await chromium.launch({
         executablePath: executable!,
         timeout: patiently.timeout,
-        args: [
-          "--no-sandbox",
-          "--disable-background-networking",
-          "--disable-component-update",
-          "--disable-sync",
-        ],
+        args: ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
       });
     });
     afterAll(() => browser?.close());

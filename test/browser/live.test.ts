@@ -111,8 +111,7 @@ async function join({ server }: Setting, page: Page, name: string): Promise<stri
   return id;
 }
 
-const write = ({ key }: Setting, id: number, body = `m${id}`) =>
-  key.post("/api/messages", { id, room_id: 1, body });
+const write = ({ key }: Setting, id: number, body = `m${id}`) => key.post("/api/messages", { id, room_id: 1, body });
 
 /** Resolves when the page shows these lines, in their order, and says this state. */
 async function shows(page: Page, lines: readonly string[], status = "live"): Promise<void> {

@@ -92,12 +92,10 @@ describeInChromium("an application in Chromium, over HTTPS from another origin",
     await page.reload();
     await page.getByRole("listitem").filter({ hasText: "buy milk" }).waitFor();
     const cookies = await context.cookies(api);
-    expect(cookies.map(({ name, httpOnly, secure, sameSite }) => [name, httpOnly, secure, sameSite])).toEqual(
-      [
-        ["svc_access", true, true, "Lax"],
-        ["svc_refresh", true, true, "Lax"],
-      ],
-    );
+    expect(cookies.map(({ name, httpOnly, secure, sameSite }) => [name, httpOnly, secure, sameSite])).toEqual([
+      ["svc_access", true, true, "Lax"],
+      ["svc_refresh", true, true, "Lax"],
+    ]);
     expect(await page.evaluate("document.cookie")).toBe("");
     const stored = await page.evaluate("JSON.stringify(localStorage)");
     for (const { value } of cookies) expect(stored).not.toContain(value);

@@ -11,9 +11,7 @@ export function pages(api, app = "app") {
   return async (request, response) => {
     const { pathname } = new URL(request.url, "http://x");
     const text =
-      pathname === "/settings.js"
-        ? `export const api = ${JSON.stringify(api)};`
-        : await fileOf(app, pathname);
+      pathname === "/settings.js" ? `export const api = ${JSON.stringify(api)};` : await fileOf(app, pathname);
     const type = types[pathname.split(".")[1] ?? "html"];
     if (text === null || type === undefined) response.writeHead(404).end();
     else response.writeHead(200, { "Content-Type": type }).end(text);
@@ -27,6 +25,4 @@ function fileOf(app, pathname) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))
-  createServer(pages("http://localhost:8787")).listen(5173, "localhost", () =>
-    console.log("http://localhost:5173"),
-  );
+  createServer(pages("http://localhost:8787")).listen(5173, "localhost", () => console.log("http://localhost:5173"));

@@ -142,14 +142,12 @@ describe("svc auth provider", () => {
     expect(stderr).toContain("SVC_PLATFORM_SECRETS_KEY");
   });
 
-  it.each([
-    [["set", "facebook", "--credentials", "x"]],
-    [["set", "google"]],
-    [["set"]],
-    [["remove", "../x"]],
-  ])("takes %j for wrong arguments", (args) => {
-    expect(project().svc(args).status).toBe(2);
-  });
+  it.each([[["set", "facebook", "--credentials", "x"]], [["set", "google"]], [["set"]], [["remove", "../x"]]])(
+    "takes %j for wrong arguments",
+    (args) => {
+      expect(project().svc(args).status).toBe(2);
+    },
+  );
 });
 
 describe("svc serve", () => {

@@ -18,11 +18,10 @@ interface Outcome {
 }
 
 function svc(directory: string, args: readonly string[], environment: NodeJS.ProcessEnv = {}): Outcome {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ["dist/svc/main.js", ...args, "--dir", directory],
-    { encoding: "utf8", env: { PATH: process.env.PATH, ...environment } },
-  );
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["dist/svc/main.js", ...args, "--dir", directory], {
+    encoding: "utf8",
+    env: { PATH: process.env.PATH, ...environment },
+  });
   return { status, stdout, stderr };
 }
 
@@ -57,8 +56,7 @@ function project(files: Readonly<Record<string, string>>): string {
 const notes = "notes: { columns: { id: { type: integer, primary_key: true } } }\n";
 
 describe("svc check of blobs in tables that keep history", () => {
-  const tables =
-    "notes: { history: 30d, columns: { id: { type: integer, primary_key: true }, b: { type: blob } } }\n";
+  const tables = "notes: { history: 30d, columns: { id: { type: integer, primary_key: true }, b: { type: blob } } }\n";
   const rules = '[rules.notes]\nread = "public"\n';
   const d1 = { "wrangler.jsonc": '{\n  "d1_databases": [{ "binding": "DB" }]\n}\n' };
 
@@ -70,9 +68,7 @@ describe("svc check of blobs in tables that keep history", () => {
   ])("%s", (_, files, database, warnings) => {
     const directory = project({ ...files, "svc.toml": `${database}${rules}`, "svc.schema.yaml": tables });
     const { stdout } = svc(directory, ["check", "--json"]);
-    const found = JSON.parse(stdout).warnings.filter(
-      ({ path }: { path: string }) => path === "notes.columns.b",
-    );
+    const found = JSON.parse(stdout).warnings.filter(({ path }: { path: string }) => path === "notes.columns.b");
     expect(found).toHaveLength(warnings);
   });
 });
@@ -282,8 +278,7 @@ describe("a start that fails", () => {
 
 describe("the previous secret", () => {
   const secret = "a secret of the test suite, 32 bytes and more";
-  const short =
-    "svc.toml:1: auth.jwt_previous_secret_env: SVC_JWT_PREVIOUS_SECRET has 5 bytes, and a secret has ";
+  const short = "svc.toml:1: auth.jwt_previous_secret_env: SVC_JWT_PREVIOUS_SECRET has 5 bytes, and a secret has ";
   const same =
     "svc.toml:1: auth.jwt_previous_secret_env: SVC_JWT_PREVIOUS_SECRET and SVC_JWT_SECRET hold the same secret: ";
   const insecure =
@@ -354,14 +349,8 @@ describe("a start", () => {
     const members = "members: { columns: { email: { type: text, primary_key: true } } }";
     const warningsWith = (settings: string) => {
       const schema = `${settings}\n${notes}\n${members}\n`;
-      const { stderr } = svc(
-        project({ "svc.toml": rules, "svc.schema.yaml": schema }),
-        ["check"],
-        environment,
-      );
-      return stderr
-        .split("\n")
-        .flatMap((line) => /^warning: (svc.toml:\d+: \S+) auth.email may/.exec(line)?.[1] ?? []);
+      const { stderr } = svc(project({ "svc.toml": rules, "svc.schema.yaml": schema }), ["check"], environment);
+      return stderr.split("\n").flatMap((line) => /^warning: (svc.toml:\d+: \S+) auth.email may/.exec(line)?.[1] ?? []);
     };
     const expected = [
       "svc.toml:2: rules.notes.read:",
@@ -374,9 +363,7 @@ describe("a start", () => {
   });
 
   it("warns of comparisons that decide nothing, as check does, and goes on", async () => {
-    const rules = ['[rules.notes]\nread = "row.id = null"', "delete = \"auth.role = 'editor'\"", ""].join(
-      "\n",
-    );
+    const rules = ['[rules.notes]\nread = "row.id = null"', "delete = \"auth.role = 'editor'\"", ""].join("\n");
     const directory = project({ "svc.toml": rules, "svc.schema.yaml": notes });
     const expected = [
       "warning: svc.toml:2: rules.notes.read: row.id = null is never TRUE: write row.id is null",
@@ -405,9 +392,7 @@ read = "deny"
     expect(stderr).toBe(
       "warning: svc.toml:2: rules.notes.read: no index serves exists(members m …): it reads all of members for each row; add indexes: [{ columns: [usr] }] to members\n",
     );
-    expect((await startedOn(directory)).split(/^/m).filter((line) => line.includes("no index"))).toEqual([
-      stderr,
-    ]);
+    expect((await startedOn(directory)).split(/^/m).filter((line) => line.includes("no index"))).toEqual([stderr]);
     writeFileSync(join(directory, "svc.schema.yaml"), notes + members(", indexes: [{ columns: [usr] }]"));
     expect(await startedOn(directory)).not.toContain("no index");
   });

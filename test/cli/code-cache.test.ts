@@ -32,9 +32,7 @@ describe("the code cache of the built command line", () => {
   it("is of every file that is loaded with one, and used", () => {
     const files = readdirSync(built).filter((name) => name.endsWith(".js"));
     const without = ["main.js", "libsql-file-worker.js", "libsql-long-work-thread.js"];
-    expect(sources(built)).toEqual(
-      files.filter((name) => !without.includes(name)).map((name) => join(built, name)),
-    );
+    expect(sources(built)).toEqual(files.filter((name) => !without.includes(name)).map((name) => join(built, name)));
     for (const path of sources(built)) expect([path, isRefused(path)]).toEqual([path, false]);
   });
 
@@ -53,10 +51,7 @@ describe("the code cache of the built command line", () => {
     ["has a bit that flipped", (path) => edit(codeCacheOf(path), flipMiddle)],
     ["is something else", (path) => writeFileSync(codeCacheOf(path), "something else")],
     ["is of another build of Node", ofAnotherBuild],
-    [
-      "is of another text of the same length",
-      (path) => edit(path, (bytes) => bytes.fill(" ", bytes.length - 1)),
-    ],
+    ["is of another text of the same length", (path) => edit(path, (bytes) => bytes.fill(" ", bytes.length - 1))],
   ])("is not used where it %s", (_name, spoil) => {
     const copy = copied();
     const paths = sources(copy);

@@ -1,14 +1,5 @@
 import { once } from "node:events";
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { request as secureRequest } from "node:https";
 import { tmpdir } from "node:os";
@@ -88,9 +79,7 @@ describe("a project that is not right", () => {
   it("is told every problem of both files at once, with exit code 2", () => {
     const directory = exampleProject();
     edit(directory, "svc.toml", (text) => `${text}\n[rules.rooms.columns.nope]\nread = "public"\n`);
-    edit(directory, "svc.schema.yaml", (text) =>
-      text.replace("type: integer, primary_key", "type: int, primary_key"),
-    );
+    edit(directory, "svc.schema.yaml", (text) => text.replace("type: integer, primary_key", "type: int, primary_key"));
     const outcome = svc(directory, ["check"]);
     expect(outcome.status).toBe(2);
     expect(outcome.stderr).toContain("svc.schema.yaml:24: messages.columns.id.type: expected");
@@ -333,19 +322,14 @@ describe("the schema", () => {
     const refused = svc(directory, ["schema", "apply"]);
     expect(refused).toMatchObject({ status: 1, stdout: "" });
     expect(refused.stderr).toContain("--allow-destructive");
-    expect(svc(directory, ["schema", "apply", "--allow-destructive", "--base", "0".repeat(64)]).status).toBe(
-      1,
-    );
+    expect(svc(directory, ["schema", "apply", "--allow-destructive", "--base", "0".repeat(64)]).status).toBe(1);
     expect(svc(directory, ["schema", "apply", "--allow-destructive"])).toMatchObject({
       status: 0,
       stderr: "",
     });
     expect((await fetch(`${url}/api/tags?select=color`)).status).toBe(400);
     edit(directory, "svc.schema.yaml", (text) =>
-      text.replace(
-        "\ntags:\n",
-        "\nsizes:\n  columns: { id: { type: integer, primary_key: true } }\n\ntags:\n",
-      ),
+      text.replace("\ntags:\n", "\nsizes:\n  columns: { id: { type: integer, primary_key: true } }\n\ntags:\n"),
     );
     expect(svc(directory, ["schema", "apply"])).toMatchObject({
       status: 0,
@@ -406,9 +390,7 @@ describe("usage", () => {
       action: "list",
       rows_read: 0,
     });
-    const [header, line, ...others] = svc(directory, ["usage", "export", "--format", "csv"])
-      .stdout.trim()
-      .split("\n");
+    const [header, line, ...others] = svc(directory, ["usage", "export", "--format", "csv"]).stdout.trim().split("\n");
     expect(header).toMatch(/^attempt_id,at,principal_kind,/);
     expect(line).toMatch(new RegExp(`^${attempt_id},2.*,key,[0-9a-f]{32},GET,tags,list,200,0,0,0,1,0$`));
     expect(others).toEqual([]);

@@ -19,19 +19,11 @@ interface Started {
   line(part: string): Promise<string>;
 }
 
-async function start(
-  directory: string,
-  config = "",
-  environment: Record<string, string> = {},
-): Promise<Started> {
+async function start(directory: string, config = "", environment: Record<string, string> = {}): Promise<Started> {
   appendFileSync(`${directory}/svc.toml`, config);
-  const server = spawn(
-    process.execPath,
-    [...servePatiently, cli, "serve", "--dir", directory, "--port", "0"],
-    {
-      env: { PATH: process.env.PATH, ...environment },
-    },
-  );
+  const server = spawn(process.execPath, [...servePatiently, cli, "serve", "--dir", directory, "--port", "0"], {
+    env: { PATH: process.env.PATH, ...environment },
+  });
   onTestFinished(() => void server.kill("SIGKILL"));
   const lines: string[] = [];
   const errors = createInterface(server.stderr);
@@ -69,11 +61,7 @@ describe("svc serve", () => {
     const [page, token] = link.split("#/setup/") as [string, string];
     expect(page).toBe(`${server.url}/console`);
     const own = { Origin: server.url };
-    const answer = await post(
-      `${server.url}/admin/api/setup`,
-      { token, email: "root@example.com", password },
-      own,
-    );
+    const answer = await post(`${server.url}/admin/api/setup`, { token, email: "root@example.com", password }, own);
     expect(answer.status, await answer.clone().text()).toBe(201);
     const [cookie] = answer.headers.getSetCookie();
     const users = await fetch(`${server.url}/admin/api/users`, {
@@ -86,10 +74,7 @@ describe("svc serve", () => {
       data: { settings: { server: { host: "127.0.0.1", port: 0 } } },
     });
     // A browser would have sent Sec-Fetch-Site for this, instead of Origin.
-    expect([users.status, await users.json()]).toMatchObject([
-      200,
-      { data: [{ email: "root@example.com" }] },
-    ]);
+    expect([users.status, await users.json()]).toMatchObject([200, { data: [{ email: "root@example.com" }] }]);
     expect(await server.end()).toEqual([
       `console: ${server.url}/console`,
       "no administrator yet: this makes the first, once, within half an hour",
@@ -163,15 +148,9 @@ describe("[console] listen", () => {
     const bearer = { Authorization: `Bearer ${data.access_token}` };
     const statuses = async (url: string, headers: Record<string, string>) =>
       Promise.all(
-        [
-          "/console",
-          "/console/",
-          "/admin/api/session",
-          "/admin/api/users",
-          "/health",
-          "/auth/me",
-          "/api/notes",
-        ].map(async (path) => (await fetch(url + path, { headers, redirect: "manual" })).status),
+        ["/console", "/console/", "/admin/api/session", "/admin/api/users", "/health", "/auth/me", "/api/notes"].map(
+          async (path) => (await fetch(url + path, { headers, redirect: "manual" })).status,
+        ),
       );
     const page = (await fetch(`${own}/console`)).status;
     expect(await statuses(server.url, bearer)).toEqual([404, 404, 404, 404, 200, 200, 403]);

@@ -35,8 +35,7 @@ test("svc explain says why, on the project's database, and writes nothing", () =
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   writeFileSync(join(directory, "svc.toml"), config);
   writeFileSync(join(directory, "svc.schema.yaml"), schema);
-  const svc = (input: string, ...args: readonly string[]) =>
-    commandLine([...args, "--dir", directory], input);
+  const svc = (input: string, ...args: readonly string[]) => commandLine([...args, "--dir", directory], input);
   const explain = (...args: readonly string[]) => svc("", "explain", ...args);
   const before = explain("--as", "anonymous", "read", "notes");
   expect(before).toMatchObject({ status: 1, stdout: "" });

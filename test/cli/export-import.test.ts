@@ -129,9 +129,7 @@ describe("an export while the server writes", () => {
   type Caller = Awaited<ReturnType<Awaited<ReturnType<typeof served>>["signedIn"]>>;
 
   async function roomOf(caller: Caller): Promise<string> {
-    const { id } = dataOf<{ id: string }>(
-      await caller.post("/api/rooms", { owner_id: caller.id, name: caller.id }),
-    );
+    const { id } = dataOf<{ id: string }>(await caller.post("/api/rooms", { owner_id: caller.id, name: caller.id }));
     dataOf(await caller.post("/api/room_members", { room_id: id, user_id: caller.id }));
     return id;
   }
@@ -160,11 +158,9 @@ describe("an export while the server writes", () => {
     );
     const credentials = join(directory, "..", "google.json");
     writeFileSync(credentials, JSON.stringify(google));
-    const installed = svc(
-      ["auth", "provider", "set", "google", "--credentials", credentials, "--dir", directory],
-      "",
-      { SVC_PLATFORM_SECRETS_KEY: secretsKey },
-    );
+    const installed = svc(["auth", "provider", "set", "google", "--credentials", credentials, "--dir", directory], "", {
+      SVC_PLATFORM_SECRETS_KEY: secretsKey,
+    });
     expect(installed).toMatchObject({ status: 0, stderr: "" });
     const sealed = join(directory, ".svc/secrets/auth-providers/google.json.sealed");
 
@@ -255,9 +251,7 @@ describe("the snapshot", () => {
     await run("export", "--out", archive, "--dir", directory);
 
     const place = join(directory, "..", "elsewhere", "copy");
-    await expect(run("import", archive, "--dir", place)).rejects.toThrow(
-      /elsewhere\/legacy\.db: see --outside/,
-    );
+    await expect(run("import", archive, "--dir", place)).rejects.toThrow(/elsewhere\/legacy\.db: see --outside/);
     expect(existsSync(join(directory, "..", "elsewhere"))).toBe(false);
     await run("import", archive, "--dir", place, "--outside");
     const copy = database(join(directory, "..", "elsewhere", "legacy.db"));
@@ -356,9 +350,7 @@ describe("svc export refuses", () => {
     await run("export", "--out", archive, "--force", "--dir", directory);
     expect(statSync(archive).mode & 0o777).toBe(0o600);
     expect([...entriesOf(archive).keys()]).toContain("data.db");
-    await expect(run("export", "--out", directory, "--force", "--dir", directory)).rejects.toThrow(
-      "is not a file",
-    );
+    await expect(run("export", "--out", directory, "--force", "--dir", directory)).rejects.toThrow("is not a file");
   });
 
   it("a database on a server, a project that is not right, and no --out, and leaves nothing", async () => {
@@ -396,24 +388,14 @@ describe("svc export keeps what is there", () => {
 
   it.each<[string, string, (directory: string) => void, RegExp]>([
     ["is missing", "file:data.db", () => {}, /may hold a database, and the project has none/],
-    [
-      "is a link to nowhere",
-      "file:data.db",
-      (at) => symlinkSync("/no/volume", join(at, "data.db")),
-      /link to nowhere/,
-    ],
+    ["is a link to nowhere", "file:data.db", (at) => symlinkSync("/no/volume", join(at, "data.db")), /link to nowhere/],
     [
       "is behind one",
       "file:vol/a/b.db",
       (at) => symlinkSync("/no/volume", join(at, "vol")),
       /vol is a link to nowhere/,
     ],
-    [
-      "is in no directory",
-      "file:notes.txt/data.db",
-      (at) => writeFileSync(join(at, "notes.txt"), ""),
-      /ENOTDIR/,
-    ],
+    ["is in no directory", "file:notes.txt/data.db", (at) => writeFileSync(join(at, "notes.txt"), ""), /ENOTDIR/],
     ["is a directory", "file:.", () => {}, /is not a file/],
     ["is on a volume that is not there", "file:/no/volume/data.db", () => {}, /no directory \/no\/volume, /],
   ])("when the database %s", async (_, url, arrange, problem) => {
@@ -644,9 +626,7 @@ describe("svc import refuses", () => {
     for (const flags of [[], ["--outside"]])
       await expect(run("import", join(above, "a.tar.gz"), "--dir", copy, ...flags)).rejects.toMatchObject({
         name: "ProblemsError",
-        message: expect.stringMatching(
-          /usage\.journal_dir: the project is in .*\n.*mail\.log_dir: the project is/,
-        ),
+        message: expect.stringMatching(/usage\.journal_dir: the project is in .*\n.*mail\.log_dir: the project is/),
       });
     expect(readdirSync(above)).toEqual(["a.tar.gz"]);
   });
@@ -735,9 +715,7 @@ describe("a person who waits", () => {
     expect(exporting).toMatch(/^(\rsnapshot: {7}0\.0 MB .{3} %)+\n(\rarchive: {7}0\.0 MB .{3} %)+\n$/);
     expect(exporting).toMatch(/100 %\n\rarchive[^\n]*\r[^\n]*100 %\n$/);
     const copy = join(directory, "..", "copy");
-    expect(await shown(() => run("import", archive, "--dir", copy))).toMatch(
-      /^\runpack[^\n]*\r[^\n]*100 %\n$/,
-    );
+    expect(await shown(() => run("import", archive, "--dir", copy))).toMatch(/^\runpack[^\n]*\r[^\n]*100 %\n$/);
   });
 
   it("has a line of their own for what went wrong", async () => {

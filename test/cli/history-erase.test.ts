@@ -65,8 +65,7 @@ function holding(directory: string, text: string): readonly string[] {
 test.each([true, false])("erased images are in no file of the database (in a WAL: %s)", (isKilled) => {
   const { directory, erase } = project();
   write(directory, isKilled);
-  for (const text of [short, end])
-    expect(holding(directory, text)).toEqual([isKilled ? "data.db-wal" : "data.db"]);
+  for (const text of [short, end]) expect(holding(directory, text)).toEqual([isKilled ? "data.db-wal" : "data.db"]);
   const erased = erase("notes", "1");
   expect(erased).toMatchObject({ status: 0, stdout: "erased 4 entries of notes\n" });
   expect(erased.stderr).toMatch(/^note: it is overwritten in the database's file\. Copies/);

@@ -20,8 +20,7 @@ test("svc op runs an operation on the project's database, as a key or as a user"
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   writeFileSync(join(directory, "svc.toml"), "");
   writeFileSync(join(directory, "svc.schema.yaml"), schema);
-  const svc = (input: string, ...args: readonly string[]) =>
-    commandLine([...args, "--dir", directory], input);
+  const svc = (input: string, ...args: readonly string[]) => commandLine([...args, "--dir", directory], input);
   const op = (...args: readonly string[]) => svc("", "op", ...args);
   expect(svc("", "schema", "apply")).toMatchObject({ status: 0 });
   for (const [email, role] of [

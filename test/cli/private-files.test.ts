@@ -7,8 +7,7 @@ import { patiently } from "../support/patience.js";
 import { spawnServer } from "../support/spawned-server.js";
 import { svc } from "./svc.js";
 
-const config =
-  'auth = { allow_insecure_dev_secret = true, dev_secret = "a secret of the test suite, 32 bytes" }\n';
+const config = 'auth = { allow_insecure_dev_secret = true, dev_secret = "a secret of the test suite, 32 bytes" }\n';
 
 function project(more = ""): string {
   const above = mkdtempSync(join(tmpdir(), "svc-private-"));
@@ -35,9 +34,7 @@ function modes(folder: string): Record<string, string> {
 
 /** Paths that anybody but their owner can do something with. */
 function open(folder: string): readonly string[] {
-  return Object.entries(modes(folder)).flatMap(([path, mode]) =>
-    mode.endsWith("00") ? [] : [`${path} ${mode}`],
-  );
+  return Object.entries(modes(folder)).flatMap(([path, mode]) => (mode.endsWith("00") ? [] : [`${path} ${mode}`]));
 }
 
 function loosen(folder: string): void {

@@ -17,15 +17,7 @@ async function outputOf(log: string, ask: (url: string) => Promise<unknown>) {
     join(directory, "svc.toml"),
     `[auth]\nallow_insecure_dev_secret = true\ndev_secret = "${secret}"\n[console]\nenabled = false\n[log]\n${log}`,
   );
-  const server = spawn(process.execPath, [
-    ...servePatiently,
-    cli,
-    "serve",
-    "--dir",
-    directory,
-    "--port",
-    "0",
-  ]);
+  const server = spawn(process.execPath, [...servePatiently, cli, "serve", "--dir", directory, "--port", "0"]);
   onTestFinished(() => void server.kill("SIGKILL"));
   const errors = text(server.stderr);
   let output = "";

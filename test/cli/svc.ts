@@ -10,11 +10,7 @@ export interface Outcome {
 export const cli = "dist/svc/main.js";
 
 /** Runs the command line with an environment of nothing but its path and what is given. */
-export function svc(
-  args: readonly string[],
-  input = "",
-  environment: Readonly<Record<string, string>> = {},
-): Outcome {
+export function svc(args: readonly string[], input = "", environment: Readonly<Record<string, string>> = {}): Outcome {
   const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], {
     input,
     encoding: "utf8",

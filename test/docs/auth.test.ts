@@ -10,8 +10,7 @@ const schema = "notes: { columns: { id: { type: integer, primary_key: true } } }
 const settingsOf = (page: string) => blocksOf(page).filter(({ language }) => language === "toml");
 
 it.each(["auth", "configuration"])("the examples of %s.md are settings without problems", (page) => {
-  for (const { text } of settingsOf(`docs/reference/${page}.md`))
-    expect(parseConfig(text).problems, text).toEqual([]);
+  for (const { text } of settingsOf(`docs/reference/${page}.md`)) expect(parseConfig(text).problems, text).toEqual([]);
 });
 
 describe("the page's table of cross-site requests", () => {
@@ -61,11 +60,7 @@ describe("the page's table of scopes", () => {
   ])("%s", async (scope, statuses) => {
     const server = await serve({ schema });
     const key = client(server, await apiKey(server, scope));
-    const answers = [
-      await key.get("/api/notes"),
-      await key.post("/api/notes", {}),
-      await key.get("/admin/api/users"),
-    ];
+    const answers = [await key.get("/api/notes"), await key.post("/api/notes", {}), await key.get("/admin/api/users")];
     expect(answers.map(({ status }) => status)).toEqual(statuses);
     expect((await key.get("/auth/me")).status).toBe(403);
     expect((await key.post("/admin/api/service-keys", { name: "k", scopes: [scope] })).status).toBe(403);

@@ -51,9 +51,7 @@ interface Part {
 function partsOf(page: string): Part[] {
   const blocks = blocksOf(page);
   const textUnder = (heading: string, language: string) =>
-    blocks
-      .filter((block) => block.heading === heading && block.language === language)
-      .map(({ text }) => text);
+    blocks.filter((block) => block.heading === heading && block.language === language).map(({ text }) => text);
   const first = blocks.find(({ language }) => language === "yaml")?.text ?? "";
   const example = readFileSync("svc.schema.yaml", "utf8");
   return [...new Set(blocks.map(({ heading }) => heading))].flatMap((heading) => {

@@ -35,8 +35,7 @@ test("what lives under the previous secret lives as long as the page says", () =
   const { auth } = config;
   expect(Object.fromEntries(seconds.map(([, what, number]) => [what, Number(number)]))).toEqual({
     "access token": auth.access_token_ttl_secs,
-    "successor that the server returns again for a used refresh token":
-      auth.refresh_token_rotation_grace_secs,
+    "successor that the server returns again for a used refresh token": auth.refresh_token_rotation_grace_secs,
     cursor: cursorLifetimeMs / 1000,
     "social sign-in in progress": stateLifetimeMs / 1000,
     "link to reset a password": linkLifetimeSeconds.password_reset,

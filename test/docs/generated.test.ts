@@ -22,9 +22,7 @@ const variables = docstrings("src/project/environment.ts");
 
 /** The tables of a section of svc.toml and of those within, a row for each key. */
 function sections(name: string, { entries = {} }: Setting): readonly string[] {
-  const all = Object.entries(entries).map(
-    ([key, entry]) => [name === "" ? key : `${name}.${key}`, entry] as const,
-  );
+  const all = Object.entries(entries).map(([key, entry]) => [name === "" ? key : `${name}.${key}`, entry] as const);
   const keys = all.filter(([, { wrapped }]) => wrapped.entries === undefined);
   const rows = keys.map(([path, entry]) => {
     const doc = settings.get(`configSchema.${path}`);
@@ -54,9 +52,7 @@ async function commands(): Promise<string> {
     .map((file) => file.replace(/\.ts$/, ""))
     .sort();
   const groups = await Promise.all(
-    files.map(
-      (file): Promise<{ commands: readonly Command[] }> => import(`../../src/cli/commands/${file}.ts`),
-    ),
+    files.map((file): Promise<{ commands: readonly Command[] }> => import(`../../src/cli/commands/${file}.ts`)),
   );
   return groups
     .flatMap((group) => group.commands)
@@ -70,11 +66,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 const parts: readonly (readonly [page: string, part: string, make: () => string | Promise<string>])[] = [
-  [
-    "docs/reference/configuration.md",
-    "svc.toml",
-    () => sections("", configSchema as unknown as Setting).join("\n"),
-  ],
+  ["docs/reference/configuration.md", "svc.toml", () => sections("", configSchema as unknown as Setting).join("\n")],
   ["docs/reference/configuration.md", "environment", environment],
   ["docs/reference/command-line.md", "commands", commands],
 ];
@@ -91,11 +83,8 @@ test.each(parts)("%s: %s is what the source says (`npm run docs` writes it)", as
 });
 
 test("every variable that the source names, beside the defaults of svc.toml, has a row", () => {
-  const files = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((file) =>
-    file.endsWith(".ts"),
-  );
+  const files = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
   const source = files.map((file) => readFileSync(`src/${file}`, "utf8")).join("");
   const read = source.matchAll(/\benvironment\.([A-Z_]+)|(?<!environmentName\()"(SVC_[A-Z_]+)"/g);
-  for (const [, dotted, quoted] of read)
-    expect(variables.keys()).toContain(`Environment.${dotted ?? quoted}`);
+  for (const [, dotted, quoted] of read) expect(variables.keys()).toContain(`Environment.${dotted ?? quoted}`);
 });

@@ -59,6 +59,5 @@ test("the lists of docs/guides/tables.md are answered with what they ask for", a
   const key = client(server, await apiKey(server, "resource:messages:read"));
   const asked = blocks.flatMap(({ text }) => [...text.matchAll(/curl -g "\$API(.*?)"/g)]);
   expect(asked).toHaveLength(4);
-  for (const [, path] of asked)
-    expect(dataOf(await key.get(path!.replaceAll(/\$(ROOM|OTHER)/g, "a")))).toEqual([]);
+  for (const [, path] of asked) expect(dataOf(await key.get(path!.replaceAll(/\$(ROOM|OTHER)/g, "a")))).toEqual([]);
 });

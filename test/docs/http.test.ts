@@ -74,10 +74,7 @@ it.each([
   ["offset=1", [2, 3]],
 ])("?%s finds what the page says", async (query, ids) => {
   const { server, key } = await backend();
-  await run(
-    server,
-    "INSERT INTO things (id, integer, text) VALUES (1, 1, 'ab'), (2, 2, 'bc'), (3, NULL, NULL)",
-  );
+  await run(server, "INSERT INTO things (id, integer, text) VALUES (1, 1, 'ab'), (2, 2, 'bc'), (3, NULL, NULL)");
   const answer = await key.get(`/api/things?select=id&${query}`);
   expect(dataOf(answer)).toEqual(ids.map((id) => ({ id })));
   expect(metaOf(answer).limit).toBe(50);

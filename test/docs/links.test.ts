@@ -40,9 +40,7 @@ function problemOf(target: string): string | null {
 test.each(pages)("the links of %s lead somewhere", (page) => {
   const links = [...prose(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!);
   const own = links.filter((link) => !/^[a-z]+:/.test(link));
-  const targets = own.map((link) =>
-    link.startsWith("#") ? page + link : normalize(join(dirname(page), link)),
-  );
+  const targets = own.map((link) => (link.startsWith("#") ? page + link : normalize(join(dirname(page), link))));
   expect(targets.map(problemOf).filter((problem) => problem !== null)).toEqual([]);
 });
 

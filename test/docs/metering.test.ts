@@ -41,17 +41,9 @@ const shapes: readonly (readonly [who: "key" | "ada", request: string, why: stri
   ["key", "GET /api/messages/99999", "no row is found, and none is examined"],
   ["ada", "GET /api/messages/1", "the row, and the membership that the rule looks up"],
   ["ada", "GET /api/rooms/2", "the room, and a membership"],
-  [
-    "key",
-    "GET /api/messages?limit=10",
-    "1,000 for `total`; 10 for the page, and one that shows that there are more",
-  ],
+  ["key", "GET /api/messages?limit=10", "1,000 for `total`; 10 for the page, and one that shows that there are more"],
   ["key", "GET /api/messages?limit=10&offset=20", "also the 20 rows before the page"],
-  [
-    "key",
-    "GET /api/messages?where[room]=2",
-    "the room's 100, by an index, for `total`; 50 and one more for the page",
-  ],
+  ["key", "GET /api/messages?where[room]=2", "the room's 100, by an index, for `total`; 50 and one more for the page"],
   [
     "key",
     "GET /api/messages?filter[room][in]=2,3&limit=5",
@@ -69,11 +61,7 @@ const shapes: readonly (readonly [who: "key" | "ada", request: string, why: stri
     "the room's 100 to measure the searched text; 100 for `total`, 100 for the page",
   ],
   ["key", "GET /api/messages?sort=body&limit=5", "all twice, because no index has that order"],
-  [
-    "key",
-    "GET /api/messages?sort=-id&limit=5",
-    "1,000 for `total`; 6 by the primary key in descending order",
-  ],
+  ["key", "GET /api/messages?sort=-id&limit=5", "1,000 for `total`; 6 by the primary key in descending order"],
   [
     "ada",
     "GET /api/messages?where[room]=1&limit=10",
@@ -86,11 +74,7 @@ const shapes: readonly (readonly [who: "key" | "ada", request: string, why: stri
   ],
   ["ada", "GET /api/rooms", "10 rooms and two memberships, twice"],
   ["key", "GET /api/messages/_svc/aggregate?count=*", "all, once"],
-  [
-    "key",
-    "GET /api/messages/_svc/aggregate?count=*&group=author&where[room]=2",
-    "the room's 100, by an index",
-  ],
+  ["key", "GET /api/messages/_svc/aggregate?count=*&group=author&where[room]=2", "the room's 100, by an index"],
   [
     "ada",
     "GET /api/messages/_svc/aggregate?count=*&group=room",

@@ -27,8 +27,7 @@ export function projectUnder(page: string, heading: string): { schema: string; c
   const blocks = blocksOf(page).filter((block) => block.heading === heading);
   const only = (language: string) => {
     const found = blocks.filter((block) => block.language === language);
-    if (found.length !== 1)
-      throw new Error(`${page}: ${found.length} blocks of ${language} under ${heading}`);
+    if (found.length !== 1) throw new Error(`${page}: ${found.length} blocks of ${language} under ${heading}`);
     return found[0]!.text;
   };
   return { schema: only("yaml"), config: only("toml") };

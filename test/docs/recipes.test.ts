@@ -218,9 +218,7 @@ const recipes: Readonly<Record<string, (people: People) => Promise<void>>> = {
     expect(await data(root.get("/api/orders?where[note]=fragile"))).toHaveLength(1);
   },
   "Steps of a workflow": async ({ ada, root }) => {
-    expect(await status(ada.post("/api/reports", { owner_id: "ada", body: "x", state: "approved" }))).toBe(
-      403,
-    );
+    expect(await status(ada.post("/api/reports", { owner_id: "ada", body: "x", state: "approved" }))).toBe(403);
     await created(ada, "reports", { owner_id: "ada", body: "x" });
     expect(await status(ada.patch("/api/reports/1", { state: "approved" }))).toBe(403);
     expect(await status(ada.patch("/api/reports/1", { body: "y" }))).toBe(200);
@@ -245,8 +243,7 @@ const recipes: Readonly<Record<string, (people: People) => Promise<void>>> = {
 
 test.each(Object.entries(recipes))("%s", async (heading, tried) => {
   const server = await serve(projectUnder(page, heading), "app");
-  const signedIn = async (id: string, role?: "admin") =>
-    client(server, (await member(server, id, role)).bearer);
+  const signedIn = async (id: string, role?: "admin") => client(server, (await member(server, id, role)).bearer);
   const [ada, ben, root] = [await signedIn("ada"), await signedIn("ben"), await signedIn("root", "admin")];
   await tried({ ada, ben, root, anonymous: client(server, {}), server });
 });

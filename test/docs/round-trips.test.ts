@@ -145,25 +145,19 @@ describe("the table of round trips", () => {
     await ok("POST /ops/:name", () => ada.post("/ops/rename", { id: 1, name: "three" }));
     await ok("GET /ops/:name", () => ada.get("/ops/name?id=1"));
     const refusedOperation = "POST /ops/:name, refused";
-    expect((await count(refusedOperation, () => ada.post("/ops/rename", { id: 2, name: "" }))).status).toBe(
-      409,
-    );
+    expect((await count(refusedOperation, () => ada.post("/ops/rename", { id: 2, name: "" }))).status).toBe(409);
     await ok("DELETE /api/:table/:id", () => ada.delete("/api/rooms/1"));
     const missing = "PATCH, DELETE that find nothing to change";
     expect((await count(missing, () => ada.delete("/api/rooms/1"))).status).toBe(404);
 
     const email = "eve@example.com";
-    const registered = await ok("POST /auth/register", () =>
-      anyone.post("/auth/register", { email, password }),
-    );
+    const registered = await ok("POST /auth/register", () => anyone.post("/auth/register", { email, password }));
     const { access_token } = dataOf<Record<string, string>>(registered);
     const eve = client(server, { Authorization: `Bearer ${access_token}` });
     await ok("GET /auth/me", () => eve.get("/auth/me"));
     const changed = { current_password: password, password: `${password}!` };
     await ok("POST /auth/password", () => eve.post("/auth/password", changed));
-    const login = await ok("POST /auth/login", () =>
-      anyone.post("/auth/login", { email, password: `${password}!` }),
-    );
+    const login = await ok("POST /auth/login", () => anyone.post("/auth/login", { email, password: `${password}!` }));
     const wrong = "POST /auth/login, refused";
     expect((await count(wrong, () => anyone.post("/auth/login", { email, password }))).status).toBe(401);
     const { refresh_token } = dataOf<Record<string, string>>(login);
@@ -195,9 +189,7 @@ describe("the table of round trips", () => {
     );
     const reset = { token: await linkToken(server, "password_reset"), password };
     await ok("POST /auth/password-reset/confirm", () => anyone.post("/auth/password-reset/confirm", reset));
-    await ok("POST /auth/users/invite", () =>
-      backend.post("/auth/users/invite", { email: "new@example.com" }),
-    );
+    await ok("POST /auth/users/invite", () => backend.post("/auth/users/invite", { email: "new@example.com" }));
     const invited = { token: await linkToken(server, "invitation"), password };
     await ok("POST /auth/invitations/accept", () => anyone.post("/auth/invitations/accept", invited));
 

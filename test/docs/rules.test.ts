@@ -32,9 +32,7 @@ describe("the rules of the page's example", () => {
     expect((await anyone.get("/api/messages")).status).toBe(401);
     expect((await ada.get("/api/messages/2")).status).toBe(403);
     expect((await ada.get("/api/messages/3")).status).toBe(404);
-    expect((await ada.patch("/api/members/_svc/key?room_id=1&user_id=ada", { user_id: "x" })).status).toBe(
-      403,
-    );
+    expect((await ada.patch("/api/members/_svc/key?room_id=1&user_id=ada", { user_id: "x" })).status).toBe(403);
   });
 
   it("hide a column, and let nobody number rows", async () => {

@@ -70,7 +70,5 @@ test("the page counts the requirements right", () => {
       .flatMap(({ numbers }) => numbers)
       .filter((number) => levels.get(number) === level).length;
   const [, table] = /^\| State \| Level 1 \| Level 2 \|\n.*\n((?:\|.*\n)*)/m.exec(page)!;
-  expect(table).toBe(
-    states.map((state) => `| ${state} | ${ofLevel(1, state)} | ${ofLevel(2, state)} |\n`).join(""),
-  );
+  expect(table).toBe(states.map((state) => `| ${state} | ${ofLevel(1, state)} | ${ofLevel(2, state)} |\n`).join(""));
 });

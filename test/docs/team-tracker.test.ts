@@ -35,8 +35,7 @@ test("the requests of the page are answered as it shows", async () => {
 /** A request as the page writes it: a line, headers, and a body after an empty line. */
 function requestOf(text: string, names: Names) {
   const [head = "", body = ""] = text.trimEnd().split("\n\n");
-  const filled = (part: string) =>
-    part.replace(/<(\w+)>/g, (whole, name) => String(names.get(name) ?? whole));
+  const filled = (part: string) => part.replace(/<(\w+)>/g, (whole, name) => String(names.get(name) ?? whole));
   const [line = "", ...lines] = head.split("\n");
   const [method = "", path = ""] = filled(line).split(" ");
   const all = new Map(lines.map((each) => each.split(": ") as [string, string]));

@@ -181,9 +181,7 @@ describe.each<[string, Fault, RegExp]>([
     expect(await counts()).toEqual(before);
     expectAnswer(await caller.get("/api/notes/1"), 200, { data: { id: 1, body: "first" } });
     const next = dataOf<Tokens>(await browser.post("/auth/refresh", { refresh_token }));
-    expect(
-      (await client(server, { Authorization: `Bearer ${next.access_token}` }).get("/auth/me")).status,
-    ).toBe(200);
+    expect((await client(server, { Authorization: `Bearer ${next.access_token}` }).get("/auth/me")).status).toBe(200);
     expect((await caller.post("/api/notes", { body: "second" })).status).toBe(201);
     expect((await browser.post("/auth/login", ada)).status).toBe(200);
     expect((await browser.post("/auth/register", { email: "new@example.com", password })).status).toBe(201);

@@ -47,8 +47,7 @@ it("keeps every recorded receipt through kill -9, once, and says where some may 
       const turn = sent % 4;
       const init: RequestInit =
         turn < 2 ? { method: "POST", body: JSON.stringify({ body: `note ${sent}` }) } : { method: "GET" };
-      const path =
-        turn === 2 ? "/api/notes?limit=5&sort=-id" : turn === 3 ? `/api/notes/${sent}` : "/api/notes";
+      const path = turn === 2 ? "/api/notes?limit=5&sort=-id" : turn === 3 ? `/api/notes/${sent}` : "/api/notes";
       try {
         const response = await fetch(url + path, { ...init, headers });
         const { meta } = (await response.json()) as Partial<Counted>;
@@ -105,8 +104,7 @@ it("goes on where the journal's disk is full or read-only, and has the receipts 
   onTestFinished(async () => void (await end("SIGKILL")));
   const key = svc(directory, "admin", "create-service-key", "--name", "faults", "--scope", "project:backend");
   const headers = { Authorization: `Bearer ${key.stdout.trim().split("\n").at(-1)}` };
-  const ask = async () =>
-    ((await (await fetch(`${url}/api/notes`, { headers })).json()) as Counted).meta.metering;
+  const ask = async () => ((await (await fetch(`${url}/api/notes`, { headers })).json()) as Counted).meta.metering;
   const attempts = [await ask()];
   writeFileSync(join(journal, "filler"), Buffer.alloc(16_384));
   spawnSync("sh", ["-c", `cat /dev/zero > ${join(journal, "more")}`]);

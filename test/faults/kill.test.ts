@@ -407,11 +407,7 @@ async function checkDatabase(
     torn.push(`session ${id} has ${tokens} refresh tokens, ${used} of them consumed`);
   const grains = await read("SELECT heap_id, count(*) AS n FROM grains GROUP BY heap_id");
   const heaps = await read("SELECT id FROM heaps");
-  heaper.check(
-    new Map(grains as [string, number][]),
-    new Set((heaps as [string][]).map(([id]) => id)),
-    findings,
-  );
+  heaper.check(new Map(grains as [string, number][]), new Set((heaps as [string][]).map(([id]) => id)), findings);
   const histories = new Map<string, (string | null)[]>();
   for (const [id, body] of await read("SELECT note_id, body FROM history ORDER BY id")) {
     const history = histories.get(id as string) ?? [];
@@ -422,13 +418,7 @@ async function checkDatabase(
 }
 
 /** Everything that must hold after a restart. Then every writer is signed in, and nothing is in doubt. */
-async function check(
-  url: string,
-  writers: readonly Writer[],
-  heaper: Heaper,
-  file: string,
-  findings: Findings,
-) {
+async function check(url: string, writers: readonly Writer[], heaper: Heaper, file: string, findings: Findings) {
   await each(writers, async (writer) => {
     await checkSession(url, writer, findings);
     await checkEnded(url, writer, writer.ended, findings);

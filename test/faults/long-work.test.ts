@@ -220,14 +220,7 @@ it("nobody waits for the dearest request of somebody else", async () => {
   svc(directory, ["schema", "apply"]);
   const ada = { email: "ada@example.com", password: "correct horse battery staple" };
   svc(directory, ["admin", "create-user", "--email", ada.email, "--password-stdin"], ada.password);
-  const created = svc(directory, [
-    "admin",
-    "create-service-key",
-    "--name",
-    "test",
-    "--scope",
-    "resource:wide:read",
-  ]);
+  const created = svc(directory, ["admin", "create-service-key", "--name", "test", "--scope", "resource:wide:read"]);
   const key = created.trim().split("\n").at(-1)!;
   const file = join(directory, ".svc/data.db");
   const database = openLibsql({ path: file, synchronous: "normal", commandLine: true });
@@ -247,9 +240,7 @@ it("nobody waits for the dearest request of somebody else", async () => {
     for (const atOnce of [1, 20]) {
       const from = atOnce === 1 ? 20 : 0;
       const { result, probed } = await beside(server, data.access_token, () =>
-        Promise.all(
-          Array.from({ length: atOnce }, (_, i) => ask(server.url, path(from + i), method, tokens[who])),
-        ),
+        Promise.all(Array.from({ length: atOnce }, (_, i) => ask(server.url, path(from + i), method, tokens[who]))),
       );
       const outcomes = result.map(({ status, code }) => (code === null ? `${status}` : `${status} ${code}`));
       expect(may, name).toEqual(expect.arrayContaining(outcomes));

@@ -16,16 +16,7 @@ import { type Cut, type CuttingProxy, startCuttingProxy } from "../support/cutti
 import { figure } from "../support/figures.js";
 import { startProduct } from "../support/workerd/product.js";
 import { start } from "./killed-server.js";
-import {
-  type Before,
-  type Kind,
-  kinds,
-  Model,
-  type Received,
-  schema,
-  type Write,
-  Writer,
-} from "./mixed-writes.js";
+import { type Before, type Kind, kinds, Model, type Received, schema, type Write, Writer } from "./mixed-writes.js";
 
 /**
  * Between clients and the server is a proxy that breaks connections: within requests, while the server works, and within
@@ -88,11 +79,7 @@ async function keysIn(database: Database, count: number): Promise<string[]> {
 }
 
 /** The answer to one attempt over a connection of its own; null where it did not come whole. */
-function attempt(
-  url: string,
-  secret: string,
-  { method, path, body, headers }: Write,
-): Promise<Received | null> {
+function attempt(url: string, secret: string, { method, path, body, headers }: Write): Promise<Received | null> {
   return new Promise((resolve) => {
     const lost = () => resolve(null);
     const sent = request(
@@ -153,10 +140,7 @@ async function persist(
   let before: Before = "not done";
   for (const cut of cuts) {
     proxy.cutNext(cut);
-    expect(
-      await attempt(proxy.url, secret, write),
-      `${write.kind}: an answer in spite of the cut`,
-    ).toBeNull();
+    expect(await attempt(proxy.url, secret, write), `${write.kind}: an answer in spite of the cut`).toBeNull();
     tally.cuts[cut.within]++;
     if (cut.within === "wait" && before === "not done") before = "perhaps done";
     // The answer of a push may have been one that stopped early, beside an attempt that nobody waits for.
@@ -186,8 +170,7 @@ function* everyByte(proxy: CuttingProxy, kind: Kind, tally: Tally): Generator<Cu
     at += stride;
     // The answer to a repetition may be of another length than the first one.
   } while (at < proxy.answerBytes - 20);
-  for (let missing = 20; missing > 0; missing -= stride)
-    yield { within: "answer", after: (total) => total - missing };
+  for (let missing = 20; missing > 0; missing -= stride) yield { within: "answer", after: (total) => total - missing };
   tally.sweptBytes.set(kind, proxy.answerBytes);
 }
 
@@ -212,55 +195,48 @@ function* someCuts(random: Random, turn: number, tally: Tally): Generator<Cut> {
 it.each([
   ["Node", onNode],
   ["workerd + D1", onD1],
-] as const)(
-  `${writesInAll} writes whose answers are cut are each done exactly once, on %s`,
-  async (target, serve) => {
-    const { url, database } = await serve();
-    const secrets = await keysIn(database, writerCount);
-    const random = new Random(seed);
-    const model = new Model();
-    const tally: Tally = {
-      cuts: { request: 0, wait: 0, answer: 0 },
-      writes: new Map(),
-      offsets: new Set(),
-      sweptBytes: new Map(),
-      repeated: 0,
-    };
-    const lines = await Promise.all(
-      secrets.map(async (secret, i) => ({
-        secret,
-        proxy: await startCuttingProxy(url),
-        writer: new Writer(`w${i}`, model, random.fork(i)),
-      })),
-    );
-    const [first] = lines;
-    for (const write of first!.writer.sharedCounters())
-      await persist(write, first!.secret, first!.proxy, [], tally);
-    const step = stride === 1 ? 1 : 37;
-    let turn = 0;
-    await Promise.all(
-      lines.map(async ({ secret, proxy, writer }) => {
-        const sweeps = writer === first!.writer ? [...kinds] : [];
-        while (turn < writesInAll || sweeps.length > 0) {
-          const number = turn++;
-          const kind = sweeps.shift();
-          const write = writer.choose(kind ?? writer.random.pick(kinds));
-          const cuts =
-            kind === undefined
-              ? someCuts(writer.random, number * step, tally)
-              : everyByte(proxy, kind, tally);
-          await persist(write, secret, proxy, cuts, tally);
-        }
-      }),
-    );
-    await model.check(database);
-    for (const kind of kinds) expect(tally.writes.get(kind) ?? 0, kind).toBeGreaterThan(0);
-    const { cuts, offsets, sweptBytes, repeated } = tally;
-    const bytes = [...sweptBytes.values()].sort((a, b) => a - b);
-    figure(
-      "strength",
-      `${writesInAll} mixed writes on ${target}, each response cut off`,
-      `connections cut ${cuts.request} times during requests, ${cuts.wait} while the server worked, ${cuts.answer} during responses, at ${offsets.size} different bytes${stride === 1 ? `, at every byte of ${bytes.length} responses of ${bytes[0]} to ${bytes.at(-1)} bytes` : ""}; ${repeated} writes repeated after they were done; lost 0; done twice 0`,
-    );
-  },
-);
+] as const)(`${writesInAll} writes whose answers are cut are each done exactly once, on %s`, async (target, serve) => {
+  const { url, database } = await serve();
+  const secrets = await keysIn(database, writerCount);
+  const random = new Random(seed);
+  const model = new Model();
+  const tally: Tally = {
+    cuts: { request: 0, wait: 0, answer: 0 },
+    writes: new Map(),
+    offsets: new Set(),
+    sweptBytes: new Map(),
+    repeated: 0,
+  };
+  const lines = await Promise.all(
+    secrets.map(async (secret, i) => ({
+      secret,
+      proxy: await startCuttingProxy(url),
+      writer: new Writer(`w${i}`, model, random.fork(i)),
+    })),
+  );
+  const [first] = lines;
+  for (const write of first!.writer.sharedCounters()) await persist(write, first!.secret, first!.proxy, [], tally);
+  const step = stride === 1 ? 1 : 37;
+  let turn = 0;
+  await Promise.all(
+    lines.map(async ({ secret, proxy, writer }) => {
+      const sweeps = writer === first!.writer ? [...kinds] : [];
+      while (turn < writesInAll || sweeps.length > 0) {
+        const number = turn++;
+        const kind = sweeps.shift();
+        const write = writer.choose(kind ?? writer.random.pick(kinds));
+        const cuts = kind === undefined ? someCuts(writer.random, number * step, tally) : everyByte(proxy, kind, tally);
+        await persist(write, secret, proxy, cuts, tally);
+      }
+    }),
+  );
+  await model.check(database);
+  for (const kind of kinds) expect(tally.writes.get(kind) ?? 0, kind).toBeGreaterThan(0);
+  const { cuts, offsets, sweptBytes, repeated } = tally;
+  const bytes = [...sweptBytes.values()].sort((a, b) => a - b);
+  figure(
+    "strength",
+    `${writesInAll} mixed writes on ${target}, each response cut off`,
+    `connections cut ${cuts.request} times during requests, ${cuts.wait} while the server worked, ${cuts.answer} during responses, at ${offsets.size} different bytes${stride === 1 ? `, at every byte of ${bytes.length} responses of ${bytes[0]} to ${bytes.at(-1)} bytes` : ""}; ${repeated} writes repeated after they were done; lost 0; done twice 0`,
+  );
+});

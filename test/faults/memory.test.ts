@@ -69,10 +69,5 @@ it(`${shapes} shapes of lists over 100 columns need little memory`, async () => 
   expect(statuses).toEqual(new Set([200]));
   const lists = peakMb(server.process.pid!);
   expect(await server.end("SIGTERM")).toBe(0);
-  figure(
-    "memory",
-    `${shapes} shapes of lists over 100 columns`,
-    `${before.toFixed(0)} MB`,
-    `${lists.toFixed(0)} MB`,
-  );
+  figure("memory", `${shapes} shapes of lists over 100 columns`, `${before.toFixed(0)} MB`, `${lists.toFixed(0)} MB`);
 });

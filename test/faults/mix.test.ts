@@ -162,8 +162,7 @@ function ask(
 /** Every user owns some of the rooms and is a member of a quarter of them, which hold 250 messages each. */
 async function furnish(file: string, members: readonly Member[]): Promise<void> {
   const rooms = Array.from({ length: roomCount }, (_, i) => `room-${i}`);
-  for (const [i, member] of members.entries())
-    member.rooms.push(...rooms.filter((_, room) => room % 4 === i % 4));
+  for (const [i, member] of members.entries()) member.rooms.push(...rooms.filter((_, room) => room % 4 === i % 4));
   const owned = rooms.map((room, i) => ({
     sql: "INSERT INTO rooms (id, owner_id, name) VALUES (?, ?, ?)",
     params: [room, members[i % members.length]!.id, room],
@@ -220,9 +219,7 @@ function shown({ latencies, errors }: Measured, { lagP99Ms, lagMaxMs, rssMaxMb }
   const count = kinds.reduce((sum, [, values]) => sum + values.length, 0);
   return [
     `requests ${count} (${Math.round(count / seconds)} a second), errors ${errors.length}`,
-    ...kinds.map(
-      ([kind, values]) => `${kind} p50 ${ms(median(values))} ms, p99 ${ms(quantile(values, 0.99))} ms`,
-    ),
+    ...kinds.map(([kind, values]) => `${kind} p50 ${ms(median(values))} ms, p99 ${ms(quantile(values, 0.99))} ms`),
     `event loop lag p99 ${ms(lagP99Ms)} ms, max ${ms(lagMaxMs)} ms`,
     `memory max ${rssMaxMb.toFixed(0)} MB`,
   ].join("; ");

@@ -141,12 +141,7 @@ export class Model {
     expect(entries).toEqual(
       [...this.entries]
         .sort()
-        .map(([write, { id, n, version }]) => [
-          write,
-          id ?? expect.any(String),
-          n,
-          version ?? expect.any(Number),
-        ]),
+        .map(([write, { id, n, version }]) => [write, id ?? expect.any(String), n, version ?? expect.any(Number)]),
     );
     expect(
       await rowsOf(

@@ -12,14 +12,7 @@ import {
   type World,
 } from "../support/everyday.js";
 import { figure } from "../support/figures.js";
-import {
-  Calls,
-  databaseThrough,
-  type Failing,
-  journalThrough,
-  mailThrough,
-  ways,
-} from "../support/nth-call.js";
+import { Calls, databaseThrough, type Failing, journalThrough, mailThrough, ways } from "../support/nth-call.js";
 import { allRows, changes, type Row, type Rows } from "../support/row-changes.js";
 import { serve } from "../support/server.js";
 import { SwitchableJournal } from "../support/switchable-journal.js";
@@ -278,30 +271,27 @@ const callsMin = { database: 60, journal: 15, mail: 4 };
 const counts = { database: 0, journal: 0, mail: 0, halfDone: 0, otherAnswers: 0 };
 
 describe.each(kinds)("where one call of the %s fails, whichever", (kind) => {
-  it.each(ways)(
-    "%s it has done its work, the answers are allowed ones, and nothing half done stays",
-    async (way) => {
-      const smooth = await begin(kind, null);
-      const usual = await runThrough(smooth, null);
-      expect([smooth.halfDone, smooth.otherAnswers]).toEqual([[], []]);
-      expect(smooth.calls.made).toBeGreaterThanOrEqual(callsMin[kind]);
-      const halfDone: string[] = [];
-      const otherAnswers: string[] = [];
-      for (let nth = 1; nth <= smooth.calls.made; nth += stride) {
-        const run = await begin(kind, { nth, way });
-        const course = await runThrough(run, usual).catch((cause: unknown) => {
-          throw new Error(`where call ${nth} fails`, { cause });
-        });
-        expect(course.end, `where call ${nth} fails`).toEqual(usual.end);
-        halfDone.push(...run.halfDone.map((what) => `call ${nth}: ${what}`));
-        otherAnswers.push(...run.otherAnswers.map((what) => `call ${nth}: ${what}`));
-        if (way === ways[0]) counts[kind]++;
-      }
-      counts.halfDone += halfDone.length;
-      counts.otherAnswers += otherAnswers.length;
-      expect({ halfDone, otherAnswers }).toEqual({ halfDone: [], otherAnswers: [] });
-    },
-  );
+  it.each(ways)("%s it has done its work, the answers are allowed ones, and nothing half done stays", async (way) => {
+    const smooth = await begin(kind, null);
+    const usual = await runThrough(smooth, null);
+    expect([smooth.halfDone, smooth.otherAnswers]).toEqual([[], []]);
+    expect(smooth.calls.made).toBeGreaterThanOrEqual(callsMin[kind]);
+    const halfDone: string[] = [];
+    const otherAnswers: string[] = [];
+    for (let nth = 1; nth <= smooth.calls.made; nth += stride) {
+      const run = await begin(kind, { nth, way });
+      const course = await runThrough(run, usual).catch((cause: unknown) => {
+        throw new Error(`where call ${nth} fails`, { cause });
+      });
+      expect(course.end, `where call ${nth} fails`).toEqual(usual.end);
+      halfDone.push(...run.halfDone.map((what) => `call ${nth}: ${what}`));
+      otherAnswers.push(...run.otherAnswers.map((what) => `call ${nth}: ${what}`));
+      if (way === ways[0]) counts[kind]++;
+    }
+    counts.halfDone += halfDone.length;
+    counts.otherAnswers += otherAnswers.length;
+    expect({ halfDone, otherAnswers }).toEqual({ halfDone: [], otherAnswers: [] });
+  });
 });
 
 afterAll(() => {

@@ -9,15 +9,7 @@ import { figure } from "../support/figures.js";
 import { patiently } from "../support/patience.js";
 import type { SpawnedServer } from "../support/spawned-server.js";
 import { type Answered, ask, start } from "./killed-server.js";
-import {
-  judge,
-  type Operation,
-  type Row,
-  rules,
-  schema,
-  Timeline,
-  type Verdict,
-} from "./pushed-mutations.js";
+import { judge, type Operation, type Row, rules, schema, Timeline, type Verdict } from "./pushed-mutations.js";
 
 /**
  * A server that is killed again and again while twenty clients of several users push mutations: on rows that all of them
@@ -116,8 +108,7 @@ class Client {
   /** Pushes what is left, until something was told of all of it. */
   async settle(url: string): Promise<void> {
     while (this.told.length < this.mutations.length)
-      if (!(await this.#push(url, this.told.length, 100)))
-        throw new Error(`${this.name}: a push gets no answer`);
+      if (!(await this.#push(url, this.told.length, 100))) throw new Error(`${this.name}: a push gets no answer`);
   }
 
   /** Whether there was an answer. */
@@ -252,8 +243,7 @@ class Client {
   /** One of its own, which is not there where the mutation that created it was refused. */
   #changeNote(): Operation {
     const id = this.#random.pick(this.#notes);
-    if (this.#random.chance(0.6))
-      return { op: "update", table: "notes", key: { id }, set: { text: this.#tag } };
+    if (this.#random.chance(0.6)) return { op: "update", table: "notes", key: { id }, set: { text: this.#tag } };
     this.#notes = this.#notes.filter((note) => note !== id);
     return { op: "delete", table: "notes", key: { id } };
   }
@@ -335,9 +325,7 @@ async function check(database: Database, clients: readonly Client[]): Promise<vo
   );
   const expected = [...byName]
     .sort()
-    .flatMap(([name, { told }]) =>
-      told.map((result, i) => [name, i + 1, result] as const).slice(-resultsKept),
-    );
+    .flatMap(([name, { told }]) => told.map((result, i) => [name, i + 1, result] as const).slice(-resultsKept));
   expect(known).toEqual(expected);
 
   for (const client of clients) checkRefusals(client, transactionOf.get(client)!, timeline);
@@ -399,14 +387,9 @@ it(`${rounds} times kill -9 while clients push: a model agrees with rows, ledger
   writeFileSync(join(directory, "svc.toml"), config);
   writeFileSync(join(directory, "svc.schema.yaml"), schema);
   let server = await start(directory);
-  const users = await Promise.all(
-    Array.from({ length: userCount }, (_, i) => register(server.url, `user${i}`)),
-  );
+  const users = await Promise.all(Array.from({ length: userCount }, (_, i) => register(server.url, `user${i}`)));
   const clients = users.flatMap((user, u) =>
-    Array.from(
-      { length: clientsOfUser },
-      (_, c) => new Client(user, `c${c}`, seed + 1 + u * clientsOfUser + c),
-    ),
+    Array.from({ length: clientsOfUser }, (_, c) => new Client(user, `c${c}`, seed + 1 + u * clientsOfUser + c)),
   );
   clients[0]!.add(docs.map((id) => ({ op: "create", table: "docs", values: { id, title: "first", n: 0 } })));
   await clients[0]!.settle(server.url);

@@ -88,8 +88,7 @@ export function judge(
   for (const [operation, asked] of operations.entries()) {
     const done = carriedOut(asked, caller, now, rows);
     if ("code" in done) return { verdict: { status: "rejected", operation, code: done.code }, written: [] };
-    if ("fields" in done)
-      return { verdict: { status: "conflict", operation, fields: done.fields }, written: [] };
+    if ("fields" in done) return { verdict: { status: "conflict", operation, fields: done.fields }, written: [] };
     written.push(done);
     rows.push(done.row ?? { id: done.id });
   }
@@ -110,9 +109,7 @@ function carriedOut(
     );
     const id = values.id as string;
     const row = table === "notes" ? { parent: null, ...values } : values;
-    return (
-      refusal(table, row, caller) ?? (now(table, id) === null ? { table, id, row } : { code: "conflict" })
-    );
+    return refusal(table, row, caller) ?? (now(table, id) === null ? { table, id, row } : { code: "conflict" });
   }
   const { key, base } = asked;
   const found = now(table, key.id);

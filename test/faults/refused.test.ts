@@ -167,10 +167,7 @@ it(`${howMany} refused requests of each kind write no row, and take neither memo
     expect(response.status, name).toBe(status);
   };
   // The first sign-in, and the first mail, is within its limit.
-  const reset = await fetch(
-    `${server.url}/auth/password-reset/request`,
-    sent({ email: "nobody@example.com" }),
-  );
+  const reset = await fetch(`${server.url}/auth/password-reset/request`, sent({ email: "nobody@example.com" }));
   expect(reset.status).toBe(202);
   await fetch(`${server.url}/auth/login`, sent({ email: "nobody@example.com", password: "wrong horse" }));
   for (const kind of kinds(data.access_token)) await ask(kind, 0);

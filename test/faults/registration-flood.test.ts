@@ -37,8 +37,7 @@ it("200 connections that register keep nobody from signing in from another addre
     return answer.status;
   };
   const pupils = Array.from({ length: 30 }, (_, i) => `pupil${i}@example.com`);
-  for (const email of ["ada@example.com", ...pupils])
-    expect(await ask("/auth/register", home, email)).toBe(201);
+  for (const email of ["ada@example.com", ...pupils]) expect(await ask("/auth/register", home, email)).toBe(201);
 
   let isOver = false;
   const flooding = autocannon({

@@ -67,12 +67,7 @@ function formsOfToken(token: string): Buffer[] {
   const bytes = Buffer.from(random, "base64url");
   expect(bytes.length).toBeGreaterThanOrEqual(32);
   const encoded = (["base64", "base64url", "hex"] as const).map((encoding) => bytes.toString(encoding));
-  return [
-    ...formsOfPassword(token),
-    ...formsOfPassword(random),
-    bytes,
-    ...encoded.map((text) => Buffer.from(text)),
-  ];
+  return [...formsOfPassword(token), ...formsOfPassword(random), bytes, ...encoded.map((text) => Buffer.from(text))];
 }
 
 it("no refresh token, access token, link token, API key or password lies in the database's files", async () => {
@@ -84,8 +79,7 @@ it("no refresh token, access token, link token, API key or password lies in the 
   const anonymous = client(server);
   const scans: Buffer[] = [];
   const scan = () => {
-    for (const file of [path, `${path}-wal`, `${path}-shm`])
-      if (existsSync(file)) scans.push(readFileSync(file));
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) scans.push(readFileSync(file));
   };
   const refreshed = async (refresh_token: string) =>
     secrets.ofAnswer(await anonymous.post("/auth/refresh", { refresh_token }));
@@ -142,9 +136,7 @@ it("no refresh token, access token, link token, API key or password lies in the 
   };
   scan();
   expect((await anonymous.post("/auth/password-reset/confirm", reset)).status).toBe(200);
-  const last = secrets.ofAnswer(
-    await anonymous.post("/auth/login", { email: ada.email, password: reset.password }),
-  );
+  const last = secrets.ofAnswer(await anonymous.post("/auth/login", { email: ada.email, password: reset.password }));
   const eve = "eve@example.com";
   const backendClient = client(server, backend);
   expect((await backendClient.post("/auth/users/invite", { email: eve, role: "user" })).status).toBe(201);
@@ -167,12 +159,7 @@ it("no refresh token, access token, link token, API key or password lies in the 
 
   const bytes = Buffer.concat(scans);
   // What must be there, or the scan looked in the wrong place.
-  for (const kept of [
-    "ada@example.com",
-    "a note of ada's",
-    password_hash,
-    await hashSecret(third.refresh_token),
-  ])
+  for (const kept of ["ada@example.com", "a note of ada's", password_hash, await hashSecret(third.refresh_token)])
     expect(bytes.includes(kept), kept).toBe(true);
   expect([secrets.passwords.size, secrets.tokens.size]).toEqual([8, 24]);
   for (const password of secrets.passwords)

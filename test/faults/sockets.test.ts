@@ -113,12 +113,7 @@ it(`${loginCount} logins at once are answered, if some of them only with when to
   const later = logins.filter(({ status }) => status === 429 || status === 503);
   expect(statuses.filter((status) => status !== 200).length).toBe(later.length);
   expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(loginCount / 2);
-  for (const { status, headers } of later)
-    if (status === 429) expect(headers.get("Retry-After")).toMatch(/^\d+$/);
+  for (const { status, headers } of later) if (status === 429) expect(headers.get("Retry-After")).toMatch(/^\d+$/);
   const refused = `${later.length} of them refused for now`;
-  figure(
-    "strength",
-    `${loginCount} logins at once`,
-    `all responses within ${took.toFixed(0)} ms, ${refused}`,
-  );
+  figure("strength", `${loginCount} logins at once`, `all responses within ${took.toFixed(0)} ms, ${refused}`);
 });

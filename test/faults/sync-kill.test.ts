@@ -8,15 +8,7 @@ import { hashSecret } from "../../src/encoding/hash-secret.js";
 import { openLibsql } from "../../src/node/database/libsql.js";
 import { systemRandom } from "../../src/node/system.js";
 import { Random } from "../property/support/random.js";
-import {
-  type Change,
-  Copy,
-  idOf,
-  NotFollowedError,
-  type Pulled,
-  type Rows,
-  sorted,
-} from "../support/copy.js";
+import { type Change, Copy, idOf, NotFollowedError, type Pulled, type Rows, sorted } from "../support/copy.js";
 import { eventParser, type StreamEvent } from "../support/events.js";
 import { figure } from "../support/figures.js";
 import { patiently } from "../support/patience.js";
@@ -168,9 +160,7 @@ class Writer {
       this.#inDoubt = null;
     }
     const own = [...there.keys()].filter(
-      (id) =>
-        id.startsWith(`messages {"id":"w${this.number}-`) ||
-        id.startsWith(`members {"room_id":${this.number},`),
+      (id) => id.startsWith(`messages {"id":"w${this.number}-`) || id.startsWith(`members {"room_id":${this.number},`),
     );
     for (const id of new Set([...own, ...this.#rows.keys()])) {
       const [acknowledged, found] = [this.#rows.get(id), there.get(id)].map((row) => JSON.stringify(row));
@@ -277,8 +267,7 @@ class Listener implements Follower {
 
   async settle(url: string): Promise<Rows> {
     counts.comebacks++;
-    if (!(await this.#follow(url, ({ id }) => id !== null)))
-      throw new Error(`${this.name}: a stream breaks off`);
+    if (!(await this.#follow(url, ({ id }) => id !== null))) throw new Error(`${this.name}: a stream breaks off`);
     return this.#copy.whole;
   }
 
@@ -308,11 +297,7 @@ class Listener implements Follower {
     }
   }
 
-  async #open(
-    url: string,
-    lastId: string | null,
-    signal: AbortSignal,
-  ): Promise<ReadableStream<Uint8Array> | null> {
+  async #open(url: string, lastId: string | null, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
     const asked = JSON.stringify({ tables, limit: this.#random.pick([1, 3, 50, 500]) });
     const headers = {
       Authorization: `Bearer ${this.token}`,
@@ -375,9 +360,7 @@ it(`${rounds} times kill -9: copies go on from their last checkpoints, without a
   writeFileSync(join(directory, "svc.schema.yaml"), schema);
   let server = await start(directory);
   const { url } = server;
-  const users = await Promise.all(
-    Array.from({ length: 2 * followersOfAKind }, (_, i) => register(url, `user${i}`)),
-  );
+  const users = await Promise.all(Array.from({ length: 2 * followersOfAKind }, (_, i) => register(url, `user${i}`)));
   const followers = users.map(({ token }, i) =>
     i < followersOfAKind
       ? new Puller(`puller ${i}`, token, seed + 100 + i)

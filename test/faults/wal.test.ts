@@ -58,8 +58,7 @@ it("three processes write, and one of them checkpoints after each of its commits
 it.skipIf(seconds < 60)(
   "its control: a foreign checkpointer loses rows or corrupts the file within two minutes",
   async () => {
-    const isHarmed = ({ failed, lost, sound }: Awaited<ReturnType<typeof outcomeOf>>) =>
-      failed || lost !== 0 || !sound;
+    const isHarmed = ({ failed, lost, sound }: Awaited<ReturnType<typeof outcomeOf>>) => failed || lost !== 0 || !sound;
     let harmed = false;
     for (let round = 0; round < 4 && !harmed; round++)
       harmed = isHarmed(await outcomeOf(["beside", "beside", "foreign", "foreign"], 30));

@@ -23,11 +23,7 @@ export async function house(directory: string, listed: boolean): Promise<Row[]> 
   const sources = readSources(join(directory, "src"));
   const isClient = ({ path }: Source) => path.startsWith("client/");
   const [client, server] = [sources.filter(isClient), sources.filter((source) => !isClient(source))];
-  const { readByTestsAlone, readByNobody } = unreadExports(
-    sources,
-    readTests(directory),
-    entriesOf(directory),
-  );
+  const { readByTestsAlone, readByNobody } = unreadExports(sources, readTests(directory), entriesOf(directory));
   const docs = markdownIn(join(directory, "docs"));
   return [
     { name: "files in src", value: sources.length },
@@ -41,10 +37,7 @@ export async function house(directory: string, listed: boolean): Promise<Row[]> 
     ...undocumented(sources, listed),
     counted("names exported twice", declaredTwice(server, isExported, notCounterparts)),
     counted("names exported twice in client/", declaredTwice(client, isExported)),
-    counted(
-      "type names with several shapes, exported or not",
-      declaredTwice(server, isType, differentShapes),
-    ),
+    counted("type names with several shapes, exported or not", declaredTwice(server, isType, differentShapes)),
     counted("exports that only tests read", readByTestsAlone),
     counted("values exported that nobody reads", readByNobody),
     counted("files of src that cite a text nobody can open", sources.flatMap(unopenable)),
@@ -60,10 +53,7 @@ export async function house(directory: string, listed: boolean): Promise<Row[]> 
 export function shown(rows: readonly Row[]): string {
   const width = Math.max(...rows.map(({ name }) => name.length));
   return rows
-    .flatMap(({ name, value, list = [] }) => [
-      `${name.padEnd(width)}  ${value}`,
-      ...list.map((line) => `    ${line}`),
-    ])
+    .flatMap(({ name, value, list = [] }) => [`${name.padEnd(width)}  ${value}`, ...list.map((line) => `    ${line}`)])
     .map((line) => `${line}\n`)
     .join("");
 }
@@ -95,9 +85,7 @@ function circleNames(graph: Graph): string[] {
 
 /** Re-exports do not count: the docstring stands where a name is declared. */
 function undocumented(sources: readonly Source[], listed: boolean): Row[] {
-  const all = sources.flatMap(({ path, declared }) =>
-    declared.filter(isExported).map((one) => ({ ...one, path })),
-  );
+  const all = sources.flatMap(({ path, declared }) => declared.filter(isExported).map((one) => ({ ...one, path })));
   const row = (name: string, those: typeof all): Row => {
     const bare = those.filter(({ documented }) => !documented);
     return {
@@ -138,9 +126,7 @@ function declaredTwice(
  */
 function notCounterparts(those: readonly Placed[]): boolean {
   const roles = those.map(({ path }) =>
-    path
-      .replace(/^(node|remote|worker)\/([\w-]+\/)?/, "RUNTIME/")
-      .replace(/^cli\/commands\/.*/, "cli/commands"),
+    path.replace(/^(node|remote|worker)\/([\w-]+\/)?/, "RUNTIME/").replace(/^cli\/commands\/.*/, "cli/commands"),
   );
   return new Set(roles).size > 1;
 }
@@ -151,9 +137,7 @@ function differentShapes(those: readonly Declared[]): boolean {
 
 /** A citation may be broken by the end of a line of a comment. */
 function unopenable({ path, text }: Source): string[] {
-  const found = text
-    .replace(/\n\s*(\*|\/\/)? */g, " ")
-    .match(/(interface|specification),? (sections? )?\d/gi);
+  const found = text.replace(/\n\s*(\*|\/\/)? */g, " ").match(/(interface|specification),? (sections? )?\d/gi);
   return found ? [`${path}: ${found.length}`] : [];
 }
 

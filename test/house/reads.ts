@@ -27,9 +27,7 @@ export function unreadExports(
   const label = ({ path, name }: { path: string; name: string }) => `${path} ${name}`;
   return {
     readByTestsAlone: unread.filter(({ path, name }) => readInTests(path, name)).map(label),
-    readByNobody: unread
-      .filter(({ path, name, kind }) => kind !== "type" && !readInTests(path, name))
-      .map(label),
+    readByNobody: unread.filter(({ path, name, kind }) => kind !== "type" && !readInTests(path, name)).map(label),
   };
 }
 

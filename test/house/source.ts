@@ -45,9 +45,7 @@ export function readSources(root: string, below = root): Source[] {
       .map((file) => [relative(below, file).replaceAll("\\", "/"), readFileSync(file, "utf8")] as const),
   );
   return [...texts]
-    .map(([path, text]) =>
-      parseSource(path, text, (target) => texts.has(target) || existsSync(join(below, target))),
-    )
+    .map(([path, text]) => parseSource(path, text, (target) => texts.has(target) || existsSync(join(below, target))))
     .sort(byPath);
 }
 
@@ -120,9 +118,7 @@ export function parseSource(path: string, text: string, exists: (path: string) =
     text,
     lines: text.split("\n").length - 1,
     imports: [...new Set(specifiers.flatMap((specifier) => resolved(path, specifier, exists)))],
-    reads: reads.flatMap(({ from, name }) =>
-      resolved(path, from, exists).map((file) => ({ path: file, name })),
-    ),
+    reads: reads.flatMap(({ from, name }) => resolved(path, from, exists).map((file) => ({ path: file, name }))),
     declared: merged(declared),
   };
 }
@@ -159,10 +155,7 @@ function namesOf(statement: ESTree.Directive | ESTree.Statement): Name[] {
       return statement.declarations.flatMap(({ id, init, end }) =>
         boundNames(id).map((name) => ({
           id: name,
-          kind:
-            init?.type === "ArrowFunctionExpression" || init?.type === "FunctionExpression"
-              ? "function"
-              : "const",
+          kind: init?.type === "ArrowFunctionExpression" || init?.type === "FunctionExpression" ? "function" : "const",
           end,
         })),
       );
@@ -196,9 +189,7 @@ function merged(declared: readonly Declared[]): Declared[] {
     const other = byName.get(one.name);
     byName.set(
       one.name,
-      other
-        ? { ...other, documented: other.documented || one.documented, shape: other.shape + one.shape }
-        : one,
+      other ? { ...other, documented: other.documented || one.documented, shape: other.shape + one.shape } : one,
     );
   }
   return [...byName.values()];

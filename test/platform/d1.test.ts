@@ -1,11 +1,6 @@
 import { Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  DeadlineError,
-  OutcomeUnknownError,
-  statement,
-  UnavailableError,
-} from "../../src/platform/database.js";
+import { DeadlineError, OutcomeUnknownError, statement, UnavailableError } from "../../src/platform/database.js";
 import { type D1Binding, openD1 } from "../../src/worker/d1.js";
 import { databaseContract } from "./database.contract.js";
 

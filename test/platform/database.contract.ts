@@ -47,8 +47,7 @@ export function databaseContract(
     });
 
     const run = (text: string, ...params: SqlValue[]) => database.batch([sql(text, ...params)]);
-    const rows = async (text: string, ...params: SqlValue[]) =>
-      (await database.query([sql(text, ...params)]))[0]!.rows;
+    const rows = async (text: string, ...params: SqlValue[]) => (await database.query([sql(text, ...params)]))[0]!.rows;
 
     describe("values", () => {
       it.each<[string, SqlValue, string]>([
@@ -69,15 +68,12 @@ export function databaseContract(
         expect(await rows("SELECT value, typeof(value) FROM stored")).toStrictEqual([[expected, type]]);
       });
 
-      it.each([2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n])(
-        "stores the integer %s exactly",
-        async (value) => {
-          await database.migrate([sql("CREATE TABLE stored (value INTEGER) STRICT")]);
-          await run("INSERT INTO stored VALUES (?)", value);
-          expect(await rows("SELECT CAST(value AS TEXT) FROM stored")).toEqual([[String(value)]]);
-          expect(await rows("SELECT value FROM stored WHERE value = ?", value)).toEqual([[Number(value)]]);
-        },
-      );
+      it.each([2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n])("stores the integer %s exactly", async (value) => {
+        await database.migrate([sql("CREATE TABLE stored (value INTEGER) STRICT")]);
+        await run("INSERT INTO stored VALUES (?)", value);
+        expect(await rows("SELECT CAST(value AS TEXT) FROM stored")).toEqual([[String(value)]]);
+        expect(await rows("SELECT value FROM stored WHERE value = ?", value)).toEqual([[Number(value)]]);
+      });
 
       it("stores an integer in a TEXT column without a fraction", async () => {
         await database.migrate([sql("CREATE TABLE stored (value TEXT) STRICT")]);
@@ -140,9 +136,7 @@ export function databaseContract(
     });
 
     describe("batch", () => {
-      beforeEach(() =>
-        database.migrate([sql("CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE) STRICT")]),
-      );
+      beforeEach(() => database.migrate([sql("CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE) STRICT")]));
 
       it("runs statements in order and lets later ones see earlier ones", async () => {
         const results = await database.batch([
@@ -182,11 +176,7 @@ export function databaseContract(
         const held = "SELECT CASE WHEN changes() = ? THEN 1 ELSE json_extract('{}', ?) END AS held";
         const text = abortText("0123456789abcdef0123456789abcdef", "3:conflict");
         const changed = (changes: bigint) =>
-          database.batch([
-            sql("UPDATE t SET a = a + 1 RETURNING a"),
-            sql("SELECT 1 AS one"),
-            sql(held, changes, text),
-          ]);
+          database.batch([sql("UPDATE t SET a = a + 1 RETURNING a"), sql("SELECT 1 AS one"), sql(held, changes, text)]);
         await changed(1n);
         const error: unknown = await changed(2n).catch((thrown: unknown) => thrown);
         expect(error).toBeInstanceOf(AbortError);
@@ -234,9 +224,7 @@ export function databaseContract(
           ),
         );
         const kept = ids.filter((_, index) => outcomes[index]!.status === "fulfilled");
-        const wrongly = outcomes.filter(
-          (outcome, index) => outcome.status === "rejected" && !isRefused(ids[index]!),
-        );
+        const wrongly = outcomes.filter((outcome, index) => outcome.status === "rejected" && !isRefused(ids[index]!));
         expect(wrongly).toEqual([]);
         expect(kept).toEqual(ids.filter((id) => !isRefused(id)));
         expect(await rows("SELECT id FROM item ORDER BY id")).toEqual(kept.map((id) => [id]));
@@ -258,9 +246,7 @@ export function databaseContract(
                  name TEXT NOT NULL UNIQUE CHECK (length(name) < 9),
                  size INTEGER
                ) STRICT`),
-          sql(
-            "CREATE TABLE message (id TEXT PRIMARY KEY, room_id INTEGER REFERENCES room) STRICT, WITHOUT ROWID",
-          ),
+          sql("CREATE TABLE message (id TEXT PRIMARY KEY, room_id INTEGER REFERENCES room) STRICT, WITHOUT ROWID"),
           sql("CREATE TABLE owner (room_id INTEGER NOT NULL REFERENCES room ON DELETE RESTRICT) STRICT"),
           sql("CREATE TABLE later (room_id INTEGER REFERENCES room DEFERRABLE INITIALLY DEFERRED) STRICT"),
           sql(
@@ -305,28 +291,17 @@ export function databaseContract(
         await run("INSERT INTO room VALUES (4, 'still', 1)");
       });
 
-      unless(deferredKeys)(
-        "checks a deferred key at the end of its own batch, not of its neighbours'",
-        async () => {
-          const outcomes = await Promise.allSettled([
-            run("INSERT INTO room VALUES (5, 'before', 1)"),
-            run("INSERT INTO later VALUES (77)"),
-            database.batch([
-              sql("INSERT INTO later VALUES (6)"),
-              sql("INSERT INTO room VALUES (6, 'parent', 1)"),
-            ]),
-            run("INSERT INTO room VALUES (7, 'after', 1)"),
-          ]);
-          expect(outcomes.map((outcome) => outcome.status)).toEqual([
-            "fulfilled",
-            "rejected",
-            "fulfilled",
-            "fulfilled",
-          ]);
-          expect(await rows("SELECT room_id FROM later")).toEqual([[6]]);
-          expect(await rows("SELECT id FROM room WHERE id > 4 ORDER BY id")).toEqual([[5], [6], [7]]);
-        },
-      );
+      unless(deferredKeys)("checks a deferred key at the end of its own batch, not of its neighbours'", async () => {
+        const outcomes = await Promise.allSettled([
+          run("INSERT INTO room VALUES (5, 'before', 1)"),
+          run("INSERT INTO later VALUES (77)"),
+          database.batch([sql("INSERT INTO later VALUES (6)"), sql("INSERT INTO room VALUES (6, 'parent', 1)")]),
+          run("INSERT INTO room VALUES (7, 'after', 1)"),
+        ]);
+        expect(outcomes.map((outcome) => outcome.status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
+        expect(await rows("SELECT room_id FROM later")).toEqual([[6]]);
+        expect(await rows("SELECT id FROM room WHERE id > 4 ORDER BY id")).toEqual([[5], [6], [7]]);
+      });
 
       it("defers foreign keys for the batch that asks for it, and no other", async () => {
         const outcomes = await Promise.allSettled([
@@ -372,10 +347,7 @@ export function databaseContract(
       });
 
       it("does not count what a failed batch wrote and lost", async () => {
-        const failing = [
-          sql("INSERT INTO parent VALUES (1, 'a')"),
-          sql("INSERT INTO parent VALUES (1, 'again')"),
-        ];
+        const failing = [sql("INSERT INTO parent VALUES (1, 'a')"), sql("INSERT INTO parent VALUES (1, 'again')")];
         const [, after] = await Promise.allSettled([
           written(...failing),
           written(sql("INSERT INTO parent VALUES (2, 'b')")),
@@ -397,9 +369,7 @@ export function databaseContract(
           return plan!.rows.map((row) => row[3]);
         };
         const select = "SELECT a FROM t WHERE b > ?";
-        expect(await details(select, 1n)).toEqual([
-          expect.stringMatching(/^SEARCH t USING .*INDEX by_b \(b>\?\)$/),
-        ]);
+        expect(await details(select, 1n)).toEqual([expect.stringMatching(/^SEARCH t USING .*INDEX by_b \(b>\?\)$/)]);
         const [, { rowsWritten }] = (await database.batch([
           { sql: `EXPLAIN QUERY PLAN ${select}`, params: [1n] },
           sql("INSERT INTO t VALUES (1, 0)"),
@@ -445,9 +415,7 @@ export function databaseContract(
       });
 
       unless(foreignKeysOff)("changes nothing when a foreign key would lead nowhere", async () => {
-        const migration = database.migrate(
-          rebuild("INSERT INTO parent_new SELECT id, name FROM parent WHERE id = 1"),
-        );
+        const migration = database.migrate(rebuild("INSERT INTO parent_new SELECT id, name FROM parent WHERE id = 1"));
         await expect(migration).rejects.toBeInstanceOf(ConstraintError);
         await expect(migration).rejects.toMatchObject({
           kind: "foreign_key",
@@ -462,10 +430,7 @@ export function databaseContract(
       });
 
       it("changes nothing when a statement fails", async () => {
-        const migration = database.migrate([
-          sql("DROP TABLE child"),
-          sql("INSERT INTO parent VALUES (1, 'again')"),
-        ]);
+        const migration = database.migrate([sql("DROP TABLE child"), sql("INSERT INTO parent VALUES (1, 'again')")]);
         await expect(migration).rejects.toMatchObject({ kind: "unique" });
         expect(await rows("SELECT id FROM child ORDER BY id")).toEqual([[10], [20]]);
         await keepsForeignKeys();
@@ -485,12 +450,7 @@ export function databaseContract(
           run("INSERT INTO child VALUES (40, 77)"),
           run("INSERT INTO child VALUES (50, 1)"),
         ]);
-        expect(outcomes.map((outcome) => outcome.status)).toEqual([
-          "rejected",
-          "fulfilled",
-          "rejected",
-          "fulfilled",
-        ]);
+        expect(outcomes.map((outcome) => outcome.status)).toEqual(["rejected", "fulfilled", "rejected", "fulfilled"]);
       });
     });
   });

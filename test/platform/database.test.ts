@@ -7,12 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { openLibsql } from "../../src/node/database/libsql.js";
 import type { LibsqlOptions } from "../../src/node/database/libsql-connection.js";
 import { asLongWork } from "../../src/platform/as-long-work.js";
-import {
-  type Database,
-  type SqlValue,
-  type Statement,
-  UnavailableError,
-} from "../../src/platform/database.js";
+import { type Database, type SqlValue, type Statement, UnavailableError } from "../../src/platform/database.js";
 import { databaseContract } from "./database.contract.js";
 
 databaseContract("libsql in memory", async () => ({
@@ -54,13 +49,11 @@ describe("openLibsql", () => {
     await rm(folder, { recursive: true });
   });
 
-  const open = (options: Partial<LibsqlOptions> = {}) =>
-    openLibsql({ path, synchronous: "full", ...options });
+  const open = (options: Partial<LibsqlOptions> = {}) => openLibsql({ path, synchronous: "full", ...options });
   const insert = (id: number, bytes = 0) =>
     database.batch([sql("INSERT INTO item VALUES (?, zeroblob(?))", BigInt(id), BigInt(bytes))]);
   const ids = async () => (await database.query([sql("SELECT id FROM item ORDER BY id")]))[0]!.rows.flat();
-  const pragma = async (name: string, on = database) =>
-    (await on.query([sql(`PRAGMA ${name}`)]))[0]!.rows[0]![0];
+  const pragma = async (name: string, on = database) => (await on.query([sql(`PRAGMA ${name}`)]))[0]!.rows[0]![0];
 
   it("commits batches in the order in which they were given", async () => {
     const given = Array.from({ length: 150 }, (_, index) => 150 - index);
@@ -83,9 +76,7 @@ describe("openLibsql", () => {
         sql("INSERT INTO item VALUES (?, NULL)", BigInt(2 * index + 1)),
       ]),
     );
-    const counts = await Promise.all(
-      batches.map((batch) => batch.then(async () => (await ids()).length % 2)),
-    );
+    const counts = await Promise.all(batches.map((batch) => batch.then(async () => (await ids()).length % 2)));
     expect(new Set(counts)).toEqual(new Set([0]));
   });
 
@@ -109,9 +100,7 @@ describe("openLibsql", () => {
     for (const first of [0, 10, 20]) {
       const given = [0, 1, 2, 2, 3, 0, 4].map((i) => add(first + i));
       const outcomes = await Promise.allSettled(given);
-      const written = outcomes.map((each) =>
-        each.status === "fulfilled" ? each.value[0]!.rowsWritten : null,
-      );
+      const written = outcomes.map((each) => (each.status === "fulfilled" ? each.value[0]!.rowsWritten : null));
       expect(written).toEqual([2, 2, 2, null, 2, null, 2]);
     }
     const all = [0, 10, 20].flatMap((first) => [0, 1, 2, 3, 4].map((i) => first + i));
@@ -201,13 +190,7 @@ describe("openLibsql", () => {
     });
 
     it("fails the batch that found it full, keeps the others, and recovers", async () => {
-      const outcomes = await Promise.allSettled([
-        insert(2),
-        insert(3, 100_000),
-        insert(4),
-        insert(4),
-        insert(5),
-      ]);
+      const outcomes = await Promise.allSettled([insert(2), insert(3, 100_000), insert(4), insert(4), insert(5)]);
       expect(outcomes.map((outcome) => outcome.status)).toEqual([
         "fulfilled",
         "rejected",

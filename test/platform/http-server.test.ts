@@ -11,9 +11,7 @@ import { MemoryLog, serve, signUp } from "../support/server.js";
 
 const body = JSON.stringify({ email: "ada@example.com", password: "correct horse" });
 const login = (...headers: string[]) =>
-  ["POST /auth/login HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json", ...headers, "", ""].join(
-    "\r\n",
-  );
+  ["POST /auth/login HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json", ...headers, "", ""].join("\r\n");
 
 async function listening(some: Partial<HttpServerOptions> = {}) {
   const log = new MemoryLog();
@@ -51,16 +49,7 @@ async function answerTo(port: number, text: string) {
   return { status: Number(statusLine.split(" ")[1]), headers, body: answer };
 }
 
-const hostsThatAreNone = [
-  "",
-  "a b",
-  "127.0.0.1:99999",
-  "127.0.0.1:x",
-  "exämple",
-  "a@127.0.0.1",
-  "127.0.0.1/x",
-  "[::1",
-];
+const hostsThatAreNone = ["", "a b", "127.0.0.1:99999", "127.0.0.1:x", "exämple", "a@127.0.0.1", "127.0.0.1/x", "[::1"];
 const get = (host: string) => `GET /health HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
 
 it("answers what makes no Request in the error shape, too", async () => {
@@ -210,8 +199,7 @@ it("ends a connection whose client takes nothing of its answer, and none that wa
   const slow = new Promise<Response>((resolve) => {
     computed = () => resolve(json({ status: "late" }));
   });
-  const fetch = (request: Request) =>
-    request.url.endsWith("/slow") ? slow : new Response("x".repeat(64_000_000));
+  const fetch = (request: Request) => (request.url.endsWith("/slow") ? slow : new Response("x".repeat(64_000_000)));
   const { port, server } = await listening({ fetch, stalledMs: 100 });
   const waiting = answerTo(port, get("127.0.0.1").replace("/health", "/slow"));
   await once(server, "connection");

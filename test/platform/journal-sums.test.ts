@@ -22,9 +22,7 @@ const stored = (database: Database) =>
   ask(
     database,
     rowsOf(
-      statement(
-        "SELECT value AS receipt FROM _usage_entries, json_each(receipts) ORDER BY value ->> 1, value ->> 0",
-      ),
+      statement("SELECT value AS receipt FROM _usage_entries, json_each(receipts) ORDER BY value ->> 1, value ->> 0"),
       ([text]) => JSON.parse(text as string) as unknown,
     ),
   );
@@ -126,9 +124,7 @@ it("keeps what could not be written, and writes it once it can", async () => {
   clock.advance(1_000);
   await journal.append(entry("z"));
   await journal.close();
-  const others = (await stored(database)).filter(
-    (values) => !String((values as unknown[])[0]).startsWith("filling"),
-  );
+  const others = (await stored(database)).filter((values) => !String((values as unknown[])[0]).startsWith("filling"));
   expect(others).toEqual([
     ["z", 1, "user", "ada", "GET", "notes", "list", 200, null, 0, 2],
     ["a", 60_000, "anonymous", null, "GET", "notes", "list", 200, 3, 0, 2, [1, 0]],

@@ -86,9 +86,7 @@ describe.each<[string, (database: Database) => Journal]>([
     await journal.close();
     expect(await attemptsIn(database)).toEqual([...ids, "last"]);
     expect(await gapsIn(database)).toEqual([["overflow", 7]]);
-    const [row] = await database.query([
-      { sql: `SELECT * FROM ${receiptRows} WHERE attempt_id = 'last'`, params: [] },
-    ]);
+    const [row] = await database.query([{ sql: `SELECT * FROM ${receiptRows} WHERE attempt_id = 'last'`, params: [] }]);
     expect(row!.rows).toEqual([["last", 1, "user", "ada", "GET", "notes", "list", 200, null, 0, 2]]);
     expect(await requestsIn(database)).toBe(2_501);
   });
@@ -175,10 +173,7 @@ describe("a journal of files", () => {
     const gone = "0123456789abcdef";
     mkdirSync(join(directory, gone), { recursive: true });
     const lines = [reservedLine(1, 1001), entryLine(1, entry("a", "b"))];
-    writeFileSync(
-      join(directory, gone, "00000001.log"),
-      lines.join("") + entryLine(3, entry("c")).slice(0, 40),
-    );
+    writeFileSync(join(directory, gone, "00000001.log"), lines.join("") + entryLine(3, entry("c")).slice(0, 40));
     const recovered = await recoverJournals(optionsOf(directory, database));
     expect(recovered).toEqual({
       receipts: 2,

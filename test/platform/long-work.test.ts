@@ -46,8 +46,7 @@ const of = (principal: string, withinMs = 600_000, isKey = false): LongWork => (
   isKey,
   withinMs,
 });
-const ids = async () =>
-  (await database.query([statement("SELECT id FROM item ORDER BY id")]))[0]!.rows.flat();
+const ids = async () => (await database.query([statement("SELECT id FROM item ORDER BY id")]))[0]!.rows.flat();
 const insertMany = (from: number, howMany: number) =>
   statement(`${counting(from, howMany)} INSERT INTO item SELECT i, 'x' FROM n`);
 
@@ -108,10 +107,7 @@ describe("a write", () => {
       const others = [1, 2, 3].map((n) =>
         database.batch([statement("INSERT INTO item VALUES (?, NULL)", BigInt(-(10 * round + n)))]),
       );
-      const long = database.batch(
-        [insertMany(1, 10), insertMany(11, 2 ** 40)],
-        of(`user ${round}`, withinMs),
-      );
+      const long = database.batch([insertMany(1, 10), insertMany(11, 2 ** 40)], of(`user ${round}`, withinMs));
       await expect(long).rejects.toThrow(DeadlineError);
       overruns.push(performance.now() - fromMs - withinMs);
       await Promise.all(others);
@@ -132,14 +128,8 @@ describe("a write", () => {
 
   it("counts rows of foreign key actions, and refuses what a constraint refuses", async () => {
     await database.batch([insertMany(1, 10)], of("ada"));
-    await database.batch(
-      [statement(`${counting(1, 500)} INSERT INTO part SELECT 1 + i % 5 FROM n`)],
-      of("ada"),
-    );
-    const [deleted] = await database.batch(
-      [statement("DELETE FROM item WHERE id = ? RETURNING id", 1n)],
-      of("ada"),
-    );
+    await database.batch([statement(`${counting(1, 500)} INSERT INTO part SELECT 1 + i % 5 FROM n`)], of("ada"));
+    const [deleted] = await database.batch([statement("DELETE FROM item WHERE id = ? RETURNING id", 1n)], of("ada"));
     expect(deleted).toEqual({ rows: [[1]], rowsWritten: 101 });
     await expect(database.batch([insertMany(2, 1)], of("ada"))).rejects.toThrow(ConstraintError);
     expect(await ids()).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -167,9 +157,7 @@ it("a migration may ask whether statements compile with what it has changed, and
 it("the log is written from its beginning again, although there is always a long read", async () => {
   const log = join(folder, "data.db-wal");
   const megabyte = statement("INSERT INTO item (body) VALUES (hex(zeroblob(500000)))");
-  const reading = statement(
-    `${counting(1, 2 ** 40)} SELECT (SELECT count(*) FROM item) + count(*) AS n FROM n`,
-  );
+  const reading = statement(`${counting(1, 2 ** 40)} SELECT (SELECT count(*) FROM item) + count(*) AS n FROM n`);
   let isOver = false;
   const ended: (() => void)[] = [];
   const aReadEnds = () => new Promise<void>((resolve) => ended.push(resolve));

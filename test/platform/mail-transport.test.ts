@@ -186,9 +186,7 @@ describe("mail.transport", () => {
     await mail.send(message);
     const files = readdirSync(join(directory, "mails"));
     expect(files.map((file) => file.endsWith(".eml"))).toEqual([true, true]);
-    expect(readFileSync(join(directory, "mails", files[0]!), "utf8")).toMatch(
-      /^To: Ada\.Lovelace@example\.com\r$/m,
-    );
+    expect(readFileSync(join(directory, "mails", files[0]!), "utf8")).toMatch(/^To: Ada\.Lovelace@example\.com\r$/m);
   });
 
   it("log leaves the link whole on one line, and prints it", async () => {
@@ -197,9 +195,7 @@ describe("mail.transport", () => {
     await mail.send({ ...message, text: "Nothing to open.\n", link: null });
     const files = readdirSync(join(directory, "mails")).sort();
     const source = readFileSync(join(directory, "mails", files[0]!), "utf8");
-    expect(source.split("\r\n")).toEqual(
-      expect.arrayContaining([message.link, `<a href="${message.link}">Grüße</a>`]),
-    );
+    expect(source.split("\r\n")).toEqual(expect.arrayContaining([message.link, `<a href="${message.link}">Grüße</a>`]));
     expect(source.match(/^Content-Transfer-Encoding: .*$/gm)).toEqual([
       "Content-Transfer-Encoding: 7bit",
       "Content-Transfer-Encoding: 8bit",
@@ -240,9 +236,7 @@ describe("mail.transport", () => {
 
   it("smtp and http take theirs from the environment", async () => {
     const { port, delivered } = await smtp();
-    await transport('mail.transport = "smtp"', { SVC_SMTP_URL: `smtp://127.0.0.1:${port}` }).mail.send(
-      message,
-    );
+    await transport('mail.transport = "smtp"', { SVC_SMTP_URL: `smtp://127.0.0.1:${port}` }).mail.send(message);
     expect(delivered).toHaveLength(1);
     const { url, requests } = await http((response) => response.end());
     const toml = `mail = { transport = "http", http_url = "${url}" }`;

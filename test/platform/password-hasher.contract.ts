@@ -127,9 +127,7 @@ export function passwordHasherContract(name: string, open: () => Promise<OpenedP
     it("keeps simultaneous passwords apart", async () => {
       const passwords = Array.from({ length: 6 }, (_, index) => `password ${index}`);
       const hashes = await Promise.all(passwords.map((password) => hasher.hash(password)));
-      const verified = await Promise.all(
-        passwords.map((password, index) => hasher.verify(password, hashes[index]!)),
-      );
+      const verified = await Promise.all(passwords.map((password, index) => hasher.verify(password, hashes[index]!)));
       expect(verified).toEqual(passwords.map(() => true));
     });
 

@@ -40,15 +40,8 @@ describe("createArgon2", () => {
   afterEach(() => hasher.close());
 
   it("refuses more than the queue holds, and serves those in it, one at a time", async () => {
-    const outcomes = await Promise.allSettled(
-      ["one", "two", "three", "four"].map((password) => hasher.hash(password)),
-    );
-    expect(outcomes.map((outcome) => outcome.status)).toEqual([
-      "fulfilled",
-      "fulfilled",
-      "fulfilled",
-      "rejected",
-    ]);
+    const outcomes = await Promise.allSettled(["one", "two", "three", "four"].map((password) => hasher.hash(password)));
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected"]);
     expect(outcomes[3]).toMatchObject({ reason: expect.any(HasherBusyError) });
     expect(library).toMatchObject({ calls: 3, runningMax: 1 });
     expect(await hasher.hash("later")).toMatch(/^\$argon2id\$/);

@@ -146,8 +146,7 @@ test.each<Share>([
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   }
   // No outcome is rare, or the agreement would say little.
-  const shareOf = (...kinds: Outcome[]) =>
-    kinds.reduce((sum, kind) => sum + (outcomes.get(kind) ?? 0), 0) / count;
+  const shareOf = (...kinds: Outcome[]) => kinds.reduce((sum, kind) => sum + (outcomes.get(kind) ?? 0), 0) / count;
   const isLow = share.scanLimit < 100;
   expect(shareOf("one page", "pages")).toBeGreaterThan(isLow ? 0.02 : 0.15);
   if (isLow) expect(shareOf("too many rows")).toBeGreaterThan(0.1);

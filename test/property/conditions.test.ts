@@ -29,8 +29,7 @@ interface Text {
  */
 function cut(rule: Expression, random: Random) {
   const conditions = new Map<string, string>();
-  const write = (node: Expression, text: Text): string =>
-    random.chance(0.3) ? use(node, text) : writeOut(node, text);
+  const write = (node: Expression, text: Text): string => (random.chance(0.3) ? use(node, text) : writeOut(node, text));
   const use = (node: Expression, text: Text): string => {
     const inner = { aliases: new Map<string, string>(), parameters: new Map() };
     const body = write(node, inner);

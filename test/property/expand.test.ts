@@ -148,8 +148,7 @@ const rulesOf: Readonly<Record<TableName, readonly Rule[]>> = {
 };
 
 function randomRule(random: Random, table: TableName, depth = 2): Rule {
-  if (depth === 0 || random.chance(0.4))
-    return random.pick([...rulesOf[table], ...rulesOf[table], ...everywhere]);
+  if (depth === 0 || random.chance(0.4)) return random.pick([...rulesOf[table], ...rulesOf[table], ...everywhere]);
   const a = randomRule(random, table, depth - 1);
   if (random.chance(0.2))
     return {
@@ -294,9 +293,7 @@ function randomPath(random: Random, from: TableName, caller: Caller): Path | nul
   for (let left = random.int(1, 3); left > 0 && !isBackward; left--) {
     const forward = Object.entries(tables[at].references);
     const backward = tableNames.flatMap((table) =>
-      Object.entries(tables[table].references).flatMap(([column, to]) =>
-        to === at ? [{ table, column }] : [],
-      ),
+      Object.entries(tables[table].references).flatMap(([column, to]) => (to === at ? [{ table, column }] : [])),
     );
     if (forward.length > 0 && random.chance(0.6)) {
       const [column, table] = random.pick(forward);
@@ -333,8 +330,7 @@ function expandedBy(path: Path, row: Row, world: World, caller: Caller) {
     const [before] = rows;
     table = step.table;
     const there = visible(world, table, caller);
-    rows =
-      before === undefined ? [] : there.filter((each) => same(each[step.to]!, before[step.from]!) === true);
+    rows = before === undefined ? [] : there.filter((each) => same(each[step.to]!, before[step.from]!) === true);
   }
   const columns = path.select ?? shownColumns(table!, caller);
   const shown = sorted(table!, rows, path.sort)
@@ -343,8 +339,7 @@ function expandedBy(path: Path, row: Row, world: World, caller: Caller) {
   return { found: path.isBackward ? shown : (shown[0] ?? null), count: rows.length };
 }
 
-const spelled = (sort: readonly Sort[]) =>
-  sort.map(({ column, descending }) => `${descending ? "-" : ""}${column}`);
+const spelled = (sort: readonly Sort[]) => sort.map(({ column, descending }) => `${descending ? "-" : ""}${column}`);
 
 interface Asked {
   readonly table: TableName;

@@ -153,9 +153,7 @@ class Spy {
   }
 
   /** The texts of the statements that a request sends. */
-  async during<T>(
-    request: () => Promise<T>,
-  ): Promise<{ readonly result: T; readonly texts: readonly string[] }> {
+  async during<T>(request: () => Promise<T>): Promise<{ readonly result: T; readonly texts: readonly string[] }> {
     this.texts = [];
     const result = await request();
     return { result, texts: this.texts };
@@ -173,9 +171,7 @@ async function serveFixture(): Promise<Fixture> {
   const server = await serve({ schema, config, wrap: (database) => spy.wrap(database) });
   const insert = (sql: string, ...params: Statement["params"]) => ({ sql, params });
   await server.database.batch([
-    insert(
-      "INSERT INTO notes (id, owner, body, level) VALUES ('n1', 'ada', 'first', 1), ('n2', NULL, NULL, 2)",
-    ),
+    insert("INSERT INTO notes (id, owner, body, level) VALUES ('n1', 'ada', 'first', 1), ('n2', NULL, NULL, 2)"),
     insert("INSERT INTO numbers VALUES (1, 'one'), (2, 'two')"),
     insert("INSERT INTO pairs VALUES ('a', 1, 'note'), ('b', 2, NULL)"),
   ]);
@@ -188,15 +184,11 @@ async function serveFixture(): Promise<Fixture> {
 
 /** All that is stored, the server's own tables included, but for receipts and their sums. */
 async function dump({ server }: Fixture): Promise<string> {
-  const names = await server.database.query([
-    { sql: "SELECT name, sql FROM sqlite_master ORDER BY name", params: [] },
-  ]);
+  const names = await server.database.query([{ sql: "SELECT name, sql FROM sqlite_master ORDER BY name", params: [] }]);
   const tables = names[0]!.rows.filter(([name, sql]) => sql !== null && !/index|sqlite_/i.test(String(name)));
   const contents = await server.database.query(
     tables
-      .filter(
-        ([name, sql]) => /^CREATE TABLE/i.test(String(sql)) && !/^_usage_(entries|days)$/.test(String(name)),
-      )
+      .filter(([name, sql]) => /^CREATE TABLE/i.test(String(sql)) && !/^_usage_(entries|days)$/.test(String(name)))
       .map(([name]) => ({ sql: `SELECT * FROM "${name}"`, params: [] })),
   );
   return JSON.stringify([names[0]!.rows, contents.map(({ rows }) => rows)]);
@@ -258,8 +250,7 @@ const encoded = encodeURIComponent;
 const vanishes = (text: string) => text === "" || text === "." || text === "..";
 
 /** The path of a note; one whose id vanishes from a path is reached by its key as a parameter. */
-const notePath = (id: string) =>
-  vanishes(id) ? `/api/notes/_svc/key?id=${encoded(id)}` : `/api/notes/${encoded(id)}`;
+const notePath = (id: string) => (vanishes(id) ? `/api/notes/_svc/key?id=${encoded(id)}` : `/api/notes/${encoded(id)}`);
 
 test("a hostile name in place of a table is an unknown table", async () => {
   const fixture = await serveFixture();
@@ -349,8 +340,7 @@ test("a hostile value selects by what it says, and no statement differs by it", 
     `/api/notes?filter[id][in]=${encoded(JSON.stringify([value, "x"]))}`,
   ];
   // The plan of a statement is looked at once: what a request sends beside it is another one then.
-  for (const path of [...text("h"), ...text("h".repeat(5_000))])
-    await ask(fixture, { method: "GET", path, headers });
+  for (const path of [...text("h"), ...text("h".repeat(5_000))]) await ask(fixture, { method: "GET", path, headers });
   for (const value of hostile) {
     const paths = text(value);
     // As long as the other, for the length of a needle may decide how it is looked for.
@@ -394,10 +384,7 @@ test("a hostile value of another type is refused", async () => {
       const body = JSON.stringify({ [column]: value });
       const isInteger = column === "level" && /^-?[1-9]\d{15,18}$/.test(value);
       if (!isInteger)
-        expect(
-          (await ask(fixture, { method: "PATCH", path: "/api/notes/n1", body, headers })).status,
-          body,
-        ).toBe(400);
+        expect((await ask(fixture, { method: "PATCH", path: "/api/notes/n1", body, headers })).status, body).toBe(400);
     }
   }
   expect(await dump(fixture)).toBe(before);

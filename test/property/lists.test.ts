@@ -77,9 +77,7 @@ async function run(share: Share, kinds: Kinds): Promise<readonly Checked[]> {
   const count = Math.ceil(queries * share.share);
   const all: Checked[] = [];
   const missing = () =>
-    Object.keys(kinds).filter(
-      (kind) => all.filter(kinds[kind]!.of).length <= all.length * kinds[kind]!.share,
-    );
+    Object.keys(kinds).filter((kind) => all.filter(kinds[kind]!.of).length <= all.length * kinds[kind]!.share);
   const countMax = count * (process.env.QUERIES === undefined ? 4 : 1);
   for (let i = 0; i < count || (missing().length > 0 && i < countMax); i++) {
     const one = randomCase(project, random.fork(i));

@@ -144,10 +144,7 @@ function queryOf({ filters, sort, limit, offset }: ListRequest): string {
     parameters.append(`filter[${filter.column}][${filter.operator}]`, text);
   }
   if (sort.length > 0)
-    parameters.append(
-      "sort",
-      sort.map(({ column, descending }) => `${descending ? "-" : ""}${column}`).join(","),
-    );
+    parameters.append("sort", sort.map(({ column, descending }) => `${descending ? "-" : ""}${column}`).join(","));
   parameters.append("limit", String(limit));
   parameters.append("offset", String(offset));
   return parameters.toString();
@@ -158,10 +155,7 @@ function keyPath(name: TableName, { primaryKey }: OracleTable, row: Row): string
 }
 
 /** A row that is there, or one that is not. */
-function someRow(
-  random: Random,
-  { rows, primaryKey }: OracleTable,
-): { readonly row: Row; readonly isThere: boolean } {
+function someRow(random: Random, { rows, primaryKey }: OracleTable): { readonly row: Row; readonly isThere: boolean } {
   const row = random.pick(rows);
   if (random.chance(0.85)) return { row, isThere: true };
   const [first] = primaryKey as [string];
@@ -187,16 +181,13 @@ function create(random: Random, chat: Chat, name: TableName, person: Person): As
   const model = random.pick(table.rows);
   made++;
   const key =
-    name === "members"
-      ? { user: `user ${made}` }
-      : { id: name === "loose" ? `new ${made}` : BigInt(10_000 + made) };
+    name === "members" ? { user: `user ${made}` } : { id: name === "loose" ? `new ${made}` : BigInt(10_000 + made) };
   const slug = name === "messages" ? { slug: `made ${made}` } : {};
   const author = name === "messages" && random.chance(0.6) ? { author: person.id } : {};
   const row: Row = { ...model, ...key, ...slug, ...author };
   const base = { person, method: "POST", path: `/api/${name}`, body: json(row) };
   const verdict = writeVerdict(chat, name, "create", person, row, row);
-  if (!verdict.allowed)
-    return { ...base, expected: { status: 403, read: verdict.visits, written: 0, returned: 0 } };
+  if (!verdict.allowed) return { ...base, expected: { status: 403, read: verdict.visits, written: 0, returned: 0 } };
   const reading = readVisits(chat, name, person, row);
   const read = reading === null ? null : verdict.visits + reading;
   return {
@@ -206,13 +197,7 @@ function create(random: Random, chat: Chat, name: TableName, person: Person): As
   };
 }
 
-function change(
-  random: Random,
-  chat: Chat,
-  name: TableName,
-  person: Person,
-  action: Exclude<Action, "create">,
-): Asked {
+function change(random: Random, chat: Chat, name: TableName, person: Person, action: Exclude<Action, "create">): Asked {
   const table = chat.tables[name];
   const { row, isThere } = someRow(random, table);
   const columns = table.columns.filter((column) => !table.primaryKey.includes(column) && column !== "slug");
@@ -281,9 +266,7 @@ test(`what ${requests} requests cost is what walking the rows comes to`, async (
     });
     const body = (await response.json()) as { meta?: { total?: number; next_cursor?: string } };
     const [status, read, written, returned] = await receiptNow(chat);
-    expect({ status, read, written, returned }, `${described}: ${JSON.stringify(body)}`).toEqual(
-      asked.expected,
-    );
+    expect({ status, read, written, returned }, `${described}: ${JSON.stringify(body)}`).toEqual(asked.expected);
     if (asked.total !== undefined) expect(body.meta?.total, described).toBe(asked.total);
     if (read === null) unknown++;
     if (asked.next !== undefined) {

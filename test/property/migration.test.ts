@@ -57,9 +57,7 @@ const columnShape = fc.record({
 const tableShape = fc.record({
   key: fc.constantFrom("integer", "text", "composite"),
   columns: fc.dictionary(fc.constantFrom(...columnNames), columnShape, { maxKeys: 4 }),
-  parent: fc.option(
-    fc.record({ table: fc.constantFrom(...tableNames), action: fc.constantFrom(...actions) }),
-  ),
+  parent: fc.option(fc.record({ table: fc.constantFrom(...tableNames), action: fc.constantFrom(...actions) })),
   uniqueTogether: fc.boolean(),
   searched: fc.boolean(),
   trigger: fc.option(
@@ -108,8 +106,7 @@ function column(name: string, shape: ColumnShape, isVersion: boolean): Column {
   const { type } = shape;
   const managed = managedOf(shape, isVersion);
   const sql = { kind: "sql", sql: expressions[type] } as const;
-  const literal =
-    type === "json" || type === "blob" ? sql : ({ kind: "literal", value: literals[type] } as const);
+  const literal = type === "json" || type === "blob" ? sql : ({ kind: "literal", value: literals[type] } as const);
   return {
     name: columnName(name),
     type,
@@ -324,57 +321,50 @@ async function rowsOfUnchanged(
 describe("from any schema to any other", () => {
   it("leads to what a fresh database would be, and keeps every row of every table that stays", async () => {
     await fc.assert(
-      fc.asyncProperty(
-        schemaShape,
-        schemaShape,
-        fc.boolean(),
-        fc.boolean(),
-        async (from, to, filled, stayOn) => {
-          const database = stayOn ? databaseWithForeignKeysOn() : emptyDatabase();
-          const fresh = emptyDatabase();
-          try {
-            await applied(database, text(from));
-            if (filled) await fill(database, from);
-            const before = await structure(database);
-            const countsBefore = await counts(database);
-            const kept = await rowsOfUnchanged(database, from, to);
-            const outcome = await apply(database, text(to), {
-              allowDestructive: true,
-              foreignKeysStayOn: stayOn,
-            });
-            const countsAfter = await counts(database);
-            expect(await soundness(database)).toEqual(sound);
-            if (outcome.outcome === "refused") {
-              if (outcome.reason === "constraint") {
-                expect(outcome.message).not.toContain("the database refuses");
-                expect(await structure(database)).toEqual(before);
-                expect(countsAfter).toEqual(countsBefore);
-                return;
-              }
-              // Two new names may claim one old one.
-              expect(JSON.stringify(outcome)).toContain("claimed twice");
+      fc.asyncProperty(schemaShape, schemaShape, fc.boolean(), fc.boolean(), async (from, to, filled, stayOn) => {
+        const database = stayOn ? databaseWithForeignKeysOn() : emptyDatabase();
+        const fresh = emptyDatabase();
+        try {
+          await applied(database, text(from));
+          if (filled) await fill(database, from);
+          const before = await structure(database);
+          const countsBefore = await counts(database);
+          const kept = await rowsOfUnchanged(database, from, to);
+          const outcome = await apply(database, text(to), {
+            allowDestructive: true,
+            foreignKeysStayOn: stayOn,
+          });
+          const countsAfter = await counts(database);
+          expect(await soundness(database)).toEqual(sound);
+          if (outcome.outcome === "refused") {
+            if (outcome.reason === "constraint") {
+              expect(outcome.message).not.toContain("the database refuses");
+              expect(await structure(database)).toEqual(before);
+              expect(countsAfter).toEqual(countsBefore);
               return;
             }
-            await applied(fresh, text(to));
-            expect(await structure(database)).toEqual(await structure(fresh));
-            expect(await triggers(database)).toEqual(await triggers(fresh));
-            expect(await beforeLog(database)).toEqual([]);
-            expect(await unversioned(database, to)).toEqual([]);
-            for (const [name, shape] of Object.entries(to)) {
-              const old = shape.renamedFrom ?? name;
-              if (from[name] !== undefined)
-                expect([name, countsAfter.get(name)]).toEqual([name, countsBefore.get(name)]);
-              else if (from[old] !== undefined && to[old] === undefined)
-                expect([name, countsAfter.get(name)]).toEqual([name, countsBefore.get(old)]);
-            }
-            expect(await rowsOfUnchanged(database, from, to)).toEqual(kept);
-            expect((await apply(database, text(to))).outcome).toBe("unchanged");
-          } finally {
-            await database.close();
-            await fresh.close();
+            // Two new names may claim one old one.
+            expect(JSON.stringify(outcome)).toContain("claimed twice");
+            return;
           }
-        },
-      ),
+          await applied(fresh, text(to));
+          expect(await structure(database)).toEqual(await structure(fresh));
+          expect(await triggers(database)).toEqual(await triggers(fresh));
+          expect(await beforeLog(database)).toEqual([]);
+          expect(await unversioned(database, to)).toEqual([]);
+          for (const [name, shape] of Object.entries(to)) {
+            const old = shape.renamedFrom ?? name;
+            if (from[name] !== undefined) expect([name, countsAfter.get(name)]).toEqual([name, countsBefore.get(name)]);
+            else if (from[old] !== undefined && to[old] === undefined)
+              expect([name, countsAfter.get(name)]).toEqual([name, countsBefore.get(old)]);
+          }
+          expect(await rowsOfUnchanged(database, from, to)).toEqual(kept);
+          expect((await apply(database, text(to))).outcome).toBe("unchanged");
+        } finally {
+          await database.close();
+          await fresh.close();
+        }
+      }),
       settings,
     );
   }, 3_000_000);

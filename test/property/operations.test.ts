@@ -154,8 +154,7 @@ test(`of ${mutants} mutated operations none reads what it must not`, async () =>
     }));
     const steps = [...named, { sql }, { sql, expect: 2 }].map((each) => JSON.stringify(each));
     const params = "{ id: text, note: text }";
-    const text = (each: string) =>
-      `${tables}$operations:\n  mutant: { params: ${params}, steps: [${each}] }\n`;
+    const text = (each: string) => `${tables}$operations:\n  mutant: { params: ${params}, steps: [${each}] }\n`;
     const parsed = steps.map((each) => parseSchema(text(each))).find(({ schema }) => schema !== null);
     if (parsed === undefined) {
       counts.refusedByText++;

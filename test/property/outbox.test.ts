@@ -143,9 +143,7 @@ test("devices that write through a bad line, and whose tabs are closed, write ea
       if (random.chance(0.3)) await random.pick(devices).outbox.whenSent();
     }
     for (const { outbox } of devices) await outbox.whenSent();
-    const texts = (await rowsOf(server, "SELECT text FROM entries ORDER BY id")).map(([text]) =>
-      String(text),
-    );
+    const texts = (await rowsOf(server, "SELECT text FROM entries ORDER BY id")).map(([text]) => String(text));
     for (const { name, written, refused } of devices) {
       const own = texts.filter((text) => text.startsWith(name) && !text.endsWith("+"));
       expect(own).toEqual(written.filter((text) => !refused.has(text)));
@@ -155,10 +153,7 @@ test("devices that write through a bad line, and whose tabs are closed, write ea
     const [[sum]] = (await rowsOf(server, "SELECT sum(n) FROM counters")) as [[number]];
     const counted = devices.reduce((all, device) => all + device.counted, 0);
     expect(sum).toBe(counted);
-    const kept = await rowsOf(
-      server,
-      "SELECT count(*), count(DISTINCT client || mutation) FROM _push_results",
-    );
+    const kept = await rowsOf(server, "SELECT count(*), count(DISTINCT client || mutation) FROM _push_results");
     expect(kept[0]![0]).toBe(kept[0]![1]);
     for (const device of devices) device.closeTab();
   }

@@ -15,8 +15,7 @@ const requests = Number(process.env.REQUESTS ?? 300);
 vi.setConfig({ testTimeout: 900_000 + 10 * requests * 100 });
 
 /** Accesses and lists of a role and a shape; without them the caller's own are made. */
-const isShared = (made: unknown) =>
-  typeof made === "object" && made !== null && ("rule" in made || "plan" in made);
+const isShared = (made: unknown) => typeof made === "object" && made !== null && ("rule" in made || "plan" in made);
 
 let alone = false;
 const { get } = Memo.prototype;
@@ -36,11 +35,7 @@ function randomFilter(random: Random, people: RuledProject["people"]): string {
     return typeof wire === "string" ? wire : JSON.stringify(wire);
   };
   const text =
-    operator === "is_null"
-      ? String(random.chance(0.5))
-      : operator === "in"
-        ? `${value()},${value()}`
-        : value();
+    operator === "is_null" ? String(random.chance(0.5)) : operator === "in" ? `${value()},${value()}` : value();
   return `filter[${column}][${operator}]=${encodeURIComponent(text)}`;
 }
 
@@ -52,8 +47,7 @@ function randomResults(random: Random): string {
 function randomPath(random: Random, table: string, people: RuledProject["people"]): string {
   if (random.chance(0.15)) return `/api/${table}/${random.int(1, 8)}`;
   const parts = random.times(random.int(0, 3), () => randomFilter(random, people));
-  if (random.chance(0.2))
-    return `/api/${table}/_svc/aggregate?${[...parts, randomResults(random)].join("&")}`;
+  if (random.chance(0.2)) return `/api/${table}/_svc/aggregate?${[...parts, randomResults(random)].join("&")}`;
   if (random.chance(0.4)) parts.push(`sort=${random.chance(0.5) ? "-" : ""}${random.pick(columns)}`);
   if (random.chance(0.5)) parts.push(`limit=${random.int(1, 3)}`);
   if (random.chance(0.2)) parts.push(`offset=${random.int(0, 3)}`);

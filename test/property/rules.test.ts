@@ -1,15 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect, test, vi } from "vitest";
 import { RuledProject } from "./rules/project.js";
-import {
-  type Action,
-  columns,
-  defaults,
-  type RuledTable,
-  randomRow,
-  randomValue,
-  shape,
-} from "./rules/tables.js";
+import { type Action, columns, defaults, type RuledTable, randomRow, randomValue, shape } from "./rules/tables.js";
 import type { Caller } from "./support/callers.js";
 import { print } from "./support/print.js";
 import { Random } from "./support/random.js";
@@ -72,9 +64,7 @@ function must(project: RuledProject, call: Call, holds: boolean, expected: strin
   if (holds) return;
   const { table, caller, method, path, body } = call;
   const request = `${method} /api/${table.name}${path} ${body === undefined ? "" : JSON.stringify(wireOf(body))}`;
-  const rules = (Object.keys(table.rules) as Action[]).map(
-    (action) => `${action}: ${print(table.rules[action])}`,
-  );
+  const rules = (Object.keys(table.rules) as Action[]).map((action) => `${action}: ${print(table.rules[action])}`);
   const columnRules = [...table.columnRules].map(
     ([column, { read, write }]) => `${column}: read ${print(read)}, write ${print(write)}`,
   );
@@ -173,9 +163,7 @@ const create: Write = async (project, table, random, tally) => {
   const isTaken = taken.length > 0 && random.chance(0.1);
   const id = isTaken ? Number(random.pick(taken).id) : 100 + random.int(0, 1_000_000);
   const full = randomRow(random, id, project.people);
-  const sent = Object.fromEntries(
-    Object.entries(full).filter(([column]) => column === "id" || random.chance(0.8)),
-  );
+  const sent = Object.fromEntries(Object.entries(full).filter(([column]) => column === "id" || random.chance(0.8)));
   const row = { ...defaults, ...sent };
   const call: Call = { table, caller, method: "POST", path: "", body: sent };
   const refusal = refusalOf(project, call, () =>
@@ -192,9 +180,7 @@ const update: Write = async (project, table, random, tally) => {
     columns.filter((column) => column !== "id"),
     random.int(1, 3),
   );
-  const patch = Object.fromEntries(
-    changed.map((column) => [column, randomValue(random, column, project.people)]),
-  );
+  const patch = Object.fromEntries(changed.map((column) => [column, randomValue(random, column, project.people)]));
   const call: Call = { table, caller, method: "PATCH", path: `/${id}`, body: patch };
   const row = { ...stored, ...patch };
   const refusal = refusalOf(project, call, () =>
@@ -204,13 +190,7 @@ const update: Write = async (project, table, random, tally) => {
 };
 
 /** An update rule holds with the row before and with the row after in the place of `row`. */
-function mayUpdate(
-  project: RuledProject,
-  table: RuledTable,
-  caller: Caller,
-  stored: Row,
-  next: Row,
-): boolean {
+function mayUpdate(project: RuledProject, table: RuledTable, caller: Caller, stored: Row, next: Row): boolean {
   const rule = table.rules.update;
   const holds = (row: Row) => project.admits(rule, caller, { row, old: stored, new: next });
   return holds(stored) && holds(next);
@@ -236,11 +216,7 @@ function anyRow(project: RuledProject, table: RuledTable, random: Random): Row |
 type RefusalStatus = 401 | 403 | 404 | 409;
 
 /** What the caller and the columns decide comes before what the rows decide. Null: the write takes place. */
-function refusalOf(
-  project: RuledProject,
-  call: Call,
-  byRows: () => RefusalStatus | null,
-): RefusalStatus | null {
+function refusalOf(project: RuledProject, call: Call, byRows: () => RefusalStatus | null): RefusalStatus | null {
   const { table, caller, method, body } = call;
   const early = project.early(table, actions[method], caller);
   if (early !== null) return early;
@@ -277,9 +253,7 @@ test("a hidden column is an unknown one in every list parameter", async () => {
     project.callers.filter((caller) => project.early(table, "read", caller) === null);
   // Three tables in ten hide nothing from anybody who may list them.
   const hiding = project.tables.filter((table) =>
-    callersOf(table).some((caller) =>
-      columns.some((column) => !project.allows(table, "read", caller, column)),
-    ),
+    callersOf(table).some((caller) => columns.some((column) => !project.allows(table, "read", caller, column))),
   );
   let asked = 0;
   for (const table of hiding.slice(0, hiddenTables))

@@ -43,8 +43,7 @@ const documentsOf = (rows: Rows): readonly string[] =>
     .map(([id, row]) => {
       const table = id.split(" ")[0] as Table;
       const fields = row as Record<string, unknown>;
-      const key =
-        table === "members" ? { pk: `${fields.room_id}|${fields.user_id}` } : { id: String(fields.id) };
+      const key = table === "members" ? { pk: `${fields.room_id}|${fields.user_id}` } : { id: String(fields.id) };
       return shape(table, { ...fields, ...key });
     })
     .sort();
@@ -54,14 +53,9 @@ const shape = (table: Table, fields: Record<string, unknown>) =>
   JSON.stringify([table, ...Object.keys(schemas[table].properties).map((name) => fields[name])]);
 
 /** Resolves when the collections hold exactly these documents. */
-async function untilTheyHold(
-  collections: Record<string, RxCollection>,
-  expected: readonly string[],
-): Promise<void> {
+async function untilTheyHold(collections: Record<string, RxCollection>, expected: readonly string[]): Promise<void> {
   const held = combineLatest(names.map((name) => collections[name]!.find().$)).pipe(
-    map((found) =>
-      found.flatMap((each, i) => each.map((document) => shape(names[i]!, document.toJSON()))).sort(),
-    ),
+    map((found) => found.flatMap((each, i) => each.map((document) => shape(names[i]!, document.toJSON()))).sort()),
   );
   let last: readonly string[] = [];
   const isEqual = firstValueFrom(
@@ -87,9 +81,7 @@ test("RxDB's own replication follows random histories to the rows that lists sho
   for (let history = 0; history < histories; history++) {
     const database = await createRxDatabase({ name: `history-${history}`, storage: getRxStorageMemory() });
     const collections = await database.addCollections(
-      Object.fromEntries(
-        names.map((name) => [name, { schema: { version: 0, type: "object", ...schemas[name] } }]),
-      ),
+      Object.fromEntries(names.map((name) => [name, { schema: { version: 0, type: "object", ...schemas[name] } }])),
     );
     const api = createClient({
       url: origin,

@@ -14,22 +14,7 @@ const seed = Random.seedOfRun();
 const queries = Number(process.env.QUERIES ?? 400);
 vi.setConfig({ testTimeout: 900_000 + 10 * queries * 60 });
 
-const words = [
-  "red",
-  "Réd",
-  "RED",
-  "rede",
-  "reddish",
-  "shoe",
-  "Shoes",
-  "über",
-  "Uber",
-  "x1",
-  "1x",
-  "日本",
-  "a",
-  "ab",
-];
+const words = ["red", "Réd", "RED", "rede", "reddish", "shoe", "Shoes", "über", "Uber", "x1", "1x", "日本", "a", "ab"];
 const between = [" ", " ", " ", "-", ". ", "'", ' "', "_", "\n", " *", " AND ", ":"];
 
 interface Row {

@@ -9,9 +9,7 @@ import { apiKey, serve, type TestServer } from "../support/server.js";
 import { Random } from "./support/random.js";
 
 /** A server that counts the statements that tell what has changed. */
-async function counting(
-  scanLimit: number,
-): Promise<{ readonly server: TestServer; readonly told: () => number }> {
+async function counting(scanLimit: number): Promise<{ readonly server: TestServer; readonly told: () => number }> {
   let told = 0;
   const count = (statements: readonly Statement[]) => {
     told += statements.filter(({ sql }) => sql.includes("_p AS MATERIALIZED")).length;
@@ -42,9 +40,7 @@ async function counting(
 
 async function open(server: TestServer, headers: Record<string, string>, tables: object): Promise<Events> {
   const asked = { tables, limit: 3 };
-  return new Events(
-    await server.request(`/api/_svc/live?q=${encodeURIComponent(JSON.stringify(asked))}`, { headers }),
-  );
+  return new Events(await server.request(`/api/_svc/live?q=${encodeURIComponent(JSON.stringify(asked))}`, { headers }));
 }
 
 test("streams that ask the same, and others between them, come to exactly the rows of their callers", {

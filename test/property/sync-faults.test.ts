@@ -82,9 +82,7 @@ const faults: Record<string, Pick<Run, "project" | "before">> = {
     ),
   },
   "a row that was changed after the moment is left out": {
-    project: rewritten((sql) =>
-      within(sql, '"_as_h0"', "_k", (part) => part.replace("_l.old IS NOT NULL", "0")),
-    ),
+    project: rewritten((sql) => within(sql, '"_as_h0"', "_k", (part) => part.replace("_l.old IS NOT NULL", "0"))),
   },
   "a changed key is no deletion": {
     before: retriggered("move", (sql) => sql.replace(/ {2}INSERT INTO _changes [^;]*'delete'[^;]*;\n/, "")),

@@ -10,10 +10,7 @@ export function adopted(...sql: string[]): Promise<{ server: TestServer; key: Cl
   return adoptedWith("usage.enabled = false", ...sql);
 }
 
-export async function adoptedWith(
-  config: string,
-  ...sql: string[]
-): Promise<{ server: TestServer; key: Client }> {
+export async function adoptedWith(config: string, ...sql: string[]): Promise<{ server: TestServer; key: Client }> {
   const server = await serve({
     schema: "first: { columns: { id: { type: integer, primary_key: true } } }",
     config,

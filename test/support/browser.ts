@@ -37,8 +37,7 @@ export class VirtualTime {
 
   pass(ms: number): void {
     const end = this.nowMs + ms;
-    for (let next = this.#next(); next !== undefined && next.atMs <= end; next = this.#next())
-      this.#leap(next);
+    for (let next = this.#next(); next !== undefined && next.atMs <= end; next = this.#next()) this.#leap(next);
     this.#advance(end);
   }
 
@@ -87,9 +86,8 @@ export class Browser {
   /** Every request, as `METHOD path`. */
   readonly requests: string[] = [];
   /** Stands between browser and server; gives the answer, or throws as `fetch` does. */
-  network: (pass: () => Promise<Response>, request: string, signal: AbortSignal) => Promise<Response> = (
-    pass,
-  ) => pass();
+  network: (pass: () => Promise<Response>, request: string, signal: AbortSignal) => Promise<Response> = (pass) =>
+    pass();
 
   constructor(
     private readonly server: TestServer,
@@ -136,8 +134,7 @@ export class Browser {
     const { method, body } = init;
     const pass = () =>
       this.time.during(async () => {
-        for (const [name, { untilMs }] of this.cookies)
-          if (untilMs <= this.time.nowMs) this.cookies.delete(name);
+        for (const [name, { untilMs }] of this.cookies) if (untilMs <= this.time.nowMs) this.cookies.delete(name);
         if (includes && this.cookies.size > 0)
           headers.set("Cookie", [...this.cookies].map(([name, { value }]) => `${name}=${value}`).join("; "));
         const response = await this.server.request(pathname + search, {

@@ -58,12 +58,7 @@ const inside =
  * The answer is the error of that status and code, about these columns, in the specification's shape and nothing beside
  * it. Returns its message.
  */
-export function expectRefusal(
-  answer: Answer,
-  status: number,
-  code: string,
-  columns: readonly string[] = [],
-): string {
+export function expectRefusal(answer: Answer, status: number, code: string, columns: readonly string[] = []): string {
   expect({ status: answer.status, body: answer.body }).toEqual({
     status,
     body: { error: { code, message: expect.stringMatching(/./), ...(columns.length > 0 && { columns }) } },

@@ -1,11 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { openApiDocument } from "../../src/openapi/document.js";
-import {
-  type Database,
-  type Statement,
-  StatementError,
-  UnavailableError,
-} from "../../src/platform/database.js";
+import { type Database, type Statement, StatementError, UnavailableError } from "../../src/platform/database.js";
 import { ProblemsError } from "../../src/problems/problem.js";
 import type { Config } from "../../src/project/config.js";
 import { fitRules } from "../../src/schema/fit-rules.js";
@@ -117,9 +112,7 @@ function operationOf(document: Json, method: string, path: string): Json | undef
   const asked = new URL(path, "http://x").pathname.split("/");
   const found = Object.entries(document.paths!).find(([template]) => {
     const parts = template.split("/");
-    return (
-      parts.length === asked.length && parts.every((part, i) => part === asked[i] || part.startsWith("{"))
-    );
+    return parts.length === asked.length && parts.every((part, i) => part === asked[i] || part.startsWith("{"));
   });
   return found?.[1][method];
 }
@@ -133,9 +126,7 @@ function describedBy(document: Json, method: string, path: string): Json | undef
 /** Of a path or a method that there is not: a refusal. */
 function undescribed({ components }: Json): Json {
   const { responses } = components!;
-  return Object.fromEntries(
-    Object.entries(responses!).map(([name, answer]) => [name.replace("svc.", ""), answer]),
-  );
+  return Object.fromEntries(Object.entries(responses!).map(([name, answer]) => [name.replace("svc.", ""), answer]));
 }
 
 /** What a reference means. */

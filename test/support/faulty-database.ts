@@ -24,8 +24,7 @@ export function switchboard(): Switchboard {
     wrap: (database) => {
       const through = <R>(call: (statements: readonly Statement[]) => Promise<R>) => {
         return async (statements: readonly Statement[]) => {
-          if (board.failing?.(statements))
-            throw new UnavailableError("database is locked: /var/lib/secret.db");
+          if (board.failing?.(statements)) throw new UnavailableError("database is locked: /var/lib/secret.db");
           board.sent.push(...statements);
           board.roundTrips++;
           return call(statements);

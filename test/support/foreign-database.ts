@@ -13,9 +13,7 @@ export async function foreignDatabase(...sql: string[]): Promise<string> {
   const run = (text: string) => database.batch([{ sql: text, params: [] }]);
   for (const each of sql) await run(each);
   await run("PRAGMA writable_schema = ON");
-  await run(
-    "UPDATE sqlite_master SET sql = replace(replace(sql, 'LENGTH', 'their_length'), 'NOCASE', 'unicase')",
-  );
+  await run("UPDATE sqlite_master SET sql = replace(replace(sql, 'LENGTH', 'their_length'), 'NOCASE', 'unicase')");
   await database.close();
   return path;
 }

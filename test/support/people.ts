@@ -1,9 +1,5 @@
 import { SignJWT } from "jose";
-import {
-  familyOf,
-  newRefreshToken,
-  refreshTokenRandomBytes,
-} from "../../src/auth/sessions/refresh-rotation.js";
+import { familyOf, newRefreshToken, refreshTokenRandomBytes } from "../../src/auth/sessions/refresh-rotation.js";
 import { openSession } from "../../src/auth/store/sessions.js";
 import { insertUser, userWithPassword } from "../../src/auth/store/users.js";
 import { hashSecret } from "../../src/encoding/hash-secret.js";
@@ -17,11 +13,7 @@ export async function run(server: TestServer, sql: string, ...params: SqlValue[]
   return result!;
 }
 
-export async function rowsOf(
-  server: TestServer,
-  sql: string,
-  ...params: SqlValue[]
-): Promise<Result["rows"]> {
+export async function rowsOf(server: TestServer, sql: string, ...params: SqlValue[]): Promise<Result["rows"]> {
   const [result] = await server.database.query([{ sql, params }]);
   return result!.rows;
 }
@@ -61,11 +53,7 @@ const sessionOf = (id: string) => `session of ${id}`;
  * A user with a session, put straight into the database: for tests that are about something else than passwords, as
  * every hash costs a tenth of a second. Their id is the local part of the address, and no password is theirs.
  */
-export async function member(
-  server: TestServer,
-  id: string,
-  role: "user" | "admin" = "user",
-): Promise<SignedIn> {
+export async function member(server: TestServer, id: string, role: "user" | "admin" = "user"): Promise<SignedIn> {
   const email = `${id}@example.com`;
   const now = server.clock.now();
   const refreshToken = newRefreshToken(crypto.getRandomValues(new Uint8Array(refreshTokenRandomBytes)));

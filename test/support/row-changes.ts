@@ -15,14 +15,9 @@ export async function allRows(database: Database): Promise<Rows> {
       params: [],
     },
   ]);
-  const contents = await database.query(
-    tables!.rows.map(([name]) => ({ sql: `SELECT * FROM "${name}"`, params: [] })),
-  );
+  const contents = await database.query(tables!.rows.map(([name]) => ({ sql: `SELECT * FROM "${name}"`, params: [] })));
   return new Map(
-    tables!.rows.map(([name, columns], i) => [
-      String(name),
-      byKey(JSON.parse(String(columns)), contents[i]!.rows),
-    ]),
+    tables!.rows.map(([name, columns], i) => [String(name), byKey(JSON.parse(String(columns)), contents[i]!.rows)]),
   );
 }
 

@@ -43,8 +43,7 @@ export class SecretScan {
 
   /** The tokens and keys that an answer of /auth or /admin/api hands out. */
   async keepResponse(path: string, response: Response): Promise<void> {
-    for (const cookie of response.headers.getSetCookie())
-      this.keep(cookie.replace(/^[^=]*=/, "").split(";")[0]!);
+    for (const cookie of response.headers.getSetCookie()) this.keep(cookie.replace(/^[^=]*=/, "").split(";")[0]!);
     this.#keepForm(response.headers.get("Location")?.split("?")[1] ?? "", ["code"]);
     const handedOut = ["access_token", "refresh_token", path === "/admin/api/service-keys" ? "key" : ""];
     const isStream = response.headers.get("Content-Type") === "text/event-stream";
@@ -55,8 +54,7 @@ export class SecretScan {
   found(lines: readonly string[]): readonly string[] {
     const text = lines.join("\n");
     const isClean =
-      !shapes.some((shape) => shape.test(text)) &&
-      ![...this.#secrets].some((secret) => text.includes(secret));
+      !shapes.some((shape) => shape.test(text)) && ![...this.#secrets].some((secret) => text.includes(secret));
     if (isClean) return [];
     return lines.flatMap((line) => {
       const secret =

@@ -22,13 +22,7 @@ import { createArgon2 } from "../../src/node/passwords/argon2.js";
 import { systemRandom } from "../../src/node/system.js";
 import type { Database } from "../../src/platform/database.js";
 import type { Journal } from "../../src/platform/journal.js";
-import type {
-  Log,
-  MailMessage,
-  MailTransport,
-  PasswordHasher,
-  Platform,
-} from "../../src/platform/platform.js";
+import type { Log, MailMessage, MailTransport, PasswordHasher, Platform } from "../../src/platform/platform.js";
 import { webCipher } from "../../src/platform/web-cipher.js";
 import { parseConfig } from "../../src/project/parse-config.js";
 import { openRemoteLibsql } from "../../src/remote/libsql.js";
@@ -203,8 +197,7 @@ async function serveInWorkerd(project: TestProject, target: string): Promise<Tes
     finish: () => worker.upkeep("finish"),
   };
   const replaced = () => skip("the platform's part that is replaced is of this process");
-  const kept = <T extends object>(object: T) =>
-    new Proxy(object, { set: replaced, defineProperty: replaced });
+  const kept = <T extends object>(object: T) => new Proxy(object, { set: replaced, defineProperty: replaced });
   const platform: Platform = {
     database: worker.database,
     passwordHasher: kept({ ...passwordHasher }),
@@ -284,9 +277,7 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
   let app = await start({ secret: project.secret ?? testSecret });
   const fetching: App["fetch"] = (...request) => app.fetch(...request);
   const { request: answer, close } = await targets[target]!(fetching, config.auth.public_base_url);
-  const isDocumented = project.isMeasured
-    ? async () => {}
-    : documentedAnswers(project.config ?? "", config, opened);
+  const isDocumented = project.isMeasured ? async () => {} : documentedAnswers(project.config ?? "", config, opened);
   const request: TestServer["request"] = async (path, init) => {
     const response = await answer(path, init);
     await isDocumented(path, init ?? {}, response);

@@ -39,8 +39,7 @@ export async function borrowSqld(): Promise<Sqld> {
 }
 
 async function stillRunning(): Promise<Sqld | null> {
-  for (let server = idle.pop(); server !== undefined; server = idle.pop())
-    if (await answers(server.url)) return server;
+  for (let server = idle.pop(); server !== undefined; server = idle.pop()) if (await answers(server.url)) return server;
   return null;
 }
 

@@ -9,17 +9,7 @@ interface Coverage {
 }
 
 /** Methods that look at each element in turn, in which V8 counts nothing. */
-const silent = [
-  "concat",
-  "includes",
-  "indexOf",
-  "join",
-  "lastIndexOf",
-  "slice",
-  "sort",
-  "splice",
-  "unshift",
-] as const;
+const silent = ["concat", "includes", "indexOf", "join", "lastIndexOf", "slice", "sort", "splice", "unshift"] as const;
 
 /**
  * How many steps some work takes: the calls of functions and the runs of their blocks, as V8 counts them, and the elements

@@ -41,8 +41,7 @@ Clock:     ${seconds} s, ${modules.length} test files
 
 /** With what its imports and its environment took. */
 function secondsOf(module: TestModule): number {
-  const { environmentSetupDuration, prepareDuration, collectDuration, setupDuration, duration } =
-    module.diagnostic();
+  const { environmentSetupDuration, prepareDuration, collectDuration, setupDuration, duration } = module.diagnostic();
   return (environmentSetupDuration + prepareDuration + collectDuration + setupDuration + duration) / 1000;
 }
 

@@ -20,8 +20,7 @@ export async function rows() {
   const { data, meta } = await notes.select({ select: ["id", "body"] });
   same<(typeof data)[number], { id: number; body: string }>(true);
   same<typeof meta.next_cursor, string | undefined>(true);
-  for await (const page of notes.pages({ select: ["done"] }))
-    same<(typeof page.data)[number], { done: boolean }>(true);
+  for await (const page of notes.pages({ select: ["done"] })) same<(typeof page.data)[number], { done: boolean }>(true);
 
   await notes.list({ where: { body: "x" }, filter: { rate: { gte: 1, is_null: false } }, sort: "-rate" });
   await notes.list({
@@ -42,14 +41,11 @@ export async function rows() {
   // @ts-expect-error: no such column to select
   await notes.list({ select: ["nobody"] });
 
-  const stop = notes.live(
-    { where: { done: false }, sort: "-rate", limit: 3, select: ["id"] },
-    (live, { status }) => {
-      same<(typeof live)[number]["id"], number>(true);
-      same<keyof (typeof live)[number], "id" | "_pending">(true);
-      same<typeof status, "live" | "reconnecting" | "signed_out" | "refused">(true);
-    },
-  );
+  const stop = notes.live({ where: { done: false }, sort: "-rate", limit: 3, select: ["id"] }, (live, { status }) => {
+    same<(typeof live)[number]["id"], number>(true);
+    same<keyof (typeof live)[number], "id" | "_pending">(true);
+    same<typeof status, "live" | "reconnecting" | "signed_out" | "refused">(true);
+  });
   stop();
   // @ts-expect-error: no such column
   notes.live({ where: { nobody: "x" } }, () => {});

@@ -23,12 +23,7 @@ function filled(places: number, names: readonly string[]) {
 }
 
 it("sign-ins come before registrations, whoever came first", () => {
-  expect(filled(64, ["new-ada1", "new-bob1", "cyd1", "ada1"]).order).toEqual([
-    "cyd1",
-    "ada1",
-    "new-ada1",
-    "new-bob1",
-  ]);
+  expect(filled(64, ["new-ada1", "new-bob1", "cyd1", "ada1"]).order).toEqual(["cyd1", "ada1", "new-ada1", "new-bob1"]);
 });
 
 it("addresses take turns, and keep their own order", () => {
@@ -51,18 +46,7 @@ it("an address that is alone has all places, and no more", () => {
 it("borrowed places are given back as others come, the latest first, down to eight", () => {
   const others = many("bob", 10);
   const { refused, order } = filled(20, [...many("ada", 20), ...others]);
-  expect(refused).toEqual([
-    "ada20",
-    "ada19",
-    "ada18",
-    "ada17",
-    "ada16",
-    "ada15",
-    "ada14",
-    "ada13",
-    "bob9",
-    "bob10",
-  ]);
+  expect(refused).toEqual(["ada20", "ada19", "ada18", "ada17", "ada16", "ada15", "ada14", "ada13", "bob9", "bob10"]);
   expect(order.filter((name) => name.startsWith("ada"))).toEqual(many("ada", 12));
   expect(order.filter((name) => name.startsWith("bob"))).toEqual(many("bob", 8));
 });

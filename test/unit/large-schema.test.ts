@@ -6,8 +6,7 @@ const columns = (count: number, column: string) =>
   `t:\n  columns:\n${namesOf(count)
     .map((name) => `    ${name}: ${column}\n`)
     .join("")}`;
-const referring = (name: string) =>
-  `${name}: { columns: { r: { type: integer, references: { table: x${name} } } } }\n`;
+const referring = (name: string) => `${name}: { columns: { r: { type: integer, references: { table: x${name} } } } }\n`;
 
 /** More columns than a table may have. */
 const manyColumns = 2_500;
@@ -24,30 +23,26 @@ test.each([
   [
     "unknown columns",
     manyColumns,
-    (count: number) =>
-      `${columns(count, "{ type: text }")}  unique: [[${namesOf(count).map((name) => `x${name}`)}]]\n`,
+    (count: number) => `${columns(count, "{ type: text }")}  unique: [[${namesOf(count).map((name) => `x${name}`)}]]\n`,
     (count: number) => count + 1,
   ],
-])(
-  "a file of four times as many %s takes four times as many steps to check",
-  async (_, few, text, problemsOf) => {
-    vi.resetModules();
-    await countingSteps(
-      () => import("../../src/project/parse-schema.js"),
-      async ({ parseSchema }, stepsOf) => {
-        const checked = async (count: number) => {
-          const read = text(count);
-          let found = -1;
-          const steps = await stepsOf(() => {
-            found = parseSchema(read).problems.length;
-          });
-          expect(found).toBe(problemsOf(count));
-          return steps;
-        };
-        const [some, many] = [await checked(few), await checked(4 * few)];
-        // Four times four, if they grew with the square.
-        expect(many).toBeLessThan(5 * some);
-      },
-    );
-  },
-);
+])("a file of four times as many %s takes four times as many steps to check", async (_, few, text, problemsOf) => {
+  vi.resetModules();
+  await countingSteps(
+    () => import("../../src/project/parse-schema.js"),
+    async ({ parseSchema }, stepsOf) => {
+      const checked = async (count: number) => {
+        const read = text(count);
+        let found = -1;
+        const steps = await stepsOf(() => {
+          found = parseSchema(read).problems.length;
+        });
+        expect(found).toBe(problemsOf(count));
+        return steps;
+      };
+      const [some, many] = [await checked(few), await checked(4 * few)];
+      // Four times four, if they grew with the square.
+      expect(many).toBeLessThan(5 * some);
+    },
+  );
+});

@@ -21,10 +21,7 @@ test.each([
   ["/p/app/svc.schema.yaml", "svc.schema.yaml is a file of the project itself"],
   [".svc/data.db", "the database is in /p/app/.svc/data.db"],
 ])("%s is no place for what the server writes by itself", (place, problem) => {
-  expect(found({ journal: place, mail: place })).toEqual([
-    `usage.journal_dir: ${problem}`,
-    `mail.log_dir: ${problem}`,
-  ]);
+  expect(found({ journal: place, mail: place })).toEqual([`usage.journal_dir: ${problem}`, `mail.log_dir: ${problem}`]);
 });
 
 test("nor is a directory above the database", () => {

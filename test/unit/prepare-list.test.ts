@@ -58,9 +58,7 @@ it("requests that differ in values alone share their SQL, and bind their own", (
   const from = source();
   const lists = ["a", "b"].map((value) => prepared(from, [["where[label]", value]]));
   expect(textOf(lists[0]!)).toBe(textOf(lists[1]!));
-  const [a, b] = lists.map((list) =>
-    isRefusal(list) ? [] : list.values.map((part) => part.get("filter.0")),
-  );
+  const [a, b] = lists.map((list) => (isRefusal(list) ? [] : list.values.map((part) => part.get("filter.0"))));
   expect([a!.find(Boolean), b!.find(Boolean)]).toEqual(["a", "b"]);
 });
 

@@ -6,11 +6,9 @@ test("no control character of a file is printed but the line breaks and tabs tha
   const place = pointAt("a = \u001b[2J\tb", { line: 1, column: 10 });
   const problem = { file: "svc.toml", line: 3, path: "a\u001b\n", message: `no \u009b\u007f\r\n${place}` };
   expect(formatProblem(problem)).toBe(
-    [
-      "svc.toml:3: a\\u001b\\u000a: no \\u009b\\u007f\\u000d",
-      "    a = \\u001b[2J\tb",
-      `    ${" ".repeat(13)}\t^`,
-    ].join("\n"),
+    ["svc.toml:3: a\\u001b\\u000a: no \\u009b\\u007f\\u000d", "    a = \\u001b[2J\tb", `    ${" ".repeat(13)}\t^`].join(
+      "\n",
+    ),
   );
 });
 

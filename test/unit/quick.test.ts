@@ -2,9 +2,7 @@ import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { subjects } from "../quick/subjects.js";
 
-const files = readdirSync("test", { recursive: true, encoding: "utf8" }).filter((file) =>
-  file.endsWith(".test.ts"),
-);
+const files = readdirSync("test", { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".test.ts"));
 
 test.each(Object.entries(subjects))("npm run quick -- %s has tests", (_, paths) => {
   const without = paths.filter((path) => !files.some((file) => file.startsWith(path)));

@@ -47,9 +47,7 @@ it("brings what waits along with the next receipt, and at the end to whoever tak
   expect(await recorder.record(receipt("a"))).toBe("unrecorded");
   journal.works = true;
   expect(await recorder.record(receipt("b"))).toBe("recorded");
-  expect(journal.entries.map(({ receipts }) => receipts.map(({ attemptId }) => attemptId))).toEqual([
-    ["b", "a"],
-  ]);
+  expect(journal.entries.map(({ receipts }) => receipts.map(({ attemptId }) => attemptId))).toEqual([["b", "a"]]);
   journal.works = false;
   expect(await recorder.record(receipt("c"))).toBe("unrecorded");
   const otherwise: JournalEntry[] = [];

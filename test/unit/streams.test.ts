@@ -35,9 +35,7 @@ test("each session, user, key and address has its share of the streams, and a pl
 
 test("anonymous callers have half of the streams, from however many addresses", () => {
   const streams = new Streams(bounds);
-  const taken = ["a", "b", "c", "d", "e"].map(
-    (address) => streams.take(anonymous, address, 0, 1_000) !== null,
-  );
+  const taken = ["a", "b", "c", "d", "e"].map((address) => streams.take(anonymous, address, 0, 1_000) !== null);
   expect(taken).toEqual([true, true, true, true, false]);
   expect(streams.take(user("ann", "1"), "e", 0, 1_000)).not.toBeNull();
 });

@@ -30,8 +30,7 @@ function queueOf(begin = () => {}) {
     },
     schemaChanged: () => {},
   });
-  const add = (name: string, endsAtMs: number | null = null) =>
-    queue.add("batch", [statement(name)], endsAtMs);
+  const add = (name: string, endsAtMs: number | null = null) => queue.add("batch", [statement(name)], endsAtMs);
   return { queue, ran, add };
 }
 

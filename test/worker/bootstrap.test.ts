@@ -15,10 +15,7 @@ const password = "correct horse battery staple";
 const product = (directory: string) => startProduct(join(directory, "v3", "d1"));
 
 /** Standard output and error of a command that ends well. */
-async function svc(
-  input: string,
-  ...args: string[]
-): Promise<{ readonly out: string; readonly err: string }> {
+async function svc(input: string, ...args: string[]): Promise<{ readonly out: string; readonly err: string }> {
   const child = spawn(process.execPath, ["dist/svc/main.js", ...args], { stdio: "pipe" });
   const [out, err] = [child.stdout, child.stderr].map(async (stream) => {
     let text = "";
@@ -54,14 +51,7 @@ describe("svc worker bootstrap", () => {
     const file = join(directory, "bootstrap.sql");
     writeFileSync(file, out);
     const where = ["--local", "--persist-to", directory, "--config", "wrangler.toml"];
-    await promisify(execFile)("node_modules/.bin/wrangler", [
-      "d1",
-      "execute",
-      "DB",
-      ...where,
-      "--file",
-      file,
-    ]);
+    await promisify(execFile)("node_modules/.bin/wrangler", ["d1", "execute", "DB", ...where, "--file", file]);
 
     const { url } = await product(directory);
     expect((await fetch(`${url}/api/tags`)).status).toBe(200);

@@ -57,19 +57,9 @@ describe("the console on a Worker", () => {
     const slash = await get("/console/");
     expect([slash.status, slash.headers.get("Location")]).toEqual([307, "/console"]);
     const navigation = { headers: { "Sec-Fetch-Mode": "navigate", Accept: "text/html" } };
-    for (const path of [
-      "/console/assets/none-1.js",
-      "/console/assets/main-Ab12.js.br",
-      "/_headers",
-      "/",
-      "/other",
-    ]) {
+    for (const path of ["/console/assets/none-1.js", "/console/assets/main-Ab12.js.br", "/_headers", "/", "/other"]) {
       const missing = await get(path, navigation);
-      expect([path, missing.status, await missing.json()]).toMatchObject([
-        path,
-        404,
-        { error: { code: "not_found" } },
-      ]);
+      expect([path, missing.status, await missing.json()]).toMatchObject([path, 404, { error: { code: "not_found" } }]);
     }
     const session = await get("/admin/api/session", { headers: { Origin: "https://x.example" } });
     // No schema was applied, so that the database has no tables yet.

@@ -77,9 +77,7 @@ function keyPath(random: Random, { name, primaryKey }: TableSpec, row: Row): str
 
 function json({ columns }: TableSpec, row: Row): string {
   return JSON.stringify(
-    Object.fromEntries(
-      Object.entries(row).map(([column, value]) => [column, toWire(columns[column]!.type, value)]),
-    ),
+    Object.fromEntries(Object.entries(row).map(([column, value]) => [column, toWire(columns[column]!.type, value)])),
   );
 }
 

@@ -49,9 +49,7 @@ describe.runIf(process.platform === "linux")("memory (as Linux counts it)", () =
       highest = Math.max(highest, memoryOfWorkerd());
     }, 10);
 
-    const logins = people.map(({ email, password }) =>
-      client(server).post("/auth/login", { email, password }),
-    );
+    const logins = people.map(({ email, password }) => client(server).post("/auth/login", { email, password }));
     for (const { status } of await Promise.all(logins)) expect(status).toBe(200);
     // From the first answer on nobody is waited for any more: a fast machine would answer them all.
     const answered = new AbortController();

@@ -45,10 +45,7 @@ export async function announceConsole(
 export function consoleLines(url: string, setupLink: string | null): readonly string[] {
   const place = `console: ${url}`;
   if (setupLink === null) return [place];
-  return [
-    place,
-    `no administrator yet: this makes the first, once, within half an hour\n  ${url}${setupLink}`,
-  ];
+  return [place, `no administrator yet: this makes the first, once, within half an hour\n  ${url}${setupLink}`];
 }
 
 const byCommand =

@@ -50,11 +50,7 @@ export const showAssetEndpoint: ConsoleEndpoint = {
   },
 };
 
-async function sent(
-  { request, files }: PageRequest,
-  path: string,
-  headers: HeadersRecord,
-): Promise<Response | null> {
+async function sent({ request, files }: PageRequest, path: string, headers: HeadersRecord): Promise<Response | null> {
   const file = (await files?.read(path, acceptedCodings(request))) ?? null;
   if (file === null) return null;
   const coding = file.coding === null ? {} : { "Content-Encoding": file.coding };

@@ -9,19 +9,10 @@ import { checkAccountPassword, finishAttempt } from "../../auth/passwords/passwo
 import { presentedPasswordProblem } from "../../auth/passwords/passwords.js";
 import { signInWithPassword } from "../../auth/passwords/sign-in-with-password.js";
 import { signIn } from "../../auth/sessions/complete-sign-in.js";
-import {
-  confirmedMs,
-  consoleCookie,
-  consoleCookieText,
-  isConsoleToken,
-} from "../../auth/sessions/console-cookie.js";
+import { confirmedMs, consoleCookie, consoleCookieText, isConsoleToken } from "../../auth/sessions/console-cookie.js";
 import { withCookies } from "../../auth/sessions/cookies.js";
 import { type MadeConsoleSession, makeConsoleSession } from "../../auth/sessions/make-console-session.js";
-import {
-  confirmConsoleSession,
-  openConsoleSession,
-  revokeConsoleSession,
-} from "../../auth/store/console-sessions.js";
+import { confirmConsoleSession, openConsoleSession, revokeConsoleSession } from "../../auth/store/console-sessions.js";
 import { instant } from "../../auth/store/instant.js";
 import type { SessionHolder } from "../../auth/store/sessions.js";
 import { hashSecret } from "../../encoding/hash-secret.js";
@@ -32,13 +23,7 @@ import { followedBy, run } from "../../platform/query.js";
 import { data, openObject } from "../../wire/schema.js";
 import { type Revoked, revoked, type SignedInAdmin } from "../../wire/sessions.js";
 import type { TokenUser } from "../../wire/users.js";
-import {
-  byConsole,
-  type ConsoleEndpoint,
-  type OwnPageRequest,
-  passwordErrors,
-  sessionAnswer,
-} from "./endpoint.js";
+import { byConsole, type ConsoleEndpoint, type OwnPageRequest, passwordErrors, sessionAnswer } from "./endpoint.js";
 
 /** POST /admin/api/session with `email, password` of an administrator: opens a session of the console. */
 export const postSessionEndpoint: ConsoleEndpoint = {
@@ -160,12 +145,7 @@ export const confirmSessionEndpoint: ConsoleEndpoint = {
   handle: confirmSession,
 };
 
-async function confirmSession({
-  body: sent,
-  context,
-  address,
-  caller,
-}: CallerRequest): Promise<Response | Refusal> {
+async function confirmSession({ body: sent, context, address, caller }: CallerRequest): Promise<Response | Refusal> {
   const { platform } = context;
   const found = ofConsole(caller);
   if (isRefusal(found)) return found;

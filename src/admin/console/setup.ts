@@ -83,7 +83,6 @@ async function readSetup(sent: RequestBody, passwordLengthMin: number): Promise<
   if (typeof email !== "string" || !isEmail(email)) return badRequest("email: expected local@domain.tld");
   if (typeof password !== "string") return badRequest("password: expected a string");
   return (
-    passwordProblem(password, passwordLengthMin) ??
-    ownAddressProblem(password, email) ?? { token, email, password }
+    passwordProblem(password, passwordLengthMin) ?? ownAddressProblem(password, email) ?? { token, email, password }
   );
 }

@@ -86,8 +86,7 @@ export async function createServiceKey(
   { database, clock, random }: AdministrationPlatform,
   { name, scopes, expiresAt, createdBy }: ServiceKeyRequest,
 ): Promise<CreatedServiceKey | Refusal> {
-  if (name === "" || name.length > nameLengthMax)
-    return badRequest(`name: expected 1 to ${nameLengthMax} characters`);
+  if (name === "" || name.length > nameLengthMax) return badRequest(`name: expected 1 to ${nameLengthMax} characters`);
   if (scopes.length === 0) return badRequest("scopes: expected at least one");
   const parsed = scopes.map((text) => ({ text, scope: parseKeyScope(text) }));
   const unknown = parsed.find(({ scope }) => scope === null);
@@ -96,8 +95,7 @@ export async function createServiceKey(
       `scopes: ${JSON.stringify(unknown.text)} is none: resource:<table>:read, resource:<table>:write, operation:<name> or project:backend`,
     );
   const expiresAtMs = expiresAt === null ? null : parseInstant(expiresAt);
-  if (expiresAt !== null && expiresAtMs === null)
-    return badRequest("expires_at: expected ISO 8601 with a time zone");
+  if (expiresAt !== null && expiresAtMs === null) return badRequest("expires_at: expected ISO 8601 with a time zone");
   const id = newId(random);
   const secret = newApiKey(random.bytes(apiKeyRandomBytes));
   const hash = await hashSecret(secret);

@@ -43,9 +43,7 @@ export interface ClaimAs {
 }
 
 /** A caller whom the header `Svc-As` of an administrator's request names. */
-export type NamedCaller =
-  | { readonly kind: "anonymous" }
-  | { readonly kind: "user" | "key"; readonly id: string };
+export type NamedCaller = { readonly kind: "anonymous" } | { readonly kind: "user" | "key"; readonly id: string };
 
 /** The refusal, 401, of every credential that is not accepted. */
 export const unauthorized = new Refusal("unauthorized", "the credential is malformed, expired or revoked");
@@ -54,11 +52,7 @@ export const unauthorized = new Refusal("unauthorized", "the credential is malfo
  * Finds out whom a credential names, at the time `now` (milliseconds since the epoch). Refuses malformed credentials,
  * and access tokens that do not verify. Returns a promise only where a hash or a signature has to be computed.
  */
-export function claimOf(
-  credential: Credential,
-  tokens: AccessTokens,
-  now: number,
-): AtOnce<ClaimAs["by"] | Refusal> {
+export function claimOf(credential: Credential, tokens: AccessTokens, now: number): AtOnce<ClaimAs["by"] | Refusal> {
   switch (credential.kind) {
     case "none":
       return { kind: "anonymous" };

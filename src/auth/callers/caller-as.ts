@@ -58,11 +58,7 @@ async function userAs(
   };
 }
 
-async function keyAs(
-  database: Pick<Statements, "query">,
-  id: string,
-  nowMs: number,
-): Promise<FoundCaller | Refusal> {
+async function keyAs(database: Pick<Statements, "query">, id: string, nowMs: number): Promise<FoundCaller | Refusal> {
   const found = await ask(database, serviceKeyById(id, nowMs));
   if (found === null) return new Refusal("not_found", "there is no such key");
   const { scopes, isRevoked, isExpired } = found;

@@ -151,8 +151,7 @@ export function createCallers(services: CallerServices): Callers {
     return isRefusal(caller) ? caller : { caller, by: caller, schemaVersion: versionIn(row) };
   };
 
-  const claimIn = (headers: Headers, nowMs: number) =>
-    claimOf(readCredential(headers, cookies), tokens, nowMs);
+  const claimIn = (headers: Headers, nowMs: number) => claimOf(readCredential(headers, cookies), tokens, nowMs);
 
   const checked = async <T>(
     claim: Claim,
@@ -197,9 +196,7 @@ export function createCallers(services: CallerServices): Callers {
       const nowMs = clock.now();
       const read = claimIn(headers, nowMs);
       const claim = read instanceof Promise ? await read : read;
-      return isRefusal(claim)
-        ? claim
-        : checked(claim, nowMs, (identity, _, checking) => act(identity, checking));
+      return isRefusal(claim) ? claim : checked(claim, nowMs, (identity, _, checking) => act(identity, checking));
     },
 
     runAs: async (headers, as, act) => {

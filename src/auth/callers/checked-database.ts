@@ -65,10 +65,7 @@ export class CheckedDatabase implements Statements {
     const holds = insist(this.#check, this.#expected);
     const values = valuesBefore(statements);
     try {
-      const sent = [
-        values.length === 0 ? holds : withValues(holds, values),
-        ...statements.slice(values.length),
-      ];
+      const sent = [values.length === 0 ? holds : withValues(holds, values), ...statements.slice(values.length)];
       const [first, ...results] = await this.#database.batch(sent, long);
       this.#confirmed = true;
       return [...first!.rows[0]!.slice(1).map(resultOfValue), ...results];

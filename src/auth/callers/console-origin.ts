@@ -21,13 +21,10 @@ export type ConsoleOrigin = "https" | "loopback";
 export function consoleOrigin(policy: OwnOrigin, request: Request): ConsoleOrigin | Refusal {
   const origin = request.headers.get("Origin");
   const isOwn =
-    origin === null
-      ? request.headers.get("Sec-Fetch-Site") === "same-origin"
-      : isOwnOrigin(origin, policy, request);
+    origin === null ? request.headers.get("Sec-Fetch-Site") === "same-origin" : isOwnOrigin(origin, policy, request);
   if (!isOwn) return foreign;
   const { protocol, hostname } = new URL(request.url);
-  if (isHttps(policy.own) || (forwardedProtocol(request, policy.trustProxy) ?? protocol) === "https:")
-    return "https";
+  if (isHttps(policy.own) || (forwardedProtocol(request, policy.trustProxy) ?? protocol) === "https:") return "https";
   return isLoopbackHost(hostname) ? "loopback" : inTheClear;
 }
 

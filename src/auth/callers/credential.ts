@@ -41,9 +41,7 @@ export function readCredential(headers: Headers, taken: TakenCookies): Credentia
 function inCookies(headers: Headers, taken: TakenCookies): Credential {
   const found = taken.console ? consoleCookie(headers) : null;
   if (found !== null)
-    return isConsoleToken(found.token)
-      ? { kind: "console_token", token: found.token }
-      : { kind: "malformed" };
+    return isConsoleToken(found.token) ? { kind: "console_token", token: found.token } : { kind: "malformed" };
   const token = taken.access ? accessCookie(headers) : null;
   return token === null ? { kind: "none" } : { kind: "access_token", token };
 }

@@ -17,10 +17,7 @@ export interface Identified {
  * It first reads the request's body, of `bodyBytesMax` bytes at most: otherwise a client could pass the check, send the
  * body slowly, and have it accepted after the session has ended.
  */
-export function identifiedBy(
-  callers: Callers,
-  bodyBytesMax: number,
-): MiddlewareHandler<{ Variables: Identified }> {
+export function identifiedBy(callers: Callers, bodyBytesMax: number): MiddlewareHandler<{ Variables: Identified }> {
   return async (c, next) => {
     const body = new RequestBody(c.req.raw, bodyBytesMax);
     await body.ahead();

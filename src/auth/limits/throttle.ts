@@ -67,17 +67,13 @@ export class PasswordThrottle {
   async attempt({ emailKey, address, now }: PasswordAttempt): Promise<CountedAttempt> {
     const addressKeys = await this.addressKeys(address);
     const addressKey = addressKeys.current;
-    if (!this.limits.enabled)
-      return { count: always, judge: async () => null, forgive: [], end: () => {}, addressKey };
+    if (!this.limits.enabled) return { count: always, judge: async () => null, forgive: [], end: () => {}, addressKey };
     const { max_failures, max_failures_per_address, max_failures_per_account, window_secs } = this.limits;
     const windowMs = window_secs * 1000;
     const both = await this.keys("both", emailKey, address);
     const ofAddress = await this.keys("address", address);
     const ofAccount = await this.keys("account", emailKey);
-    const moves = [
-      ...[both, ofAddress, ofAccount].flatMap(moveCounter),
-      ...moveKnownAddress(emailKey, addressKeys),
-    ];
+    const moves = [...[both, ofAddress, ofAccount].flatMap(moveCounter), ...moveKnownAddress(emailKey, addressKeys)];
     const attempts: ThrottledAttempts = {
       both: { key: both.current, max: max_failures, windowMs },
       ofAddress: { key: ofAddress.current, max: max_failures_per_address, windowMs },
@@ -133,9 +129,7 @@ export class PasswordThrottle {
 
   private async refusal(attempts: ThrottledAttempts): Promise<Refusal> {
     const counters = await ask(this.database, usedUp(attempts));
-    const mayTryAt = counters.map((counter) =>
-      tryAgainAt(attempts, counter, this.#underWay.get(counter.key) ?? 0),
-    );
+    const mayTryAt = counters.map((counter) => tryAgainAt(attempts, counter, this.#underWay.get(counter.key) ?? 0));
     const seconds = Math.max(1, Math.ceil((Math.max(...mayTryAt) - attempts.now) / 1000));
     return new Refusal("rate_limited", "too many failed attempts", {
       headers: { "Retry-After": String(seconds) },

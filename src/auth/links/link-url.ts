@@ -58,8 +58,7 @@ export function applicationUrl(
   settings: AuthSettings & { readonly origins: readonly string[] },
   allowedOrigins: readonly string[],
 ): string | null {
-  const { invitationUrl, emailVerification, passwordResetUrl, emailChangeUrl, redirectUrls, origins } =
-    settings;
+  const { invitationUrl, emailVerification, passwordResetUrl, emailChangeUrl, redirectUrls, origins } = settings;
   const pages = [invitationUrl, emailVerification.url, passwordResetUrl, emailChangeUrl, ...redirectUrls];
   const web = [...pages, ...origins, ...allowedOrigins].find((url) => /^https?:/i.test(url));
   return web === undefined ? null : `${new URL(web).origin}/`;

@@ -39,9 +39,7 @@ export interface StoredLink {
 /** Makes the `LinkTokens` of a server. The keys are HMAC keys, which serve no other purpose. */
 export async function createLinkTokens(keys: Keyring<Uint8Array<ArrayBuffer>>): Promise<LinkTokens> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const hmacKeys = await mapKeyring(keys, (key) =>
-    crypto.subtle.importKey("raw", key, algorithm, false, ["sign"]),
-  );
+  const hmacKeys = await mapKeyring(keys, (key) => crypto.subtle.importKey("raw", key, algorithm, false, ["sign"]));
   const tokenUnder = async (key: SecretKey, purpose: LinkPurpose, id: string) => {
     const signed = new TextEncoder().encode(`${purpose}:${id}`);
     return toBase64Url(new Uint8Array(await crypto.subtle.sign("HMAC", key, signed)));

@@ -6,14 +6,7 @@ import { ownAddressProblem, passwordProblem } from "../passwords/passwords.js";
 import { completeSignIn } from "../sessions/complete-sign-in.js";
 import type { SessionServices } from "../sessions/make-session.js";
 import { changeEmail } from "../store/email-change.js";
-import {
-  consumeLink,
-  type LinkPurpose,
-  type LinkUse,
-  liveLink,
-  type UsedLink,
-  userOfLink,
-} from "../store/links.js";
+import { consumeLink, type LinkPurpose, type LinkUse, liveLink, type UsedLink, userOfLink } from "../store/links.js";
 import type { LinkTokens } from "./links.js";
 
 /** What using a mailed link takes of the server. */

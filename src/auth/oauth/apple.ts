@@ -75,9 +75,7 @@ async function appleClientSecret(
 async function signingKey(pem: string) {
   try {
     const der = fromBase64(pem.replace(/-----[A-Z ]+-----|\s/g, ""))!;
-    return await crypto.subtle.importKey("pkcs8", der, { name: "ECDSA", namedCurve: "P-256" }, false, [
-      "sign",
-    ]);
+    return await crypto.subtle.importKey("pkcs8", der, { name: "ECDSA", namedCurve: "P-256" }, false, ["sign"]);
   } catch {
     throw new ProviderError("provider_error", "private_key_p8 of apple is no P-256 key");
   }

@@ -7,12 +7,7 @@ import { type AuthorizationResponse, type Endpoints, ProviderError } from "./pro
  * Makes the object that oauth4webapi takes for a sign-in provider. To be called once per provider and server, because
  * oauth4webapi caches the provider's keys by this object.
  */
-export function authorizationServer({
-  issuer,
-  authorization,
-  token,
-  jwks,
-}: Endpoints): oauth.AuthorizationServer {
+export function authorizationServer({ issuer, authorization, token, jwks }: Endpoints): oauth.AuthorizationServer {
   return {
     issuer,
     authorization_endpoint: authorization,
@@ -80,10 +75,7 @@ export function asProviderError(error: unknown): ProviderError {
       ? new ProviderError("access_denied", "the person, or the provider for them, said no")
       : new ProviderError("provider_error", `the provider answered ${word(error.error)}`);
   if (error instanceof oauth.ResponseBodyError)
-    return new ProviderError(
-      "provider_error",
-      `the token endpoint answered ${error.status} ${word(error.error)}`,
-    );
+    return new ProviderError("provider_error", `the token endpoint answered ${error.status} ${word(error.error)}`);
   const { name, message } = error instanceof Error ? error : new Error("an unknown failure");
   return new ProviderError("provider_error", `${name}: ${message}${networkCode(error)}`);
 }

@@ -32,10 +32,7 @@ export const appleCredentials = v.strictObject({
   key_id: filled,
   private_key_p8: v.pipe(
     v.string(),
-    v.regex(
-      /^\s*-----BEGIN PRIVATE KEY-----[\s\w+/=]+-----END PRIVATE KEY-----\s*$/,
-      "expected a PKCS #8 PEM",
-    ),
+    v.regex(/^\s*-----BEGIN PRIVATE KEY-----[\s\w+/=]+-----END PRIVATE KEY-----\s*$/, "expected a PKCS #8 PEM"),
   ),
 });
 

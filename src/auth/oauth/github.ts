@@ -72,8 +72,7 @@ async function read<const S extends v.GenericSchema>(
       "X-GitHub-Api-Version": "2022-11-28",
     },
   });
-  if (response.status !== 200)
-    throw new ProviderError("provider_error", `${pathname} answered ${response.status}`);
+  if (response.status !== 200) throw new ProviderError("provider_error", `${pathname} answered ${response.status}`);
   const result = v.safeParse(schema, await response.json().catch(() => null));
   if (result.success) return result.output;
   throw new ProviderError("provider_error", `${pathname} answered something unexpected`);

@@ -9,11 +9,7 @@ import type { Profile, ProviderFailure } from "./provider.js";
 import { exchangeCodeLifetimeMs, newSecret } from "./state.js";
 
 /** The `error` that the application gets for a social sign-in that failed (docs/reference/auth.md#social-sign-in). */
-export type SignInFailure =
-  | ProviderFailure
-  | "email_not_verified"
-  | "registration_closed"
-  | "account_disabled";
+export type SignInFailure = ProviderFailure | "email_not_verified" | "registration_closed" | "account_disabled";
 
 /** The `error_description` that goes with each `error` of a failed social sign-in. */
 export const failureDescriptions: Readonly<Record<SignInFailure, string>> = {

@@ -102,8 +102,7 @@ function passwordField(lengthMin: number, invalid: boolean): string {
  */
 export function donePage(purpose: LinkPurpose, onwardTo: string | null): HtmlPage {
   const { doneTitle, done } = wordings[purpose];
-  const onward =
-    onwardTo === null ? "" : `\n<p><a href="${escapeHtml(onwardTo)}" rel="noreferrer">Continue</a></p>`;
+  const onward = onwardTo === null ? "" : `\n<p><a href="${escapeHtml(onwardTo)}" rel="noreferrer">Continue</a></p>`;
   return { title: doneTitle, main: `<p role="status">${escapeHtml(done)}</p>${onward}` };
 }
 

@@ -76,7 +76,5 @@ export async function asOwner<T>(
   const { account, attempt } = checked;
   if (account === null) return wrongPassword;
   const owner = callerWithPassword(caller, account.passwordHash);
-  return finishAttempt(database, attempt, () =>
-    work({ owner, forgive: attempt.forgive, refusal: wrongPassword }),
-  );
+  return finishAttempt(database, attempt, () => work({ owner, forgive: attempt.forgive, refusal: wrongPassword }));
 }

@@ -36,10 +36,7 @@ export function presentedPasswordProblem(password: string): Refusal | null {
 }
 
 const tooLong = badRequest(`a password has at most ${passwordBytesMax} bytes`);
-const tooCommon = new Refusal(
-  "weak_password",
-  "the password is one of the most used ones, which are guessed first",
-);
+const tooCommon = new Refusal("weak_password", "the password is one of the most used ones, which are guessed first");
 const ownAddress = new Refusal("weak_password", "the password is the account's own address");
 
 function isTooLong(password: string): boolean {
@@ -50,8 +47,7 @@ function isTooLong(password: string): boolean {
  * A hash with the current parameters that no password matches. For an unknown address the password is checked against
  * this hash, which takes as long as a real check.
  */
-const nobodysHash =
-  "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+const nobodysHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /**
  * Whether a password fits the stored hash; false where there is no hash. Computes exactly one hash in any case, so that

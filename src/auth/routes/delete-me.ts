@@ -32,12 +32,7 @@ export const deleteMeEndpoint: AuthEndpoint = {
   handle: deleteMe,
 };
 
-async function deleteMe({
-  body: sent,
-  context,
-  caller,
-  address,
-}: CallerRequest): Promise<Response | Refusal> {
+async function deleteMe({ body: sent, context, caller, address }: CallerRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
   if (caller.kind !== "user") return notAUser(caller);
   const password = await readOptionalPassword(sent);

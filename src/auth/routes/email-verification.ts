@@ -25,11 +25,7 @@ export const resendVerificationEndpoint: AuthEndpoint = {
   handle: resendVerification,
 };
 
-async function resendVerification({
-  body: sent,
-  context,
-  address,
-}: AuthRequest): Promise<Response | Refusal> {
+async function resendVerification({ body: sent, context, address }: AuthRequest): Promise<Response | Refusal> {
   const email = await readEmail(sent);
   if (isRefusal(email)) return email;
   const settings = await context.settings();
@@ -53,11 +49,7 @@ export const confirmVerificationEndpoint: AuthEndpoint = {
   handle: confirmVerification,
 };
 
-async function confirmVerification({
-  body: sent,
-  context,
-  address,
-}: AuthRequest): Promise<Response | Refusal> {
+async function confirmVerification({ body: sent, context, address }: AuthRequest): Promise<Response | Refusal> {
   const token = await readToken(sent);
   if (isRefusal(token)) return token;
   return signInByLink(context, { purpose: "email_verification", token, password: null, address });

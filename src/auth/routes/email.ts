@@ -75,11 +75,7 @@ export const confirmEmailChangeEndpoint: AuthEndpoint = {
   handle: confirmEmailChange,
 };
 
-async function confirmEmailChange({
-  body: sent,
-  context,
-  address,
-}: AuthRequest): Promise<Response | Refusal> {
+async function confirmEmailChange({ body: sent, context, address }: AuthRequest): Promise<Response | Refusal> {
   const token = await readToken(sent);
   if (isRefusal(token)) return token;
   const used = await useLink(context, { purpose: "email_change", token, password: null, address });

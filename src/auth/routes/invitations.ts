@@ -21,13 +21,9 @@ import { forgetRegistration } from "../store/links.js";
 import { insertInvitationMail } from "../store/outbox.js";
 import { insertInvitedUser, invitee, setInviter } from "../store/users.js";
 
-const tooManyMails = new Refusal(
-  "rate_limited",
-  "too many invitations were sent to the address within an hour",
-  {
-    headers: { "Retry-After": String(mailWindowMs / 1000) },
-  },
-);
+const tooManyMails = new Refusal("rate_limited", "too many invitations were sent to the address within an hour", {
+  headers: { "Retry-After": String(mailWindowMs / 1000) },
+});
 
 interface Invitation {
   readonly email: string;
@@ -119,8 +115,7 @@ async function readInvitation(sent: RequestBody): Promise<Invitation | Refusal> 
   const { email, role = null, redirect_to: redirectTo = null } = body;
   if (typeof email !== "string" || !isEmail(email)) return badRequest("email: expected local@domain.tld");
   if (role !== null && role !== "user" && role !== "admin") return badRequest("role: expected user or admin");
-  if (redirectTo !== null && typeof redirectTo !== "string")
-    return badRequest("redirect_to: expected a string");
+  if (redirectTo !== null && typeof redirectTo !== "string") return badRequest("redirect_to: expected a string");
   return { email, role, redirectTo };
 }
 

@@ -74,12 +74,7 @@ function readAuthorize(
   body: Readonly<Record<string, unknown>>,
   { providers, redirectUrls }: AuthSettings,
 ): Authorize | Refusal {
-  const {
-    provider,
-    redirect_to: redirectTo,
-    code_challenge: codeChallenge,
-    code_challenge_method: method,
-  } = body;
+  const { provider, redirect_to: redirectTo, code_challenge: codeChallenge, code_challenge_method: method } = body;
   if (!isOAuthProvider(provider) || !providers.includes(provider)) return notOffered;
   // The redirect URL has to equal one of the project's byte for byte (RFC 9700, section 2.1).
   if (typeof redirectTo !== "string" || !redirectUrls.includes(redirectTo))

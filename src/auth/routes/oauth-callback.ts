@@ -70,11 +70,9 @@ async function callback({ request, body, context, name }: AuthRequest): Promise<
   return withFacts(seeOther(target), { event: "sign_in_failed", code: failure });
 }
 
-const unknownState = new Refusal(
-  "bad_request",
-  "the state is unknown, used or expired: begin the sign-in again",
-  { facts: { event: "sign_in_failed" } },
-);
+const unknownState = new Refusal("bad_request", "the state is unknown, used or expired: begin the sign-in again", {
+  facts: { event: "sign_in_failed" },
+});
 
 /** How many bytes the form may have that a browser posts from Apple to the callback. */
 const formBytesMax = 65_536;

@@ -41,7 +41,4 @@ async function exchange({ body: sent, context }: AuthRequest): Promise<Response 
   return (await completeSignIn(context, factor, 200)) ?? invalidCode;
 }
 
-const invalidCode = new Refusal(
-  "invalid_token",
-  "the code is unknown, used or expired, or the verifier is wrong",
-);
+const invalidCode = new Refusal("invalid_token", "the code is unknown, used or expired, or the verifier is wrong");

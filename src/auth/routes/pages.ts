@@ -111,11 +111,8 @@ const formBytesMax = 16_384;
  * one is meant.
  */
 async function readForm({ request, body }: AuthRequest): Promise<ReadonlyMap<string, string> | Refusal> {
-  const isForm = /^application\/x-www-form-urlencoded\s*(;|$)/i.test(
-    request.headers.get("Content-Type") ?? "",
-  );
-  if (!isForm)
-    return new Refusal("unsupported_media_type", "expected Content-Type: application/x-www-form-urlencoded");
+  const isForm = /^application\/x-www-form-urlencoded\s*(;|$)/i.test(request.headers.get("Content-Type") ?? "");
+  if (!isForm) return new Refusal("unsupported_media_type", "expected Content-Type: application/x-www-form-urlencoded");
   const text = await body.text(formBytesMax);
   if (isRefusal(text)) return text;
   const entries = [...new URLSearchParams(text)];

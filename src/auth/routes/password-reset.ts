@@ -26,11 +26,7 @@ export const requestPasswordResetEndpoint: AuthEndpoint = {
   handle: requestPasswordReset,
 };
 
-async function requestPasswordReset({
-  body: sent,
-  context,
-  address,
-}: AuthRequest): Promise<Response | Refusal> {
+async function requestPasswordReset({ body: sent, context, address }: AuthRequest): Promise<Response | Refusal> {
   const email = await readEmail(sent);
   if (isRefusal(email)) return email;
   const insertMail = insertPasswordResetMail;
@@ -53,11 +49,7 @@ export const confirmPasswordResetEndpoint: AuthEndpoint = {
   handle: confirmPasswordReset,
 };
 
-async function confirmPasswordReset({
-  body: sent,
-  context,
-  address,
-}: AuthRequest): Promise<Response | Refusal> {
+async function confirmPasswordReset({ body: sent, context, address }: AuthRequest): Promise<Response | Refusal> {
   const body = await readTokenAndPassword(sent);
   if (isRefusal(body)) return body;
   const used = await useLink(context, { purpose: "password_reset", ...body, address });

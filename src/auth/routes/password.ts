@@ -34,12 +34,7 @@ export const changeOwnPasswordEndpoint: AuthEndpoint = {
   handle: changeOwnPassword,
 };
 
-async function changeOwnPassword({
-  body: sent,
-  context,
-  address,
-  caller,
-}: CallerRequest): Promise<Response | Refusal> {
+async function changeOwnPassword({ body: sent, context, address, caller }: CallerRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
   if (caller.kind !== "user") return notAUser(caller);
   const body = await readAuthBody(sent);

@@ -71,9 +71,7 @@ async function rotate(given: AuthRequest): Promise<Response | Refusal> {
     case "issue":
       return respond(context, verdict.facts, successor);
     case "replay": {
-      const same = await underEither(successorKeys, (key) =>
-        openSuccessor(verdict.sealedSuccessor, presented, key),
-      );
+      const same = await underEither(successorKeys, (key) => openSuccessor(verdict.sealedSuccessor, presented, key));
       return same === null ? invalidRefreshToken : respond(context, verdict.facts, same);
     }
     case "reject":
@@ -90,11 +88,7 @@ function reused(context: AuthContext, facts: TokenFacts | null): Response {
   return withFacts(rejection(context.config), { event: "refresh_reuse", ...principal });
 }
 
-async function respond(
-  context: AuthContext,
-  { user, sessionId }: TokenFacts,
-  refreshToken: string,
-): Promise<Response> {
+async function respond(context: AuthContext, { user, sessionId }: TokenFacts, refreshToken: string): Promise<Response> {
   const response = await tokenResponse(context, user, { id: sessionId, refreshToken }, 200);
   return withFacts(response, { principal: { kind: "user", id: user.id } });
 }

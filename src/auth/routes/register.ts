@@ -54,8 +54,7 @@ async function register({ body: sent, context, address }: AuthRequest): Promise<
   if (settings.registration !== "public")
     return new Refusal("registration_closed", "registration is not open to the public");
   const problem =
-    passwordProblem(body.password, config.auth.password_min_length) ??
-    ownAddressProblem(body.password, body.email);
+    passwordProblem(body.password, config.auth.password_min_length) ?? ownAddressProblem(body.password, body.email);
   if (problem !== null) return problem;
   const tooMany = await context.requestAllowance.take(address, platform.clock.now());
   if (tooMany !== null) return tooMany;

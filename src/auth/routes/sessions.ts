@@ -67,12 +67,7 @@ export const endOwnSessionEndpoint: AuthEndpoint = {
   handle: endOwnSession,
 };
 
-async function endOwnSession({
-  context,
-  caller,
-  database,
-  name: id,
-}: IdentifiedRequest): Promise<Response | Refusal> {
+async function endOwnSession({ context, caller, database, name: id }: IdentifiedRequest): Promise<Response | Refusal> {
   if (caller.kind !== "user") return notAUser(caller);
   // No stored id has a NUL character, and a statement's parameter must not have one.
   if (id.includes("\0")) return noSuchSession;

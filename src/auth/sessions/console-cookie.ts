@@ -48,8 +48,7 @@ export interface ConsoleCookie {
 export function consoleCookie(headers: Headers): ConsoleCookie | null {
   for (const name of [secureName, loopbackName]) {
     const values = cookieValues(headers, name);
-    if (values.length > 0)
-      return { isSecure: name === secureName, token: values.length === 1 ? values[0]! : "" };
+    if (values.length > 0) return { isSecure: name === secureName, token: values.length === 1 ? values[0]! : "" };
   }
   return null;
 }
@@ -70,7 +69,5 @@ export function isByConsoleCookie(headers: Headers): boolean {
 export function consoleCookieText(token: string, maxAgeMs: number, isSecure: boolean): string {
   const maxAge = Math.floor(maxAgeMs / 1000);
   const attributes = `Path=/admin/api; HttpOnly; SameSite=Strict; Max-Age=${maxAge}`;
-  return isSecure
-    ? `${secureName}=${token}; ${attributes}; Secure`
-    : `${loopbackName}=${token}; ${attributes}`;
+  return isSecure ? `${secureName}=${token}; ${attributes}; Secure` : `${loopbackName}=${token}; ${attributes}`;
 }

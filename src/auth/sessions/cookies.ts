@@ -16,11 +16,7 @@ type Settings = Pick<
  * The values of the two `Set-Cookie` headers that give a browser the tokens of a session, when it is opened and at each
  * refresh.
  */
-export function sessionCookies(
-  settings: Settings,
-  accessToken: string,
-  refreshToken: string,
-): readonly string[] {
+export function sessionCookies(settings: Settings, accessToken: string, refreshToken: string): readonly string[] {
   return [
     cookie(accessName, accessToken, settings.access_token_ttl_secs, settings),
     cookie(refreshName, refreshToken, settings.refresh_token_ttl_secs, settings),

@@ -18,12 +18,7 @@ export async function tokenResponse(
 ): Promise<Response> {
   const lifetimeSeconds = config.auth.access_token_ttl_secs;
   const claims = { userId: id, sessionId: session.id, email, role };
-  const accessToken = await tokens.issue(
-    claims,
-    newId(platform.random),
-    platform.clock.now(),
-    lifetimeSeconds,
-  );
+  const accessToken = await tokens.issue(claims, newId(platform.random), platform.clock.now(), lifetimeSeconds);
   const data = {
     user: { id, email, role },
     ...(hasTokensInBody(config) && { access_token: accessToken, refresh_token: session.refreshToken }),

@@ -20,10 +20,7 @@ export interface NewConsoleSession {
  * Opens a session of the console for the enabled administrator whom `holder` finds, a condition on the columns of
  * `_users AS u`. Returns the administrator; null where nobody was found.
  */
-export function openConsoleSession(
-  session: NewConsoleSession,
-  holder: Condition,
-): Query<SessionHolder | null> {
+export function openConsoleSession(session: NewConsoleSession, holder: Condition): Query<SessionHolder | null> {
   const insert = statement(
     `INSERT INTO _sessions (id, user_id, created_at, latest_at, kind, token_hash, expires_at, confirmed_until)
       SELECT ?, u.id, ?, ?, 'console', ?, ?, ? FROM _users u

@@ -115,11 +115,7 @@ function takeOver({ provider, subject, now }: IdentitySignIn, emailKey: string):
   const account = [emailKey, provider, subject] as const;
   const taken = `user_id IN (SELECT id FROM _users WHERE ${unconfirmed})`;
   return [
-    statement(
-      `UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL AND ${taken}`,
-      BigInt(now),
-      ...account,
-    ),
+    statement(`UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL AND ${taken}`, BigInt(now), ...account),
     statement(`DELETE FROM _oauth_codes WHERE ${taken}`, ...account),
     statement(`DELETE FROM _known_addresses WHERE ${taken}`, ...account),
     statement(

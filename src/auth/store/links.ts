@@ -72,10 +72,7 @@ export function insertLink(link: NewLink): readonly Statement[] {
 export function forgetRegistration(invitationId: string): readonly Statement[] {
   const invitee = "(SELECT user_id FROM _links WHERE id = ?)";
   return [
-    statement(
-      `DELETE FROM _links WHERE user_id = ${invitee} AND purpose = 'email_verification'`,
-      invitationId,
-    ),
+    statement(`DELETE FROM _links WHERE user_id = ${invitee} AND purpose = 'email_verification'`, invitationId),
     statement(
       `UPDATE _users SET registration_unconfirmed = 0, password_hash = NULL
       WHERE id = ${invitee} AND registration_unconfirmed = 1`,

@@ -71,11 +71,7 @@ export function purgeSignIns(now: number, rowsMax: number): readonly Statement[]
  * `hash` is the hash of the code.
  */
 export function consumeCode(hash: string, now: number): Statement {
-  return statement(
-    "UPDATE _oauth_codes SET used_at = ? WHERE hash = ? AND used_at IS NULL",
-    BigInt(now),
-    hash,
-  );
+  return statement("UPDATE _oauth_codes SET used_at = ? WHERE hash = ? AND used_at IS NULL", BigInt(now), hash);
 }
 
 /** An exchange code of a social sign-in that was presented, with its PKCE verifier. */

@@ -42,11 +42,7 @@ interface MailRule {
  * has no account, a disabled one, or one that is not among `rule.recipients`, but is run all the same, so that the time
  * does not reveal it.
  */
-function insertMail(
-  { id, linkId, emailKey, now }: NewMail,
-  rule: MailRule,
-  actionUrl: string | null,
-): Statement {
+function insertMail({ id, linkId, emailKey, now }: NewMail, rule: MailRule, actionUrl: string | null): Statement {
   return statement(
     `INSERT INTO _outbox (id, kind, recipient, link_id, action_url, created_at, attempts, next_attempt_at)
     SELECT ?, ${rule.kind}, email, iif(${rule.withLink}, ?, NULL), iif(${rule.withLink}, NULL, ?), ?, 0, ?
@@ -298,14 +294,10 @@ export function listMails({ now, state, after, limit }: MailsAsked): Query<reado
   const parts = [
     ...(isPast
       ? []
-      : [
-          `SELECT ${sharedColumns}, 'waiting' AS state, next_attempt_at, NULL AS ended_at FROM _outbox WHERE`,
-        ]),
+      : [`SELECT ${sharedColumns}, 'waiting' AS state, next_attempt_at, NULL AS ended_at FROM _outbox WHERE`]),
     ...(state === "waiting"
       ? []
-      : [
-          `SELECT ${sharedColumns}, state, NULL, ended_at FROM _past_mails WHERE ${isPast ? "state = ? AND" : ""}`,
-        ]),
+      : [`SELECT ${sharedColumns}, state, NULL, ended_at FROM _past_mails WHERE ${isPast ? "state = ? AND" : ""}`]),
   ];
   const behind = after === null ? "true" : "(created_at, id) < (?, ?)";
   const place = after === null ? [] : [BigInt(after[0]), after[1]];
@@ -327,9 +319,5 @@ export function listMails({ now, state, after, limit }: MailsAsked): Query<reado
  * another process has claimed stay claimed.
  */
 export function makeMailsDue(now: number): Statement {
-  return statement(
-    "UPDATE _outbox SET next_attempt_at = ? WHERE next_attempt_at > ?",
-    BigInt(now),
-    BigInt(now),
-  );
+  return statement("UPDATE _outbox SET next_attempt_at = ? WHERE next_attempt_at > ?", BigInt(now), BigInt(now));
 }

@@ -44,10 +44,7 @@ export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
       BigInt(now - graceMs),
       max,
     ),
-    statement(
-      "DELETE FROM _sessions WHERE id IN (SELECT id FROM _sessions WHERE revoked_at IS NOT NULL LIMIT ?)",
-      max,
-    ),
+    statement("DELETE FROM _sessions WHERE id IN (SELECT id FROM _sessions WHERE revoked_at IS NOT NULL LIMIT ?)", max),
     statement(
       "DELETE FROM _sessions WHERE id IN (SELECT id FROM _sessions WHERE created_at <= ? ORDER BY created_at LIMIT ?)",
       BigInt(now - sessionMaxAgeMs),

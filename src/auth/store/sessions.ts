@@ -1,14 +1,5 @@
 import { type Statement, statement } from "../../platform/database.js";
-import {
-  asIs,
-  columns,
-  followedBy,
-  type Query,
-  rowCount,
-  rowOf,
-  rowsOf,
-  rowsWritten,
-} from "../../platform/query.js";
+import { asIs, columns, followedBy, type Query, rowCount, rowOf, rowsOf, rowsWritten } from "../../platform/query.js";
 import { type Condition, condition } from "./condition.js";
 
 /**

@@ -167,10 +167,7 @@ export interface ThrottledMail extends Throttled {
  * Counts a mail to an address. The statement changes a row exactly if the mail is within the limit. `now` is in
  * milliseconds since the epoch.
  */
-export function countMail(
-  { key, unknownKey, emailKey, max, windowMs }: ThrottledMail,
-  now: number,
-): Statement {
+export function countMail({ key, unknownKey, emailKey, max, windowMs }: ThrottledMail, now: number): Statement {
   return statement(
     `INSERT INTO _throttle (key, started_at, ends_at, count)
     SELECT iif(EXISTS (SELECT 1 FROM _users WHERE email_key = ?), ?, ?), ?, ?, 1 WHERE true ${countAgainWithin}`,
@@ -209,10 +206,7 @@ export function moveCounter({ current, previous }: Keyring<string>): readonly St
  * hash made with the previous secret by the hash made with the current one. Makes no statement where there is no
  * previous secret.
  */
-export function moveKnownAddress(
-  emailKey: string,
-  { current, previous }: Keyring<string>,
-): readonly Statement[] {
+export function moveKnownAddress(emailKey: string, { current, previous }: Keyring<string>): readonly Statement[] {
   if (previous === null) return [];
   return [
     statement(
@@ -253,11 +247,7 @@ export function rememberAddress(userId: string, address: string): readonly State
  * Makes `address` (hashed) the only client address that is remembered of a user, if `hash` is now the user's password
  * hash: the password was then just changed from that address. Otherwise nothing changes.
  */
-export function knowOnlyAddressIfChanged(
-  userId: string,
-  hash: string,
-  address: string,
-): readonly Statement[] {
+export function knowOnlyAddressIfChanged(userId: string, hash: string, address: string): readonly Statement[] {
   const isChanged = "(SELECT password_hash FROM _users WHERE id = ?) = ?";
   return [
     statement(`DELETE FROM _known_addresses WHERE user_id = ? AND ${isChanged}`, userId, userId, hash),

@@ -1,15 +1,5 @@
 import { type Statement, statement } from "../../platform/database.js";
-import {
-  asFlag,
-  asIs,
-  columns,
-  followedBy,
-  hasRow,
-  onlyRow,
-  type Query,
-  rowOf,
-  rowsOf,
-} from "../../platform/query.js";
+import { asFlag, asIs, columns, followedBy, hasRow, onlyRow, type Query, rowOf, rowsOf } from "../../platform/query.js";
 import { type Condition, condition } from "./condition.js";
 import { instant } from "./instant.js";
 

@@ -105,9 +105,7 @@ const setUser: Command = {
     const change = userChange(invocation);
     const server = await remoteByKey(invocation);
     const user =
-      server === null
-        ? await changeLocally(invocation, email, change)
-        : await changeRemotely(server, email, change);
+      server === null ? await changeLocally(invocation, email, change) : await changeRemotely(server, email, change);
     console.log(userLine(user));
     return 0;
   },
@@ -124,8 +122,7 @@ function userChange(invocation: Invocation): ChangedFields {
   if (disabled === null && role === null) throw new UsageError("expected --disabled or --role");
   if (disabled !== null && disabled !== "true" && disabled !== "false")
     throw new UsageError("--disabled: expected true or false");
-  if (role !== null && role !== "user" && role !== "admin")
-    throw new UsageError("--role: expected user or admin");
+  if (role !== null && role !== "user" && role !== "admin") throw new UsageError("--role: expected user or admin");
   return { disabled: disabled === null ? null : disabled === "true", role };
 }
 
@@ -266,9 +263,7 @@ const createServiceKey: Command = {
       printKey(id, key);
       return 0;
     }
-    const key = await administer(invocation, (platform) =>
-      create(platform, { name, scopes, expiresAt, createdBy }),
-    );
+    const key = await administer(invocation, (platform) => create(platform, { name, scopes, expiresAt, createdBy }));
     for (const warning of key.warnings) console.error(`warning: ${warning}`);
     printKey(key.id, key.secret);
     return 0;
@@ -318,9 +313,7 @@ const revokeServiceKey: Command = {
 };
 
 async function revokeLocally(invocation: Invocation, id: string): Promise<void> {
-  const isRevoked = await locally(invocation, (database) =>
-    run(database, updateServiceKey(id, systemClock.now())),
-  );
+  const isRevoked = await locally(invocation, (database) => run(database, updateServiceKey(id, systemClock.now())));
   if (!isRevoked) throw new RefusedError(`there is no such key that is not revoked already: ${id}`);
 }
 
@@ -340,10 +333,7 @@ function required(invocation: Invocation, option: string): string {
   return value;
 }
 
-function locally<T>(
-  invocation: Invocation,
-  act: (database: Database, config: Config) => Promise<T>,
-): Promise<T> {
+function locally<T>(invocation: Invocation, act: (database: Database, config: Config) => Promise<T>): Promise<T> {
   const project = readProject(invocation.directory);
   return withSystemTables(project, (database) => act(database, project.config));
 }

@@ -53,8 +53,7 @@ const check: Command = {
       for (const problem of problems) console.error(formatProblem(problem));
       for (const warning of warnings) console.error(`warning: ${formatProblem(warning)}`);
       if (problems.length === 0) console.log("no problems");
-      if (lists.length > 0)
-        console.log(`lists find the rows that a user may read:\n${lists.map(listLine).join("\n")}`);
+      if (lists.length > 0) console.log(`lists find the rows that a user may read:\n${lists.map(listLine).join("\n")}`);
       // Only a table that keeps history can be synced.
       if (syncs.some(({ keepsHistory }) => keepsHistory))
         console.log(`clients can keep copies of rows:\n${syncs.map(syncLine).join("\n")}`);
@@ -160,9 +159,7 @@ function isForD1({ directory, config }: ProjectDirectory): boolean {
   return ["wrangler.toml", "wrangler.json", "wrangler.jsonc"]
     .map((file) => join(directory, file))
     .filter((file) => existsSync(file))
-    .some((file) =>
-      /^\s*\[\[([\w.]+\.)?d1_databases\]\]|^\s*"d1_databases"/m.test(readFileSync(file, "utf8")),
-    );
+    .some((file) => /^\s*\[\[([\w.]+\.)?d1_databases\]\]|^\s*"d1_databases"/m.test(readFileSync(file, "utf8")));
 }
 
 function surroundingWarnings(project: ProjectDirectory, environment: NodeJS.ProcessEnv): readonly Problem[] {
@@ -208,10 +205,7 @@ async function unprovedIn(database: Database, schema: Schema): Promise<readonly 
   return [...proofs.values()].flatMap(({ problems }) => problems);
 }
 
-async function measuredInForce(
-  project: ProjectDirectory,
-  environment: NodeJS.ProcessEnv,
-): Promise<Measured | null> {
+async function measuredInForce(project: ProjectDirectory, environment: NodeJS.ProcessEnv): Promise<Measured | null> {
   const file = databaseFile(project.config, project.directory);
   if (file === null || !existsSync(file)) return null;
   try {

@@ -9,14 +9,12 @@ import { parseSchema } from "../../project/parse-schema.js";
 import type { Command, Invocation } from "../command.js";
 import { rowTypes } from "../row-types.js";
 
-const outHelp =
-  "--out FILE       the file to write instead of standard output, relative to the current directory";
+const outHelp = "--out FILE       the file to write instead of standard output, relative to the current directory";
 
 const genTypes: Command = {
   name: "gen types",
   usage: "[--out FILE] [--big-integers]",
-  summary:
-    "Writes the TypeScript types of the tables in svc.schema.yaml, for createClient<Tables>() of svc/client.",
+  summary: "Writes the TypeScript types of the tables in svc.schema.yaml, for createClient<Tables>() of svc/client.",
   options: { out: { type: "string" }, "big-integers": { type: "boolean" } },
   help: [
     outHelp,
@@ -35,8 +33,7 @@ const genTypes: Command = {
 const genOpenApi: Command = {
   name: "gen openapi",
   usage: "[--out FILE]",
-  summary:
-    "Writes the OpenAPI 3.1 document of the project's files. A server serves its own at /openapi.json.",
+  summary: "Writes the OpenAPI 3.1 document of the project's files. A server serves its own at /openapi.json.",
   options: { out: { type: "string" } },
   help: [outHelp],
   positionals: [],

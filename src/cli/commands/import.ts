@@ -35,8 +35,7 @@ const importProject: Command = {
       // SQLite would take the WAL or journal of an earlier database for one of the new file, and write its contents
       // into that file.
       if (database !== null) refusePresent(filesOfDatabase(database));
-      else if (existsSync(unpacked))
-        throw new RefusedError("database.url names a server: data.db has no place there");
+      else if (existsSync(unpacked)) throw new RefusedError("database.url names a server: data.db has no place there");
       if (database !== null && existsSync(unpacked)) place(unpacked, database, undo);
       // svc.toml is placed last, so that a directory with a svc.toml holds a complete project.
       for (const name of textEntries.toReversed()) place(join(stage, name), join(directory, name), undo);

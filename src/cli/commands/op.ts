@@ -69,19 +69,13 @@ interface OperationArguments {
  * Returns the JSON text that the operation answers with. Throws RefusedError if there is no such operation or user, or
  * the call is refused.
  */
-async function answerOf(
-  database: Database,
-  config: Config,
-  { name, body, as }: OperationArguments,
-): Promise<string> {
+async function answerOf(database: Database, config: Config, { name, body, as }: OperationArguments): Promise<string> {
   const log = new StderrLog(config.log, systemClock);
   const version = await ask(database, schemaVersion());
   const project = unlessRefused(await createProjectSource(config, database, log).current(version));
   const live = project.operations.get(name);
   if (live === undefined)
-    throw new RefusedError(
-      `there is no operation ${name}${didYouMean(name, [...project.operations.keys()])}`,
-    );
+    throw new RefusedError(`there is no operation ${name}${didYouMean(name, [...project.operations.keys()])}`);
   const caller = await callerOf(database, name, as);
   const refusal = callRefusal({ live, caller });
   if (refusal !== null) throw new RefusedError(refusal.message);
@@ -104,9 +98,7 @@ async function answerOf(
 async function callerOf(database: Database, operation: string, as: string | undefined): Promise<Caller> {
   if (as === undefined) return { kind: "key", id: "cli", scopes: [`operation:${operation}`] };
   const named =
-    as === "anonymous"
-      ? ({ kind: "anonymous" } as const)
-      : ({ kind: "user", by: "email", value: as } as const);
+    as === "anonymous" ? ({ kind: "anonymous" } as const) : ({ kind: "user", by: "email", value: as } as const);
   const found = await callerAs(database, named, systemClock.now());
   if (isRefusal(found)) throw new RefusedError(`there is no user ${as}`);
   if (found.shutOut !== null) throw new RefusedError(`the user ${as} is disabled`);

@@ -30,9 +30,7 @@ const schemaPlan: Command = {
       return printRemote(await server.call("POST", "/admin/api/schema/plan", { yaml: project.schemaText }));
     const planned = await withDatabase(project, (database) => planChange(database, project.schemaText));
     if (planned.outcome === "invalid") throw new ProblemsError(planned.problems);
-    console.log(
-      invocation.json ? JSON.stringify(planJson(planned.plan), null, 2) : formatPlan(planned.plan).trimEnd(),
-    );
+    console.log(invocation.json ? JSON.stringify(planJson(planned.plan), null, 2) : formatPlan(planned.plan).trimEnd());
     return 0;
   },
 };
@@ -67,12 +65,7 @@ const schemaApply: Command = {
   },
 };
 
-async function applyRemote(
-  server: RemoteServer,
-  text: string,
-  base: string | undefined,
-  allowDestructive: boolean,
-) {
+async function applyRemote(server: RemoteServer, text: string, base: string | undefined, allowDestructive: boolean) {
   const query = new URLSearchParams();
   if (base !== undefined) query.set("base", base);
   if (allowDestructive) query.set("allow_destructive", "true");
@@ -121,8 +114,7 @@ function refusalText(outcome: Extract<ApplyOutcome, { outcome: "refused" }>): st
 const schemaPull: Command = {
   name: "schema pull",
   usage: "--from FILE.db [--force]",
-  summary:
-    "Writes svc.schema.yaml for a SQLite file that already has tables. The SQLite file is not changed.",
+  summary: "Writes svc.schema.yaml for a SQLite file that already has tables. The SQLite file is not changed.",
   options: { from: { type: "string" }, force: { type: "boolean" } },
   help: ["--from FILE  the SQLite file", "--force      overwrites svc.schema.yaml"],
   positionals: [],
@@ -131,8 +123,7 @@ const schemaPull: Command = {
     if (from === undefined) throw new UsageError("expected --from FILE.db");
     const target = join(resolve(invocation.directory), schemaFile);
     if (!existsSync(from)) throw new RefusedError(`${from} does not exist`);
-    if (existsSync(target) && !invocation.flag("force"))
-      throw new RefusedError(`${target} exists: see --force`);
+    if (existsSync(target) && !invocation.flag("force")) throw new RefusedError(`${target} exists: see --force`);
     const { text, notes } = await pulled(from);
     writeFileSync(target, text);
     for (const { heading, lines } of noteSections(notes))

@@ -19,8 +19,7 @@ const pageSize = 250;
 const usageExport: Command = {
   name: "usage export",
   usage: "[--since ISO] [--format ndjson|csv]",
-  summary:
-    "Prints every receipt, each attempt once, including those still in the journal of a running server.",
+  summary: "Prints every receipt, each attempt once, including those still in the journal of a running server.",
   options: { since: { type: "string" }, format: { type: "string" } },
   help: [
     "--since ISO      the earliest time, such as 2026-01-31 or 2026-01-31T12:00:00Z (default: all that are kept)",
@@ -36,9 +35,7 @@ const usageExport: Command = {
     // them.
     const journal = await readJournals(journalDirectory(project));
     const waiting = new Map(
-      journal.receipts
-        .filter(({ atMs }) => atMs >= fromMs)
-        .map((receipt) => [receipt.attemptId, shown(receipt)]),
+      journal.receipts.filter(({ atMs }) => atMs >= fromMs).map((receipt) => [receipt.attemptId, shown(receipt)]),
     );
     await withSystemTables(project, async (database) => {
       for await (const receipt of stored(database, fromMs)) {
@@ -57,8 +54,7 @@ const usageExport: Command = {
 const usageRecover: Command = {
   name: "usage recover",
   usage: "",
-  summary:
-    "Stores the receipts that crashed servers left in the journal. Every start of the server does the same.",
+  summary: "Stores the receipts that crashed servers left in the journal. Every start of the server does the same.",
   options: {},
   help: [],
   positionals: [],

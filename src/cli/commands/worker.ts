@@ -53,8 +53,7 @@ const oneAddress = {
 const workerBootstrap: Command = {
   name: "worker bootstrap",
   usage: "[--admin-email E --password-stdin]",
-  summary:
-    "Prints SQL that sets up an empty D1 database for this project, with a first API key and administrator.",
+  summary: "Prints SQL that sets up an empty D1 database for this project, with a first API key and administrator.",
   options: { "admin-email": { type: "string" }, "password-stdin": { type: "boolean" } },
   help: [
     "--admin-email E   also creates an administrator with this address",

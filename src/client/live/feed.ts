@@ -66,11 +66,9 @@ export class Feed {
   /** Calls the follower with all rows once they are known, then with each change. Returns a function that ends this. */
   subscribe(follower: Follower): () => void {
     // A function of its own, because the same follower may subscribe twice.
-    const entry: Follower = (state, step) =>
-      queueMicrotask(() => this.#followers.has(entry) && follower(state, step));
+    const entry: Follower = (state, step) => queueMicrotask(() => this.#followers.has(entry) && follower(state, step));
     this.#followers.add(entry);
-    if (this.#followers.size === 1)
-      this.#end = eachSession(this.#options.sessions, (...run) => this.#run(...run));
+    if (this.#followers.size === 1) this.#end = eachSession(this.#options.sessions, (...run) => this.#run(...run));
     else if (this.#state !== beginning) entry(this.#state, this.#whole());
     return () => {
       if (!this.#followers.delete(entry) || this.#followers.size > 0) return;

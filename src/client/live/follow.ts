@@ -112,9 +112,7 @@ export async function follow(
  * An answer that is not in the server's format is not final: a proxy may have given it.
  */
 export function isFinal({ status, code }: SvcError): boolean {
-  return (
-    code === "bad_call" || (status >= 400 && status < 500 && status !== 429 && code !== "unexpected_answer")
-  );
+  return code === "bad_call" || (status >= 400 && status < 500 && status !== 429 && code !== "unexpected_answer");
 }
 
 /**

@@ -27,9 +27,7 @@ export function compare(a: unknown, b: unknown): number {
   if (a === null || b === null) return a === null ? -1 : 1;
   if (typeof a === "string" && typeof b === "string")
     // The server sends integers beyond ±(2^53−1) as texts of their digits.
-    return bigInteger.test(a) && bigInteger.test(b)
-      ? Math.sign(Number(BigInt(a) - BigInt(b)))
-      : compareTexts(a, b);
+    return bigInteger.test(a) && bigInteger.test(b) ? Math.sign(Number(BigInt(a) - BigInt(b))) : compareTexts(a, b);
   return Number(a) - Number(b);
 }
 

@@ -8,12 +8,7 @@ export interface Terms {
 }
 
 /** Applies to rows of a live list what the server has not told yet. `clients` says which mutations they contain. */
-export type Overlay = (
-  table: string,
-  terms: Terms,
-  rows: readonly Change[],
-  clients: Clients,
-) => readonly Change[];
+export type Overlay = (table: string, terms: Terms, rows: readonly Change[], clients: Clients) => readonly Change[];
 
 /** What a client shows over the rows of its live lists, such as what an outbox has not sent yet. */
 export class Overlays {

@@ -64,10 +64,7 @@ const operationsMax = 200;
  * at most `max`, with at most 200 operations together (the first is sent however many it has), and only as far as their
  * numbers are consecutive.
  */
-export function numbered(
-  kept: Kept,
-  max: number,
-): { readonly kept: Kept; readonly sent: readonly Numbered[] } {
+export function numbered(kept: Kept, max: number): { readonly kept: Kept; readonly sent: readonly Numbered[] } {
   let { lastId } = kept;
   let operations = 0;
   const sent: Numbered[] = [];

@@ -83,8 +83,7 @@ function keyColumns(
 }
 
 /** Does not depend on the order of the key's columns. */
-const nameOf = (key: Fields): string =>
-  JSON.stringify(Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1)));
+const nameOf = (key: Fields): string => JSON.stringify(Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 const picked = (fields: Fields, columns: readonly string[]): Fields =>
   Object.fromEntries(columns.filter((column) => column in fields).map((column) => [column, fields[column]]));

@@ -50,9 +50,7 @@ export class Outbox<Tables = Record<never, never>> {
 
   /** The user's mutations that the server has not answered, in the order in which they are sent. */
   get pending(): readonly PendingMutation<Tables>[] {
-    return this.#queue.pending.map(
-      ({ name, operations }) => ({ name, operations }) as PendingMutation<Tables>,
-    );
+    return this.#queue.pending.map(({ name, operations }) => ({ name, operations }) as PendingMutation<Tables>);
   }
 
   get state(): OutboxState {
@@ -93,8 +91,7 @@ export class Outbox<Tables = Record<never, never>> {
   async mutate(operations: readonly PushedOperation<Tables>[]): Promise<Sending> {
     const { surroundings } = this.#parts;
     const user = this.#queue.user === undefined ? await this.#whoIsThere() : this.#queue.user;
-    if (user === null)
-      throw new SvcError(401, "unauthorized", "sign in first: a mutation belongs to who makes it");
+    if (user === null) throw new SvcError(401, "unauthorized", "sign in first: a mutation belongs to who makes it");
     // The caller may change the given objects later.
     const copy = JSON.parse(JSON.stringify(operations)) as Queued["operations"];
     const queued: Queued = { name: surroundings.unique(), id: null, operations: copy };

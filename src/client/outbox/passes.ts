@@ -18,9 +18,7 @@ function group(row: Row, terms: object): Passes {
       if (key === "$not") return [not(group(row, value))];
       if (key === "$and") return value.map((each: object) => group(row, each));
       if (key === "$or") return [not(all(value.map((each: object) => not(group(row, each)))))];
-      return Object.entries(value as object).map(([operator, operand]) =>
-        compares(row[key], operator, operand),
-      );
+      return Object.entries(value as object).map(([operator, operand]) => compares(row[key], operator, operand));
     }),
   );
 }

@@ -15,9 +15,7 @@ export async function resolutionOf<Tables>(
   } as Refused<Tables>;
   try {
     if (status === "conflict")
-      return (
-        (await onConflict?.({ ...refused, fields: fields ?? [], current: current ?? null })) ?? "discard"
-      );
+      return (await onConflict?.({ ...refused, fields: fields ?? [], current: current ?? null })) ?? "discard";
     await onRejected?.(refused);
     return "discard";
   } catch (cause) {

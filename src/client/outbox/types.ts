@@ -65,10 +65,7 @@ export type KeyOf<T extends TableTypes> = unknown extends T["key"]
   : Extract<T["key"], object>;
 
 /** Called when the pending mutations or the outbox's state have changed. */
-export type OutboxListener<Tables> = (
-  pending: readonly PendingMutation<Tables>[],
-  state: OutboxState,
-) => void;
+export type OutboxListener<Tables> = (pending: readonly PendingMutation<Tables>[], state: OutboxState) => void;
 
 /** A mutation that an outbox has stored on this device and is to send. */
 export interface Sending {

@@ -55,15 +55,12 @@ export function pushHandler<Row>(
       const { document, operation } = written[i]!;
       if (status === "applied" && operation.op !== "delete")
         for (const [column, value] of Object.entries(answered?.[0] ?? {}))
-          if (column in document && !isSame(value, documents.columnsOf(document)[column]))
-            setByServer.add(column);
+          if (column in document && !isSame(value, documents.columnsOf(document)[column])) setByServer.add(column);
       if (status === "applied" || status === "duplicate") continue;
       const isGone = error!.code === "not_found";
       if (isGone && operation.op === "delete") continue;
       const row = current ?? (isGone ? null : await rowOf(document));
-      masters.push(
-        row === null ? { ...document, _deleted: true } : { ...documents.documentOf(row), _deleted: false },
-      );
+      masters.push(row === null ? { ...document, _deleted: true } : { ...documents.documentOf(row), _deleted: false });
       if (status === "rejected" && !isGone && error!.code !== "conflict")
         onRejected(new SvcError(0, error!.code, error!.message, null, { columns: error!.columns ?? [] }));
     }
@@ -121,8 +118,7 @@ function numberedSend<Row>({
       const mutations = rest.map((operation, i) => ({ id: first + i, operations: [operation] }));
       try {
         const pushed = await client.push({ client: await name, mutations: mutations as never });
-        if (pushed.results.length === 0)
-          throw new SvcError(200, "unexpected_answer", "a push without results");
+        if (pushed.results.length === 0) throw new SvcError(200, "unexpected_answer", "a push without results");
         results.push(...pushed.results);
         next = first + pushed.results.length;
       } catch (error) {

@@ -14,11 +14,7 @@ export function Setup({ token }: { readonly token: string }) {
   return (
     <Door title={texts.setup.title}>
       <p class="prose">{texts.setup.why}</p>
-      <CredentialsForm
-        action={texts.setup.action}
-        newPasswordHint={texts.setup.passwordHint}
-        onSubmit={submit}
-      />
+      <CredentialsForm action={texts.setup.action} newPasswordHint={texts.setup.passwordHint} onSubmit={submit} />
       <p class="hint">
         <a href={hrefOf("data")}>{texts.setup.signInInstead}</a>
       </p>

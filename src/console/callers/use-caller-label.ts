@@ -16,8 +16,7 @@ export function useCallerLabel(as: As | null): string | null {
 async function labelOf({ kind, id }: As, signal: AbortSignal): Promise<string | undefined> {
   if (kind === "anonymous") return undefined;
   const query = new URLSearchParams({ "where[id]": id, limit: "1", total: "none" });
-  const list = <T>(path: string) =>
-    requestData<readonly T[]>("GET", `${path}?${query}`, undefined, { signal });
+  const list = <T>(path: string) => requestData<readonly T[]>("GET", `${path}?${query}`, undefined, { signal });
   return kind === "user"
     ? (await list<ListedUser>("/users"))[0]?.email
     : (await list<ApiKey>("/service-keys"))[0]?.name;

@@ -63,9 +63,7 @@ export function Editor({
   return (
     <div class={`editor ${others.class ?? ""}`}>
       {state === "loading" && <Loading />}
-      {state === "failed" && (
-        <Failure error={new Error(texts.app.codeMissing)} onRetry={() => location.reload()} />
-      )}
+      {state === "failed" && <Failure error={new Error(texts.app.codeMissing)} onRetry={() => location.reload()} />}
       <div ref={host} class="editor-host" />
     </div>
   );

@@ -27,11 +27,7 @@ export function CellValue({ column, value, class: own = "" }: ValueProps & { rea
 }
 
 /** A link to the row that a foreign key refers to; nothing if there is none. */
-export function ReferenceLink({
-  column,
-  value,
-  isTabbed = false,
-}: ValueProps & { readonly isTabbed?: boolean }) {
+export function ReferenceLink({ column, value, isTabbed = false }: ValueProps & { readonly isTabbed?: boolean }) {
   if (!column.references || value === null || value === undefined) return null;
   return (
     <a

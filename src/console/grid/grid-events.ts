@@ -88,11 +88,8 @@ function moveTo({ activate, viewport }: RenderedGrid, cell: Cell): void {
 function select({ props, active, rowIds }: RenderedGrid, row: number, isRange: boolean): void {
   if (!props.isSelectable) return;
   const selected = new Set(props.selected);
-  const [from, to] = isRange
-    ? [Math.max(0, Math.min(active.row, row)), Math.max(active.row, row)]
-    : [row, row];
-  for (const id of rowIds.slice(from, to + 1))
-    if (id !== null && (isRange || !selected.delete(id))) selected.add(id);
+  const [from, to] = isRange ? [Math.max(0, Math.min(active.row, row)), Math.max(active.row, row)] : [row, row];
+  for (const id of rowIds.slice(from, to + 1)) if (id !== null && (isRange || !selected.delete(id))) selected.add(id);
   props.onSelect(selected);
 }
 

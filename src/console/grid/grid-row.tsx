@@ -44,20 +44,8 @@ export class GridRow extends Component<GridRowProps> {
   }
 
   override render() {
-    const {
-      gridId,
-      index,
-      row,
-      top,
-      height,
-      columns,
-      offsets,
-      range,
-      isSelected,
-      isSelectable,
-      active,
-      editing,
-    } = this.props;
+    const { gridId, index, row, top, height, columns, offsets, range, isSelected, isSelectable, active, editing } =
+      this.props;
     const editedColumn = editing === null ? -1 : columns.findIndex(({ name }) => name === editing.column);
     return (
       <div
@@ -76,12 +64,7 @@ export class GridRow extends Component<GridRowProps> {
           data-column={-1}
         >
           {isSelectable && (
-            <input
-              type="checkbox"
-              tabIndex={-1}
-              checked={isSelected}
-              aria-label={texts.data.selectRow(index + 1)}
-            />
+            <input type="checkbox" tabIndex={-1} checked={isSelected} aria-label={texts.data.selectRow(index + 1)} />
           )}
           <button type="button" class="grid-open" tabIndex={-1} aria-label={texts.data.openRow(index + 1)}>
             <span aria-hidden="true">⤢</span>

@@ -31,8 +31,7 @@ export function Grid(props: GridProps) {
     if (viewport.rows.end >= rows.length - nearEndRows) onEnd();
   }, [viewport.rows.end, rows.length]);
   const grid: RenderedGrid = { props, frame, rowIds, viewport, active, activate, editing };
-  const isActiveRendered =
-    isRendered(viewport.rows, active.row) && isRendered(viewport.columns, active.column);
+  const isActiveRendered = isRendered(viewport.rows, active.row) && isRendered(viewport.columns, active.column);
   return (
     <div
       ref={frame}

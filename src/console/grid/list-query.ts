@@ -53,8 +53,7 @@ export function operatorsOf(type: ColumnTypeName): readonly Operator[] {
 /** The grid's query as query parameters of an address. */
 export function queryParameters({ conditions, sort, search }: GridQuery): URLSearchParams {
   const parameters = new URLSearchParams();
-  for (const { column, operator, value } of conditions)
-    parameters.append("f", `${column}.${operator}.${value}`);
+  for (const { column, operator, value } of conditions) parameters.append("f", `${column}.${operator}.${value}`);
   if (sort.length > 0) parameters.set("sort", sort.join(","));
   if (search !== "") parameters.set("search", search);
   return parameters;

@@ -15,16 +15,10 @@ export type FieldState =
 export type FieldStates = Readonly<Record<string, FieldState>>;
 
 /** The values that a form writes, or the problems of texts that are no values of their columns' types, by column. */
-export type FormValues =
-  | { readonly values: TableRow }
-  | { readonly problems: Readonly<Record<string, ValueProblem>> };
+export type FormValues = { readonly values: TableRow } | { readonly problems: Readonly<Record<string, ValueProblem>> };
 
 /** Reads what a form writes, without values that the column has in `row` already. `row` is null for a new row. */
-export function formValues(
-  columns: readonly SchemaColumn[],
-  states: FieldStates,
-  row: TableRow | null,
-): FormValues {
+export function formValues(columns: readonly SchemaColumn[], states: FieldStates, row: TableRow | null): FormValues {
   const values: Record<string, unknown> = {};
   const problems: Record<string, ValueProblem> = {};
   for (const { name, type } of columns) {
@@ -32,8 +26,7 @@ export function formValues(
     if (state.mode === "kept") continue;
     const parsed = state.mode === "null" ? { value: null } : parseValue(type, state.text);
     if ("problem" in parsed) problems[name] = parsed.problem;
-    else if (row === null || JSON.stringify(parsed.value) !== JSON.stringify(row[name]))
-      values[name] = parsed.value;
+    else if (row === null || JSON.stringify(parsed.value) !== JSON.stringify(row[name])) values[name] = parsed.value;
   }
   return Object.keys(problems).length > 0 ? { problems } : { values };
 }

@@ -2,10 +2,7 @@ import type { SchemaTable } from "../../wire/schema-in-force.js";
 import type { TableRow } from "../server/table-row.js";
 
 /** The primary key of a row; null if the table has none, or the row lacks a value of it. */
-export function primaryKeyOf(
-  { primary_key: names }: Pick<SchemaTable, "primary_key">,
-  row: TableRow,
-): TableRow | null {
+export function primaryKeyOf({ primary_key: names }: Pick<SchemaTable, "primary_key">, row: TableRow): TableRow | null {
   if (names.length === 0 || names.some((name) => row[name] === undefined || row[name] === null)) return null;
   return Object.fromEntries(names.map((name) => [name, row[name]]));
 }

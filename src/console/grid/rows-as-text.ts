@@ -12,8 +12,7 @@ export function csvOf(columns: readonly string[], rows: readonly TableRow[]): st
 
 function field(value: unknown): string {
   if (value === null || value === undefined) return "";
-  if (typeof value === "string")
-    return quoted(/^[=+\-@\t\r]/.test(value) && !isNumber(value) ? `'${value}` : value);
+  if (typeof value === "string") return quoted(/^[=+\-@\t\r]/.test(value) && !isNumber(value) ? `'${value}` : value);
   return quoted(typeof value === "object" ? JSON.stringify(value) : String(value));
 }
 

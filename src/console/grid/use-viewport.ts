@@ -36,10 +36,7 @@ export function useViewport(
   const [view, setView] = useState({ top: 0, left: 0, height: 0, width: 0 });
   const height = rowHeight * rem;
   const left = selectWidth * rem;
-  const offsets = useMemo(
-    () => columnOffsets(columns.map((column) => columnWidth(column) * rem)),
-    [columns, rem],
-  );
+  const offsets = useMemo(() => columnOffsets(columns.map((column) => columnWidth(column) * rem)), [columns, rem]);
   useLayoutEffect(() => {
     const element = frame.current!;
     const look = () =>

@@ -23,17 +23,7 @@ interface ButtonProps {
 
 /** A button with a text, an icon or both. It is busy, and cannot be pressed, until its action has ended. */
 export function Button(props: ButtonProps) {
-  const {
-    children,
-    icon,
-    label,
-    kind = "plain",
-    isSmall,
-    isDisabled,
-    isPressed,
-    isExpanded,
-    onPress,
-  } = props;
+  const { children, icon, label, kind = "plain", isSmall, isDisabled, isPressed, isExpanded, onPress } = props;
   const [isBusy, setBusy] = useState(false);
   const press = async (event: MouseEvent) => {
     if (isBusy) return;

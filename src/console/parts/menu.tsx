@@ -32,12 +32,7 @@ export function Menu({ text, icon, label, children }: MenuProps) {
   };
   return (
     <div class="menu" ref={root} onKeyDown={onKeyDown}>
-      <Button
-        {...(icon && { icon })}
-        {...(label && { label })}
-        isExpanded={isOpen}
-        onPress={() => setOpen(!isOpen)}
-      >
+      <Button {...(icon && { icon })} {...(label && { label })} isExpanded={isOpen} onPress={() => setOpen(!isOpen)}>
         {text}
       </Button>
       {isOpen && <div class="menu-panel">{children(() => setOpen(false))}</div>}

@@ -10,13 +10,7 @@ export function Tabs<Value extends string>({ label, value, tabs, onChange }: Tab
   return (
     <div class="tabs" role="group" aria-label={label}>
       {tabs.map(([tab, text]) => (
-        <button
-          key={tab}
-          type="button"
-          class="tab"
-          aria-pressed={tab === value}
-          onClick={() => onChange(tab)}
-        >
+        <button key={tab} type="button" class="tab" aria-pressed={tab === value} onClick={() => onChange(tab)}>
           {text}
         </button>
       ))}

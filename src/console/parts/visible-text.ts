@@ -25,7 +25,5 @@ function markOf(character: string): string {
   if (character === "\n") return "↵";
   if (character === "\t") return "⇥";
   const code = character.codePointAt(0)!;
-  return code < 0x20
-    ? String.fromCharCode(0x2400 + code)
-    : `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  return code < 0x20 ? String.fromCharCode(0x2400 + code) : `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }

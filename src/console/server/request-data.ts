@@ -42,15 +42,9 @@ export async function requestAnswer<Data, Meta = unknown>(
     body: body === undefined ? null : isYaml ? body : JSON.stringify(body),
     signal: signal ?? null,
   }).catch((error: unknown) => {
-    throw new SvcError(
-      0,
-      signal?.aborted ? "aborted" : "network_error",
-      "the server cannot be reached",
-      null,
-      {
-        cause: error,
-      },
-    );
+    throw new SvcError(0, signal?.aborted ? "aborted" : "network_error", "the server cannot be reached", null, {
+      cause: error,
+    });
   });
   const answer = (await response.json().catch(() => null)) as
     | (AdminAnswer<Data, Meta> & { readonly error?: { readonly code: string; readonly message: string } })

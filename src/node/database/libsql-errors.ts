@@ -1,11 +1,6 @@
 import Libsql from "libsql";
 import { abortError } from "../../platform/abort.js";
-import {
-  type ConstraintKind,
-  constraintError,
-  StatementError,
-  UnavailableError,
-} from "../../platform/database.js";
+import { type ConstraintKind, constraintError, StatementError, UnavailableError } from "../../platform/database.js";
 import { danglingKeyError } from "../../platform/foreign-key-check.js";
 import { notSetUpError } from "../../platform/not-set-up.js";
 

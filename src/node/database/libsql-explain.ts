@@ -55,8 +55,7 @@ export class Explainer {
       this.close();
       // Only its own connection sees an in-memory database. A copy of its schema is enough, because a plan depends on
       // the schema and not on rows.
-      this.#connection =
-        this.path === ":memory:" ? copyOfSchema(this.main) : openReadOnly(resolve(this.path));
+      this.#connection = this.path === ":memory:" ? copyOfSchema(this.main) : openReadOnly(resolve(this.path));
       this.#schemaVersion = version[0];
     }
     return this.#connection;

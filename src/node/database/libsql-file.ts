@@ -51,9 +51,7 @@ async function inThread(path: string, settings: string, statement: string): Prom
   const workerData = { path, settings, statement };
   const worker = new Worker(new URL("./libsql-file-worker.js", import.meta.url), { workerData });
   // The thread may end without an answer.
-  const ended = once(worker, "exit").then(([code]) => [
-    { rows: [], failure: `its thread ended with ${code}` },
-  ]);
+  const ended = once(worker, "exit").then(([code]) => [{ rows: [], failure: `its thread ended with ${code}` }]);
   const [answer] = await Promise.race([once(worker, "message"), ended]);
   // libsql closes the files only when the thread ends.
   await worker.terminate();

@@ -242,9 +242,7 @@ export class LongWorkThread {
     sent.delete(answer.id);
     switch (answer.outcome) {
       case "done":
-        asked.resolve(
-          answer.results.map(({ rows, rowsWritten }) => ({ rows: fromNative(rows), rowsWritten })),
-        );
+        asked.resolve(answer.results.map(({ rows, rowsWritten }) => ({ rows: fromNative(rows), rowsWritten })));
         return;
       case "ended":
         asked.reject(

@@ -31,11 +31,7 @@ export interface WriteSurroundings {
    */
   readonly readsElsewhere: boolean;
   /** Runs statements in a thread, in a transaction of their own. Throws libsql's own errors. */
-  runInThread(
-    kind: WriteKind,
-    statements: readonly Statement[],
-    endsAtMs: number,
-  ): Promise<readonly Result[]>;
+  runInThread(kind: WriteKind, statements: readonly Statement[], endsAtMs: number): Promise<readonly Result[]>;
   /** Called after each migration, because prepared statements may not fit the schema any more. */
   schemaChanged(): void;
 }
@@ -85,11 +81,7 @@ export class WriteQueue {
    * Runs statements as `Database.batch` or `migrate` do. With `endsAtMs`, a time of `performance.now()`, they run in a
    * thread, and end by then.
    */
-  add(
-    kind: WriteKind,
-    statements: readonly Statement[],
-    endsAtMs: number | null,
-  ): Promise<readonly Result[]> {
+  add(kind: WriteKind, statements: readonly Statement[], endsAtMs: number | null): Promise<readonly Result[]> {
     return new Promise((resolve, reject) => {
       const addedAtMs = performance.now();
       const alone = kind !== "batch" || endsAtMs !== null || statements.some(isPragma);
@@ -232,11 +224,7 @@ export class WriteQueue {
    * Runs jobs in one transaction until `endsAtMs`, and commits. Returns false without a commit if `run` returned null,
    * because the transaction has been rolled back.
    */
-  async #runEach(
-    group: readonly Job[],
-    endsAtMs: number,
-    run: (job: Job) => Outcome | null,
-  ): Promise<boolean> {
+  async #runEach(group: readonly Job[], endsAtMs: number, run: (job: Job) => Outcome | null): Promise<boolean> {
     this.#writer.begin();
     const outcomes: Outcome[] = [];
     for (const job of group) {

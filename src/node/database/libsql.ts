@@ -137,9 +137,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
     run: (others: readonly Statement[]) => Promise<readonly Result[]>,
   ): Promise<readonly Result[]> {
     const isQuestion = ({ sql }: Statement) => sql.startsWith("EXPLAIN ");
-    const answers = new Map(
-      statements.filter(isQuestion).map((question) => [question, this.#reader.read(question)]),
-    );
+    const answers = new Map(statements.filter(isQuestion).map((question) => [question, this.#reader.read(question)]));
     const results = (await run(statements.filter((statement) => !isQuestion(statement)))).values();
     return statements.map((statement) => answers.get(statement) ?? results.next().value!);
   }
@@ -164,8 +162,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
   async #writeInThread(kind: WriteKind, statements: readonly Statement[], endsAtMs: number) {
     if (endsAtMs <= performance.now()) throw new DeadlineError("the deadline passed before its turn came");
     const thread = this.#thread!;
-    const run = (as: WriteKind, some: readonly Statement[]) =>
-      thread.write(as, some, endsAtMs - performance.now());
+    const run = (as: WriteKind, some: readonly Statement[]) => thread.write(as, some, endsAtMs - performance.now());
     if (kind === "batch") return this.#explainApart(statements, (others) => run("batch", others));
     const [dangling] = await run("batch", [danglingKeys]);
     const results = await run("migration", [...statements, refuseMoreDanglingKeys(dangling!)]);

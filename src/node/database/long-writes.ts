@@ -28,10 +28,7 @@ export class LongWrites {
    * Throws what `write` throws, DeadlineError if its turn comes too late, and QueueFullError if too many wait or the
    * principal's last long write was interrupted not long ago.
    */
-  async run<T>(
-    { principal, isKey, withinMs }: LongWork,
-    write: (endsAtMs: number) => Promise<T>,
-  ): Promise<T> {
+  async run<T>({ principal, isKey, withinMs }: LongWork, write: (endsAtMs: number) => Promise<T>): Promise<T> {
     const askedMs = performance.now();
     const refusedMs = (this.#refusedUntilMs.get(principal) ?? 0) - askedMs;
     if (refusedMs > 0)
@@ -57,8 +54,7 @@ export class LongWrites {
 
   #refuse(principal: string, fromMs: number): void {
     const nowMs = performance.now();
-    for (const [known, untilMs] of this.#refusedUntilMs)
-      if (untilMs <= nowMs) this.#refusedUntilMs.delete(known);
+    for (const [known, untilMs] of this.#refusedUntilMs) if (untilMs <= nowMs) this.#refusedUntilMs.delete(known);
     const restMs = Math.min(interruptedRest * (nowMs - fromMs), interruptedRestMsMax);
     this.#refusedUntilMs.set(principal, nowMs + restMs);
   }

@@ -38,8 +38,7 @@ function entriesIn(directory: string): Promise<readonly Dirent[]> {
  * stays.
  */
 export async function removeJournal(path: string): Promise<void> {
-  for (const { name } of await entriesIn(path))
-    if (isLockFile(name)) await rm(join(path, name), { force: true });
+  for (const { name } of await entriesIn(path)) if (isLockFile(name)) await rm(join(path, name), { force: true });
   try {
     await rmdir(path);
   } catch (error) {

@@ -45,9 +45,7 @@ async function recoverSegment(
   const text = await readFile(path, "utf8");
   const { receipts, missing } = readSegment(text);
   const found: Gap[] =
-    missing === 0
-      ? []
-      : [{ id: `${left}/${name}`, atMs: clock.now(), reason: "crash", attemptsMax: missing }];
+    missing === 0 ? [] : [{ id: `${left}/${name}`, atMs: clock.now(), reason: "crash", attemptsMax: missing }];
   await storeSegment(store, text);
   await storeSome(store, { receipts: [], gaps: found });
   await rm(path);

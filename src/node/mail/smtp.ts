@@ -52,7 +52,5 @@ export function smtpMail({ url, requireTLS = false, deadlineMs = 30_000 }: SmtpO
 function withoutReply(error: unknown): unknown {
   const { code, responseCode, command } = error as { code?: string; responseCode?: number; command?: string };
   if (responseCode === undefined) return error;
-  return new Error(
-    `the mail server replied ${responseCode} to ${command ?? "a command"} (${code ?? "no code"})`,
-  );
+  return new Error(`the mail server replied ${responseCode} to ${command ?? "a command"} (${code ?? "no code"})`);
 }

@@ -142,8 +142,7 @@ class Scanner {
     const quotes = this.#take(openingQuotes);
     if (quotes === "") return "";
     let end = this.text.indexOf(quotes, this.#offset);
-    if (quotes[0] === '"')
-      while (end !== -1 && this.#isEscaped(end)) end = this.text.indexOf(quotes, end + 1);
+    if (quotes[0] === '"') while (end !== -1 && this.#isEscaped(end)) end = this.text.indexOf(quotes, end + 1);
     this.#offset = end === -1 ? this.text.length : end + quotes.length;
     // A string in triple quotes may end with up to two quotes of its own in front of the closing ones.
     if (quotes.length === 3) this.#take(moreQuotes);

@@ -7,10 +7,7 @@ import { yamlPlaces } from "./yaml-places.js";
  * Adds line numbers to problems and sorts them: files in the order of their first problem, problems of a file by line
  * (`located`). `texts` holds the texts of files by name; problems of other files get no line numbers.
  */
-export function withLines(
-  problems: readonly Problem[],
-  texts: ReadonlyMap<string, string>,
-): readonly Problem[] {
+export function withLines(problems: readonly Problem[], texts: ReadonlyMap<string, string>): readonly Problem[] {
   const files = new Set(problems.map(({ file }) => file));
   return [...files].flatMap((file) => {
     const ofFile = problems.filter((problem) => problem.file === file);

@@ -39,9 +39,7 @@ class YamlPlace implements SourcePlace {
   #entries(): (readonly [string, Node, unknown])[] {
     const value = isAlias(this.value) ? this.targets.get(this.value) : this.value;
     if (isSeq(value))
-      return value.items.flatMap((item, index) =>
-        isNode(item) ? [[String(index), item, item] as const] : [],
-      );
+      return value.items.flatMap((item, index) => (isNode(item) ? [[String(index), item, item] as const] : []));
     if (!isMap(value)) return [];
     return value.items.flatMap(({ key, value }) =>
       // A key that is empty, as in `: value`, has the name "".

@@ -19,10 +19,7 @@ export function descendants(physical: Physical, table: string): PhysicalTable[] 
  * Orders tables for dropping: a table with a foreign key comes before the table that the key refers to. So dropping the
  * latter does not carry out ON DELETE actions on rows of the former, which is dropped too.
  */
-export function childrenFirst<T extends { readonly name: string }>(
-  tables: readonly T[],
-  physical: Physical,
-): T[] {
+export function childrenFirst<T extends { readonly name: string }>(tables: readonly T[], physical: Physical): T[] {
   const waiting = [...tables];
   const ordered: T[] = [];
   while (waiting.length > 0) {

@@ -109,9 +109,7 @@ function physicalFrom(results: readonly (readonly Row[])[]): Physical {
         .map(({ name, sql }) => [name.toLowerCase(), table(name, sql)]),
     ),
     views: objects.filter(({ type }) => type === "view").map(({ name, sql }) => ({ name, sql })),
-    triggers: objects
-      .filter(({ type }) => type === "trigger")
-      .map(({ name, on, sql }) => ({ name, on, sql })),
+    triggers: objects.filter(({ type }) => type === "trigger").map(({ name, on, sql }) => ({ name, on, sql })),
   };
 }
 

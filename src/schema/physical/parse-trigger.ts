@@ -28,9 +28,7 @@ export interface Trigger {
 export function parseTrigger(sql: string): Trigger {
   const tokens = withoutComments(tokenize(sql));
   const events = ["insert", "update", "delete"] as const;
-  const event = tokens
-    .map((token) => events.find((name) => isKeyword(token, name)))
-    .find((name) => name !== undefined);
+  const event = tokens.map((token) => events.find((name) => isKeyword(token, name))).find((name) => name !== undefined);
   const begin = tokens.findIndex((token) => isKeyword(token, "begin"));
   const [head, body] = [tokens.slice(0, begin), tokens.slice(begin + 1, -1)];
   const names = (some: readonly Token[], ...keywords: string[]) =>

@@ -126,15 +126,11 @@ export function searchIndex(searched: Searched): SearchIndex {
   const trigger = (event: string, on: string, statements: readonly string[], when = "") => {
     const name = `${triggerPrefix}${table}_${event}`;
     const body = statements.map((statement) => `  ${statement};\n`).join("");
-    return [
-      name,
-      `CREATE TRIGGER ${quoteName(name)} AFTER ${on} ON ${rows}${when} BEGIN\n${body}END`,
-    ] as const;
+    return [name, `CREATE TRIGGER ${quoteName(name)} AFTER ${on} ON ${rows}${when} BEGIN\n${body}END`] as const;
   };
   return {
     tables: new Map([[names.words, fts5], ...(by === "keys" ? [[names.keys, keysTable] as const] : [])]),
-    fill:
-      by === "keys" ? [keysOf(""), fromKeys] : [`${into} SELECT _t.${rowid}, ${texts} FROM ${rows} AS _t`],
+    fill: by === "keys" ? [keysOf(""), fromKeys] : [`${into} SELECT _t.${rowid}, ${texts} FROM ${rows} AS _t`],
     triggers: new Map([
       trigger("insert", "INSERT", renewed("new")),
       trigger("update", `UPDATE OF ${columns.map(quoteName).join(", ")}`, renewed("new")),

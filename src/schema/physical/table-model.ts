@@ -1,14 +1,7 @@
 import type { Column, Index, Reference, Table } from "../../project/model.js";
 import type { ColumnType } from "../../sqlite/column-type.js";
 import { fragmentProblem, namesIn } from "../../sqlite/fragment.js";
-import {
-  type ColumnName,
-  columnName,
-  isName,
-  type TableName,
-  tableName,
-  usersTable,
-} from "../../sqlite/names.js";
+import { type ColumnName, columnName, isName, type TableName, tableName, usersTable } from "../../sqlite/names.js";
 import { noDdl, type TableDdl } from "../../sqlite/table-ddl.js";
 import { defaultModel } from "./default-model.js";
 import { type IndexShape, indexShape, indexSignature } from "./index-shape.js";

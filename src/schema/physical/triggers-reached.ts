@@ -1,13 +1,7 @@
 import { isLogTrigger } from "../../changes/log-triggers.js";
 import { isKeyword, type Token } from "../../sqlite/sql-tokens.js";
 import { parseTrigger, type Trigger, type Write, writeOf } from "./parse-trigger.js";
-import {
-  type Physical,
-  type PhysicalTable,
-  type PhysicalTrigger,
-  physicalTable,
-  sameName,
-} from "./physical.js";
+import { type Physical, type PhysicalTable, type PhysicalTrigger, physicalTable, sameName } from "./physical.js";
 import { referringTables } from "./referring-tables.js";
 import { isVersionTrigger } from "./version-triggers.js";
 
@@ -57,9 +51,7 @@ export function triggersReached(
     new Set(triggers.map(({ on, sql }) => writeKey(parseTrigger(sql).event, on)));
   const context: TriggerContext = {
     physical,
-    ownWrites: writesOf(
-      ownTriggers.filter((trigger) => !isLogTrigger(trigger) && !isVersionTrigger(trigger)),
-    ),
+    ownWrites: writesOf(ownTriggers.filter((trigger) => !isLogTrigger(trigger) && !isVersionTrigger(trigger))),
     loggedWrites: writesOf(ownTriggers.filter(isLogTrigger)),
     versionedWrites: writesOf(ownTriggers.filter(isVersionTrigger)),
   };
@@ -130,8 +122,7 @@ function reached(
   // The server's trigger gives the row its version by an update, which has the same effects as any update of the table.
   // It does so only if the write has not set the version, so how many rows are written is unknown, unless an update
   // writes none.
-  const update =
-    write === "update" ? effect : reached(context, table, "update", visited, { setsVersion: true });
+  const update = write === "update" ? effect : reached(context, table, "update", visited, { setsVersion: true });
   const rowsWritten = update.rowsWritten === 0 ? 0 : null;
   return together(effect, { ...update, rowsWritten, own: true });
 }

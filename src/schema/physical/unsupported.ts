@@ -72,9 +72,7 @@ function reading(table: PhysicalTable): string {
   const numbers = table.columns.filter(
     ({ kind, declaredType }) => kind === "ordinary" && affinity(declaredType) !== "text",
   );
-  const shown = ["1", ...numbers.map(({ name }) => `${quoteName(name)} < 1`)].map(
-    (sql, i) => `${sql} AS c${i}`,
-  );
+  const shown = ["1", ...numbers.map(({ name }) => `${quoteName(name)} < 1`)].map((sql, i) => `${sql} AS c${i}`);
   const ordered = key.length === 0 ? "" : ` ORDER BY ${key.join(", ")}`;
   return `SELECT ${shown.join(", ")} FROM ${quoteName(table.name)} NOT INDEXED${ordered}`;
 }
@@ -115,10 +113,7 @@ async function errorOf(database: Database, questions: readonly ReadabilityCheck[
 }
 
 /** Messages for a person about what this database engine cannot do with the given tables. */
-export function limitsOf(
-  { reads, writes, columns }: Unsupported,
-  tables: Iterable<{ name: string }>,
-): string[] {
+export function limitsOf({ reads, writes, columns }: Unsupported, tables: Iterable<{ name: string }>): string[] {
   return [...tables].flatMap(({ name }) => {
     const unread = reads.get(name);
     if (unread !== undefined) return [`${name}: cannot be read here: ${unread}`];

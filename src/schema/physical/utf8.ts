@@ -6,11 +6,7 @@ import type { PhysicalTable } from "./physical.js";
  * Counts the texts of a column that are not UTF-8, which SQLite does not check. Reading one as text could crash the
  * process in the driver, so texts are read as bytes.
  */
-export async function countInvalidTexts(
-  database: Database,
-  table: PhysicalTable,
-  column: string,
-): Promise<number> {
+export async function countInvalidTexts(database: Database, table: PhysicalTable, column: string): Promise<number> {
   const name = quoteName(column);
   const suspects = `typeof(${name}) = 'text' AND ${name} GLOB ${notAscii}`;
   let invalid = 0;

@@ -35,10 +35,6 @@ export function versionTriggers({ table, key, version }: Versioned): ReadonlyMap
     // Although the version column has a default, an insert may give NULL, and a table that another program created may
     // have no such default.
     trigger("insert", isNull, firstVersion),
-    trigger(
-      "update",
-      `new.${column} IS old.${column} OR ${isNull}`,
-      `ifnull(old.${column} + 1, ${firstVersion})`,
-    ),
+    trigger("update", `new.${column} IS old.${column} OR ${isNull}`, `ifnull(old.${column} + 1, ${firstVersion})`),
   ]);
 }

@@ -18,9 +18,7 @@ export function adoptStep(declared: Table, source: PhysicalTable, physical: Phys
   const model = tableModel(source, physical, typeDeclaredFor(declared, source));
   const unmodelled = model?.unmodelled ?? [];
   const unsaid =
-    unmodelled.length === 0
-      ? ""
-      : `, beside what it does not say: ${unmodelled.map((u) => u.feature).join("; ")}`;
+    unmodelled.length === 0 ? "" : `, beside what it does not say: ${unmodelled.map((u) => u.feature).join("; ")}`;
   return {
     kind: "adopt_table",
     description: `adopt table ${declared.name}, which is there as the file declares it${unsaid}`,

@@ -42,9 +42,7 @@ export function bystanders(physical: Physical, tables: readonly string[]): Bysta
 export function dropBystanders({ views, triggers }: Bystanders, tables: readonly PhysicalTable[]): string[] {
   const going = [...tables, ...views];
   return [
-    ...triggers
-      .filter(({ on }) => !going.some(({ name }) => sameName(on, name)))
-      .map(({ name }) => dropTrigger(name)),
+    ...triggers.filter(({ on }) => !going.some(({ name }) => sameName(on, name))).map(({ name }) => dropTrigger(name)),
     ...views.map(({ name }) => dropView(name)),
   ];
 }

@@ -1,12 +1,7 @@
 import type { Table } from "../../project/model.js";
 import type { IndexShape } from "../physical/index-shape.js";
 import { type Physical, physicalTable, sameName } from "../physical/physical.js";
-import {
-  addedColumnHazards,
-  alteredColumnHazards,
-  droppedColumnHazards,
-  type RowsOf,
-} from "./column-hazards.js";
+import { addedColumnHazards, alteredColumnHazards, droppedColumnHazards, type RowsOf } from "./column-hazards.js";
 import { countDuplicates } from "./counts.js";
 import { addColumn, createIndex, dropColumn, dropIndex } from "./ddl.js";
 import { imageAfter } from "./image-after.js";
@@ -22,9 +17,7 @@ import type { TableChange } from "./table-change.js";
  */
 export function changeSteps(change: TableChange, physical: Physical, rowsOf: RowsOf): Step[] {
   if (change.current.virtual || change.target.virtual) return virtualSteps(change);
-  const steps = change.rebuild
-    ? [rebuildStep(change, physical, rowsOf)]
-    : columnSteps(change, physical, rowsOf);
+  const steps = change.rebuild ? [rebuildStep(change, physical, rowsOf)] : columnSteps(change, physical, rowsOf);
   return [...steps, ...indexSteps(change)];
 }
 
@@ -36,9 +29,7 @@ function virtualSteps({ current, target, added, dropped }: TableChange): Step[] 
   const same = current.virtual && target.virtual && added.length === 0 && dropped.length === 0;
   if (same) return [];
   const hazards = [impossible(`${current.name} is a virtual table: its columns cannot be changed`)];
-  return [
-    { kind: "rebuild_table", description: `change virtual table ${current.name}`, statements: [], hazards },
-  ];
+  return [{ kind: "rebuild_table", description: `change virtual table ${current.name}`, statements: [], hazards }];
 }
 
 function columnSteps(change: TableChange, physical: Physical, rowsOf: RowsOf): Step[] {

@@ -17,11 +17,7 @@ import type { TableChange } from "./table-change.js";
 export type RowsOf = (reference: Reference) => string | null;
 
 /** Constraints of an added column that present rows of the table would break. */
-export function addedColumnHazards(
-  column: Column,
-  { current, target }: TableChange,
-  rowsOf: RowsOf,
-): Hazard[] {
+export function addedColumnHazards(column: Column, { current, target }: TableChange, rowsOf: RowsOf): Hazard[] {
   const image = imageAfter(current, target);
   const hazards: Hazard[] = [];
   // If the added column becomes the integer primary key, SQLite itself gives each row a number, so no value is missing.
@@ -51,12 +47,7 @@ export function droppedColumnHazards(column: Column, { current }: TableChange, p
 }
 
 /** Values that cannot be converted, and constraints that present rows would break. */
-export function alteredColumnHazards(
-  before: Column,
-  after: Column,
-  change: TableChange,
-  rowsOf: RowsOf,
-): Hazard[] {
+export function alteredColumnHazards(before: Column, after: Column, change: TableChange, rowsOf: RowsOf): Hazard[] {
   const { current, target } = change;
   const image = imageAfter(current, target);
   const hazards = before.type === after.type ? [] : typeHazards(before, after, change);
@@ -67,8 +58,7 @@ export function alteredColumnHazards(
         countRows(image, `${quoteName(after.name)} IS NULL`),
       ),
     );
-  if (after.check !== null && !sameFragment(before.check, after.check))
-    hazards.push(checkHazard(after, target, image));
+  if (after.check !== null && !sameFragment(before.check, after.check)) hazards.push(checkHazard(after, target, image));
   const sameParent =
     after.references !== null &&
     before.references !== null &&
@@ -83,9 +73,7 @@ function typeHazards(before: Column, after: Column, { current, physical }: Table
   const stored = physical.columns.find((column) => sameName(column.name, before.name));
   const how = conversion(quoteName(before.name), before.type, after.type);
   if (how === null)
-    return [
-      impossible(`${name} cannot become ${after.type} from ${before.type}: add a column and drop this one`),
-    ];
+    return [impossible(`${name} cannot become ${after.type} from ${before.type}: add a column and drop this one`)];
   const hazards = conversionHazards(before, after, current, how);
   if (stored === undefined || !isLoose(physical, stored)) return hazards;
   return [
@@ -121,8 +109,7 @@ function conversionHazards(before: Column, after: Column, current: Table, how: C
     quoteName(current.name),
     `${quoteName(before.name)} IS NOT NULL AND (${how.keeps}) IS NOT TRUE`,
   );
-  if (how.otherwise === "rounded")
-    return [destructiveIfAny(`${name} has values that ${after.type} rounds`, count)];
+  if (how.otherwise === "rounded") return [destructiveIfAny(`${name} has values that ${after.type} rounds`, count)];
   if (!after.notNull) return [destructive(`${reason}; values that do not convert become NULL`, count)];
   return [
     destructive(reason),
@@ -137,13 +124,7 @@ function checkHazard(column: Column, table: Table, image: string): Hazard {
   );
 }
 
-function referenceHazard(
-  column: Column,
-  reference: Reference,
-  table: Table,
-  image: string,
-  rowsOf: RowsOf,
-): Hazard {
+function referenceHazard(column: Column, reference: Reference, table: Table, image: string, rowsOf: RowsOf): Hazard {
   return impossibleIfAny(
     `rows of ${at(table, column)} refer to no row of ${reference.table}`,
     countOrphans(image, column.name, rowsOf(reference), reference.column),

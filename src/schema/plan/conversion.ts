@@ -49,8 +49,7 @@ const asInteger = (c: string) => `CAST(${c} AS INTEGER)`;
 const asReal = (c: string) => `CAST(${c} AS REAL)`;
 const asBlob = (c: string) => `CAST(${c} AS BLOB)`;
 const zeroOrOne = (c: string) => `${c} IN (0, 1)`;
-const wordOfBoolean = (c: string) =>
-  `CASE ${c} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE CAST(${c} AS TEXT) END`;
+const wordOfBoolean = (c: string) => `CASE ${c} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE CAST(${c} AS TEXT) END`;
 /**
  * Turns a real into a text that reads back as the same number. SQLite's own text has 15 digits, which may not be
  * enough.
@@ -60,8 +59,7 @@ const realText = (c: string) =>
 const largestReal = "1.7976931348623157e308";
 const isFiniteReal = (c: string) => `${c} BETWEEN -${largestReal} AND ${largestReal}`;
 const isIntegerText = (c: string) => `CAST(CAST(${c} AS INTEGER) AS TEXT) = ${c}`;
-const isNumberText = (c: string) =>
-  `CASE WHEN json_valid(${c}) THEN json_type(${c}) END IN ('integer', 'real')`;
+const isNumberText = (c: string) => `CASE WHEN json_valid(${c}) THEN json_type(${c}) END IN ('integer', 'real')`;
 const isWhole = (c: string) => `(abs(${c}) < 9223372036854775807.0 AND CAST(${c} AS INTEGER) = ${c})`;
 const isBooleanText = (c: string) => `${c} IN ('true', 'false', '1', '0')`;
 const booleanOfText = (c: string) => `${c} IN ('true', '1')`;
@@ -116,8 +114,7 @@ const misfits: Record<ColumnType, (column: string, storage: string) => string> =
   integer: (_, storage) => `${storage} NOT IN ('null', 'integer')`,
   real: (_, storage) => `${storage} NOT IN ('null', 'real', 'integer')`,
   text: (_, storage) => `${storage} = 'blob'`,
-  boolean: (column, storage) =>
-    `${storage} <> 'null' AND (${storage} <> 'integer' OR ${column} NOT IN (0, 1))`,
+  boolean: (column, storage) => `${storage} <> 'null' AND (${storage} <> 'integer' OR ${column} NOT IN (0, 1))`,
   json: (column, storage) => `${storage} <> 'null' AND (${storage} <> 'text' OR NOT json_valid(${column}))`,
   blob: () => "0",
 };

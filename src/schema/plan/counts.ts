@@ -11,10 +11,7 @@ export function countRows(from: string, condition?: string): string {
  */
 export function countDuplicates(from: string, columns: readonly string[], where: string | null): string {
   const names = columns.map(quoteName);
-  const conditions = [
-    ...names.map((name) => `${name} IS NOT NULL`),
-    ...(where === null ? [] : [`(${where})`]),
-  ];
+  const conditions = [...names.map((name) => `${name} IS NOT NULL`), ...(where === null ? [] : [`(${where})`])];
   const groups = `SELECT count(*) - 1 AS extra FROM ${from} WHERE ${conditions.join(" AND ")} GROUP BY ${names.join(", ")}`;
   return `SELECT coalesce(sum(extra), 0) FROM (${groups})`;
 }
@@ -23,12 +20,7 @@ export function countDuplicates(from: string, columns: readonly string[], where:
  * Counts the rows of `from` whose reference, the value of `column`, finds no row in `parent`. If `parent` is null, it
  * has no rows, so every reference that is not NULL counts.
  */
-export function countOrphans(
-  from: string,
-  column: string,
-  parent: string | null,
-  parentColumn: string,
-): string {
+export function countOrphans(from: string, column: string, parent: string | null, parentColumn: string): string {
   const value = `child.${quoteName(column)}`;
   const unmatched =
     parent === null

@@ -28,11 +28,7 @@ export const nothingKept: Keepsakes = {
 };
 
 /** `physicalName` is a temporary one while a table is rebuilt. */
-export function createTable(
-  table: Table,
-  kept: Keepsakes = nothingKept,
-  physicalName: string = table.name,
-): string {
+export function createTable(table: Table, kept: Keepsakes = nothingKept, physicalName: string = table.name): string {
   const lines = [...table.columns.values()].map((column) => columnDefinition(column, table, kept));
   if (table.primaryKey.length > 0 && inlineKey(table, kept) === null)
     lines.push(`PRIMARY KEY (${table.primaryKey.map(quoteName).join(", ")})`);
@@ -60,8 +56,7 @@ export function addColumn(table: Table, column: Column): string {
 function columnDefinition(column: Column, table: Table, kept: Keepsakes): string {
   const collation = kept.collations.get(column.name);
   const parts = [quoteName(column.name), declaredType(column, kept)];
-  if (inlineKey(table, kept) === column.name)
-    parts.push(`PRIMARY KEY${kept.autoincrement ? " AUTOINCREMENT" : ""}`);
+  if (inlineKey(table, kept) === column.name) parts.push(`PRIMARY KEY${kept.autoincrement ? " AUTOINCREMENT" : ""}`);
   if (column.notNull) parts.push("NOT NULL");
   if (collation !== undefined) parts.push(`COLLATE ${quoteName(collation)}`);
   if (column.default !== null) parts.push(`DEFAULT ${defaultSql(column.default)}`);
@@ -107,11 +102,7 @@ function actionSql(action: OnDelete): string {
 }
 
 /** `name` is made of the new names if the table or a column of the index is about to be renamed. */
-export function createIndex(
-  table: string,
-  index: IndexShape,
-  name: string = indexName(table, index),
-): string {
+export function createIndex(table: string, index: IndexShape, name: string = indexName(table, index)): string {
   const columns = index.columns.map((column) => quoteName(column.name) + (column.descending ? " DESC" : ""));
   const condition = index.where === null ? "" : ` WHERE (${index.where})`;
   const create = index.unique ? "CREATE UNIQUE INDEX" : "CREATE INDEX";

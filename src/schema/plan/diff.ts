@@ -50,12 +50,7 @@ export interface DiffOptions {
  * Tables are compared, changed and rebuilt under their names in the schema in force. Renames come after that, so that
  * SQLite itself changes the old names wherever they are mentioned: in triggers, views, foreign keys and indexes.
  */
-export function diff(
-  current: Schema | null,
-  proposed: Schema,
-  found: Physical,
-  options: DiffOptions = {},
-): Diff {
+export function diff(current: Schema | null, proposed: Schema, found: Physical, options: DiffOptions = {}): Diff {
   const before = withoutMissingTables(current, found);
   const renames = findRenames(before, proposed);
   const problems = [
@@ -121,9 +116,7 @@ export function diff(
  * must not mention them.
  */
 function othersThan(schemas: readonly Schema[], { tables, views }: Physical): ReadonlySet<string> {
-  const declared = new Set(
-    schemas.flatMap((schema) => [...schema.tables.keys()].map((name) => name.toLowerCase())),
-  );
+  const declared = new Set(schemas.flatMap((schema) => [...schema.tables.keys()].map((name) => name.toLowerCase())));
   const names = [...tables.keys(), ...views.map(({ name }) => name.toLowerCase())];
   return new Set(names.filter((name) => !declared.has(name)));
 }
@@ -144,12 +137,7 @@ function droppedTables(before: Schema, proposed: Schema, renames: Renames): Tabl
 }
 
 /** Compares each table that both the schema in force and the proposed one have, with renames taken into account. */
-function comparisonsOf(
-  before: Schema,
-  proposed: Schema,
-  renames: Renames,
-  physical: Physical,
-): TableComparison[] {
+function comparisonsOf(before: Schema, proposed: Schema, renames: Renames, physical: Physical): TableComparison[] {
   const old = [...inOldNames(proposed, renames).tables.values()];
   const named = [...proposed.tables.values()];
   return old.flatMap((target, at) => {
@@ -174,10 +162,7 @@ function withDescendants(rebuilt: readonly TableComparison[], physical: Physical
  * Whether a table is set aside with others (`together`) and has columns added or dropped as well. Then it counts as
  * rebuilt: its new CREATE TABLE includes these changes, so that no ALTER TABLE is needed.
  */
-function takesColumnsAtOnce(
-  { current, added, dropped }: TableComparison,
-  together: readonly string[],
-): boolean {
+function takesColumnsAtOnce({ current, added, dropped }: TableComparison, together: readonly string[]): boolean {
   return isAmong(together, current.name) && added.length + dropped.length > 0;
 }
 

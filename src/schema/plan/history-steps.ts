@@ -4,13 +4,7 @@ import { isLogTrigger, logTriggers } from "../../changes/log-triggers.js";
 import { newestEntry } from "../../changes/transactions.js";
 import type { Schema, Table } from "../../project/model.js";
 import { quoteText } from "../../sqlite/sql-tokens.js";
-import {
-  collationsOf,
-  isLoose,
-  type Physical,
-  type PhysicalTrigger,
-  physicalTable,
-} from "../physical/physical.js";
+import { collationsOf, isLoose, type Physical, type PhysicalTrigger, physicalTable } from "../physical/physical.js";
 import { dropTrigger, type Keepsakes, nothingKept } from "./ddl.js";
 import { keepsakes } from "./keepsakes.js";
 import type { Renames } from "./renames.js";
@@ -73,8 +67,7 @@ export function historySteps({
     });
   const kept = new Set(wanted.filter(({ isKept }) => isKept).flatMap(({ triggers }) => [...triggers.keys()]));
   const old = ownTriggers.filter((trigger) => isLogTrigger(trigger) && !kept.has(trigger.name));
-  const follows = (name: string) =>
-    wanted.find(({ table }) => (renames.tables.get(table.name) ?? table.name) === name);
+  const follows = (name: string) => wanted.find(({ table }) => (renames.tables.get(table.name) ?? table.name) === name);
   const ended = [...before.tables.values()].filter(
     ({ name, historyDays }) => historyDays !== null && follows(name) === undefined,
   );
@@ -95,9 +88,7 @@ export function historySteps({
           description: `drop the history of ${name}`,
           statements: [...forgotten(name), `DELETE FROM _history WHERE tbl = ${quoteText(name)}`],
           // If the plan drops the table, that step already says that its rows are lost.
-          hazards: stays(name)
-            ? [destructiveIfAny(`the history of ${name} is dropped`, countEntries(name))]
-            : [],
+          hazards: stays(name) ? [destructiveIfAny(`the history of ${name} is dropped`, countEntries(name))] : [],
         }),
       ),
     ],
@@ -123,12 +114,7 @@ export function historySteps({
           ],
           hazards:
             !isNew && change!.keyChanged
-              ? [
-                  destructiveIfAny(
-                    `the history of ${current.name} is dropped with its key`,
-                    countEntries(current.name),
-                  ),
-                ]
+              ? [destructiveIfAny(`the history of ${current.name} is dropped with its key`, countEntries(current.name))]
               : [],
         };
       }),
@@ -141,8 +127,7 @@ const forgotten = (table: string) => [
   `DELETE FROM _changes WHERE tbl = ${quoteText(table)}`,
 ];
 
-const countEntries = (table: string) =>
-  `SELECT count(*) AS entries FROM _changes WHERE tbl = ${quoteText(table)}`;
+const countEntries = (table: string) => `SELECT count(*) AS entries FROM _changes WHERE tbl = ${quoteText(table)}`;
 
 /** The version that is being applied: its row is inserted into `_schema` before the steps of the plan run. */
 const appliedVersion = "(SELECT max(version) FROM _schema)";
@@ -165,13 +150,8 @@ function touched(table: string): string {
  * Changes a table's entries in the log to the new names of the table and its columns, and takes dropped columns out of
  * them. If the primary key changes, the entries are deleted instead.
  */
-function carriedOver(
-  table: Table,
-  { current, dropped, keyChanged }: TableChange,
-  renames: Renames,
-): readonly string[] {
-  if (keyChanged)
-    return [...forgotten(current.name), `DELETE FROM _history WHERE tbl = ${quoteText(current.name)}`];
+function carriedOver(table: Table, { current, dropped, keyChanged }: TableChange, renames: Renames): readonly string[] {
+  if (keyChanged) return [...forgotten(current.name), `DELETE FROM _history WHERE tbl = ${quoteText(current.name)}`];
   const renamed = current.name === table.name ? [] : [...moved("_changes"), ...moved("_history")];
   function moved(log: string): readonly string[] {
     return [`UPDATE ${log} SET tbl = ${quoteText(table.name)} WHERE tbl = ${quoteText(current.name)}`];

@@ -20,8 +20,7 @@ export function valueAfter(column: Column, current: Table): string {
   const before = current.columns.get(column.name);
   if (before === undefined) return column.default === null ? "NULL" : defaultSql(column.default);
   const name = quoteName(column.name);
-  const value =
-    before.type === column.type ? name : (conversion(name, before.type, column.type)?.value ?? "NULL");
+  const value = before.type === column.type ? name : (conversion(name, before.type, column.type)?.value ?? "NULL");
   const isNewVersion = column.managed === "version" && before.managed !== "version";
   return isNewVersion ? `ifnull(${value}, ${firstVersion})` : value;
 }

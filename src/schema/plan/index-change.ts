@@ -46,12 +46,8 @@ export function indexChange(
       (index) => signatures.get(index) === signature && index.origin !== "primary_key",
     );
     const name = indexName(named.name, shapes[at]!);
-    stale.push(
-      ...present.filter((index) => index.name === indexName(target.name, oldShape) && index.name !== name),
-    );
-    const staying = present.filter(
-      (index) => !stale.includes(index) && !(rebuild && index.origin === "unique"),
-    );
+    stale.push(...present.filter((index) => index.name === indexName(target.name, oldShape) && index.name !== name));
+    const staying = present.filter((index) => !stale.includes(index) && !(rebuild && index.origin === "unique"));
     if (staying.length === 0) created.push({ name, shape: oldShape, isNew: present.length === 0 });
   }
   const dropped = unwanted.filter(({ origin }) => origin === "created");
@@ -60,8 +56,7 @@ export function indexChange(
   );
   const lost = others.filter(
     (index) =>
-      !seen.has(signatures.get(index) ?? "") &&
-      droppedColumns.some(({ name }) => mentions(index.sql ?? "", name)),
+      !seen.has(signatures.get(index) ?? "") && droppedColumns.some(({ name }) => mentions(index.sql ?? "", name)),
   );
   return { dropped, lost, kept: others.filter((index) => !lost.includes(index)), stale, created };
 }

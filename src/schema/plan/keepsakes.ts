@@ -6,8 +6,7 @@ import type { TableComparison } from "./table-comparison.js";
 export function keepsakes({ current, target, physical, keyChanged }: TableComparison): Keepsakes {
   const same = physical.columns.filter(
     ({ name }) =>
-      target.columns.get(name) !== undefined &&
-      target.columns.get(name)?.type === current.columns.get(name)?.type,
+      target.columns.get(name) !== undefined && target.columns.get(name)?.type === current.columns.get(name)?.type,
   );
   return {
     declaredTypes: new Map(
@@ -16,9 +15,7 @@ export function keepsakes({ current, target, physical, keyChanged }: TableCompar
         return kept === null ? [] : [[column.name, kept]];
       }),
     ),
-    collations: new Map(
-      [...collationsOf(physical)].filter(([name]) => same.some((column) => column.name === name)),
-    ),
+    collations: new Map([...collationsOf(physical)].filter(([name]) => same.some((column) => column.name === name))),
     withoutRowid: !physical.hasRowid && target.primaryKey.length > 0,
     autoincrement: !keyChanged && rowidAlias(physical) !== null && (ddlOf(physical)?.autoincrement ?? false),
   };
@@ -31,11 +28,7 @@ export function keepsakes({ current, target, physical, keyChanged }: TableCompar
  * without STRICT, SQLite would convert the values of a column declared ANY, but not those of a column without a
  * declared type.
  */
-function keptDeclaration(
-  { declaredType }: PhysicalColumn,
-  wasStrict: boolean,
-  isStrict: boolean,
-): string | null {
+function keptDeclaration({ declaredType }: PhysicalColumn, wasStrict: boolean, isStrict: boolean): string | null {
   const isAny = wasStrict && declaredType.toUpperCase() === "ANY";
   if (isStrict) return isAny ? declaredType : null;
   return isAny ? "" : declaredType;

@@ -97,9 +97,7 @@ interface IndexSql {
 }
 
 function indexesOf({ indexes }: Pick<PhysicalTable, "indexes">): IndexSql[] {
-  return indexes.flatMap(({ sql, unique, partial }) =>
-    sql === null ? [] : [{ sql, unique: unique && !partial }],
-  );
+  return indexes.flatMap(({ sql, unique, partial }) => (sql === null ? [] : [{ sql, unique: unique && !partial }]));
 }
 
 function indexesAfter({ current, indexes }: TableChange): IndexSql[] {

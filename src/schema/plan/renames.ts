@@ -79,8 +79,7 @@ function namesProblems(
   for (const name of proposed.keys()) {
     if (current.has(name) || renames.has(name)) continue;
     const other = [...current.keys()].find((candidate) => sameName(candidate, name));
-    if (other !== undefined)
-      report(name, `differs from ${other} in force in case alone: say renamed_from: ${other}`);
+    if (other !== undefined) report(name, `differs from ${other} in force in case alone: say renamed_from: ${other}`);
   }
   return problems;
 }
@@ -94,9 +93,7 @@ export function inOldNames(proposed: Schema, renames: Renames): Schema {
 function tableInOldNames(table: Table, renames: Renames): Table {
   const columnRenames = renames.columns.get(table.name) ?? new Map<string, ColumnName>();
   const old = (name: ColumnName): ColumnName => columnRenames.get(name) ?? name;
-  const byLowerCase = new Map(
-    [...columnRenames].map(([name, before]) => [name.toLowerCase(), before as string]),
-  );
+  const byLowerCase = new Map([...columnRenames].map(([name, before]) => [name.toLowerCase(), before as string]));
   const fragment = (sql: string | null) => (sql === null ? null : withRenamedColumns(sql, byLowerCase));
   const columnInOldNames = (column: Column): Column => ({
     ...column,
@@ -112,9 +109,7 @@ function tableInOldNames(table: Table, renames: Renames): Table {
   return {
     ...table,
     name: renames.tables.get(table.name) ?? table.name,
-    columns: new Map(
-      [...table.columns.values()].map(columnInOldNames).map((column) => [column.name, column]),
-    ),
+    columns: new Map([...table.columns.values()].map(columnInOldNames).map((column) => [column.name, column])),
     primaryKey: table.primaryKey.map(old),
     unique: table.unique.map((columns) => columns.map(old)),
     indexes: table.indexes.map(indexInOldNames),

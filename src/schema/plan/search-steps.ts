@@ -54,9 +54,7 @@ export function searchSteps(
       return { table, index, isKept: !change?.rebuild && isThere(index, physical, ownTriggers) };
     });
   const kept = new Set(
-    wanted
-      .filter(({ isKept }) => isKept)
-      .flatMap(({ index }) => [...index.tables.keys(), ...index.triggers.keys()]),
+    wanted.filter(({ isKept }) => isKept).flatMap(({ index }) => [...index.tables.keys(), ...index.triggers.keys()]),
   );
   const old = ownTriggers.filter((trigger) => isSearchTrigger(trigger) && !kept.has(trigger.name));
   const tables = [...physical.tables.values()].filter(
@@ -93,9 +91,7 @@ function isThere(
 ): boolean {
   return (
     [...tables].every(([name, sql]) => physicalTable(physical, name)?.sql === sql) &&
-    [...triggers].every(([name, sql]) =>
-      ownTriggers.some((trigger) => trigger.name === name && trigger.sql === sql),
-    )
+    [...triggers].every(([name, sql]) => ownTriggers.some((trigger) => trigger.name === name && trigger.sql === sql))
   );
 }
 

@@ -25,12 +25,7 @@ export interface TableComparison {
 }
 
 /** `target` and `named` are the proposed table, under its names in force and under its new names. */
-export function compareTables(
-  current: Table,
-  target: Table,
-  named: Table,
-  physical: PhysicalTable,
-): TableComparison {
+export function compareTables(current: Table, target: Table, named: Table, physical: PhysicalTable): TableComparison {
   const signatures = indexSignatures(physical);
   return {
     current,

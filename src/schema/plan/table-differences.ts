@@ -22,8 +22,7 @@ export function tableDifferences(there: Table, declared: Table): string[] {
     if (other === undefined) found.push(`the file has no column ${column.name}`);
     else found.push(...columnDifferences(column, other));
   }
-  for (const name of declared.columns.keys())
-    if (!there.columns.has(name)) found.push(`there is no column ${name}`);
+  for (const name of declared.columns.keys()) if (!there.columns.has(name)) found.push(`there is no column ${name}`);
   return [...found, ...indexDifferences(there, declared)];
 }
 
@@ -40,8 +39,7 @@ function columnDifferences(there: Column, declared: Column): string[] {
   say("not_null", there.notNull === declared.notNull, there.notNull, declared.notNull);
   // The default of a managed column is not compared. It is meant for rows that other programs insert, and these have
   // done without it so far.
-  if (declared.managed === null)
-    say("default", sameDefault(there, declared), defaultOf(there), defaultOf(declared));
+  if (declared.managed === null) say("default", sameDefault(there, declared), defaultOf(there), defaultOf(declared));
   say("check", sameFragment(there.check, declared.check), there.check ?? "none", declared.check ?? "none");
   const same = sameReference(there.references, declared.references);
   say("references", same, referenceOf(there), referenceOf(declared));

@@ -31,26 +31,15 @@ export interface TriggerSteps {
  * created anew from svc.schema.yaml, which has the new names. Triggers that svc.schema.yaml has never declared are left
  * alone.
  */
-export function triggerSteps(
-  before: Schema,
-  proposed: Schema,
-  renames: Renames,
-  physical: Physical,
-): TriggerSteps {
+export function triggerSteps(before: Schema, proposed: Schema, renames: Renames, physical: Physical): TriggerSteps {
   const wasDeclared = (name: string) =>
-    [...before.tables.values()].some(({ triggers }) =>
-      [...triggers.keys()].some((each) => sameName(each, name)),
-    );
-  const oldNames = [
-    ...renames.tables.values(),
-    ...[...renames.columns.values()].flatMap((each) => [...each.values()]),
-  ];
+    [...before.tables.values()].some(({ triggers }) => [...triggers.keys()].some((each) => sameName(each, name)));
+  const oldNames = [...renames.tables.values(), ...[...renames.columns.values()].flatMap((each) => [...each.values()])];
   const isRenamed = (text: string) => oldNames.some((name) => mentions(text, name));
   const wanted = [...proposed.tables.values()].flatMap((table) =>
     [...table.triggers].map(([name, text]) => {
       const there = physical.triggers.find((trigger) => sameName(trigger.name, name));
-      const isKept =
-        there !== undefined && sameFragment(there.sql, createTrigger(name, text)) && !isRenamed(text);
+      const isKept = there !== undefined && sameFragment(there.sql, createTrigger(name, text)) && !isRenamed(text);
       return { table, name, text, there, isKept };
     }),
   );

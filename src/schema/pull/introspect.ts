@@ -3,22 +3,11 @@ import type { Column, Schema, Table } from "../../project/model.js";
 import { emptySchema } from "../../project/parse-schema.js";
 import { columnsMax } from "../../project/schema-problems.js";
 import type { ColumnType } from "../../sqlite/column-type.js";
-import {
-  affinity,
-  guessType,
-  makesNumbers,
-  type TypeGuess,
-  typeOfDeclaration,
-} from "../../sqlite/column-type.js";
+import { affinity, guessType, makesNumbers, type TypeGuess, typeOfDeclaration } from "../../sqlite/column-type.js";
 import { isName } from "../../sqlite/names.js";
 import { loadPhysical } from "../physical/load-physical.js";
 import { ownersSqlOf } from "../physical/owners-sql.js";
-import {
-  type Physical,
-  type PhysicalColumn,
-  type PhysicalTable,
-  physicalTable,
-} from "../physical/physical.js";
+import { type Physical, type PhysicalColumn, type PhysicalTable, physicalTable } from "../physical/physical.js";
 import { isSearchTable } from "../physical/search-index.js";
 import { type TableModel, tableModel } from "../physical/table-model.js";
 import { findUnsupported, limitsOf, type Unsupported } from "../physical/unsupported.js";
@@ -51,8 +40,7 @@ export interface PullNotes {
  */
 export async function introspect(database: Database): Promise<Introspection> {
   const utf8 = await storesUtf8(database);
-  if (utf8 && !(await schemaIsUtf8(database)))
-    throw new Error("names or statements of the schema are not UTF-8");
+  if (utf8 && !(await schemaIsUtf8(database))) throw new Error("names or statements of the schema are not UTF-8");
   const physical = await loadPhysical(database);
   const unsupported = await findUnsupported(database, ownersSqlOf(physical));
   const leftOut = physical.views.map(({ name }) => `view ${name}`);
@@ -124,9 +112,7 @@ async function introspectTable(
   utf8: boolean,
 ): Promise<Introspected> {
   if (!isName(table.name)) return without("not a name that the file can say");
-  const columns = table.columns
-    .filter(({ name, kind }) => kind === "ordinary" && isName(name))
-    .map(({ name }) => name);
+  const columns = table.columns.filter(({ name, kind }) => kind === "ordinary" && isName(name)).map(({ name }) => name);
   if (columns.length === 0) return without("no column that the file can say");
   if (columns.length > columnsMax) return without(`more than ${columnsMax} columns`);
   const values = await columnValues(database, table, columns);
@@ -203,9 +189,7 @@ function isSound({ references, type }: Column, tables: ReadonlyMap<string, Table
 
 function keptNotes(models: readonly TableModel[], physical: Physical): string[] {
   return [
-    ...models.flatMap(({ table, unmodelled }) =>
-      unmodelled.map(({ feature }) => `${table.name}: ${feature}`),
-    ),
+    ...models.flatMap(({ table, unmodelled }) => unmodelled.map(({ feature }) => `${table.name}: ${feature}`)),
     ...physical.triggers.map(({ name, on }) => `${on}: trigger ${name}`),
   ];
 }

@@ -24,9 +24,7 @@ function tableText(table: Table, schema: Schema): string {
     ["unique", unique.length > 0 ? list(unique.map((columns) => list(columns.map(scalar)))) : null],
     [
       "indexes",
-      table.indexes.length > 0
-        ? `\n${table.indexes.map((index) => `    - ${indexText(index)}`).join("\n")}`
-        : null,
+      table.indexes.length > 0 ? `\n${table.indexes.map((index) => `    - ${indexText(index)}`).join("\n")}` : null,
     ],
     ["search", table.search.length > 0 ? list(table.search.map(scalar)) : null],
     ["triggers", triggersText(table)],
@@ -110,9 +108,7 @@ function list(items: readonly string[]): string {
  */
 function scalar(text: string): string {
   const plain = /^[A-Za-z][A-Za-z0-9_]*$/.test(text) && !/^(null|true|false)$/i.test(text);
-  return plain
-    ? text
-    : JSON.stringify(text).replaceAll(/[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g, escaped);
+  return plain ? text : JSON.stringify(text).replaceAll(/[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g, escaped);
 }
 
 function escaped(character: string): string {

@@ -1,10 +1,4 @@
-import {
-  type Database,
-  NotSetUpError,
-  type Statement,
-  statement,
-  UnavailableError,
-} from "../../platform/database.js";
+import { type Database, NotSetUpError, type Statement, statement, UnavailableError } from "../../platform/database.js";
 import type { Log } from "../../platform/platform.js";
 import { release } from "../../platform/release.js";
 import type { Problem } from "../../problems/problem.js";
@@ -21,9 +15,7 @@ export interface PendingMigrations {
 }
 
 /** `later_release`: a later release of the server has migrated the database. */
-export type MigrationStatus =
-  | PendingMigrations
-  | { readonly outcome: "later_release"; readonly problem: Problem };
+export type MigrationStatus = PendingMigrations | { readonly outcome: "later_release"; readonly problem: Problem };
 
 /** Only tests pass other `migrations`. */
 export async function pendingMigrations(
@@ -41,10 +33,7 @@ export async function pendingMigrations(
  * To be run in one transaction. The row that records a migration is inserted before the migration's statements run. If
  * another process carries out the same migration meanwhile, the row's key exists already and the transaction fails.
  */
-export function migrationStatements(
-  { version, due }: PendingMigrations,
-  nowMs: number,
-): readonly Statement[] {
+export function migrationStatements({ version, due }: PendingMigrations, nowMs: number): readonly Statement[] {
   if (due.length === 0) return [];
   const statements = due.flatMap(({ statements }, i) => [
     record(version + i + 1, nowMs),

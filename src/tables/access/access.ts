@@ -43,9 +43,7 @@ export interface Access {
  * bytes. `preview` is null where values are shown whole; `access` is then returned unchanged.
  */
 export function previewed(access: Access, preview: number | null): Access {
-  return preview === null
-    ? access
-    : { ...access, preview, key: access.key && `${access.key}, of ${preview} bytes` };
+  return preview === null ? access : { ...access, preview, key: access.key && `${access.key}, of ${preview} bytes` };
 }
 
 /** What is to be decided: whether a caller may do an action with a table, by which rules and when. */
@@ -83,9 +81,7 @@ export function accessOf(request: AccessRequest): Access | Refusal {
     sharedBy(key, (rule) => specialiseForRole(rule, role)) ??
     (verified === null
       ? null
-      : sharedBy(`${key}, ${verified ? "" : "not "}verified`, (rule) =>
-          specialiseForRole(rule, role, verified),
-        ));
+      : sharedBy(`${key}, ${verified ? "" : "not "}verified`, (rule) => specialiseForRole(rule, role, verified)));
   return shared ?? judgeBy(null, (rule) => specialise(rule, auth, nowSeconds)) ?? deniedBy(table, action);
 }
 
@@ -125,9 +121,7 @@ function judge(
   if (neverTrue(rule)) return deniedBy(table, action);
   const readable = columns.filter(({ read }) => alwaysTrue(read!));
   const writable = new Set<string>(
-    columns
-      .filter(({ column, write }) => alwaysTrue(write!) && !isManaged(column))
-      .map(({ column }) => column.name),
+    columns.filter(({ column, write }) => alwaysTrue(write!) && !isManaged(column)).map(({ column }) => column.name),
   );
   return {
     key,
@@ -153,12 +147,7 @@ function byRule({ name }: Table, action: RuleAction) {
   return { facts: { rule: `rules.${name}.${action}` } };
 }
 
-function keyAccess(
-  scopes: readonly string[],
-  table: Table,
-  action: RuleAction,
-  catalog: Catalog,
-): Access | Refusal {
+function keyAccess(scopes: readonly string[], table: Table, action: RuleAction, catalog: Catalog): Access | Refusal {
   const needed = action === "read" || action === "history" ? "read" : "write";
   if (!permits(scopes, table.name, needed)) {
     const scope = `resource:${table.name}:${needed}`;

@@ -90,11 +90,7 @@ function marked(expression: Expression, names: ComparisonScope): Expression {
  */
 type ComparisonKind = "equal" | "in a list" | "in order";
 
-function compared(
-  operands: readonly Operand[],
-  way: ComparisonKind,
-  names: ComparisonScope,
-): readonly Operand[] {
+function compared(operands: readonly Operand[], way: ComparisonKind, names: ComparisonScope): readonly Operand[] {
   const affinityOf = (operand: Operand) =>
     operand.kind === "column" ? physicalOf(operand, names)?.mixedTexts.get(operand.column) : undefined;
   const affinities = operands.flatMap((operand) => affinityOf(operand) ?? []);
@@ -105,8 +101,7 @@ function compared(
   const columns = operands.filter(({ kind }) => kind === "column").length;
   const isMistaken = (operand: Operand) => {
     if (operand.kind === "column") return affinityOf(operand) === undefined || (columns > 1 && !areNumeric);
-    const value =
-      operand.kind === "given" ? names.valueOf(operand.name) : operand.kind === "literal" && operand.value;
+    const value = operand.kind === "given" ? names.valueOf(operand.name) : operand.kind === "literal" && operand.value;
     if (typeof value !== "string") return false;
     // Where a text is exactly what is shown for a stored number, SQLite may convert it to that number: the comparison
     // then finds the right rows.
@@ -119,9 +114,6 @@ function compared(
   );
 }
 
-function physicalOf(
-  { source }: ColumnReference,
-  { row, aliases }: ComparisonScope,
-): CatalogTable | undefined {
+function physicalOf({ source }: ColumnReference, { row, aliases }: ComparisonScope): CatalogTable | undefined {
   return typeof source === "object" ? aliases.get(source.alias) : row;
 }

@@ -81,12 +81,7 @@ async function readReport(
   };
   const { brief } = aggregate;
   const { name } = access.table;
-  if (
-    brief !== null &&
-    execution.database.hasReadThread === true &&
-    !aggregate.isLong &&
-    briefTries.may(name)
-  ) {
+  if (brief !== null && execution.database.hasReadThread === true && !aggregate.isLong && briefTries.may(name)) {
     const { report, count } = await briefTries.during(name, () => readAs(brief.page, "short"));
     if (!isCutOff(report, brief.plan)) {
       count();
@@ -102,10 +97,7 @@ async function readReport(
 }
 
 /** Whether an aggregate that was tried with low limits has reached one of them. */
-function isCutOff(
-  { examined, rows, found }: AggregateReport,
-  { rows: { scanLimit } }: AggregatePlan,
-): boolean {
+function isCutOff({ examined, rows, found }: AggregateReport, { rows: { scanLimit } }: AggregatePlan): boolean {
   return examined > scanLimit || (rows === null && found > 0);
 }
 
@@ -133,8 +125,7 @@ interface AggregateReport {
 }
 
 function reportOf({ rows: [row] }: Result): AggregateReport {
-  const [found, rows, lastKey, counts, total, misfits, links, gateVisits, searched] =
-    row as AggregateReportRow;
+  const [found, rows, lastKey, counts, total, misfits, links, gateVisits, searched] = row as AggregateReportRow;
   const [candidates, probed] = JSON.parse(counts) as [number, number];
   const [measured, fits] = (searched === null ? [0] : JSON.parse(searched)) as [number, number?];
   return {
@@ -230,9 +221,7 @@ function integerOf(value: unknown): number | string | null {
 }
 
 function tooManyRows(scanLimit: number): Refusal {
-  return badRequest(
-    `there are more than ${scanLimit} rows to aggregate: a filter that an index serves would help`,
-  );
+  return badRequest(`there are more than ${scanLimit} rows to aggregate: a filter that an index serves would help`);
 }
 
 function notNumbers({ name, type }: { readonly name: string; readonly type: string }): Refusal {

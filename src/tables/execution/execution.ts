@@ -52,11 +52,7 @@ export function longWorkOf({ database, longWork }: Execution, duration: Duration
  * Makes the statements to send, in one round trip, for a SELECT of at most one row whose examined rows are counted: with
  * an EXPLAIN QUERY PLAN where its plan has to be checked. `isExact` tells from the results whether the number is known.
  */
-export function countedRead(
-  { plans, nowMs }: Execution,
-  counted: Counted<Sql>,
-  values: readonly SlotValues[],
-) {
+export function countedRead({ plans, nowMs }: Execution, counted: Counted<Sql>, values: readonly SlotValues[]) {
   const bound = bindCounted(counted, values, bindSingle);
   const question = plans.questionOf(bound, nowMs);
   return { statements: [bound.statement, ...question.statements], isExact: question.isExact };

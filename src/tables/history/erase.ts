@@ -32,10 +32,7 @@ export async function eraseHistory(
   return { entries };
 }
 
-const nothingToErase = new Refusal(
-  "not_found",
-  "the log has nothing of that row but that it is there, if it is",
-);
+const nothingToErase = new Refusal("not_found", "the log has nothing of that row but that it is there, if it is");
 
 /**
  * Parses the text that names a primary key: a JSON object of the key's columns, or, where the key has one column, its

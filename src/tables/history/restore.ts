@@ -43,8 +43,7 @@ export async function restore(
   const key = keyInBody(past, sentKey);
   if (isRefusal(key)) return key;
   const seq = await entryOf(sentSeq, moments);
-  if (seq === null)
-    return badRequest("seq: expected the number of an entry, as the history of the row has it");
+  if (seq === null) return badRequest("seq: expected the number of an entry, as the history of the row has it");
   const version = await versionAt(seq, key, past, caller, execution);
   if (isRefusal(version)) return version;
   const reading = accessFor("read");
@@ -72,9 +71,7 @@ export async function restore(
   if (isRefusal(access)) return access;
   const row = chosen(access);
   const isManaged = (column: string) => table.columns.get(column)!.managed !== null;
-  const lost = [...values].find(
-    ([column, value]) => value !== null && !row.has(column) && !isManaged(column),
-  );
+  const lost = [...values].find(([column, value]) => value !== null && !row.has(column) && !isManaged(column));
   if (lost !== undefined) return notWhole;
   return written(insertOf(target(access), row, execution));
 }

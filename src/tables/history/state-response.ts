@@ -38,8 +38,7 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
     access,
   );
   if (isRefusal(list)) return list;
-  if (at.length !== 1)
-    return badRequest("at: expected a time such as 2026-03-01T12:00:00Z, or a number of an entry");
+  if (at.length !== 1) return badRequest("at: expected a time such as 2026-03-01T12:00:00Z, or a number of an entry");
   const moment = await moments.read(at[0]!);
   if (moment === null) return badRequest(`at: ${quoted(at[0]!)} is neither a time nor a number of an entry`);
   let seq = asked.place?.seq;
@@ -63,11 +62,7 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
   // The state of the log is read after the page, because old entries may be deleted meanwhile: if the moment is still
   // known after the page, it was known while the page was read.
   const values = [place, execution.values, list.filterValues];
-  const [page, state] = await read(
-    execution,
-    [bind(statement, values), momentStatement(table.name, 0)],
-    "long",
-  );
+  const [page, state] = await read(execution, [bind(statement, values), momentStatement(table.name, 0)], "long");
   if (seq < logState(state!).floor) return gone;
   const shown = page!.rows.filter(([, , examined]) => examined === null);
   if (shown.some(([, row]) => row === null)) return tooLarge;
@@ -75,8 +70,7 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
   tally.add(outermostExists(past.rule).length === 0 ? (examined as number) : null);
   const isCut = (passed as number) > shown.length;
   const after = isCut ? shown.at(-1)![0] : (examined as number) >= scanLimit ? last : null;
-  const next =
-    after === null ? null : { parameters: asked.parameters, place: { seq, after: after as string } };
+  const next = after === null ? null : { parameters: asked.parameters, place: { seq, after: after as string } };
   const data = finishRows(`[${shown.map(([, row]) => row).join()}]`, [...table.columns.values()]);
   const floor = await moments.written(logState(state!).floor);
   const metered = await succeed(200, shown.length);

@@ -84,9 +84,7 @@ export async function openCursor(
  * Returns the value of the parameter `cursor` of a request; undefined where the request has none. Returns a refusal
  * where other parameters come with the cursor. In a JSON body the value may be of any type.
  */
-export function loneCursor<T>(
-  parameters: readonly (readonly [name: string, value: T])[],
-): T | undefined | Refusal {
+export function loneCursor<T>(parameters: readonly (readonly [name: string, value: T])[]): T | undefined | Refusal {
   const cursor = parameters.find(([name]) => name === "cursor");
   return cursor === undefined || parameters.length === 1 ? cursor?.[1] : notAlone;
 }

@@ -111,9 +111,7 @@ function foundOf({ output }: ExpansionStep, { rows, counted }: ExpandedStep): Fo
     if (others === undefined) byKey.set(key!, [row]);
     else others.push(row);
   }
-  const counts = (JSON.parse(counted) as [unknown, number][]).map(
-    ([key, count]) => [keyText(key)!, count] as const,
-  );
+  const counts = (JSON.parse(counted) as [unknown, number][]).map(([key, count]) => [keyText(key)!, count] as const);
   return { rows: byKey, counts: new Map(counts) };
 }
 

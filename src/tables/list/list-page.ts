@@ -66,11 +66,7 @@ const otherChoices = ["ways", "search", "ordered"] as const;
 type OtherChoice = (typeof otherChoices)[number];
 
 /** Whether a path of the given kind is to be tried after `answer`, which the path of the given plan has led to. */
-function isWanted(
-  choice: OtherChoice,
-  { path, among }: ListPlan,
-  answer: ListPage | Refusal | Unserved,
-): boolean {
+function isWanted(choice: OtherChoice, { path, among }: ListPlan, answer: ListPage | Refusal | Unserved): boolean {
   switch (choice) {
     case "ways":
       return path.ways === null && (isUnserved(answer) || (!isRefusal(answer) && answer.truncated));

@@ -5,12 +5,7 @@ import { StatementError } from "../../platform/database.js";
 import type { Cipher, Random } from "../../platform/platform.js";
 import type { Execution } from "../execution/execution.js";
 import { resolveExpansions } from "../plan/resolve-expansions.js";
-import {
-  incomparableIn,
-  type ListParameters,
-  type ListRequest,
-  parseListRequest,
-} from "../request/list-request.js";
+import { incomparableIn, type ListParameters, type ListRequest, parseListRequest } from "../request/list-request.js";
 import { type CursorBinding, type CursorState, loneCursor, openCursor, sealCursor } from "./cursor.js";
 import { firstState, listPage } from "./list-page.js";
 import type { ListAccess, ListSource } from "./prepare-list.js";
@@ -56,8 +51,7 @@ export async function listResponse(
   const page = await listPage({ ...list, expansions }, state, source, execution).catch(tooLargeStatement);
   if (isRefusal(page)) return page;
   const { data, limit, offset, total, truncated, next, rowsReturned } = page;
-  const cursor =
-    next && (await sealCursor(cursors.cipher, next, cursors.binding, nowMs, cursors.random.bytes(12)));
+  const cursor = next && (await sealCursor(cursors.cipher, next, cursors.binding, nowMs, cursors.random.bytes(12)));
   if (cursor !== null && cursor.length > cursorLengthMax)
     return cursorTooLong(longIn(next!).filter((column) => source.access.readable.has(column)));
   const metered = await succeed(200, rowsReturned);

@@ -49,9 +49,7 @@ export function reportOf(
     found,
     lastKey,
     counted:
-      candidates === undefined
-        ? null
-        : { candidates, authorized: authorized!, probed, toTheEnd: toTheEnd === 1 },
+      candidates === undefined ? null : { candidates, authorized: authorized!, probed, toTheEnd: toTheEnd === 1 },
     examined: walked === undefined ? null : { candidates: walked, probed: walkedProbed },
     gateVisits: visits,
     links,

@@ -86,8 +86,7 @@ function dataOf(
 ): string | null {
   if (found === null && count > 0) return null;
   // The row after the page, which was read to learn whether there are more, is left out.
-  const rows =
-    found === null || count <= limit ? (found ?? "") : found.slice(0, found.lastIndexOf(rowSeparator));
+  const rows = found === null || count <= limit ? (found ?? "") : found.slice(0, found.lastIndexOf(rowSeparator));
   if (expansions.length === 0) return finishRows(`[${rows}]`, output);
   const expanded = expandedRows(rows, output, expansions, related);
   return expanded === null ? null : `[${expanded}]`;
@@ -96,11 +95,7 @@ function dataOf(
 const tooLarge = badRequest("the page is too large: a smaller limit or fewer columns would help");
 
 /** Whether the page's window may have ended at the scan limit, before the end of the table. */
-export function mayEndInTable(
-  plan: ListPlan,
-  limit: number,
-  { found, counted, examined }: PageReport,
-): boolean {
+export function mayEndInTable(plan: ListPlan, limit: number, { found, counted, examined }: PageReport): boolean {
   const { path, scanLimit, window } = plan;
   if (!path.ordered || window.upTo !== null || counted?.toTheEnd) return false;
   return found > limit

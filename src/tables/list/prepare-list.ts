@@ -6,13 +6,7 @@ import { leavesOf } from "../../rules/walk.js";
 import type { Access } from "../access/access.js";
 import { asShown } from "../access/as-shown.js";
 import type { BriefTries } from "../execution/brief-tries.js";
-import {
-  type Expansion,
-  type ExpansionStep,
-  firstSteps,
-  type ReadableTables,
-  stepsIn,
-} from "../plan/expansion.js";
+import { type Expansion, type ExpansionStep, firstSteps, type ReadableTables, stepsIn } from "../plan/expansion.js";
 import { closedListRule, type ListPlan, openListRule, planList } from "../plan/list-plan.js";
 import { type Match, matchOf, matchValues } from "../plan/match.js";
 import { type Key, type OrderTerm, rank } from "../plan/order.js";
@@ -103,8 +97,7 @@ export function prepareList(
   const make = (rule: Expression) => preparedBy(rule, { ...request, filters }, match, state, keys, source);
   const expanded = shapeOfSteps(firstSteps(request.expansions));
   const shape =
-    access.key &&
-    (expanded === null ? null : `${access.key}\n${shapeOf(filters, request, state, keys)}\n${expanded}`);
+    access.key && (expanded === null ? null : `${access.key}\n${shapeOf(filters, request, state, keys)}\n${expanded}`);
   const shared = prepared.get(shape, () => {
     const rule = openListRule(request, access);
     return rule && make(rule);
@@ -218,8 +211,7 @@ export function briefJudgedMax(conditions: readonly Expression[]): number {
 }
 
 function briefScanLimit({ path, expansions }: ListPlan): number {
-  if (path.rest.length > 0 || !path.ordered || expansions.some(leadsBackward))
-    return briefJudgedMax(path.rest);
+  if (path.rest.length > 0 || !path.ordered || expansions.some(leadsBackward)) return briefJudgedMax(path.rest);
   return path.ways === null ? unjudgedMax : soughtMax;
 }
 
@@ -273,8 +265,7 @@ function shapeOfSteps(steps: readonly ExpansionStep[]): string | null {
 export const columnNames = { ...noNames, row: name };
 
 /** Whether a value of a key is written into the SQL: NULL, and infinities, which not every database takes. */
-const isWrittenOut = (value: SqlValue) =>
-  value === null || (typeof value === "number" && !Number.isFinite(value));
+const isWrittenOut = (value: SqlValue) => value === null || (typeof value === "number" && !Number.isFinite(value));
 /**
  * The part of a request's shape that tells which values of a cursor's key are written into the SQL text: each is there
  * with its value, and `false` stands for each other one.
@@ -287,9 +278,7 @@ const keySlot = (end: WindowEnd, i: number) => `${end}.${i}`;
 
 /** A cursor's key in which a slot stands for each value that is given when the statement is sent. */
 export function slotsOf(end: WindowEnd, key: readonly SqlValue[] | null): Key | null {
-  return key === null
-    ? null
-    : key.map((value, i) => (isWrittenOut(value) ? value : new Slot(keySlot(end, i))));
+  return key === null ? null : key.map((value, i) => (isWrittenOut(value) ? value : new Slot(keySlot(end, i))));
 }
 
 /** The values for the slots that `slotsOf` makes of a cursor's key. */

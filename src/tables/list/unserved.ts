@@ -33,10 +33,7 @@ export function tooMany(
 }
 
 /** Refuses a page whose expansions would have to examine more rows than the scan limit; null where they do not. */
-export function tooManyExpanded(
-  { expansions, scanLimit }: ListPlan,
-  { expanded }: PageReport,
-): Refusal | null {
+export function tooManyExpanded({ expansions, scanLimit }: ListPlan, { expanded }: PageReport): Refusal | null {
   const step = stepsIn(expansions).find((_, i) => expanded[i]!.candidates > scanLimit);
   if (step === undefined) return null;
   const { access, to } = step;
@@ -48,9 +45,7 @@ export function tooManyExpanded(
 /** Makes the refusal of a list or aggregate whose `contains` filters would search more text than the budget allows. */
 export function tooMuchToSearch({ searches }: Pick<ListPlan, "searches">): Refusal {
   const columns = searches.map(({ column }) => column).join(", ");
-  return badRequest(
-    `${columns}: too much text to search: a filter that an index serves or a shorter text would help`,
-  );
+  return badRequest(`${columns}: too much text to search: a filter that an index serves or a shorter text would help`);
 }
 
 /** A later page of a list by ways: since the first page, these have come to lead to more rows than the scan limit. */
@@ -60,11 +55,7 @@ const moreThanBefore = new Refusal(
 );
 
 /** Makes the refusal of a list whose rows no path can find within the limits. Says what would help, such as an index. */
-export function unserved(
-  { path, scanLimit, match }: ListPlan,
-  { readable }: ListAccess,
-  why: Unserved,
-): Refusal {
+export function unserved({ path, scanLimit, match }: ListPlan, { readable }: ListAccess, why: Unserved): Refusal {
   if (why === "too_many_by_ways") return moreThanBefore;
   if (match !== null)
     return badRequest(

@@ -71,9 +71,7 @@ export function seeksByRequest({ served }: AccessPath, { filters }: ListConditio
 }
 
 function namesGiven(condition: Expression): boolean {
-  return (
-    condition.kind === "compare" && [condition.left, condition.right].some(({ kind }) => kind === "given")
-  );
+  return condition.kind === "compare" && [condition.left, condition.right].some(({ kind }) => kind === "given");
 }
 
 /**
@@ -208,10 +206,7 @@ function walks(physical: CatalogTable): Walk[] {
     .filter(({ isTable }) => !isTable)
     .map((index) => ({
       index,
-      columns: [
-        ...index.columns,
-        ...rowKey.filter(({ name }) => !index.columns.some((c) => c.name === name)),
-      ],
+      columns: [...index.columns, ...rowKey.filter(({ name }) => !index.columns.some((c) => c.name === name))],
       seekable: index.columns.length,
     }));
   return [tableItself, ...indexes];
@@ -227,12 +222,7 @@ interface RankedPath extends AccessPath {
  * Returns the path of a list that reads one particular index, or the table itself. A seek by `in` reads one value after
  * the other, so its rows do not come in the order of the index. Where `seeksByIn` is false, no `in` is used to seek.
  */
-function pathOf(
-  walk: Walk,
-  conditions: ListConditions,
-  order: readonly OrderTerm[],
-  seeksByIn: boolean,
-): RankedPath {
+function pathOf(walk: Walk, conditions: ListConditions, order: readonly OrderTerm[], seeksByIn: boolean): RankedPath {
   const served: Expression[] = [];
   const constant = new Set<string>();
   let at = 0;
@@ -273,11 +263,7 @@ function yieldsOrder(columns: Walk["columns"], order: readonly OrderTerm[]): boo
   return [false, true].some((backwards) =>
     order.every(({ column, descending }, i) => {
       const walked = columns[i];
-      return (
-        walked !== undefined &&
-        walked.name === column.name &&
-        (walked.descending !== backwards) === descending
-      );
+      return walked !== undefined && walked.name === column.name && (walked.descending !== backwards) === descending;
     }),
   );
 }

@@ -134,8 +134,7 @@ function isOwn(operand: Operand, alias: string): boolean {
 function isNarrowed(terms: readonly Expression[], sides: Sides, lookups: readonly Lookup[]): boolean {
   return terms.some((term) => {
     // SQLite looks up each branch of an OR by an index of its own, provided that every branch has one.
-    if (term.kind === "or")
-      return term.terms.every((branch) => isNarrowed(conjuncts(branch), sides, lookups));
+    if (term.kind === "or") return term.terms.every((branch) => isNarrowed(conjuncts(branch), sides, lookups));
     const column = soughtColumn(term, sides);
     // SQLite does not use the rowid to find `IS NULL`, although no rowid is ever NULL.
     const ways = term.kind === "is_null" ? lookups.filter(({ index }) => index !== null) : lookups;
@@ -159,9 +158,7 @@ function soughtColumn(term: Expression, sides: Sides): string | null {
         : null;
     case "is_null":
       // A condition `is not null` rules out hardly any row, so an index does not help.
-      return term.value.kind === "column" && isOwn(term.value, sides.alias) && !term.negated
-        ? term.value.column
-        : null;
+      return term.value.kind === "column" && isOwn(term.value, sides.alias) && !term.negated ? term.value.column : null;
     default:
       return null;
   }

@@ -11,13 +11,7 @@ import { asShown } from "../access/as-shown.js";
 import { readsAsNumber } from "../access/numeric-text.js";
 import type { ListRequest, SortTerm } from "../request/list-request.js";
 import type { SlotValues } from "../sql-text/fragment.js";
-import {
-  type AccessPath,
-  chooseAccessPath,
-  type ListConditions,
-  pathByWays,
-  seeksByRequest,
-} from "./access-path.js";
+import { type AccessPath, chooseAccessPath, type ListConditions, pathByWays, seeksByRequest } from "./access-path.js";
 import type { ExpansionStep } from "./expansion.js";
 import { type Match, matchedPath, rankTerms } from "./match.js";
 import { type Key, type OrderTerm, totalOrder } from "./order.js";
@@ -288,8 +282,7 @@ function equalities(
     if (filter.kind !== "compare" || filter.operator !== "=") continue;
     const { left, right } = filter;
     if (left.kind !== "column" || right.kind !== "given") continue;
-    if (typeof filterValues.get(right.name) === "object" || !physical?.exactColumns.has(left.column))
-      continue;
+    if (typeof filterValues.get(right.name) === "object" || !physical?.exactColumns.has(left.column)) continue;
     known.set(left.column, right);
   }
   return known;

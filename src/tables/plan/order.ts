@@ -36,13 +36,11 @@ export function totalOrder(
   physical: Pick<CatalogTable, "rowid" | "indexes"> | undefined,
 ): readonly OrderTerm[] {
   const rowid = physical?.rowid ?? null;
-  const isNullable = (column: OrderColumn) =>
-    column.name !== rowid && !table.columns.get(column.name)!.notNull;
+  const isNullable = (column: OrderColumn) => column.name !== rowid && !table.columns.get(column.name)!.notNull;
   const key: readonly OrderColumn[] = table.primaryKey.map((column) => table.columns.get(column)!);
   // Whether the primary key tells all rows apart. Tables that are not STRICT may allow NULL in it, and any number of
   // rows can have NULL. And the key's index may compare in another collation than its columns do.
-  const isTotal =
-    key.length > 0 && (rowid === null || (isUniqueKey(table, physical!) && !key.some(isNullable)));
+  const isTotal = key.length > 0 && (rowid === null || (isUniqueKey(table, physical!) && !key.some(isNullable)));
   const terms: OrderTerm[] = sort.map(({ column, descending }) => ({
     column,
     descending,
@@ -54,17 +52,12 @@ export function totalOrder(
   return isTotal ? withoutRedundantTail(table, terms) : terms;
 }
 
-function isUniqueKey(
-  { primaryKey }: Table,
-  { rowid, indexes }: Pick<CatalogTable, "rowid" | "indexes">,
-): boolean {
+function isUniqueKey({ primaryKey }: Table, { rowid, indexes }: Pick<CatalogTable, "rowid" | "indexes">): boolean {
   return (
     primaryKey.join() === rowid ||
     indexes.some(
       ({ unique, columns }) =>
-        unique &&
-        columns.length === primaryKey.length &&
-        columns.every(({ name }) => primaryKey.includes(name)),
+        unique && columns.length === primaryKey.length && columns.every(({ name }) => primaryKey.includes(name)),
     )
   );
 }

@@ -34,11 +34,7 @@ export interface Counted<S> {
 export type CountedStatement = Counted<Statement>;
 
 /** Binds a counted statement and the one whose plan is checked, by `bindSingle` for at most one row. */
-export function bindCounted(
-  counted: Counted<Sql>,
-  values: readonly SlotValues[],
-  binding = bind,
-): CountedStatement {
+export function bindCounted(counted: Counted<Sql>, values: readonly SlotValues[], binding = bind): CountedStatement {
   const { statement, asked } = counted;
   const bound = binding(statement, values);
   const { exact, seeks } = counted;

@@ -94,11 +94,7 @@ interface FoundReference {
  * Finds the references that a path of `expand` names, one or more; a refusal where a part of the path is no reference
  * that the caller may follow, or where the path is too deep or goes on after a backward reference.
  */
-function referencesOf(
-  path: string,
-  access: ReadAccess,
-  tables: ReadableTables,
-): readonly FoundReference[] | Refusal {
+function referencesOf(path: string, access: ReadAccess, tables: ReadableTables): readonly FoundReference[] | Refusal {
   const names = path.split(".");
   const found: FoundReference[] = [];
   let row: { readonly table: string; readonly access: ReadAccess | null; readonly readable: Readable } = {
@@ -155,8 +151,7 @@ function backwardTo(
     );
   const to = columnOf(column, there.readable);
   if (isRefusal(to)) return to;
-  if (to.references?.table !== table)
-    return badRequest(`expand: ${name}.${column} does not refer to ${table}`);
+  if (to.references?.table !== table) return badRequest(`expand: ${name}.${column} does not refer to ${table}`);
   const from = columnOf(to.references.column, readable);
   return isRefusal(from) ? from : { ...there, table: name, isBackward: true, from, to };
 }
@@ -181,8 +176,7 @@ function shownBy(
   const counts = options.get("count")?.flag() ?? (options.has("count") ? null : false);
   if (counts === null) return badRequest(`expand: ${path}: count: expected true or false`);
   const ofMany = ["limit", "sort", "count"].find((option) => options.has(option));
-  if (!isBackward && ofMany !== undefined)
-    return badRequest(`expand: ${path}: ${ofMany}: there is one row at most`);
+  if (!isBackward && ofMany !== undefined) return badRequest(`expand: ${path}: ${ofMany}: there is one row at most`);
   const sort = options.has("sort") ? parseSort(options.get("sort")!, readable) : { sort: [] };
   const select = options.has("select") ? parseSelect(options.get("select")!, readable) : {};
   if (isRefusal(sort)) return sort;

@@ -26,11 +26,7 @@ export interface ListedBy {
  * Finds out how lists find the rows that users without the role of an administrator may read. Leaves out tables of
  * which such users may read no row.
  */
-export function waysOfRules(
-  rules: ReadonlyMap<TableName, TableRules>,
-  schema: Schema,
-  catalog: Catalog,
-): ListedBy[] {
+export function waysOfRules(rules: ReadonlyMap<TableName, TableRules>, schema: Schema, catalog: Catalog): ListedBy[] {
   return [...schema.tables.values()].flatMap((table) => {
     const read = rules.get(table.name)?.read ?? FALSE;
     const rule = specialiseForRole(read, "user") ?? whenTrue(read);
@@ -40,8 +36,7 @@ export function waysOfRules(
 
 function listedBy({ name, virtual }: Table, rule: Expression, schema: Schema, catalog: Catalog): ListedBy {
   const terms = conjuncts(rule).filter((term) => mentionsRow(term, "row"));
-  if (terms.length === 0)
-    return { table: name, by: alwaysTrue(rule) ? "all" : "once", ways: [], missing: [] };
+  if (terms.length === 0) return { table: name, by: alwaysTrue(rule) ? "all" : "once", ways: [], missing: [] };
   const found = virtual ? null : waysTo(name, terms, catalog);
   if (found !== null)
     return { table: name, by: "ways", ways: found.ways.map((way) => columnsOfWay(name, way)), missing: [] };

@@ -51,21 +51,15 @@ export function waysTo(table: TableName, terms: readonly Expression[], catalog: 
   const physical = catalog.tables.get(table);
   if (physical === undefined) return null;
   const found = terms.flatMap((term) => {
-    const reached = branches(term).map((branch) =>
-      reach(conjuncts(branch), { source: "row", physical }, catalog),
-    );
+    const reached = branches(term).map((branch) => reach(conjuncts(branch), { source: "row", physical }, catalog));
     if (reached.includes(null) || reached.length > waysMax) return [];
     // The longest way comes first, because as a rule it leads to the most rows. Rows of the first way need no test,
     // whereas each row of a later way is tested for whether an earlier way has led to it.
     const each = (reached as readonly Reach[]).toSorted((a, b) => b.way.hops.length - a.way.hops.length);
     const isDecided = each.every(({ left }) => left.length === 0);
-    return [
-      { ways: each.map(({ way }) => way), rest: terms.filter((other) => !isDecided || other !== term) },
-    ];
+    return [{ ways: each.map(({ way }) => way), rest: terms.filter((other) => !isDecided || other !== term) }];
   });
-  return found.length === 0
-    ? null
-    : found.reduce((best, other) => (hopsOf(other) < hopsOf(best) ? other : best));
+  return found.length === 0 ? null : found.reduce((best, other) => (hopsOf(other) < hopsOf(best) ? other : best));
 }
 
 /** How many ways a list takes at most, because its statement grows faster than their number. */
@@ -98,8 +92,7 @@ interface Reach {
 function reach(conditions: readonly Expression[], target: Target, catalog: Catalog): Reach | null {
   for (const condition of conditions) {
     const from = equalValue(condition, target);
-    if (from !== null)
-      return { way: { ...from, hops: [] }, left: conditions.filter((other) => other !== condition) };
+    if (from !== null) return { way: { ...from, hops: [] }, left: conditions.filter((other) => other !== condition) };
   }
   for (const condition of conditions) {
     if (condition.kind !== "exists") continue;
@@ -190,9 +183,7 @@ function linkOf(
   const isAlike =
     sameName(collationOf(own, key.column), collationOf(target, column.column)) &&
     own.physical.affinities.get(key.column) === target.physical.affinities.get(column.column);
-  return isAlike && isSought(column.column, target.physical)
-    ? { key: key.column, column: column.column }
-    : null;
+  return isAlike && isSought(column.column, target.physical) ? { key: key.column, column: column.column } : null;
 }
 
 function collationOf({ physical }: Target, column: string): string {
@@ -222,7 +213,5 @@ function indexOf({ rowid, indexes }: CatalogTable, column: string, key: string):
 /** Whether a condition names no rows but that of the alias and those of `exists` inside of the condition. */
 function isLocal(condition: Expression, alias: string): boolean {
   const inner = new Set([alias, ...existsIn(condition).map((exists) => exists.alias)]);
-  return columnReferences(condition).every(
-    ({ source }) => typeof source === "object" && inner.has(source.alias),
-  );
+  return columnReferences(condition).every(({ source }) => typeof source === "object" && inner.has(source.alias));
 }

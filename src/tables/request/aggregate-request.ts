@@ -89,8 +89,7 @@ export function parseAggregateRequest(
   if (results.length > resultsMax) return badRequest(`more than ${resultsMax} results`);
   const names = [...groups, ...results].map(({ name }) => name as string);
   const doubled = names.find((name, i) => names.indexOf(name) < i);
-  if (doubled !== undefined)
-    return badRequest(`two members of the answer would be called ${quoted(doubled)}`);
+  if (doubled !== undefined) return badRequest(`two members of the answer would be called ${quoted(doubled)}`);
   const order = parseOrder(parameters.some(([name]) => name === "sort") ? sort : null, names, groups.length);
   if (isRefusal(order)) return order;
   const list = parseListRequest(others, readable, incomparable);

@@ -11,17 +11,10 @@ type Readable = ReadonlyMap<string, Column>;
  * (`docs/reference/http.md#lists-as-json`). Returns a refusal where the member has another name, holds no valid
  * filters, or compares a column by an operator for which the group has a comparison already; else null.
  */
-export function addBodyFilters(
-  root: FilterGroup,
-  member: string,
-  value: unknown,
-  readable: Readable,
-): Refusal | null {
+export function addBodyFilters(root: FilterGroup, member: string, value: unknown, readable: Readable): Refusal | null {
   if (member === "filter") return addGroup(root, "filter", value, readable);
   if (member !== "where") return badRequest(`unknown member ${quoted(member)}`);
-  return eachMember("where", value, (name, equal) =>
-    addFilter(root, name, "eq", new BodyValue(equal), readable),
-  );
+  return eachMember("where", value, (name, equal) => addFilter(root, name, "eq", new BodyValue(equal), readable));
 }
 
 function addGroup(group: FilterGroup, place: string, value: unknown, readable: Readable): Refusal | null {
@@ -47,12 +40,7 @@ function addInner(group: FilterGroup, word: GroupWord, value: unknown, readable:
   return null;
 }
 
-function addComparisons(
-  group: FilterGroup,
-  name: string,
-  value: unknown,
-  readable: Readable,
-): Refusal | null {
+function addComparisons(group: FilterGroup, name: string, value: unknown, readable: Readable): Refusal | null {
   let isEmpty = true;
   const add = (operator: string, operand: unknown) => {
     isEmpty = false;

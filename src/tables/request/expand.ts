@@ -21,15 +21,10 @@ export function isExpansion(name: string): boolean {
  * Adds what a parameter `expand=…` or `expand[…][…]` of a query string asks for. Returns a refusal where the parameter
  * is neither, has an unknown option or names a path twice; else null.
  */
-export function addQueryExpansion(
-  asked: RequestedExpansions,
-  parameter: string,
-  text: string,
-): Refusal | null {
+export function addQueryExpansion(asked: RequestedExpansions, parameter: string, text: string): Refusal | null {
   if (parameter === "expand") return addPaths(asked, text.split(","));
   const [, path, option] = /^expand\[([^[\]]*)\]\[([^[\]]*)\]$/.exec(parameter) ?? [];
-  if (path === undefined || !options.includes(option!))
-    return badRequest(`unknown parameter ${quoted(parameter)}`);
+  if (path === undefined || !options.includes(option!)) return badRequest(`unknown parameter ${quoted(parameter)}`);
   optionsOf(asked, path).set(option!, new QueryValue(text));
   return null;
 }
@@ -46,11 +41,7 @@ function addPaths(asked: RequestedExpansions, paths: readonly string[]): Refusal
  * Adds what the member `expand` of a JSON body asks for: an object with an object of options for each path. Returns a
  * refusal where the member is not such a one; else null.
  */
-export function addBodyExpansions(
-  asked: RequestedExpansions,
-  member: string,
-  value: unknown,
-): Refusal | null {
+export function addBodyExpansions(asked: RequestedExpansions, member: string, value: unknown): Refusal | null {
   if (member !== "expand") return badRequest(`unknown member ${quoted(member)}`);
   if (!isObject(value)) return badRequest("expand: expected an object");
   for (const [path, given] of Object.entries(value)) {

@@ -140,15 +140,13 @@ const inOrder = (groups: ReadonlyMap<number, FilterGroup>) =>
  */
 function gapIn(group: FilterGroup): Refusal | null {
   const inner = groupsIn(group);
-  if (group.depth > 0 && group.filters.size + inner.length === 0)
-    return badRequest("a group needs comparisons");
+  if (group.depth > 0 && group.filters.size + inner.length === 0) return badRequest("a group needs comparisons");
   for (const [word, groups] of [
     ["$or", group.or],
     ["$and", group.and],
   ] as const)
     for (let i = 0; i < groups.size; i++)
-      if (!groups.has(i))
-        return badRequest(`${word}: there is no group ${i}, and indexes count from 0 without gaps`);
+      if (!groups.has(i)) return badRequest(`${word}: there is no group ${i}, and indexes count from 0 without gaps`);
   return inner.map(gapIn).find((refusal) => refusal !== null) ?? null;
 }
 
@@ -245,11 +243,9 @@ function noneOf(column: Column, sent: RequestValue): Filter | Refusal {
 }
 
 function membership(operator: "in" | "not_in", column: Column, sent: RequestValue): Filter | Refusal {
-  if (column.type === "blob")
-    return badRequest(`${column.name}: a blob column cannot be filtered by ${operator}`);
+  if (column.type === "blob") return badRequest(`${column.name}: a blob column cannot be filtered by ${operator}`);
   const items = sent.values(column);
-  if (items === null)
-    return badRequest(`${column.name}: ${operator} takes a list of values, got ${sent.shown()}`);
+  if (items === null) return badRequest(`${column.name}: ${operator} takes a list of values, got ${sent.shown()}`);
   if (items.length < 1 || items.length > inValuesMax)
     return badRequest(`${column.name}: ${operator} takes 1 to ${inValuesMax} values`);
   const values: NonNullable<SqlValue>[] = [];

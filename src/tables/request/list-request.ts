@@ -150,10 +150,7 @@ export function incomparableIn({ catalog, table }: Pick<Access, "catalog" | "tab
 const none: Incomparable = new Map();
 
 /** Returns a refusal where this database cannot compare one of the columns; null where it can compare all. */
-export function notComparable(
-  columns: readonly Column[],
-  incomparable: Incomparable | undefined,
-): Refusal | null {
+export function notComparable(columns: readonly Column[], incomparable: Incomparable | undefined): Refusal | null {
   const column = columns.map(({ name }) => name).find((name) => incomparable?.has(name));
   return column === undefined
     ? null
@@ -221,8 +218,7 @@ export function parseSort(
     const column = columnOf(descending ? part.slice(1) : part, readable);
     if (isRefusal(column)) return column;
     if (column.type === "json") return badRequest(`sort: ${column.name} is a json column`);
-    if (terms.some((term) => term.column === column))
-      return badRequest(`sort: ${column.name} is named twice`);
+    if (terms.some((term) => term.column === column)) return badRequest(`sort: ${column.name} is named twice`);
     terms.push({ column, descending });
   }
   return { sort: terms };

@@ -14,8 +14,7 @@ export function parseSearch(sent: RequestValue): { readonly search: string } | R
   const text = sent.text();
   if (text === null) return badRequest("search: expected a text");
   if (text.includes("\0")) return badRequest("search: a text without the character NUL is expected");
-  if (text.length > searchCharactersMax)
-    return badRequest(`search: at most ${searchCharactersMax} characters`);
+  if (text.length > searchCharactersMax) return badRequest(`search: at most ${searchCharactersMax} characters`);
   const words = [...text.matchAll(/"([^"]*)"|\S+?(?=\s|$|"[^"]*")/g)];
   if (words.length === 0) return badRequest("search: expected words");
   const inAll = words.reduce((sum, [word]) => sum + Math.max(1, tokensIn(word)), 0);

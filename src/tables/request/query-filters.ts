@@ -26,8 +26,7 @@ export function addQueryFilter(
   const { group, left } = found;
   const [name, operator, ...others] = left;
   if (name === undefined) return badRequest(`${quoted(parameter)}: a group needs comparisons`);
-  if (operator === undefined)
-    return badRequest(`${quoted(parameter)}: an operator is missing, as in filter[…][eq]`);
+  if (operator === undefined) return badRequest(`${quoted(parameter)}: an operator is missing, as in filter[…][eq]`);
   if (others.length > 0) return badRequest(`unknown parameter ${quoted(parameter)}`);
   return addFilter(group, name, operator, new QueryValue(text), readable);
 }

@@ -80,8 +80,7 @@ function keyValues(
     const stored = numericAffinity(field, physical);
     // The column stores a text that reads as a number as that number, and would find the row by any spelling of it.
     // Only the spelling that JSON shows counts as the key.
-    if (stored !== undefined && readsAsNumber(textOf(field)) && !isShownNumber(textOf(field), stored))
-      return notFound;
+    if (stored !== undefined && readsAsNumber(textOf(field)) && !isShownNumber(textOf(field), stored)) return notFound;
     values.set(field, parsed.value);
   }
   return values;
@@ -106,9 +105,7 @@ export function createValues(access: Access, body: Body): RowValues | Refusal {
   return (
     forbiddenIn(values, access) ??
     unlessNumbered(values, physical?.rowid) ??
-    (unset === undefined
-      ? values
-      : badRequest(`${unset}: expected a value, as it is part of the primary key`, [unset]))
+    (unset === undefined ? values : badRequest(`${unset}: expected a value, as it is part of the primary key`, [unset]))
   );
 }
 

@@ -1,12 +1,5 @@
 import type { Actors } from "../../auth/callers/callers.js";
-import {
-  type Actor,
-  accountOf,
-  authValues,
-  idOf,
-  longWorkFor,
-  principalOf,
-} from "../../auth/callers/principal.js";
+import { type Actor, accountOf, authValues, idOf, longWorkFor, principalOf } from "../../auth/callers/principal.js";
 import { type AnswerFacts, addFacts } from "../../http/answer-facts.js";
 import { RequestBody } from "../../http/body.js";
 import { badRequest, isRefusal, type Refusal, responseOf } from "../../http/refusal.js";

@@ -21,8 +21,7 @@ export async function idempotencyOf({
   if (text === null) return null;
   const key = keyIn(text);
   if (key === null) return badRequest(`${idempotencyHeader}: expected 1 to 200 visible characters`);
-  if (caller.kind === "anonymous")
-    return badRequest(`${idempotencyHeader}: sign in, as a key belongs to who sends it`);
+  if (caller.kind === "anonymous") return badRequest(`${idempotencyHeader}: sign in, as a key belongs to who sends it`);
   const { method, url } = request;
   const body = method === "DELETE" ? "" : await sent.text();
   if (isRefusal(body)) return body;

@@ -47,19 +47,12 @@ const stepBytes = 16_384;
 function listBytes(shape: string, list: PreparedList | Refusal | null): number {
   if (list === null || isRefusal(list)) return shape.length + ruleBytes;
   const { output, path, expansions } = list.plan;
-  const expanded = stepsIn(expansions).reduce(
-    (sum, step) => sum + stepBytes + step.output.length * columnBytes,
-    0,
-  );
-  return (
-    shape.length + ruleBytes + output.length * columnBytes + (path.ways?.length ?? 0) * wayBytes + expanded
-  );
+  const expanded = stepsIn(expansions).reduce((sum, step) => sum + stepBytes + step.output.length * columnBytes, 0);
+  return shape.length + ruleBytes + output.length * columnBytes + (path.ways?.length ?? 0) * wayBytes + expanded;
 }
 
 function aggregateBytes(shape: string, aggregate: PreparedAggregate | null): number {
-  return aggregate === null
-    ? shape.length
-    : shape.length + ruleBytes + 4 * aggregate.whole.statement.text.length;
+  return aggregate === null ? shape.length : shape.length + ruleBytes + 4 * aggregate.whole.statement.text.length;
 }
 
 function statementBytes(shape: string, { statement }: Counted<Sql>): number {

@@ -51,9 +51,7 @@ export function tableRoutes(services: ApiServices, endpoints: ServiceEndpoints) 
       const { schema, catalog } = asked.project;
       const table = schema.tables.get(c.req.param("table") ?? "");
       reportColumns(table?.columns);
-      return table === undefined || catalog.unsupported.reads.has(table.name)
-        ? noSuchTable
-        : act({ ...asked, table });
+      return table === undefined || catalog.unsupported.reads.has(table.name) ? noSuchTable : act({ ...asked, table });
     });
   const permitted = (action: Action, handle: TableHandler) =>
     answering((request) => {
@@ -188,9 +186,7 @@ async function restored(permitted: PermittedRequest): Promise<Response | Refusal
   const { caller, services, table, project } = asked;
   if (isReadOnly(project, table)) return readOnlyRow;
   const body =
-    withoutPreconditions(asked.request.headers) ??
-    withoutParameters(asked.request) ??
-    (await asked.body.jsonObject());
+    withoutPreconditions(asked.request.headers) ?? withoutParameters(asked.request) ?? (await asked.body.jsonObject());
   if (isRefusal(body)) return body;
   const restoring = {
     past: access,

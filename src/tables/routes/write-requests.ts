@@ -124,9 +124,7 @@ function stepsOf(
     const create = { access, writes: remembered.writes };
     if (of.onDuplicate === "ignore") return { create, update: create };
     const updating = furtherAccess(permitted, access.table, "update");
-    return isRefusal(updating)
-      ? updating
-      : { create, update: { access: updating, writes: remembered.writes } };
+    return isRefusal(updating) ? updating : { create, update: { access: updating, writes: remembered.writes } };
   }
 }
 

@@ -92,8 +92,7 @@ function columnsIn({ message }: ConstraintError, { table }: RefusedWrite): reado
 function brokenCheck({ detail }: ConstraintError, { physical }: RefusedWrite): Omit<Broken, "code"> {
   const { checks } = physical;
   const check =
-    checks.find(({ name }) => name !== null && name === detail) ??
-    checks.find(({ sql }) => sameFragment(sql, detail));
+    checks.find(({ name }) => name !== null && name === detail) ?? checks.find(({ sql }) => sameFragment(sql, detail));
   const message = "a value breaks a check of the table";
   if (check === undefined) return { message, constraints: [] };
   const constraints = [check.columns];
@@ -136,9 +135,7 @@ function mayBreak(key: readonly string[], { kind, table, written }: RefusedWrite
       isNull: value === undefined ? !isKept : value === null,
     };
   });
-  return (
-    values.every(({ isNull }) => !isNull) && (kind === "insert" || values.some(({ isWritten }) => isWritten))
-  );
+  return values.every(({ isNull }) => !isNull) && (kind === "insert" || values.some(({ isWritten }) => isWritten));
 }
 
 /**

@@ -24,9 +24,7 @@ export async function getRow(
 ): Promise<string | Refusal> {
   const { table, catalog, rule, preview } = access;
   const output = [...access.readable.values()];
-  const get = reads.get(access.key, () =>
-    getStatement(table, slots(key, access), rule, output, catalog, preview),
-  );
+  const get = reads.get(access.key, () => getStatement(table, slots(key, access), rule, output, catalog, preview));
   const counted = countedRead(execution, get, [execution.values, key]);
   const results = await read(execution, counted.statements, get.exact ? "short" : "long");
   const isExact = counted.isExact(results);

@@ -10,15 +10,7 @@ import { presenceStatement } from "../sql/row.js";
 import { bind } from "../sql-text/fragment.js";
 import { ignored, refusalOfError } from "./refused-write.js";
 import { type RowWrite, slots } from "./row-write.js";
-import {
-  durationOf,
-  logicalRows,
-  ownReads,
-  rowsReadBy,
-  type SentWrite,
-  sentWrite,
-  triggersOf,
-} from "./sent-write.js";
+import { durationOf, logicalRows, ownReads, rowsReadBy, type SentWrite, sentWrite, triggersOf } from "./sent-write.js";
 
 /** A write that is alone in its transaction, and its statements. */
 export interface LoneWrite {
@@ -89,9 +81,7 @@ async function carryOut(
   const values = [execution.values, ...write.values];
   try {
     const question = plans.questionOf(sent.bound, nowMs);
-    const [open, close] = triggers.logged
-      ? [[openTransaction(execution.changedBy())], closeTransaction]
-      : [[], []];
+    const [open, close] = triggers.logged ? [[openTransaction(execution.changedBy())], closeTransaction] : [[], []];
     const [first, last] = extra === null ? [[], []] : [[extra.before], [extra.after]];
     const statements = [
       ...first,
@@ -110,11 +100,7 @@ async function carryOut(
     const entries = triggers.logged ? entriesIn(closed) : 0;
     const written = sent.read(results.slice(from, from + sent.probes.length), results[at]!);
     if (written.row === null && triggers.ignore) {
-      const [admitted] = await read(
-        execution,
-        [bind(statement.admitted, values)],
-        statement.exact ? "short" : "long",
-      );
+      const [admitted] = await read(execution, [bind(statement.admitted, values)], statement.exact ? "short" : "long");
       if (admitted!.rows.length > 0) {
         tally.add(null);
         return refused(ignored);
@@ -125,10 +111,7 @@ async function carryOut(
       if (isThere) tally.add(exact ? ownReads(write) + (written.probed ?? 0) : null);
       return { outcome: "not_written", isThere };
     }
-    tally.add(
-      exact ? rowsReadBy(write, written) : null,
-      logicalRows(triggers, written.rowsWritten - entries),
-    );
+    tally.add(exact ? rowsReadBy(write, written) : null, logicalRows(triggers, written.rowsWritten - entries));
     return { outcome: "written", json: finishRows(written.row.json, [...access.table.columns.values()]) };
   } catch (error) {
     if (extra !== null && isAbort(error, extra.nonce)) throw error;
@@ -137,8 +120,7 @@ async function carryOut(
     // The write was rolled back, so it cannot report how many rows it had read. The number is known only where a
     // violated constraint ends a write that looks up nothing but the row itself: no trigger runs, and neither its rule
     // nor the read rule has an `exists`. (The read rule is evaluated before a violated foreign key is found.)
-    const isOwn =
-      statement.probes === null && statement.seeks.every(({ alias }) => alias === access.table.name);
+    const isOwn = statement.probes === null && statement.seeks.every(({ alias }) => alias === access.table.name);
     const isKnown = error instanceof ConstraintError && isOwn && statement.exact && !triggers.run;
     tally.add(isKnown ? ownReads(write) : null);
     return refused(refusal);

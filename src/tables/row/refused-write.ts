@@ -42,10 +42,7 @@ const tooLongAChain = badRequest(
   "this leads to too many changes of other rows, each by the one before, as references and triggers do: begin nearer to the end of the chain",
 );
 
-const tooLargeRow = new Refusal(
-  "payload_too_large",
-  "a value, or the row, is larger than the database takes",
-);
+const tooLargeRow = new Refusal("payload_too_large", "a value, or the row, is larger than the database takes");
 
 const notEvaluated = badRequest(
   "SQL of the table, such as a check or a trigger, cannot be evaluated with these values",

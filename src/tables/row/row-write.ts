@@ -53,12 +53,7 @@ export type Expected =
  * apart. A column of `referred` gets the value that an earlier write of the same transaction has made, whatever
  * `values` has for it.
  */
-export function slots(
-  values: RowValues,
-  { table }: Access,
-  prefix = "",
-  referred: Referred = nothingReferred,
-): Values {
+export function slots(values: RowValues, { table }: Access, prefix = "", referred: Referred = nothingReferred): Values {
   return new Map(
     [...values.keys()].map((name) => [
       table.columns.get(name)!,

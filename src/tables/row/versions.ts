@@ -48,9 +48,7 @@ export function withoutPreconditions(headers: Headers): Refusal | null {
   return headers.has("If-Match") || headers.has("If-None-Match") ? notOfOneRow : null;
 }
 
-const notOfOneRow = badRequest(
-  "If-Match and If-None-Match are taken by requests to read, change or delete one row",
-);
+const notOfOneRow = badRequest("If-Match and If-None-Match are taken by requests to read, change or delete one row");
 const noVersions = badRequest("If-Match: the table has no managed version");
 const hiddenVersions = new Refusal("forbidden", "you may not read the version of the row");
 const onlyAny = badRequest("If-None-Match: a write takes * alone");

@@ -43,10 +43,7 @@ export function aggregateStatement(plan: AggregatePlan): Counted<Sql> {
   const { gate } = source;
   const physical = rows.catalog.tables.get(rows.table.name);
   const outputs = outputsOf(plan, physical);
-  const columns = [
-    ...outputs.flatMap(({ column }) => (column === null ? [] : [name(column.name)])),
-    ...judge.columns,
-  ];
+  const columns = [...outputs.flatMap(({ column }) => (column === null ? [] : [name(column.name)])), ...judge.columns];
   const limitOfCandidates = source.ways === null ? integer(rows.scanLimit + 1) : sql`${source.ways.left} + 1`;
   const candidates = source.inAnyOrder(columns, judge.probes, gate.limited(limitOfCandidates));
   // Candidates that do not pass the conditions become groups of their own, without `_ok`, so that one pass over the
@@ -107,10 +104,7 @@ const partName = (at: number, part: number): ColumnName => systemColumnName(`_a$
 const misfitName = (i: number): Sql => name(systemColumnName(`_m${i}`));
 const pagePart = (at: number, part: number): Sql => sql`_page.${name(partName(at, part))}`;
 
-function outputsOf(
-  { groups, results }: AggregatePlan,
-  physical: CatalogTable | undefined,
-): readonly Output[] {
+function outputsOf({ groups, results }: AggregatePlan, physical: CatalogTable | undefined): readonly Output[] {
   return [
     ...groups.map((column) => groupOutput(column, physical)),
     ...results.map((result) => resultOutput(result, physical)),
@@ -241,10 +235,7 @@ const typed = { affinities: new Map() };
  * The columns that are summed or averaged and that may hold values other than numbers, because their table is not
  * STRICT, with the types that the values have to have.
  */
-export function fitted({
-  rows,
-  results,
-}: AggregatePlan): readonly { readonly column: Column; readonly types: Sql }[] {
+export function fitted({ rows, results }: AggregatePlan): readonly { readonly column: Column; readonly types: Sql }[] {
   const physical = rows.catalog.tables.get(rows.table.name);
   const columns = results.flatMap(({ compute, column }) =>
     (compute === "sum" || compute === "avg") && column !== null ? [column] : [],

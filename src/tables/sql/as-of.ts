@@ -1,27 +1,11 @@
-import {
-  fromImage,
-  fromKey,
-  imageSql,
-  keySql,
-  type LoggedColumn,
-  type LoggedTable,
-} from "../../changes/image.js";
+import { fromImage, fromKey, imageSql, keySql, type LoggedColumn, type LoggedTable } from "../../changes/image.js";
 import type { Column } from "../../project/model.js";
 import type { Exists, Expression } from "../../rules/ast.js";
 import { substitute } from "../../rules/walk.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import { sqlTableName } from "../../sqlite/names.js";
 import { quoteText } from "../../sqlite/sql-tokens.js";
-import {
-  aliasName,
-  and,
-  commaList,
-  integer,
-  name,
-  physicalName,
-  type Sql,
-  sql,
-} from "../sql-text/fragment.js";
+import { aliasName, and, commaList, integer, name, physicalName, type Sql, sql } from "../sql-text/fragment.js";
 import { predicate, type SqlNames } from "./predicate.js";
 import { jsonObject } from "./wire.js";
 
@@ -154,9 +138,7 @@ export function asShownOf(
   const mixed = physical?.mixedTexts;
   if (mixed === undefined || mixed.size === 0) return expression;
   const isIts = (of: unknown) =>
-    typeof source === "string"
-      ? of === source
-      : typeof of === "object" && (of as typeof source).alias === source.alias;
+    typeof source === "string" ? of === source : typeof of === "object" && (of as typeof source).alias === source.alias;
   return substitute(expression, (reference) =>
     isIts(reference.source) && mixed.has(reference.column) ? { ...reference, asShown: true } : reference,
   );

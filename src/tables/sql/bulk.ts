@@ -100,9 +100,7 @@ function element({ type, name: column }: Column, index: number, scaled: Readonly
 /** The columns of type real in which one of the rows has a number that is sent in two parts (`realText`). */
 export function scaledIn(rows: readonly ReadonlyMap<string, SqlValue>[]): ReadonlySet<string> {
   const isScaled = (value: SqlValue) => typeof value === "number" && !isPlainReal(value);
-  return new Set(
-    rows.flatMap((row) => [...row].flatMap(([column, value]) => (isScaled(value) ? [column] : []))),
-  );
+  return new Set(rows.flatMap((row) => [...row].flatMap(([column, value]) => (isScaled(value) ? [column] : []))));
 }
 
 /** The rows as a JSON array of arrays, each with the values of these columns. */

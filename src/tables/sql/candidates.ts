@@ -6,17 +6,7 @@ import type { ColumnName } from "../../sqlite/names.js";
 import { boundOf } from "../plan/access-path.js";
 import type { ListPlan } from "../plan/list-plan.js";
 import type { Seek } from "../plan/plan-check.js";
-import {
-  and,
-  commaList,
-  empty,
-  indexedBy,
-  join,
-  name,
-  physicalName,
-  type Sql,
-  sql,
-} from "../sql-text/fragment.js";
+import { and, commaList, empty, indexedBy, join, name, physicalName, type Sql, sql } from "../sql-text/fragment.js";
 import type { Gate } from "./gate.js";
 import {
   type Arm,
@@ -90,8 +80,7 @@ export function searchSource(plan: ListPlan, gate: Gate): CandidateSource {
  * with `IS NULL` of a NOT NULL column: its plan then does not mention the table.
  */
 function ownSeek({ path, table }: ListPlan): readonly Seek[] {
-  const isNeverNull = (column: ColumnName) =>
-    table.columns.get(column)?.notNull || table.primaryKey.includes(column);
+  const isNeverNull = (column: ColumnName) => table.columns.get(column)?.notNull || table.primaryKey.includes(column);
   const isNever = path.served.some(
     (condition) => condition.kind === "is_null" && [...columnsOf(condition, "row")].some(isNeverNull),
   );

@@ -95,11 +95,7 @@ function foundRow(
     };
   };
   if (precondition === null)
-    return built(
-      rule,
-      [],
-      () => sql`CASE ${missing} WHEN EXISTS (${admitted}) THEN 'ignored' ELSE 'denied' END`,
-    );
+    return built(rule, [], () => sql`CASE ${missing} WHEN EXISTS (${admitted}) THEN 'ignored' ELSE 'denied' END`);
   const { readRule, expected } = precondition;
   const reading = partsOf(readRule, storedRow(table, catalog));
   const isExpected = expectation(expected, target, physical);
@@ -112,11 +108,7 @@ function foundRow(
   });
 }
 
-function expectation(
-  expected: Precondition["expected"],
-  target: Sql,
-  physical: CatalogTable | undefined,
-): Sql {
+function expectation(expected: Precondition["expected"], target: Sql, physical: CatalogTable | undefined): Sql {
   if (expected.kind === "values") return and(sameValues(expected.values, target, physical));
   const version = sql`CAST(${target}.${name(expected.column.name)} AS TEXT)`;
   return sql`(${version} IN (SELECT value FROM json_each(${param(new Slot("versions"))})) IS TRUE)`;
@@ -128,8 +120,7 @@ function sameValues(values: Values, target: Sql, physical: CatalogTable | undefi
     const stored = sql`${target}.${name(column)}`;
     // JSON is compared in SQLite's normal form, because the client may have written the same value with other spaces or
     // escapes.
-    if (type === "json")
-      return sql`iif(json_valid(${stored}), json(${stored}), ${stored}) IS json(${valueSql(value)})`;
+    if (type === "json") return sql`iif(json_valid(${stored}), json(${stored}), ${stored}) IS json(${valueSql(value)})`;
     // In a column of texts that may hold numbers, a number is compared as the text that the client was shown.
     if (physical?.mixedTexts.has(column)) return sql`CAST(${stored} AS TEXT) IS ${valueSql(value)}`;
     return physical?.collations.has(column)
@@ -138,11 +129,7 @@ function sameValues(values: Values, target: Sql, physical: CatalogTable | undefi
   });
 }
 
-function differenceOf(
-  expected: Precondition["expected"],
-  target: Sql,
-  physical: CatalogTable | undefined,
-): Sql {
+function differenceOf(expected: Precondition["expected"], target: Sql, physical: CatalogTable | undefined): Sql {
   if (expected.kind === "version") return sql`'stale'`;
   const digits = sameValues(expected.values, target, physical).map((same) => sql`iif(${same}, '0', '1')`);
   return sql`'changed:' || ${chain(digits, sql` || `)}`;

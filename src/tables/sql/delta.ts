@@ -85,15 +85,11 @@ export function deltaStatement(followed: Followed, { from, to, after, limit, win
  * Makes the statement for all rows that a caller may see at one moment, for a new copy. Its result has the columns of
  * that of `deltaStatement`, and tells of each row as one that the caller did not have.
  */
-export function wholeStatement(
-  followed: Followed,
-  { to, after, limit, window }: Omit<DeltaPage, "from">,
-): Sql {
+export function wholeStatement(followed: Followed, { to, after, limit, window }: Omit<DeltaPage, "from">): Sql {
   const { access, logged, related } = followed;
   const tables = [logged, ...related.filter(({ table }) => table !== logged.table)];
   const now = asOf(param(to), "h", tables, access.catalog);
-  const order = (direction: Sql) =>
-    commaList(logged.key.map((column) => sql`_r.${name(column.name)}${direction}`));
+  const order = (direction: Sql) => commaList(logged.key.map((column) => sql`_r.${name(column.name)}${direction}`));
   const { row, bytes } = shown(followed);
   const ctes = [
     ...now.ctes,
@@ -101,12 +97,7 @@ export function wholeStatement(
     sql`_k AS (SELECT _pk FROM _p)`,
     sql`_d AS MATERIALIZED (SELECT _r._pk AS pk, ${row} AS row, 0 AS had, sum(${bytes}) OVER (ORDER BY ${order(sql``)} ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY ${order(sql``)}) AS n FROM _p AS _r WHERE ${holdsAt(now, followed)} ORDER BY ${order(sql``)} LIMIT ${integer(limit + 1)})`,
   ];
-  return page(
-    ctes,
-    followed,
-    limit,
-    sql`SELECT _pk AS pk FROM _p AS _r ORDER BY ${order(sql` DESC`)} LIMIT 1`,
-  );
+  return page(ctes, followed, limit, sql`SELECT _pk AS pk FROM _p AS _r ORDER BY ${order(sql` DESC`)} LIMIT 1`);
 }
 
 /** A SELECT of the rows of `_p` that the caller could see at a moment: `pk`, `row` in JSON, and its `bytes`. */

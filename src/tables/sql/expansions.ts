@@ -73,10 +73,7 @@ export function rowAndKeys(
   alias: Sql,
   physical: CatalogTable | undefined,
 ): Sql {
-  const values = [
-    ...keys,
-    ...steps.map(({ from }) => keyOf(from, sql`${alias}.${name(from.name)}`, physical)),
-  ];
+  const values = [...keys, ...steps.map(({ from }) => keyOf(from, sql`${alias}.${name(from.name)}`, physical))];
   return values.length === 0 ? row : sql`${row} || char(10) || ${jsonArray(values)}`;
 }
 
@@ -237,11 +234,7 @@ function backward(walked: Walked, rows: BackwardRows, i: number, needed: readonl
   const columns = shownColumns(
     access,
     walked.row,
-    distinct([
-      ...rows.rowKey.map(name),
-      ...rows.order.map(({ column }) => name(column.name)),
-      ...judge.columns,
-    ]),
+    distinct([...rows.rowKey.map(name), ...rows.order.map(({ column }) => name(column.name)), ...judge.columns]),
   );
   // One row more than the scan limit tells that there are too many.
   const { select, seeks } = rows.isLazy
@@ -303,9 +296,7 @@ function untilEnough(
     sql`SELECT ${commaList([sql`${value} AS _k`, sql`${found} AS _f`, ...columns, ...judge.probes])} FROM ${source} CROSS JOIN ${name(access.table.name)} AS ${row} NOT INDEXED WHERE ${and(conditions)}`;
   const after = firstAfter(order, n, columnsOfAlias(sql`_w`), (arm) => seek(sql`_w._k`, [arm]));
   const soFar = sql`(_w._f + ((${judge.passes}) IS TRUE))`;
-  const first = select(sql`_p.k`, sql`0`, sql`(${from}) AS _p`, [
-    sql`${row}.${key} = ${seek(sql`_p.k`, [])}`,
-  ]);
+  const first = select(sql`_p.k`, sql`0`, sql`(${from}) AS _p`, [sql`${row}.${key} = ${seek(sql`_p.k`, [])}`]);
   const rest = select(sql`_w._k`, soFar, sql`${internalName("c", i)} AS _w`, [
     sql`${soFar} < ${integer(limit)}`,
     sql`${row}.${key} = ${after}`,

@@ -69,13 +69,7 @@ export function rowOfTable(table: Table, key: Values, rule: Expression, catalog:
 }
 
 /** The stored row that an update with the values of `patch` would change, as it is before and after it. */
-export function rowUpdated(
-  table: Table,
-  key: Values,
-  patch: Values,
-  rule: Expression,
-  catalog: Catalog,
-): ExplainedRow {
+export function rowUpdated(table: Table, key: Values, patch: Values, rule: Expression, catalog: Catalog): ExplainedRow {
   const { parts, before, after } = changedRow(table, patch, catalog);
   return {
     ...stored(table, key, catalog),

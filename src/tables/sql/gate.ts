@@ -61,9 +61,7 @@ export function gateOf(plan: Gated, gates: Sql = sql`_gates`): Gate {
     exact: areExact(probes),
     seeks: seeksOf(probes),
     exists: (node) =>
-      nodes.includes(node)
-        ? probeMatched(sql`(SELECT ${gateName(nodes.indexOf(node))} FROM ${gates})`)
-        : null,
+      nodes.includes(node) ? probeMatched(sql`(SELECT ${gateName(nodes.indexOf(node))} FROM ${gates})`) : null,
   };
 }
 

@@ -5,16 +5,7 @@ import type { Catalog } from "../../schema/catalog.js";
 import type { Seek } from "../plan/plan-check.js";
 import { and, commaList, type Sql, sql } from "../sql-text/fragment.js";
 import { predicate, type SqlNames } from "./predicate.js";
-import {
-  areExact,
-  type Probe,
-  probe,
-  probeColumns,
-  probeMatched,
-  probeName,
-  rowsProbed,
-  seeksOf,
-} from "./probe.js";
+import { areExact, type Probe, probe, probeColumns, probeMatched, probeName, rowsProbed, seeksOf } from "./probe.js";
 
 /** The SQL of a write's rule, for its WHERE: a row for which the rule is not TRUE is not written. */
 export interface Guard {

@@ -55,13 +55,8 @@ export function judgeOf(
     exists: (node) => gate.exists(node) ?? probedIn(alias, nodes)(node),
   });
   const isCheap = (condition: Expression) => outermostExists(condition).every(isRowless);
-  const cheap = [
-    ...alsoFirst,
-    ...rest.filter(isCheap).map((condition) => predicate(condition, namesOver(row))),
-  ];
-  const probes = nodes.map((node) =>
-    probe(node, { ...namesOver(row), exists: noNames.exists }, plan.catalog),
-  );
+  const cheap = [...alsoFirst, ...rest.filter(isCheap).map((condition) => predicate(condition, namesOver(row)))];
+  const probes = nodes.map((node) => probe(node, { ...namesOver(row), exists: noNames.exists }, plan.catalog));
   const column = ({ value }: { value: Sql }, i: number) =>
     cheap.length === 0
       ? sql`${value} AS ${probeName(i)}`

@@ -2,17 +2,7 @@ import { bytesOver } from "../../http/body.js";
 import { abortText } from "../../platform/abort.js";
 import { type SqlValue, type Statement, statement } from "../../platform/database.js";
 import type { ColumnName } from "../../sqlite/names.js";
-import {
-  bind,
-  empty,
-  integer,
-  name,
-  param,
-  Slot,
-  type SlotValues,
-  type Sql,
-  sql,
-} from "../sql-text/fragment.js";
+import { bind, empty, integer, name, param, Slot, type SlotValues, type Sql, sql } from "../sql-text/fragment.js";
 import { returnedRow } from "./returning.js";
 
 /** The SQL that reads a write's answer, to be kept: right after the write, or right before a delete. */
@@ -77,9 +67,7 @@ const periodsOf = ({ text }: Sql) => [text, `${text} - 1`, `${text} - 2`];
 const unlessKeptText = perPeriod((period) => {
   // One look-up for each half day: for `period IN (…)` SQLite would make a temporary index at every call.
   const isKept = periodsOf(period)
-    .map(
-      (one) => `EXISTS (SELECT 1 FROM _idempotency WHERE period = ${one} AND name = _i.n AND at > _i.since)`,
-    )
+    .map((one) => `EXISTS (SELECT 1 FROM _idempotency WHERE period = ${one} AND name = _i.n AND at > _i.since)`)
     .join(" OR ");
   return `SELECT CASE WHEN ${isKept} THEN json_extract('{}', ?) ELSE 1 END AS is_new FROM (SELECT ? AS n, ? AS since) AS _i`;
 });
@@ -154,11 +142,7 @@ function insertAnswer(period: Sql, answer: Sql, from: Sql): Sql {
  * Makes the statement that keeps the answer of a request that is a single write, to be run right after the write. It
  * keeps nothing where the write has written no row.
  */
-export function keepWritten(
-  source: AnswerSource,
-  request: KeptRequest,
-  values: readonly SlotValues[],
-): Statement {
+export function keepWritten(source: AnswerSource, request: KeptRequest, values: readonly SlotValues[]): Statement {
   const made = keepWrittenSql(source)(request.nowMs);
   const isNew = source.isNew.text;
   return {
@@ -187,8 +171,7 @@ function keepText({ name: request, hash, nowMs }: KeptRequest, answer: string): 
 }
 
 const keepTextSql = perPeriod(
-  ({ text }) =>
-    `INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer) VALUES (${text}, ?, ?, ?, ?)`,
+  ({ text }) => `INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer) VALUES (${text}, ?, ?, ?, ?)`,
 );
 
 const keepWrittenSql = perSource((source) => {
@@ -226,11 +209,7 @@ function keptValues({ name: request, hash, nowMs }: KeptRequest): ReadonlyMap<st
  * Makes the statement that keeps the answer of a request that creates several rows in one write. `source` finds the
  * created rows in the order in which the request gave them.
  */
-export function keepRows(
-  source: AnswerSource,
-  request: KeptRequest,
-  values: readonly SlotValues[],
-): Statement {
+export function keepRows(source: AnswerSource, request: KeptRequest, values: readonly SlotValues[]): Statement {
   const { row, key, from } = source;
   const rows = (text: Sql) =>
     sql`(SELECT json_group_array(json_array(1, json(k), ${text})) FROM (SELECT ${key} AS k, ${row} AS r ${from}))`;

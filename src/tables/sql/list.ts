@@ -2,17 +2,7 @@ import type { Column } from "../../project/model.js";
 import { isUnjudged } from "../plan/access-path.js";
 import type { ListPlan } from "../plan/list-plan.js";
 import type { Counted } from "../plan/plan-check.js";
-import {
-  and,
-  commaList,
-  empty,
-  integer,
-  internalName,
-  join,
-  name,
-  type Sql,
-  sql,
-} from "../sql-text/fragment.js";
+import { and, commaList, empty, integer, internalName, join, name, type Sql, sql } from "../sql-text/fragment.js";
 import { type CandidateSource, searchSource } from "./candidates.js";
 import { expansionsSql, rowAndKeys, separator } from "./expansions.js";
 import { type Gate, gateOf, openGate } from "./gate.js";
@@ -107,8 +97,7 @@ export function judgedSource(plan: ListPlan) {
  */
 function sourceOf(plan: ListPlan, gate: Gate): CandidateSource {
   const { ways } = plan.path;
-  if (plan.match !== null)
-    return matchSource(plan, plan.match, gate, plan.among && sourceOf(plan.among, gate));
+  if (plan.match !== null) return matchSource(plan, plan.match, gate, plan.among && sourceOf(plan.among, gate));
   return ways === null ? searchSource(plan, gate) : waysSource(plan, ways, gate);
 }
 

@@ -37,20 +37,13 @@ const fewMatches = 1_000;
  * `among` is the source of the rows that an index or ways lead to, or null where these are all rows. Where many rows
  * match, the rows of `among` are found first (`_own`), and other matches are passed over in the full-text index.
  */
-export function matchSource(
-  plan: ListPlan,
-  match: Match,
-  gate: Gate,
-  among: CandidateSource | null,
-): CandidateSource {
+export function matchSource(plan: ListPlan, match: Match, gate: Gate, among: CandidateSource | null): CandidateSource {
   const { table, catalog, scanLimit } = plan;
   const isRow = rowIs(plan);
   const m = columnsOfAlias(sql`_m`);
   const t = columnsOfAlias(sql`_t`);
   const shown = (column: Sql) =>
-    column.text === name(rank).text
-      ? sql`_m.${column} AS ${column}`
-      : shownColumn(catalog, table, sql`_t`, column);
+    column.text === name(rank).text ? sql`_m.${column} AS ${column}` : shownColumn(catalog, table, sql`_t`, column);
   const keys = keysOf(table).map((column) => sql`_m.${column}`);
   return {
     gate: {
@@ -116,8 +109,7 @@ function isMatch({ table }: ListPlan, column: number | "all"): Sql {
 const isFew = sql`(SELECT few FROM _few)`;
 const fewOf = ({ scanLimit }: ListPlan) => Math.min(fewMatches, scanLimit);
 /** Makes the LIMIT for what is read only where many rows match the search: 0 where few rows match. */
-const whereMany = ({ scanLimit }: ListPlan) =>
-  sql`CASE WHEN ${isFew} THEN 0 ELSE ${integer(scanLimit + 1)} END`;
+const whereMany = ({ scanLimit }: ListPlan) => sql`CASE WHEN ${isFew} THEN 0 ELSE ${integer(scanLimit + 1)} END`;
 
 /**
  * Makes the common table expressions that look for a search's matches among the rows of `among`: `_few`, whether few
@@ -152,10 +144,7 @@ function matches(plan: ListPlan, match: Match, gate: Gate, among: CandidateSourc
   const linked = isByRowid ? [] : [sql`_d.doc = _f.rowid`];
   const from = sql`${physicalName(words)} AS _f${isByRowid ? empty : sql` CROSS JOIN ${physicalName(keys)} AS _d NOT INDEXED`}`;
   const ranked = (at: number) =>
-    commaList([
-      ...found.map((value, i) => sql`${value} AS ${key[i]!}`),
-      sql`${integer(at)} AS ${name(rank)}`,
-    ]);
+    commaList([...found.map((value, i) => sql`${value} AS ${key[i]!}`), sql`${integer(at)} AS ${name(rank)}`]);
   const oneMore = integer(scanLimit + 1);
   const limit = among === null ? oneMore : sql`CASE WHEN ${isFew} THEN ${oneMore} ELSE 0 END`;
   // The row itself is joined, because the index may still have the words of a row that is gone: REPLACE can delete a

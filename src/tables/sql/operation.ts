@@ -102,8 +102,7 @@ export function selectedJson(
   const refer = (column: ReturnedColumn) => internalName("v", columns.indexOf(column));
   const limit = integer(returns === "one" ? 1 : returnedRowsMax + 1);
   const object = jsonObject(columns, refer, anyValues(columns));
-  const json =
-    returns === "one" ? sql`SELECT ${object} FROM _r` : sql`SELECT json_group_array(${object}) FROM _r`;
+  const json = returns === "one" ? sql`SELECT ${object} FROM _r` : sql`SELECT json_group_array(${object}) FROM _r`;
   const count = sql`(SELECT count(*) FROM _r)`;
   const refusedCount =
     returns === "one"
@@ -123,9 +122,7 @@ export function selectedJson(
  */
 export function returningJson({ statement, columns }: OperationStep): Sql {
   const returning = statement.tokens.findLastIndex((token) => isKeyword(token, "returning"));
-  const values = columns.map(
-    ({ from, to }, i) => sql`${ownersText(statement, from, to)} AS ${internalName("v", i)}`,
-  );
+  const values = columns.map(({ from, to }, i) => sql`${ownersText(statement, from, to)} AS ${internalName("v", i)}`);
   const refer = (column: ReturnedColumn) => sql`_r.${internalName("v", columns.indexOf(column))}`;
   const object = jsonObject(columns, refer, anyValues(columns));
   // LIMIT in the subquery and WHERE outside of it make SQLite evaluate each expression of the owner's RETURNING once,

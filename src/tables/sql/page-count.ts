@@ -34,11 +34,7 @@ export function wayCount(
  * Makes the SELECT that counts the rows that ways lead to, where no condition is left to test, so that all of them are
  * in the list. In a small table the rows are counted without a limit, which is quicker.
  */
-export function unjudgedWayCount(
-  plan: ListPlan,
-  { gate, inAnyOrder }: CandidateSource,
-  { left }: WaysSource,
-): Sql {
+export function unjudgedWayCount(plan: ListPlan, { gate, inAnyOrder }: CandidateSource, { left }: WaysSource): Sql {
   const all = gate.counted(sql`SELECT count(*) FROM (${inAnyOrder([], [], null)}) AS _w`);
   const limited = sql`(SELECT count(*) FROM (${inAnyOrder([], [], gate.limited(sql`${left} + 1`))}) AS _w)`;
   const counted = sql`CASE WHEN ${hasFewerRowids(plan, plan.scanLimit)} THEN ${all} ELSE ${limited} END`;
@@ -62,16 +58,13 @@ export function scanLimit(plan: ListPlan, source: CandidateSource): Sql {
 export function firstCount(plan: ListPlan, gate: Gate, inWindow: Sql): Sql {
   const { briefTableMax, scanLimit } = plan;
   const { served } = plan.path;
-  const counted =
-    served.length === 0 ? wholeTable(plan) : sql`${tableSource(plan)} WHERE ${servedSql(served)}`;
+  const counted = served.length === 0 ? wholeTable(plan) : sql`${tableSource(plan)} WHERE ${servedSql(served)}`;
   if (briefTableMax !== null) {
     const all = gate.counted(sql`SELECT json_array(count(*), count(*), 0, 1) FROM ${counted}`);
     return sql`CASE WHEN ${hasFewerRowids(plan, briefTableMax)} THEN ${all} ELSE ${inWindow} END`;
   }
   const all = gate.counted(sql`SELECT count(*) FROM ${counted}`);
-  return served.length === 0
-    ? all
-    : sql`CASE WHEN ${hasFewerRowids(plan, scanLimit)} THEN ${all} ELSE ${inWindow} END`;
+  return served.length === 0 ? all : sql`CASE WHEN ${hasFewerRowids(plan, scanLimit)} THEN ${all} ELSE ${inWindow} END`;
 }
 
 /**
@@ -110,19 +103,9 @@ function hasFewerRowids({ table, catalog }: ListPlan, max: number): Sql {
  * 1, probed if each candidate had been tested by itself]`, where `probed` is how many rows were looked up for an
  * `exists`. For a larger table the result is that of `oneByOne`, the SELECT that tests each candidate by itself.
  */
-export function groupedOr(
-  oneByOne: Sql,
-  plan: ListPlan,
-  { index, columns }: Grouping,
-  gate: Gate,
-  judge: Judge,
-): Sql {
+export function groupedOr(oneByOne: Sql, plan: ListPlan, { index, columns }: Grouping, gate: Gate, judge: Judge): Sql {
   const keys = columns.map((column) => sql`_t.${name(column)}`);
-  const list = [
-    sql`count(*) AS _n`,
-    ...keys.map((key, i) => sql`${key} AS ${name(columns[i]!)}`),
-    ...judge.probes,
-  ];
+  const list = [sql`count(*) AS _n`, ...keys.map((key, i) => sql`${key} AS ${name(columns[i]!)}`), ...judge.probes];
   const groups = sql`SELECT ${commaList(list)} FROM ${name(plan.table.name)} AS _t INDEXED BY ${physicalName(index.name)} GROUP BY ${commaList(keys)} LIMIT ${gate.limited(sql`-1`)}`;
   const authorized = sql`ifnull(sum(_w._n) FILTER (WHERE ${judge.passes}), 0)`;
   const grouped = sql`SELECT json_array(ifnull(sum(_w._n), 0), ${authorized}, ${judge.probed}, 1, ${judge.probedEach}) FROM (${groups}) AS _w`;

@@ -2,28 +2,10 @@ import { rowKeyOf } from "../plan/access-path.js";
 import type { ListPlan } from "../plan/list-plan.js";
 import type { OrderTerm } from "../plan/order.js";
 import type { Seek } from "../plan/plan-check.js";
-import {
-  and,
-  commaList,
-  integer,
-  name,
-  param,
-  Slot,
-  type SlotValues,
-  type Sql,
-  sql,
-} from "../sql-text/fragment.js";
+import { and, commaList, integer, name, param, Slot, type SlotValues, type Sql, sql } from "../sql-text/fragment.js";
 import { type CandidateSource, distinct, shownColumn, type WaysSource } from "./candidates.js";
 import type { Judge } from "./judge.js";
-import {
-  countedWays,
-  countOf,
-  firstCount,
-  groupedOr,
-  scanLimit,
-  unjudgedWayCount,
-  wayCount,
-} from "./page-count.js";
+import { countedWays, countOf, firstCount, groupedOr, scanLimit, unjudgedWayCount, wayCount } from "./page-count.js";
 import { behind, columnsOfAlias, notBehind, orderBy, placeIn, type Refer } from "./place.js";
 
 /** The placeholders for the numbers that differ between two pages of the same list. */
@@ -69,19 +51,13 @@ export function unjudgedParts(plan: ListPlan, source: CandidateSource): Parts {
   const inWindow = sql`(SELECT count(*) FROM (${candidates([])}) AS _w)`;
   const isFirst = window.after === null;
   const leftInWindow = sql`max(0, min(${page.limit} + 1, ${integer(plan.scanLimit)} - ${page.skip}))`;
-  const first = () =>
-    inOrder(columns, [], sql`LIMIT ${gate.limited(leftInWindow)} OFFSET ${page.skip}`, null);
+  const first = () => inOrder(columns, [], sql`LIMIT ${gate.limited(leftInWindow)} OFFSET ${page.skip}`, null);
   const counting = countedWays(plan, source);
   const inWays = (at: WaysSource) => countedCte(unjudgedWayCount(plan, source, at));
   return {
     ctes: counting === null ? [] : [inWays(counting)],
     page: isFirst && ways === null ? first() : pageOf(columns, candidates(columns), sql`1`),
-    counted:
-      counting !== null
-        ? fromCounted
-        : isFirst && ways === null
-          ? firstCount(plan, gate, inWindow)
-          : inWindow,
+    counted: counting !== null ? fromCounted : isFirst && ways === null ? firstCount(plan, gate, inWindow) : inWindow,
     examined: window.counted ? sql`CASE WHEN NOT ${isPeeked} THEN ${inWindow} END` : sql`NULL`,
     seeks: [],
   };
@@ -100,8 +76,7 @@ export function judgedParts(plan: ListPlan, source: CandidateSource, judge: Judg
   const judged = (until: Sql | null) => from([...judge.columns, ...keyColumns(order)], until);
   const peeked = sql`_peeked`;
   const oneByOne = () => countOf(judged(null), judge.passes, judge);
-  const byWays = (at: WaysSource) =>
-    wayCount(source, at, judge.columns, judge.probes, judge.passes, judge.probed);
+  const byWays = (at: WaysSource) => wayCount(source, at, judge.columns, judge.probes, judge.passes, judge.probed);
   const counting = countedWays(plan, source);
   const counted =
     counting !== null
@@ -139,8 +114,7 @@ export function sortedParts(plan: ListPlan, source: CandidateSource, judge: Judg
   const { order } = plan.path;
   const limit = ways?.left ?? integer(plan.scanLimit);
   const passes = and([...behindPage(plan, w), judge.passes]);
-  const from = (columns: readonly Sql[], limit: Sql) =>
-    inAnyOrder(columns, judge.probes, gate.limited(limit));
+  const from = (columns: readonly Sql[], limit: Sql) => inAnyOrder(columns, judge.probes, gate.limited(limit));
   const oneMore = ways === null ? integer(plan.scanLimit + 1) : sql`${ways.left} + 1`;
   const counted = from([...judge.columns, ...keyColumns(order)], oneMore);
   // With `<=`, a count of 0 passes as well: where the gate is closed, the count is 0, and the page is read and is

@@ -135,8 +135,7 @@ function shownVersion({ access, logged, rule, filters }: Past): Sql {
     };
     return names;
   };
-  const ofImage = (term: Expression, alias: Sql) =>
-    predicate(asShownOf(term, "row", physical), namesFor(alias));
+  const ofImage = (term: Expression, alias: Sql) => predicate(asShownOf(term, "row", physical), namesFor(alias));
   const asked = filters.map((filter) => ofImage(filter, sql`_r`));
   if (alwaysTrue(rule)) return and(asked);
   const now = sql`SELECT (${predicate(rule, namesFor(sql`_t`))}) IS TRUE FROM ${name(table.name)} AS _t WHERE ${hasKey(logged, sql`_t`, sql`_r._pk`)}`;
@@ -188,8 +187,7 @@ export function versionsStatement(
   const decoded = sql`SELECT _v._seq, _v._tx, _v._at, _v._pk, _v._op, _v._old, _v._after, ${imageColumns(logged.columns, sql`coalesce(_v._after, _v._old)`)} FROM _v WHERE coalesce(_v._after, _v._old) IS NOT NULL`;
   const referTo = (of: Sql) => (column: Column) =>
     imageColumn(logged.columns.find(({ name: its }) => its === column.name)!, of);
-  const shownOf = (of: Sql) =>
-    sql`CASE WHEN ${of} IS NOT NULL THEN ${jsonObject(output, referTo(of), physical)} END`;
+  const shownOf = (of: Sql) => sql`CASE WHEN ${of} IS NOT NULL THEN ${jsonObject(output, referTo(of), physical)} END`;
   const refer = ({ name: column }: Column) => sql`_r.${name(column)}`;
   const cut = cutAt(preview, refer);
   // Two long values may have the same beginning. So what has changed is told by the whole rows, and the rows with

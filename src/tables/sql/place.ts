@@ -7,9 +7,7 @@ export type Refer = (column: OrderTerm["column"]) => Sql;
 /** Makes an ORDER BY clause with a space before it; empty for an order without columns. */
 export function orderBy(order: readonly OrderTerm[], refer: Refer): Sql {
   if (order.length === 0) return sql``;
-  const terms = order.map(({ column, descending }) =>
-    descending ? sql`${refer(column)} DESC` : refer(column),
-  );
+  const terms = order.map(({ column, descending }) => (descending ? sql`${refer(column)} DESC` : refer(column)));
   return sql` ORDER BY ${commaList(terms)}`;
 }
 
@@ -46,19 +44,12 @@ export function armsBehind(order: readonly OrderTerm[], key: Key, refer: Refer):
  * Makes the SQL of what `seek` finds in the first range that has a row, of those into which the rows after a place are
  * divided, as by `armsBehind`. For orders in which no column can be NULL. `place` gives the SQL of the place's values.
  */
-export function firstAfter(
-  order: readonly OrderTerm[],
-  refer: Refer,
-  place: Refer,
-  seek: (arm: Sql) => Sql,
-): Sql {
+export function firstAfter(order: readonly OrderTerm[], refer: Refer, place: Refer, seek: (arm: Sql) => Sql): Sql {
   const arms = order.map((_, i) => {
     const depth = order.length - 1 - i;
     const { column, descending } = order[depth]!;
     const equal = order.slice(0, depth).map((term) => sql`${refer(term.column)} = ${place(term.column)}`);
-    const range = descending
-      ? sql`${refer(column)} < ${place(column)}`
-      : sql`${refer(column)} > ${place(column)}`;
+    const range = descending ? sql`${refer(column)} < ${place(column)}` : sql`${refer(column)} > ${place(column)}`;
     return seek(and([...equal, range]));
   });
   return arms.length === 1 ? arms[0]! : sql`coalesce(${commaList(arms)})`;
@@ -73,8 +64,7 @@ function behindOne({ column, descending, nullable }: OrderTerm, value: Param, re
       isNullRange: false,
     });
   else if (!descending) ranges.push({ range: sql`${ref} IS NOT NULL`, isNullRange: false });
-  if (value !== null && descending && nullable)
-    ranges.push({ range: sql`${ref} IS NULL`, isNullRange: true });
+  if (value !== null && descending && nullable) ranges.push({ range: sql`${ref} IS NULL`, isNullRange: true });
   return ranges;
 }
 
@@ -103,8 +93,7 @@ export function notBehind(order: readonly OrderTerm[], refer: Refer, place: Refe
   const before = first.nullable
     ? sql`(${low} < ${high} OR (${low} IS NULL AND ${high} IS NOT NULL))`
     : sql`${low} < ${high}`;
-  if (rest.length === 0)
-    return first.nullable ? sql`(${before} OR ${mine} IS ${its})` : notBeyond(first, mine, its);
+  if (rest.length === 0) return first.nullable ? sql`(${before} OR ${mine} IS ${its})` : notBeyond(first, mine, its);
   const tie = first.nullable ? sql`${mine} IS ${its}` : sql`${mine} = ${its}`;
   return sql`(${before} OR (${tie} AND ${notBehind(rest, refer, place)}))`;
 }

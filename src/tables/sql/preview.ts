@@ -13,10 +13,7 @@ function mayBeLong({ type }: Pick<Column, "type">): boolean {
  * Makes a function that gives, for a column, the SQL by which values of more than `bytesMax` bytes are shown by their
  * beginning. Undefined where `bytesMax` is null, so that every value is shown whole.
  */
-export function cutAt<C extends ShownColumn>(
-  bytesMax: number | null,
-  refer: (column: C) => Sql,
-): CutOf<C> | undefined {
+export function cutAt<C extends ShownColumn>(bytesMax: number | null, refer: (column: C) => Sql): CutOf<C> | undefined {
   return bytesMax === null ? undefined : (column) => cutOf(column, refer(column), bytesMax);
 }
 
@@ -54,11 +51,7 @@ function firstCharacters(ref: Sql, bytesMax: number): Sql {
  * Makes a SELECT of a page whose rows are JSON already, in the column `_row`, in which long values are shortened, so
  * that SQLite passes no long value on. `needed` are columns that the statement needs besides.
  */
-export function previewedPage(
-  page: Sql,
-  needed: readonly Sql[],
-  { table, output, preview, catalog }: ListPlan,
-): Sql {
+export function previewedPage(page: Sql, needed: readonly Sql[], { table, output, preview, catalog }: ListPlan): Sql {
   const refer = ({ name: column }: Column) => sql`_q.${name(column)}`;
   const row = jsonObject(output, refer, catalog.tables.get(table.name), cutAt(preview, refer));
   const list = [...distinct(needed).map((column) => sql`_q.${column} AS ${column}`), sql`${row} AS _row`];

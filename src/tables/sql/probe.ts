@@ -4,17 +4,7 @@ import type { Catalog } from "../../schema/catalog.js";
 import { sqlTableName } from "../../sqlite/names.js";
 import { existsPath } from "../plan/exists-path.js";
 import type { Seek } from "../plan/plan-check.js";
-import {
-  aliasName,
-  and,
-  indexedBy,
-  internalName,
-  name,
-  type Sql,
-  sql,
-  sum,
-  unquoted,
-} from "../sql-text/fragment.js";
+import { aliasName, and, indexedBy, internalName, name, type Sql, sql, sum, unquoted } from "../sql-text/fragment.js";
 import { existsSql, predicate, type SqlNames } from "./predicate.js";
 
 /**
@@ -50,9 +40,7 @@ export function probe(exists: Exists, names: SqlNames, catalog: Catalog): Probe 
   const served = [...path.served.values()];
   const rest = conjuncts(exists.where).filter((term) => !served.includes(term));
   const found =
-    rest.length === 0
-      ? sql`2`
-      : sql`CASE WHEN ${and(rest.map((t) => predicate(t, inner)))} THEN 2 ELSE 1 END`;
+    rest.length === 0 ? sql`2` : sql`CASE WHEN ${and(rest.map((t) => predicate(t, inner)))} THEN 2 ELSE 1 END`;
   const from = name(sqlTableName(exists.table));
   const where = and(served.map((term) => predicate(term, inner)));
   return {

@@ -37,8 +37,7 @@ export function withKey(table: Table, values: Values, returning: Returning, cata
   if (table.strict) return returning;
   const rowid = catalog.tables.get(table.name)?.rowid;
   const uncertain = keyOf(table).filter(
-    (column) =>
-      !values.has(column) && !column.notNull && column.name !== rowid && column.default?.kind === "sql",
+    (column) => !values.has(column) && !column.notNull && column.name !== rowid && column.default?.kind === "sql",
   );
   if (uncertain.length === 0) return returning;
   const unset = or(uncertain.map((column) => sql`${name(table.name)}.${name(column.name)} IS NULL`));
@@ -51,15 +50,10 @@ export function withKey(table: Table, values: Values, returning: Returning, cata
  * key alone where their values are larger than the database can put into one answer. Where the read rule has an
  * `exists`, the number of rows that were looked up for it is put in front of the JSON.
  */
-export function returningOf(
-  table: Table,
-  { rule, full, minimal, preview }: Returned,
-  catalog: Catalog,
-): Returning {
+export function returningOf(table: Table, { rule, full, minimal, preview }: Returned, catalog: Catalog): Returning {
   const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
   const key = keyJson(table, catalog);
-  const object = (columns: readonly Column[]) =>
-    jsonWithin(catalog, table, columns, refer, key, cutAt(preview, refer));
+  const object = (columns: readonly Column[]) => jsonWithin(catalog, table, columns, refer, key, cutAt(preview, refer));
   if (alwaysTrue(rule)) return { row: object(full), exact: true, seeks: [] };
   if (neverTrue(rule)) return { row: object(minimal), exact: true, seeks: [] };
   const nodes = outermostExists(rule);

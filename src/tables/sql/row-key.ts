@@ -2,17 +2,7 @@ import type { Column, Table } from "../../project/model.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import { makesNumbers } from "../../sqlite/column-type.js";
 import type { Seek } from "../plan/plan-check.js";
-import {
-  and,
-  columnsIn,
-  internalName,
-  join,
-  name,
-  type Param,
-  param,
-  type Sql,
-  sql,
-} from "../sql-text/fragment.js";
+import { and, columnsIn, internalName, join, name, type Param, param, type Sql, sql } from "../sql-text/fragment.js";
 import { jsonObject } from "./wire.js";
 
 /**
@@ -67,10 +57,7 @@ function keyIsShown(table: Table, key: Values, alias: Sql, physical: CatalogTabl
       terms: [sql`${stored} = ${either}.column1`, sql`CAST(${stored} AS TEXT) = ${text}`],
     };
   });
-  const from = join(
-    [...columns.flatMap((each) => each.from), sql`${name(table.name)} AS _k`],
-    sql` CROSS JOIN `,
-  );
+  const from = join([...columns.flatMap((each) => each.from), sql`${name(table.name)} AS _k`], sql` CROSS JOIN `);
   const where = and(columns.flatMap(({ terms }) => terms));
   return sql`(${columnsIn(alias, key.keys())}) = (SELECT ${columnsIn(sql`_k`, key.keys())} FROM ${from} WHERE ${where} LIMIT 1)`;
 }

@@ -37,11 +37,7 @@ export function getStatement(
     row: (column) => sql`_w.${t(column)}`,
     exists: probedIn(sql`_w`, nodes),
   };
-  const columns = new Set([
-    ...output.map((column) => column.name),
-    ...columnsOf(rule, "row"),
-    ...table.primaryKey,
-  ]);
+  const columns = new Set([...output.map((column) => column.name), ...columnsOf(rule, "row"), ...table.primaryKey]);
   const list = [
     ...[...columns].map((column) => shownColumn(catalog, table, sql`_t`, name(column))),
     ...probeColumns(probes),

@@ -64,9 +64,7 @@ export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gat
         (way, w) =>
           sql`SELECT ${list} FROM ${keysName(w)} AS _k CROSS JOIN ${searched(plan, way.index, sql`_t`)} WHERE ${isReached(way, sql`_t`, sql`_k`)}`,
       );
-      return selects.length === 1
-        ? sql`${selects[0]!}${limitOf(limit)}`
-        : concatenated(selects, limitOf(limit));
+      return selects.length === 1 ? sql`${selects[0]!}${limitOf(limit)}` : concatenated(selects, limitOf(limit));
     },
     inOrder: (columns, more, limitClause, until) => {
       const [rowKey] = rowKeyOf(plan.table, plan.catalog.tables.get(plan.table.name))!;
@@ -133,9 +131,7 @@ const hopNames: SqlNames = { ...noNames, exists: (nested) => existsSql(nested, h
 
 function renamed(test: Hop["tests"][number], from: string, to: string): Expression {
   const isOwn = ({ source }: ColumnReference) => typeof source === "object" && source.alias === from;
-  return substitute(test, (reference) =>
-    isOwn(reference) ? { ...reference, source: { alias: to } } : reference,
-  );
+  return substitute(test, (reference) => (isOwn(reference) ? { ...reference, source: { alias: to } } : reference));
 }
 
 /** Makes the condition that the row of `alias` is one to which a way leads from the value `k` of `source`. */
@@ -143,10 +139,7 @@ function isReached({ column, served }: WalkedWay, alias: Sql, source: Sql): Sql 
   const names: SqlNames = { ...noNames, row: (column) => sql`${alias}.${name(column)}` };
   // The unary plus takes away the affinity that `k` may have as a column, so that SQLite uses the index whatever that
   // is.
-  return and([
-    sql`${alias}.${name(column)} = +${source}.k`,
-    ...served.map((condition) => predicate(condition, names)),
-  ]);
+  return and([sql`${alias}.${name(column)} = +${source}.k`, ...served.map((condition) => predicate(condition, names))]);
 }
 
 function firstOf(ways: readonly WalkedWay[]): Sql {
@@ -167,13 +160,7 @@ function firstOf(ways: readonly WalkedWay[]): Sql {
  * in the list's order. Whenever a row is taken out of the queue, the row that follows it by the same value is looked up
  * in the index and put in.
  */
-function merged(
-  plan: ListPlan,
-  ways: readonly WalkedWay[],
-  row: Sql,
-  limitClause: Sql,
-  until: Sql | null,
-): Sql {
+function merged(plan: ListPlan, ways: readonly WalkedWay[], row: Sql, limitClause: Sql, until: Sql | null): Sql {
   const { order } = plan.path;
   const { after, upTo } = plan.window;
   // Where rows are ordered by their key alone, the queue holds nothing of a row but its key, which is in the index, so
@@ -206,16 +193,8 @@ function merged(
  * Makes the SQL of the key of the next row that a value of `source` leads to, by the way with the number in `source`.
  * The row comes after the place `begin`; where that is null, it is the first row. The key is NULL where there is none.
  */
-function nextOfWays(
-  plan: ListPlan,
-  ways: readonly WalkedWay[],
-  row: Sql,
-  source: Sql,
-  begin: Refer | null,
-): Sql {
-  const nexts = ways.map((way, w) =>
-    nextOf(plan, way, { text: nextAlias(w), params: [] }, row, source, begin),
-  );
+function nextOfWays(plan: ListPlan, ways: readonly WalkedWay[], row: Sql, source: Sql, begin: Refer | null): Sql {
+  const nexts = ways.map((way, w) => nextOf(plan, way, { text: nextAlias(w), params: [] }, row, source, begin));
   const cases = nexts.map((next, w) => sql`WHEN ${integer(w)} THEN ${next}`);
   return nexts.length === 1 ? nexts[0]! : sql`CASE ${source}.w ${join(cases, sql` `)} END`;
 }

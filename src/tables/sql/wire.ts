@@ -103,11 +103,7 @@ function concatenatedObject<C extends ShownColumn>(columns: readonly C[], shownO
  * in columns of type real only in `finishRows`. In a column of another type, which can hold one only if the database
  * stores values of any type in it, an infinity becomes null here.
  */
-export function shownValue(
-  column: ShownColumn,
-  ref: Sql,
-  physical: Pick<CatalogTable, "affinities"> | undefined,
-): Sql {
+export function shownValue(column: ShownColumn, ref: Sql, physical: Pick<CatalogTable, "affinities"> | undefined): Sql {
   const value = wireValue(column, ref);
   const stored = physical?.affinities.get(column.name) ?? "text";
   if (stored === "text" || column.type === "real") return value;

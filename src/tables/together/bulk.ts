@@ -37,9 +37,7 @@ export function bulkStep(
 ): WriteStep | Refusal | null {
   const { access } = target;
   if (!access.table.strict || !isJudgedAlone(access)) return null;
-  const columns = [...new Set(sent.flatMap((row) => [...row.keys()]))].map(
-    (each) => access.table.columns.get(each)!,
-  );
+  const columns = [...new Set(sent.flatMap((row) => [...row.keys()]))].map((each) => access.table.columns.get(each)!);
   const rows = sent.map((row) => filled(row, columns));
   if (rows.some((row) => row === null)) return null;
   // Each row is read as if it were created by itself, so that a row that would be refused is refused before anything is
@@ -67,9 +65,7 @@ export function bulkStep(
  * trigger may ignore a row, false is returned too: a single statement would not tell which row was ignored.
  */
 function isJudgedAlone({ table, catalog, rule, readRule }: Access): boolean {
-  const looked = [rule, readRule]
-    .flatMap((each: Expression) => existsIn(each))
-    .map((node) => sqlTableName(node.table));
+  const looked = [rule, readRule].flatMap((each: Expression) => existsIn(each)).map((node) => sqlTableName(node.table));
   const triggers = catalog.tables.get(table.name)!.triggers.insert;
   if (triggers.ignore) return false;
   return looked.length === 0 || (!triggers.run && !looked.includes(table.name));
@@ -88,8 +84,7 @@ function filled(row: RowValues, columns: readonly Column[]): RowValues | null {
     if (value !== undefined) values.set(column.name, value);
     else if (fallback === null) values.set(column.name, null);
     else if (fallback.kind === "sql") return null;
-    else
-      values.set(column.name, typeof fallback.value === "boolean" ? BigInt(fallback.value) : fallback.value);
+    else values.set(column.name, typeof fallback.value === "boolean" ? BigInt(fallback.value) : fallback.value);
   }
   return values;
 }

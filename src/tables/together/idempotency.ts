@@ -129,10 +129,7 @@ const takenAway = badRequest(
   `${idempotencyHeader}: a trigger of the table takes the row away, so that there is no answer to keep`,
 );
 /** The refusal (422) of a request whose idempotency key came with another body before. */
-export const mismatch = new Refusal(
-  "idempotency_mismatch",
-  `the ${idempotencyHeader} came with another body before`,
-);
+export const mismatch = new Refusal("idempotency_mismatch", `the ${idempotencyHeader} came with another body before`);
 
 function keeping(steps: readonly WriteStep[], request: KeptRequest): ServerStatements {
   const isBulk = steps[0]!.parts !== undefined;

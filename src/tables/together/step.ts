@@ -115,9 +115,7 @@ function stepOf({ write, sent }: LoneWrite, execution: Pick<WriteExecution, "val
       ...probes,
       statements[0]!,
       guardAfter(write, abort, execution),
-      ...write.checks.map((check) =>
-        bind(check, [new Map([["abort", abort]]), execution.values, ...write.values]),
-      ),
+      ...write.checks.map((check) => bind(check, [new Map([["abort", abort]]), execution.values, ...write.values])),
     ],
     read: (results) => {
       const written = sent.read(results.slice(0, probes.length), results[probes.length]!);
@@ -151,11 +149,7 @@ function guardAfter(write: RowWrite, abort: string, { values }: Pick<WriteExecut
 }
 
 /** The outcome of a step whose write has written its row. */
-export function outcomeOf(
-  write: RowWrite,
-  written: WrittenRow,
-  asked: readonly CountedStatement[],
-): StepOutcome {
+export function outcomeOf(write: RowWrite, written: WrittenRow, asked: readonly CountedStatement[]): StepOutcome {
   return {
     rows: [{ json: written.row!.json, isNew: write.kind === "insert" }],
     write,
@@ -199,9 +193,7 @@ function notStanding({ kind, access, expected }: RowWrite, reason: string): NotS
  * The refusal (400) of a `$ref` in a write: it names nothing that an earlier write of the request answers with, or a
  * value that the caller may not read.
  */
-export const unknownReference = badRequest(
-  "a $ref names nothing that an earlier operation has answered with",
-);
+export const unknownReference = badRequest("a $ref names nothing that an earlier operation has answered with");
 
 const stale = new Refusal("precondition_failed", "the row is of another version by now");
 const changed = new Refusal("conflict", "the row was changed by someone else");

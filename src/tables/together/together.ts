@@ -8,13 +8,7 @@ import type { PlanQuestion } from "../plan/plan-check.js";
 import { refusalOfError } from "../row/refused-write.js";
 import type { RowWrite } from "../row/row-write.js";
 import { finishRows } from "../sql/finish-rows.js";
-import {
-  type NotStanding,
-  rowsWrittenBy,
-  type StepOutcome,
-  triggersOfSteps,
-  type WriteStep,
-} from "./step.js";
+import { type NotStanding, rowsWrittenBy, type StepOutcome, triggersOfSteps, type WriteStep } from "./step.js";
 
 /** Statements of the server's own in a transaction with the writes of a request, such as keeping the answer. */
 export interface ServerStatements {
@@ -142,11 +136,7 @@ async function attempt(
 }
 
 /** Turns the database's error into a refusal of the step to blame; throws it where no request is at fault. */
-async function refusedBy(
-  error: unknown,
-  { at, writes }: Blamed,
-  execution: WriteExecution,
-): Promise<Together> {
+async function refusedBy(error: unknown, { at, writes }: Blamed, execution: WriteExecution): Promise<Together> {
   for (const write of writes) {
     const refusal = await refusalOfError(error, write, execution);
     if (refusal === null) continue;
@@ -176,11 +166,7 @@ function batchDuration(steps: readonly WriteStep[]) {
  * Reads the reason with which a guard has undone the transaction. It is `<step>:<reason>` if a step's guard gave it,
  * else a reason without a colon from a statement of `ServerStatements`.
  */
-function stoppedBy(
-  reason: string,
-  steps: readonly WriteStep[],
-  { tally }: Pick<WriteExecution, "tally">,
-): Together {
+function stoppedBy(reason: string, steps: readonly WriteStep[], { tally }: Pick<WriteExecution, "tally">): Together {
   const [, index, why] = /^(\d+):(.*)$/.exec(reason) ?? [];
   if (index === undefined) return { outcome: "stopped", reason };
   // How many rows were read before the transaction was undone is not known: the results of its statements are lost.
@@ -252,9 +238,7 @@ function finished({ writes }: WriteStep, json: string): string {
  * text share one question.
  */
 function questionsOf(steps: readonly WriteStep[], { plans, nowMs }: WriteExecution): readonly PlanQuestion[] {
-  const asked = new Map(
-    steps.flatMap((step) => step.asked.map((each) => [each.statement.sql, each] as const)),
-  );
+  const asked = new Map(steps.flatMap((step) => step.asked.map((each) => [each.statement.sql, each] as const)));
   return [...asked.values()]
     .map((counted) => plans.questionOf(counted, nowMs))
     .filter(({ statements }) => statements.length > 0);

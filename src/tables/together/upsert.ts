@@ -41,18 +41,14 @@ export interface Upsert {
  * Refuses columns that are not those of the primary key or of a unique constraint. The caller has to be able to read
  * these columns, because the answer reveals which rows exist.
  */
-export function parseUpsert(
-  parameters: ReadonlyMap<string, string>,
-  access: Access,
-): Upsert | Refusal | null {
+export function parseUpsert(parameters: ReadonlyMap<string, string>, access: Access): Upsert | Refusal | null {
   const { table, readable, catalog } = access;
   const conflict = parameters.get("on_conflict");
   const duplicate = parameters.get("on_duplicate");
   if (conflict === undefined && duplicate === undefined) return null;
   if (conflict === undefined || duplicate === undefined)
     return badRequest("on_conflict and on_duplicate come together");
-  if (duplicate !== "update" && duplicate !== "ignore")
-    return badRequest("on_duplicate: expected update or ignore");
+  if (duplicate !== "update" && duplicate !== "ignore") return badRequest("on_duplicate: expected update or ignore");
   const names = conflict.split(",");
   const unknown = names.find((name) => !readable.has(name));
   if (unknown !== undefined) return badRequest(`on_conflict: unknown column ${JSON.stringify(unknown)}`);
@@ -63,9 +59,7 @@ export function parseUpsert(
     ...physical.indexes.filter(({ unique }) => unique).map(({ columns }) => columns.map(({ name }) => name)),
   ];
   const isKey = (key: readonly string[]) =>
-    key.length === names.length &&
-    new Set(names).size === names.length &&
-    key.every((each) => names.includes(each));
+    key.length === names.length && new Set(names).size === names.length && key.every((each) => names.includes(each));
   if (!keys.some(isKey))
     return badRequest("on_conflict: expected the columns of the primary key or of a unique constraint");
   return { columns: names.map((name) => table.columns.get(name)!), onDuplicate: duplicate };
@@ -79,9 +73,7 @@ export function conflictOf({ columns }: Upsert, values: RowValues): string | nul
   const given = columns.map(({ name }) => values.get(name));
   // NULL equals nothing, so such a row conflicts with no other. And a value that a default will make in the database is
   // not known here.
-  return given.some((value) => value === undefined || value === null)
-    ? null
-    : JSON.stringify(given.map(textOf));
+  return given.some((value) => value === undefined || value === null) ? null : JSON.stringify(given.map(textOf));
 }
 
 function textOf(value: SqlValue | undefined): string {
@@ -201,12 +193,7 @@ function patchOf(upsert: Upsert, values: RowValues, access: Access, execution: W
   return patch.size > 0 ? patch : new Map([...conflictValues(upsert, values)].slice(0, 1));
 }
 
-function keepOrCreate(
-  upsert: Upsert,
-  create: WriteTarget,
-  values: RowValues,
-  execution: WriteExecution,
-): WriteStep {
+function keepOrCreate(upsert: Upsert, create: WriteTarget, values: RowValues, execution: WriteExecution): WriteStep {
   const { access } = create;
   const { table, catalog, rule, readRule } = access;
   const key = conflictValues(upsert, values);

@@ -24,8 +24,7 @@ const salt = new Uint8Array(16);
 await computeHash({ kind: "argon2id", password, salt, memoryKib: 64, passes: 1, lanes: 1, hashBytes: 32 });
 await computeHash({ kind: "bcrypt", password, salt, costFactor: 4 });
 
-const write = (name: string, content: string | Uint8Array) =>
-  writeFileSync(new URL(name, import.meta.url), content);
+const write = (name: string, content: string | Uint8Array) => writeFileSync(new URL(name, import.meta.url), content);
 
 for (const [digest, binary] of used) write(`${digest}.wasm`, binary);
 

@@ -1,15 +1,6 @@
 import { expect, it } from "vitest";
 import { describeInChromium } from "../chromium.js";
-import {
-  cell,
-  goTo,
-  openConsole,
-  openSignedIn,
-  seriousFaults,
-  serveConsole,
-  settled,
-  signIn,
-} from "./support.js";
+import { cell, goTo, openConsole, openSignedIn, seriousFaults, serveConsole, settled, signIn } from "./support.js";
 
 const schema = `
 notes:
@@ -46,15 +37,11 @@ describeInChromium("the console", (open) => {
     await page.getByLabel("stars", { exact: true }).fill("5");
     await page.keyboard.press("Enter");
     await page.getByText("Saved.").waitFor();
-    const [found] = await served.server.database.query([
-      { sql: "SELECT stars FROM notes WHERE id = 2", params: [] },
-    ]);
+    const [found] = await served.server.database.query([{ sql: "SELECT stars FROM notes WHERE id = 2", params: [] }]);
     expect(Number(found!.rows[0]![0])).toBe(5);
     expect(await seriousFaults(page)).toEqual([]);
     expect(await page.evaluate("document.cookie")).toBe("");
-    expect(await page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }])")).toBe(
-      "[{},{}]",
-    );
+    expect(await page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }])")).toBe("[{},{}]");
   });
 
   it("says why somebody may not read a row: the terms of the rule light up", async () => {

@@ -71,8 +71,7 @@ export async function openConsole(
   const wrong: string[] = [];
   context.on("request", (request) => {
     const { origin, protocol } = new URL(request.url());
-    if (origin !== new URL(url).origin && !/^(data|blob|about):/.test(protocol))
-      wrong.push(`asked of ${origin}`);
+    if (origin !== new URL(url).origin && !/^(data|blob|about):/.test(protocol)) wrong.push(`asked of ${origin}`);
   });
   page.on("pageerror", (error) => wrong.push(`a script failed: ${error.stack ?? error.message}`));
   page.on("console", (message) => {
@@ -130,7 +129,5 @@ export async function seriousFaults(page: Page): Promise<readonly string[]> {
   };
   return found.violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) =>
-      nodes.slice(0, 3).map((node) => `${id}: ${node.html}\n${node.failureSummary}`),
-    );
+    .flatMap(({ id, nodes }) => nodes.slice(0, 3).map((node) => `${id}: ${node.html}\n${node.failureSummary}`));
 }

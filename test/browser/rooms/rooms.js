@@ -12,9 +12,7 @@ Object.assign(window, { api, client, now, shownAt });
 
 client.table("messages").live({ sort: "id" }, (rows, { status }) => {
   element("list").replaceChildren(
-    ...rows.map(({ id, body }) =>
-      Object.assign(document.createElement("li"), { textContent: `${id} ${body}` }),
-    ),
+    ...rows.map(({ id, body }) => Object.assign(document.createElement("li"), { textContent: `${id} ${body}` })),
   );
   element("status").textContent = status;
   for (const { id } of rows) shownAt[id] ??= now();

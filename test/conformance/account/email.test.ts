@@ -85,9 +85,7 @@ describe("a change of the address", () => {
     expectRefusal(await refreshed(server, elsewhere), 401, "invalid_refresh_token");
     // Its access token still says the old address.
     expectRefusal(await client(server, user.bearer).get("/auth/me"), 401, "unauthorized");
-    const { access_token, user: told } = dataOf<{ access_token: string; user: object }>(
-      await refreshed(server, user),
-    );
+    const { access_token, user: told } = dataOf<{ access_token: string; user: object }>(await refreshed(server, user));
     expect(told).toEqual({ id: user.id, email: home, role: "user" });
     const bearer = { Authorization: `Bearer ${access_token}` };
     expect(await whoIs(server, { bearer })).toMatchObject({ id: user.id, email: home, email_verified: true });
@@ -253,9 +251,7 @@ describe("the link to a new address", () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => confirm(server, token)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const answer of answers) if (answer.status !== 200) expectRefusal(answer, 400, "invalid_token");
-    expect((await subjectsTo(server, ada)).filter((subject) => subject.includes("has another"))).toHaveLength(
-      1,
-    );
+    expect((await subjectsTo(server, ada)).filter((subject) => subject.includes("has another"))).toHaveLength(1);
   });
 
   it("lives for an hour, and dies with a newer one", async () => {
@@ -286,19 +282,14 @@ describe("the link to a new address", () => {
       "X-Forwarded-Host": "evil.example",
       Origin: "https://evil.example",
     };
-    expect((await client(server, bearer).post("/auth/email", { email: home, password }, forged)).status).toBe(
-      202,
-    );
+    expect((await client(server, bearer).post("/auth/email", { email: home, password }, forged)).status).toBe(202);
     const mail = await mailTo(server, home);
     const { origin, pathname, search } = linkIn(mail);
     expect(origin).toBe("https://api.example.com");
     expect(JSON.stringify(server.mail.messages)).not.toContain("evil");
     for (let opened = 0; opened < 3; opened++) {
       const page = await client(server).get(pathname + search);
-      expect([page.status, page.text.match(/<h1>.*<\/h1>/)?.[0]]).toEqual([
-        200,
-        "<h1>Change your address</h1>",
-      ]);
+      expect([page.status, page.text.match(/<h1>.*<\/h1>/)?.[0]]).toEqual([200, "<h1>Change your address</h1>"]);
       expect(page.text).not.toMatch(/type="password"|<script/);
     }
     expect(await addresses(server)).toEqual([[ada, ada, 0]]);
@@ -369,9 +360,7 @@ describe("the link to a new address", () => {
     expect((await confirm(server, token)).status).toBe(200);
   });
 
-  it.each<
-    readonly [string, (server: TestServer, id: string, bearer: Record<string, string>) => Promise<unknown>]
-  >([
+  it.each<readonly [string, (server: TestServer, id: string, bearer: Record<string, string>) => Promise<unknown>]>([
     [
       "the password is changed",
       (server, _, bearer) =>

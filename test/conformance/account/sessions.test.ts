@@ -52,10 +52,7 @@ describe("GET /auth/sessions", () => {
       [listed[0]!.id, true],
       [listed[1]!.id, false],
     ]);
-    const secrets = await rowsOf(
-      server,
-      "SELECT hash FROM _refresh_tokens UNION SELECT family FROM _sessions",
-    );
+    const secrets = await rowsOf(server, "SELECT hash FROM _refresh_tokens UNION SELECT family FROM _sessions");
     for (const [secret] of secrets) expect(answer.text).not.toContain(secret);
   });
 
@@ -147,8 +144,8 @@ describe("DELETE /auth/sessions/{id}", () => {
     const admin = await member(server, "root", "admin");
     const stranger = await member(server, "stranger");
     const [theirs] = await sessionsOf(server, stranger);
-    const refusals = [theirs!.id, "none", "x%00y", "%F0%9F%99%82", "x".repeat(5000), "' OR 1=1 --"].map(
-      async (id) => expectRefusal(await end(server, user, id), 404, "not_found"),
+    const refusals = [theirs!.id, "none", "x%00y", "%F0%9F%99%82", "x".repeat(5000), "' OR 1=1 --"].map(async (id) =>
+      expectRefusal(await end(server, user, id), 404, "not_found"),
     );
     expect(new Set(await Promise.all(refusals)).size).toBe(1);
     expectRefusal(await end(server, admin, theirs!.id), 404, "not_found");

@@ -13,9 +13,8 @@ export const minute = 60_000;
 export const plain = { schema: notes };
 
 export const whoIs = async (server: TestServer, { bearer }: Pick<SignedIn, "bearer">) =>
-  dataOf<{ user: { id: string; email: string; email_verified: boolean } }>(
-    await client(server, bearer).get("/auth/me"),
-  ).user;
+  dataOf<{ user: { id: string; email: string; email_verified: boolean } }>(await client(server, bearer).get("/auth/me"))
+    .user;
 
 /** Asks for another address, with the password unless another one or null for none is given. */
 export function askFor(

@@ -87,9 +87,7 @@ describe("created_by", () => {
     await root.post("/admin/api/users", confirmed);
     await key.post("/auth/users/invite", { email: confirmed.email, role: "admin" });
     expect(await makers(root)).toMatchObject({ ada: `key:${keyId}`, there: "user:root" });
-    expect(await rowsOf(server, "SELECT role FROM _users WHERE email_key = 'there@example.com'")).toEqual([
-      ["user"],
-    ]);
+    expect(await rowsOf(server, "SELECT role FROM _users WHERE email_key = 'there@example.com'")).toEqual([["user"]]);
   });
 
   it("of a key says who made it", async () => {

@@ -365,11 +365,7 @@ describe("Svc-As", () => {
       await root.delete(`${data}/notes/1`, as),
       await root.delete(`${data}/notes/_svc/key?id=1`, as),
       await root.post(`${data}/notes/_svc/restore`, { key: { id: 1 }, seq: 1 }, as),
-      await root.post(
-        `${data}/_svc/batch`,
-        { operations: [{ op: "create", table: "notes", values: note }] },
-        as,
-      ),
+      await root.post(`${data}/_svc/batch`, { operations: [{ op: "create", table: "notes", values: note }] }, as),
       await root.post(`${data}/notes`, note, { "Svc-As": "user:root" }),
     ])
       expectRefusal(refused, 400, "bad_request");
@@ -382,11 +378,7 @@ describe("Svc-As", () => {
     const as = { "Svc-As": "user:ada" };
     const cursorOf = async (caller: Client, path: string, headers = {}) =>
       metaOf(await caller.get(`${path}/notes?limit=1`, headers)).next_cursor!;
-    const [own, seen, hers] = [
-      await cursorOf(root, data),
-      await cursorOf(root, data, as),
-      await cursorOf(ada, "/api"),
-    ];
+    const [own, seen, hers] = [await cursorOf(root, data), await cursorOf(root, data, as), await cursorOf(ada, "/api")];
     const next = await root.get(`${data}/notes?cursor=${seen}`, as);
     expect(idsOf(dataOf(next))).toEqual([3]);
     for (const refused of [

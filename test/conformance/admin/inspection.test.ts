@@ -68,9 +68,7 @@ it.each([
 describe("the schema in force", () => {
   it("says what there is, with rules as svc.toml has them", async () => {
     const { root } = await served();
-    const found = dataOf<Record<string, unknown> & { tables: readonly object[] }>(
-      await root.get("/admin/api/schema"),
-    );
+    const found = dataOf<Record<string, unknown> & { tables: readonly object[] }>(await root.get("/admin/api/schema"));
     expect(found).toMatchObject({
       hash: expect.stringMatching(/^[\da-f]{64}$/),
       version: 1,
@@ -161,9 +159,10 @@ describe("sessions", () => {
     const { next_cursor: cursor } = (first.body as { meta: { next_cursor: string } }).meta;
     const second = await root.get(`/admin/api/sessions?cursor=${cursor}`);
     const third = await root.get(`/admin/api/sessions?cursor=${cursorOf(second)}`);
-    expect([...dataOf<{ user_id: string }[]>(second), ...dataOf<{ user_id: string }[]>(third)]).toMatchObject(
-      [{ user_id: "root" }, { user_id: "ada" }],
-    );
+    expect([...dataOf<{ user_id: string }[]>(second), ...dataOf<{ user_id: string }[]>(third)]).toMatchObject([
+      { user_id: "root" },
+      { user_id: "ada" },
+    ]);
     expect((third.body as { meta: object }).meta).toEqual({ limit: 1 });
     const hers = await root.get("/admin/api/sessions?user_id=ada");
     expect(dataOf<object[]>(hers)).toMatchObject([{ id: "session of ada" }]);
@@ -205,8 +204,7 @@ function cursorOf({ body }: { readonly body: unknown }): string {
 }
 
 describe("the outbox", () => {
-  const invite = (caller: Client, email: string) =>
-    caller.post("/admin/api/users/invite", { email, role: "admin" });
+  const invite = (caller: Client, email: string) => caller.post("/admin/api/users/invite", { email, role: "admin" });
 
   it("has mails that wait, were sent and were given up, with links where mails are logged", async () => {
     const { server, root } = await served();

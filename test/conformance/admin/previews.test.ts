@@ -47,10 +47,7 @@ describe("Svc-Preview", () => {
     expect(dataOf(await root.get(`${docs}?sort=-body`, preview))).toEqual([long, short]);
     expect(dataOf(await root.get(`${docs}?sort=score&filter[id][lte]=2`, preview))).toEqual([short, long]);
     expect(dataOf(await root.get(`${docs}?where[body]=short`, preview))).toEqual([short]);
-    expect(dataOf(await root.get(`${docs}?select=body`, preview))).toEqual([
-      { body: long.body },
-      { body: "short" },
-    ]);
+    expect(dataOf(await root.get(`${docs}?select=body`, preview))).toEqual([{ body: long.body }, { body: "short" }]);
     expect(dataOf(await root.post(`${docs}/_svc/query`, { select: ["file"] }, preview))).toEqual([
       { file: long.file },
       { file: "AQI=" },
@@ -80,16 +77,13 @@ describe("Svc-Preview", () => {
     [64, "abc", "é", 31, 65, 30],
     [65, "ab", "😀", 16, 66, 15],
     [66, "ab", "😀", 17, 70, 16],
-  ])(
-    "of %i bytes cuts no character of %s and %s, %i times",
-    async (max, begin, character, times, bytes, left) => {
-      const text = begin + character.repeat(times);
-      const { root } = await served(text);
-      const row = dataOf<{ body: unknown }>(await root.get(`${docs}/1`, { "Svc-Preview": String(max) }));
-      const beginning = begin + character.repeat(left);
-      expect(row.body).toEqual(bytes > max ? { $preview: beginning, bytes } : text);
-    },
-  );
+  ])("of %i bytes cuts no character of %s and %s, %i times", async (max, begin, character, times, bytes, left) => {
+    const text = begin + character.repeat(times);
+    const { root } = await served(text);
+    const row = dataOf<{ body: unknown }>(await root.get(`${docs}/1`, { "Svc-Preview": String(max) }));
+    const beginning = begin + character.repeat(left);
+    expect(row.body).toEqual(bytes > max ? { $preview: beginning, bytes } : text);
+  });
 
   it("of values that are too large for an answer", async () => {
     const { server, root } = await served();
@@ -106,11 +100,7 @@ describe("Svc-Preview", () => {
     const wide = `wide: { columns: { id: { type: integer, primary_key: true }, ${columns.map((name) => `${name}: { type: ${["text", "json", "blob"][Number(name.slice(22)) % 3]} }`).join(", ")} } }`;
     const server = await serve({ schema: wide });
     const root = client(server, (await member(server, "root", "admin")).bearer);
-    await run(
-      server,
-      `INSERT INTO wide (id, ${columns[0]}, ${columns[98]}) VALUES (1, ?, x'01')`,
-      "x".repeat(200),
-    );
+    await run(server, `INSERT INTO wide (id, ${columns[0]}, ${columns[98]}) VALUES (1, ?, x'01')`, "x".repeat(200));
     const one = { [columns[0]!]: { $preview: "x".repeat(100), bytes: 200 }, [columns[1]!]: null };
     expect(dataOf(await root.get("/admin/api/data/wide/1", preview))).toMatchObject(one);
     expect(dataOf(await root.get("/admin/api/data/wide", preview))).toMatchObject([one]);
@@ -138,9 +128,7 @@ describe("Svc-Preview", () => {
   it("means nothing to other requests, and nothing under /api", async () => {
     const { root } = await served();
     expect(dataOf(await root.get("/api/docs/2", { "Svc-Preview": "nonsense" }))).toEqual(short);
-    expect(dataOf(await root.get("/api/docs?where[id]=1&select=body", preview))).toEqual([
-      { body: "é".repeat(500) },
-    ]);
+    expect(dataOf(await root.get("/api/docs?where[id]=1&select=body", preview))).toEqual([{ body: "é".repeat(500) }]);
     const counted = await root.get(`${docs}/_svc/aggregate?group=body&count=*`, preview);
     expect(dataOf<{ body: string }[]>(counted).map(({ body }) => body.length)).toEqual([5, 500]);
   });
@@ -159,11 +147,7 @@ describe("Svc-Preview on what is written", () => {
     const patched = await root.patch(`${docs}/1`, { score: 2 }, preview);
     expect(dataOf(patched)).toEqual({ ...long, score: 2, version: 6 });
     expect(patched.headers.get("ETag")).toBe('"6"');
-    const guarded = await root.patch(
-      `${docs}/_svc/key?id=2`,
-      { body: text },
-      { ...preview, "If-Match": '"6"' },
-    );
+    const guarded = await root.patch(`${docs}/_svc/key?id=2`, { body: text }, { ...preview, "If-Match": '"6"' });
     expect(dataOf(guarded)).toEqual({ ...short, body: cut, version: 7 });
     expect(await bodyOf(server, 1)).toBe(text);
     expect(await bodyOf(server, 2)).toBe(text);
@@ -298,9 +282,7 @@ pages:
 
   it("of fifty columns", async () => {
     const names = Array.from({ length: 50 }, (_, i) => `a_column_of_some_text_${i}`);
-    const columns = names
-      .map((name, i) => `${name}: { type: ${["text", "json", "blob"][i % 3]} }`)
-      .join(", ");
+    const columns = names.map((name, i) => `${name}: { type: ${["text", "json", "blob"][i % 3]} }`).join(", ");
     const wide = `wide: { history: 30d, columns: { id: { type: integer, primary_key: true }, ${columns} } }`;
     const server = await serve({ schema: wide });
     const root = client(server, (await member(server, "root", "admin")).bearer);

@@ -86,11 +86,7 @@ describe("an aggregate", () => {
 
   it("lists groups alone, and groups by several columns of any type", async () => {
     const { ada } = await shop();
-    expect(dataOf(await ada.get(path("group=paid")))).toEqual([
-      { paid: null },
-      { paid: false },
-      { paid: true },
-    ]);
+    expect(dataOf(await ada.get(path("group=paid")))).toEqual([{ paid: null }, { paid: false }, { paid: true }]);
     expect(dataOf(await ada.get(path("group=picture,weight&count=*&filter[cents][is_null]=false")))).toEqual([
       { picture: null, weight: null, count: 1 },
       { picture: "AA==", weight: 1.5, count: 1 },
@@ -210,8 +206,7 @@ describe("the order of groups", () => {
   ])("%s, on pages of any size", async (sort, expected) => {
     const key = await orders();
     for (const limit of [1, 2, 4, 5, 50]) {
-      let query: string | null =
-        `group=owner_id,status&count=*&sum=cents&avg=cents&max=cents&limit=${limit}${sort}`;
+      let query: string | null = `group=owner_id,status&count=*&sum=cents&avg=cents&max=cents&limit=${limit}${sort}`;
       const seen: string[] = [];
       while (query !== null) {
         const answer = await key.get(path(query));
@@ -334,12 +329,7 @@ describe("what is refused", () => {
       schema: `t:\n  strict: false\n  columns:\n    id: { type: integer, primary_key: true }\n${columns.map((name) => `    ${name}: { type: real }\n    n_${name}: { type: integer }\n`).join("")}`,
     });
     const key = client(server, await apiKey(server, "project:backend"));
-    await run(
-      server,
-      "INSERT INTO t (id, a, n_a, h) VALUES (1, 9e999, 5, ?), (2, 9e999, 5, ?)",
-      1e300,
-      1e-300,
-    );
+    await run(server, "INSERT INTO t (id, a, n_a, h) VALUES (1, 9e999, 5, ?), (2, 9e999, 5, ?)", 1e300, 1e-300);
     const both = columns.join();
     const integers = columns.map((name) => `n_${name}`).join();
     const sort = [...columns.flatMap((name) => [`-sum_n_${name}`, `avg_${name}`]), ...columns].join();
@@ -362,19 +352,11 @@ describe("what is refused", () => {
       config: `api.scan_limit = 3\n[rules.orders]\nread = "row.owner_id != 'bob'"`,
     });
     const anyone = client(server, (await member(server, "ada")).bearer);
-    await run(
-      server,
-      "INSERT INTO orders (id, owner_id, status) VALUES (1, 'a', 'x'), (2, 'bob', 'x'), (3, 'c', 'y')",
-    );
+    await run(server, "INSERT INTO orders (id, owner_id, status) VALUES (1, 'a', 'x'), (2, 'bob', 'x'), (3, 'c', 'y')");
     expect(dataOf(await anyone.get(path("count=*")))).toEqual([{ count: 2 }]);
     await run(server, "INSERT INTO orders (id, owner_id, status) VALUES (4, 'bob', 'y')");
     const message = "there are more than 3 rows to aggregate: a filter that an index serves would help";
-    for (const query of [
-      "count=*",
-      "count=*&group=status",
-      "sum=cents&filter[cents][gt]=5",
-      "group=id&limit=1",
-    ])
+    for (const query of ["count=*", "count=*&group=status", "sum=cents&filter[cents][gt]=5", "group=id&limit=1"])
       expect(expectRefusal(await anyone.get(path(query)), 400, "bad_request")).toBe(message);
     expect(dataOf(await anyone.get(path("count=*&where[status]=x")))).toEqual([{ count: 1 }]);
     expect(dataOf(await anyone.get(path("count=*&filter[status][gt]=x")))).toEqual([{ count: 1 }]);
@@ -383,11 +365,7 @@ describe("what is refused", () => {
 
   it("a page that is too large", async () => {
     const { server, key } = await shop();
-    await run(
-      server,
-      "UPDATE orders SET status = hex(zeroblob(?)) || id",
-      BigInt(server.database.answerBytesMax) / 8n,
-    );
+    await run(server, "UPDATE orders SET status = hex(zeroblob(?)) || id", BigInt(server.database.answerBytesMax) / 8n);
     expect(expectRefusal(await key.get(path("group=status")), 400, "bad_request")).toBe(
       "the page is too large: a smaller limit would help",
     );
@@ -470,9 +448,7 @@ describe("a table of another program", () => {
       { kind: "b", sum_n: 5, sum_r: null, avg_n: 5 },
     ]);
     await run(server, "UPDATE t SET n = 'five', r = 'x' WHERE id = 3");
-    expect(expectRefusal(await key.get(sums), 400, "bad_request")).toBe(
-      "n: a value is stored that is no integer",
-    );
+    expect(expectRefusal(await key.get(sums), 400, "bad_request")).toBe("n: a value is stored that is no integer");
     expect(expectRefusal(await key.get(`${url}avg=r`), 400, "bad_request")).toBe(
       "r: a value is stored that is no number",
     );

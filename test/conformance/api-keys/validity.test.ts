@@ -23,8 +23,7 @@ async function secretOf(server: TestServer, expiresAt: string | null = null): Pr
 
 const listed = { data: [], meta: { limit: 50, offset: 0, total: 0 } };
 
-const ask = (server: TestServer, headers: Record<string, string>) =>
-  client(server, headers).get("/api/notes");
+const ask = (server: TestServer, headers: Record<string, string>) => client(server, headers).get("/api/notes");
 
 describe("a key is accepted", () => {
   it("as a bearer credential and as X-API-Key", async () => {

@@ -135,8 +135,7 @@ test("tables of every kind are what they were at every moment", async () => {
     } else {
       const statements = random.times(random.int(1, 3), () => ({ sql: randomChange(random), params: [] }));
       // It fails, and the whole batch is rolled back.
-      if (random.chance(0.15))
-        statements.push({ sql: "INSERT INTO plain (id) VALUES ('no number')", params: [] });
+      if (random.chance(0.15)) statements.push({ sql: "INSERT INTO plain (id) VALUES ('no number')", params: [] });
       await server.database.batch(statements).catch(() => undefined);
     }
     await remember();
@@ -146,9 +145,7 @@ test("tables of every kind are what they were at every moment", async () => {
   for (const { seq, rows } of moments)
     expect([seed, seq, await allAsOf(server, inForce, seq)]).toEqual([seed, seq, rows]);
   await eraseSome(server, inForce, moments, seed);
-  const [[open]] = (await rowsOf(server, "SELECT count(*) AS n FROM _transactions WHERE seq IS NULL")) as [
-    [number],
-  ];
+  const [[open]] = (await rowsOf(server, "SELECT count(*) AS n FROM _transactions WHERE seq IS NULL")) as [[number]];
   expect(open).toBe(0);
 });
 
@@ -211,19 +208,13 @@ async function all(server: TestServer, { schema }: SchemaInForce): Promise<unkno
   for (const table of names) {
     // Not the generated ones, of which the schema does not know.
     const columns = [...schema.tables.get(table)!.columns.keys()];
-    const list = columns
-      .map((column, i) => `quote("${column}") AS q${i}, typeof("${column}") AS t${i}`)
-      .join(", ");
+    const list = columns.map((column, i) => `quote("${column}") AS q${i}, typeof("${column}") AS t${i}`).join(", ");
     found.push([table, ...(await rowsOf(server, `SELECT ${list} FROM ${table} ORDER BY 1, 3`))]);
   }
   return found;
 }
 
-async function allAsOf(
-  server: TestServer,
-  { schema, catalog }: SchemaInForce,
-  seq: number,
-): Promise<unknown> {
+async function allAsOf(server: TestServer, { schema, catalog }: SchemaInForce, seq: number): Promise<unknown> {
   const found: unknown[] = [];
   for (const table of names) {
     const of = schema.tables.get(table)!;

@@ -98,9 +98,7 @@ test("a stream that is cut after any of its bytes is gone on with by Last-Event-
   }
   expect(copies.size).toBe(5);
   for (const [lastId, copy] of copies) {
-    const events = new Events(
-      await server.request(path, { headers: { ...ann.bearer, "Last-Event-ID": lastId } }),
-    );
+    const events = new Events(await server.request(path, { headers: { ...ann.bearer, "Last-Event-ID": lastId } }));
     while (events.lastId === null) take(copy, (await events.next())!);
     expect(sorted(copy.whole)).toEqual(expected);
     await events.cancel();

@@ -70,13 +70,11 @@ function randomWrite(random: Random): string {
   const room = () => random.int(1, 4);
   const message = () => `'m${random.int(1, 9)}'`;
   return random.pick([
-    () =>
-      `INSERT OR IGNORE INTO rooms (id, owner, open) VALUES (${room()}, ${someone(random)}, ${random.int(0, 1)})`,
+    () => `INSERT OR IGNORE INTO rooms (id, owner, open) VALUES (${room()}, ${someone(random)}, ${random.int(0, 1)})`,
     () => `UPDATE rooms SET open = 1 - open WHERE id = ${room()}`,
     () => `UPDATE rooms SET owner = ${someone(random)} WHERE id = ${room()}`,
     () => `DELETE FROM rooms WHERE id = ${room()}`,
-    () =>
-      `INSERT OR IGNORE INTO members SELECT id, ${random.pick(["'ann'", "'ben'"])} FROM rooms WHERE id = ${room()}`,
+    () => `INSERT OR IGNORE INTO members SELECT id, ${random.pick(["'ann'", "'ben'"])} FROM rooms WHERE id = ${room()}`,
     () => `DELETE FROM members WHERE room_id = ${room()} AND user_id = ${random.pick(["'ann'", "'ben'"])}`,
     () => `UPDATE OR IGNORE members SET room_id = (SELECT max(id) FROM rooms) WHERE room_id = ${room()}`,
     () =>
@@ -95,8 +93,7 @@ function randomWrite(random: Random): string {
     () => `DELETE FROM messages WHERE id = ${message()}`,
     () =>
       `INSERT OR IGNORE INTO reactions SELECT ${random.int(1, 9)}, id, 1.0 / 3 FROM messages WHERE id = ${message()}`,
-    () =>
-      `UPDATE reactions SET at = ${random.pick(["0.1 + 0.2", "NULL", "1e300"])} WHERE id = ${random.int(1, 9)}`,
+    () => `UPDATE reactions SET at = ${random.pick(["0.1 + 0.2", "NULL", "1e300"])} WHERE id = ${random.int(1, 9)}`,
     () => `INSERT OR IGNORE INTO staff VALUES (${random.pick(["'ann'", "'ben'"])}, NULL)`,
     () => `DELETE FROM staff WHERE user_id = ${random.pick(["'ann'", "'ben'"])}`,
     () => `INSERT OR IGNORE INTO notes VALUES (${random.int(1, 6)}, ${someone(random)}, x'1761')`,
@@ -121,17 +118,13 @@ export async function write(server: TestServer, key: Client, random: Random): Pr
 }
 
 /** The rows that lists show to a caller, by table and key. */
-export async function shown(
-  caller: Client,
-  asked: Record<string, { readonly filter?: object }>,
-): Promise<Rows> {
+export async function shown(caller: Client, asked: Record<string, { readonly filter?: object }>): Promise<Rows> {
   const rows: Rows = new Map();
   for (const [table, terms] of Object.entries(asked)) {
     let body: object = { ...terms, limit: 1000, total: "none" };
     for (;;) {
       const answer = await caller.post(`/api/${table}/_svc/query`, body);
-      for (const row of dataOf(answer) as Record<string, unknown>[])
-        rows.set(idOf(table, keyOf(table, row)), row);
+      for (const row of dataOf(answer) as Record<string, unknown>[]) rows.set(idOf(table, keyOf(table, row)), row);
       const { next_cursor: cursor } = (answer.body as { meta: { next_cursor?: string } }).meta;
       if (cursor === undefined) break;
       body = { cursor };
@@ -165,16 +158,11 @@ export interface Followed {
  * round does not hold exactly what lists showed when the round began, where it is told what it has, or of a removal of what
  * it has not.
  */
-export async function follow(
-  random: Random,
-  { histories, pulls, scanLimit, project, before }: Run,
-): Promise<Followed> {
+export async function follow(random: Random, { histories, pulls, scanLimit, project, before }: Run): Promise<Followed> {
   const server = await serve({ schema, config: config(scanLimit), ...project });
   await before?.(server);
   const key = client(server, await apiKey(server, "project:backend"));
-  const callers = await Promise.all(
-    people.map(async (id) => client(server, (await member(server, id)).bearer)),
-  );
+  const callers = await Promise.all(people.map(async (id) => client(server, (await member(server, id)).bearer)));
   const counts: Followed = { pages: 0, insert: 0, update: 0, remove: 0 };
   for (let history = 0; history < histories; history++) {
     const caller = random.pick([...callers, ...callers, key]);
@@ -183,10 +171,7 @@ export async function follow(
     const tables = Object.fromEntries(
       told
         .filter((table) => table === "messages" || random.chance(0.8))
-        .map((table) => [
-          table,
-          table === "messages" && random.chance(0.3) ? { filter: { body: { ne: "b" } } } : {},
-        ]),
+        .map((table) => [table, table === "messages" && random.chance(0.3) ? { filter: { body: { ne: "b" } } } : {}]),
     );
     for (let pull = 0; pull < pulls; pull++) {
       const at = { history, pull };
@@ -206,8 +191,7 @@ export async function follow(
         if (random.chance(0.4)) await write(server, key, random);
       }
       const [has, sees] = [sorted(rows), sorted(expected)];
-      const only = (of: readonly string[], not: readonly string[]) =>
-        of.filter((row) => !not.includes(row)).join("\n");
+      const only = (of: readonly string[], not: readonly string[]) => of.filter((row) => !not.includes(row)).join("\n");
       if (has.join("\n") !== sees.join("\n"))
         throw new NotFollowedError(
           `${JSON.stringify(at)}: has\n${only(has, sees)}\nand lists show\n${only(sees, has)}`,

@@ -116,8 +116,7 @@ test("a row's versions say what, when and by whom, the newest first", async () =
     query = `?cursor=${cursor}`;
   }
   expect(pages).toEqual([8, 7, 6, 5]);
-  const seqs = async (bounds: string) =>
-    (await versions(key, `?where[id]=7&${bounds}`)).map(({ seq }) => seq);
+  const seqs = async (bounds: string) => (await versions(key, `?where[id]=7&${bounds}`)).map(({ seq }) => seq);
   expect(await seqs("since=6&until=7")).toEqual([7, 6]);
   expect(await seqs(`until=${at(999)}`)).toEqual([5]);
   expect(await seqs(`since=${at(1000)}&until=${at(2000)}`)).toEqual([8, 7]);

@@ -34,8 +34,7 @@ async function notes(): Promise<{ server: TestServer; key: Client; isD1: boolean
   return { server, key, isD1: server.database.imageBytesMax !== null };
 }
 
-const refused = (answer: Awaited<ReturnType<Client["post"]>>) =>
-  expectRefusal(answer, 413, "payload_too_large");
+const refused = (answer: Awaited<ReturnType<Client["post"]>>) => expectRefusal(answer, 413, "payload_too_large");
 
 test("a row whose image the log cannot hold is refused before it is written, on D1 alone", async () => {
   const { server, key, isD1 } = await notes();
@@ -105,8 +104,6 @@ test("a row that another program made too large is refused as such, and stays", 
   const answers = [await key.patch("/api/notes/1", { owner: "ann" }), await key.delete("/api/notes/1")];
   if (isD1) {
     answers.forEach(refused);
-    expect(await rowsOf(server, "SELECT owner, length(file) AS bytes FROM notes")).toEqual([
-      [null, 1_200_000],
-    ]);
+    expect(await rowsOf(server, "SELECT owner, length(file) AS bytes FROM notes")).toEqual([[null, 1_200_000]]);
   } else expect(answers.map(({ status }) => status)).toEqual([200, 200]);
 });

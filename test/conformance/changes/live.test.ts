@@ -84,12 +84,7 @@ test("a client that comes back goes on from the last whole state", async () => {
   const again = await stream(server, ann, messages, { "Last-Event-ID": lastId! });
   expect(await again.changes()).toEqual([message(2, "missed")]);
   // The header is of more weight than the body.
-  const other = await stream(
-    server,
-    ann,
-    { ...messages, checkpoint: again.lastId },
-    { "Last-Event-ID": lastId! },
-  );
+  const other = await stream(server, ann, { ...messages, checkpoint: again.lastId }, { "Last-Event-ID": lastId! });
   expect(await other.changes()).toEqual([message(2, "missed")]);
   // Several pages are told, and an id comes with the last.
   const paged = await stream(server, ann, { ...messages, limit: 1 });
@@ -100,12 +95,7 @@ test("a client that comes back goes on from the last whole state", async () => {
     data: { changes: [message(2, "missed")] },
   });
   // A checkpoint that cannot be gone on from is said to be so.
-  const reset = await stream(
-    server,
-    ann,
-    { tables: { messages: { select: ["id"] } } },
-    { "Last-Event-ID": lastId! },
-  );
+  const reset = await stream(server, ann, { tables: { messages: { select: ["id"] } } }, { "Last-Event-ID": lastId! });
   expect(await reset.next()).toMatchObject({ event: "reset", data: { reason: "rules" } });
   expect(await reset.changes()).toHaveLength(2);
 });
@@ -282,8 +272,7 @@ test("the metrics tell how many streams are open, what they were sent and which 
   const other = { tables: { messages: { select: ["id"] } } };
   await client(server, ann).post("/api/_svc/pull", { ...other, checkpoint: lastId });
   const lines = (await key.get("/metrics")).text.split("\n");
-  for (const line of ["svc_streams 1", 'svc_sync_resets_total{reason="rules"} 1'])
-    expect(lines).toContain(line);
+  for (const line of ["svc_streams 1", 'svc_sync_resets_total{reason="rules"} 1']) expect(lines).toContain(line);
   const counted = (name: string) => Number(lines.find((line) => line.startsWith(`${name} `))!.split(" ")[1]);
   expect(counted("svc_stream_events_total")).toBe(2);
   expect(counted("svc_stream_wakes_total")).toBeGreaterThan(0);
@@ -300,9 +289,5 @@ test("what is no stream is refused before it begins", async () => {
   expectRefusal(await asked(JSON.stringify({ ...messages, wait_ms: 5 })), 400, "bad_request");
   expectRefusal(await asked(JSON.stringify({ tables: { nothing: {} } })), 404, "not_found");
   expectRefusal(await asked(JSON.stringify({ tables: { members: {} } })), 403, "forbidden");
-  expectRefusal(
-    await client(server, { Authorization: "Bearer x" }).get("/api/_svc/live?q={}"),
-    401,
-    "unauthorized",
-  );
+  expectRefusal(await client(server, { Authorization: "Bearer x" }).get("/api/_svc/live?q={}"), 401, "unauthorized");
 });

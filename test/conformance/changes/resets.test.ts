@@ -191,8 +191,7 @@ test("more entries than are gone through begin anew", async () => {
 test("what is no checkpoint of this server, and what is no request, is refused", async () => {
   const { key, ann } = await rooms();
   const { checkpoint } = await pull(ann, null);
-  const refused = async (body: object) =>
-    expectRefusal(await ann.post("/api/_svc/pull", body), 400, "bad_request");
+  const refused = async (body: object) => expectRefusal(await ann.post("/api/_svc/pull", body), 400, "bad_request");
   const tables = { rooms: {} };
   await refused({ tables, checkpoint: `${checkpoint.slice(0, -2)}AA` });
   await refused({ tables, checkpoint: "" });

@@ -44,9 +44,7 @@ test("history follows renames of its table and columns, a column that comes and 
     { id: 1, text: "b", more: "m" },
     { id: 1, text: "a", more: null },
   ]);
-  expect((await rowsOf(server, "SELECT count(*) AS n FROM _changes WHERE old LIKE '%size%'"))[0]).toEqual([
-    0,
-  ]);
+  expect((await rowsOf(server, "SELECT count(*) AS n FROM _changes WHERE old LIKE '%size%'"))[0]).toEqual([0]);
 });
 
 test("history that is turned on later begins there, also for rows that were there", async () => {
@@ -55,14 +53,12 @@ test("history that is turned on later begins there, also for rows that were ther
   await key.post("/api/notes", { id: 1, body: "before" });
   server.clock.advance(1000);
   expect((await key.get("/api/notes/_svc/history")).status).toBe(404);
-  expect(
-    await applyChange(server.database, notes, { allowDestructive: false, now: server.clock.now() }),
-  ).toMatchObject({ outcome: "applied" });
+  expect(await applyChange(server.database, notes, { allowDestructive: false, now: server.clock.now() })).toMatchObject(
+    { outcome: "applied" },
+  );
   expect(await bodies(key, "/api/notes/_svc/history")).toEqual([]);
   await key.delete("/api/notes/1");
-  expect(dataOf(await key.get("/api/notes/_svc/state?at=0"))).toEqual([
-    { id: 1, body: "before", size: null },
-  ]);
+  expect(dataOf(await key.get("/api/notes/_svc/state?at=0"))).toEqual([{ id: 1, body: "before", size: null }]);
   expect(await bodies(key, "/api/notes/_svc/history")).toEqual([null]);
   expectRefusal(await key.get("/api/notes/_svc/state?at=2025-12-31"), 410, "gone");
 });
@@ -91,7 +87,7 @@ test("what keeps no history: a table without a key, and one that says something 
   expect(await problems("a:\n  history: 30d\n  columns: { b: { type: text } }")).toContain(
     "a.history: only a table with a primary key can keep history",
   );
-  expect(
-    await problems("a:\n  history: 30 days\n  columns: { b: { type: text, primary_key: true } }"),
-  ).toEqual([expect.stringContaining("a.history: expected days such as 30d, forever or none")]);
+  expect(await problems("a:\n  history: 30 days\n  columns: { b: { type: text, primary_key: true } }")).toEqual([
+    expect.stringContaining("a.history: expected days such as 30d, forever or none"),
+  ]);
 });

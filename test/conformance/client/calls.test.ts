@@ -51,12 +51,7 @@ describe("a table of the client", () => {
     const first = await tasks.create({ title: "a" });
     const second = await tasks.update(first.id, { title: "b" }, { ifMatch: first.version });
     expect(second).toEqual({ ...first, title: "b", version: first.version + 1 });
-    for (const stale of [
-      first.version,
-      String(first.version),
-      `"${first.version}"`,
-      `W/"${second.version}"`,
-    ]) {
+    for (const stale of [first.version, String(first.version), `"${first.version}"`, `W/"${second.version}"`]) {
       const changed = tasks.update(first.id, { title: "c" }, { ifMatch: stale });
       await expect(changed).rejects.toThrow(SvcPreconditionError);
       await expect(changed).rejects.toMatchObject({ status: 412, code: "precondition_failed" });
@@ -202,12 +197,7 @@ describe("a table of the client", () => {
       { body: "b", count: 1 },
       { body: "c", count: 1 },
     ]);
-    for (const bad of [
-      { group: [undefined] },
-      { count: undefined },
-      { where: { body: undefined } },
-      { having: 1 },
-    ])
+    for (const bad of [{ group: [undefined] }, { count: undefined }, { where: { body: undefined } }, { having: 1 }])
       await expect(notes.aggregate(bad as never)).rejects.toMatchObject({ code: "bad_call" });
   });
 
@@ -241,22 +231,14 @@ describe("a table of the client", () => {
     expect(await notes.list(query)).toEqual([found]);
     expect(await notes.list({ ...query, filter: { body: { ne: "x".repeat(5_000) } } })).toEqual([found]);
     expect(await notes.list({ select: ["id"], expand: [] })).toEqual([{ id }]);
-    for (const bad of [
-      { expand: [undefined] },
-      { expand: ["a,b"] },
-      { expand: { "comments.note": { limit: null } } },
-    ])
+    for (const bad of [{ expand: [undefined] }, { expand: ["a,b"] }, { expand: { "comments.note": { limit: null } } }])
       await expect(notes.list(bad as never)).rejects.toMatchObject({ code: "bad_call" });
   });
 
   it("filters by groups, and counts nothing where it is told so", async () => {
     const { notes } = await signedIn();
     for (const [i, body] of ["one", "Two", "three", "four"].entries()) await notes.create({ body, stars: i });
-    const $or = [
-      { body: { icontains: "TWO" } },
-      { $not: { stars: { lt: 3 } } },
-      { $and: [{ body: { eq: "x" } }] },
-    ];
+    const $or = [{ body: { icontains: "TWO" } }, { $not: { stars: { lt: 3 } } }, { $and: [{ body: { eq: "x" } }] }];
     const page = await notes.select({ filter: { $or, stars: { not_in: [7] } }, total: "none" });
     expect(page.data.map(({ body }) => body)).toEqual(["Two", "four"]);
     expect(page.meta.total).toBeNull();
@@ -275,16 +257,12 @@ describe("a table of the client", () => {
     const found = async (query: Parameters<typeof notes.list>[0]) => {
       const sent = browser.requests.length;
       const rows: number[] = [];
-      for await (const { data } of notes.pages({ ...query, limit: 1 }))
-        rows.push(...data.map(({ id }) => id));
+      for await (const { data } of notes.pages({ ...query, limit: 1 })) rows.push(...data.map(({ id }) => id));
       return [browser.requests[sent], rows];
     };
     const asJson = "POST /api/notes/_svc/query";
     const body = { in: many };
-    expect(await found({ filter: { body: { in: many.slice(0, 10) } } })).toEqual([
-      "GET /api/notes",
-      [1, 2, 3],
-    ]);
+    expect(await found({ filter: { body: { in: many.slice(0, 10) } } })).toEqual(["GET /api/notes", [1, 2, 3]]);
     expect(await found({ filter: { body } })).toEqual([asJson, [1, 2, 3]]);
     expect(await found({ where: { stars: null as never }, filter: { body, id: {} } })).toEqual([asJson, [2]]);
     const $and = [{ $or: [{ body }, { id: { gt: 3 } }], $and: [] }];

@@ -13,8 +13,7 @@ interface Failure {
 }
 
 const refresh = "POST /auth/refresh";
-const unavailable = () =>
-  Response.json({ error: { code: "auth_unavailable", message: "not now" } }, { status: 503 });
+const unavailable = () => Response.json({ error: { code: "auth_unavailable", message: "not now" } }, { status: 503 });
 
 /** Signed in, with an access token that has ended. */
 async function expired(browser: Browser) {
@@ -393,10 +392,7 @@ const failures: readonly Failure[] = [
 ];
 
 /** Now that the network is as it should be. */
-async function expectSignedIn(
-  browser: Browser,
-  client: ReturnType<typeof browser.tab<Tables>>,
-): Promise<void> {
+async function expectSignedIn(browser: Browser, client: ReturnType<typeof browser.tab<Tables>>): Promise<void> {
   browser.network = (pass) => pass();
   expect(await client.auth.user()).toMatchObject({ email: credentials.email });
   expect(await client.auth.me()).toMatchObject({ email: credentials.email });

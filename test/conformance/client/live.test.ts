@@ -242,14 +242,7 @@ test("the order of a live list is that of the list", async () => {
         }),
       ),
     ).toMatchObject({ status: 201 });
-  for (const sort of [
-    ["body"],
-    ["-body", "size"],
-    ["size"],
-    ["-size", "-hot"],
-    ["hot", "-id"],
-    ["-hot"],
-  ] as const) {
+  for (const sort of [["body"], ["-body", "size"], ["size"], ["-size", "-hot"], ["hot", "-id"], ["-hot"]] as const) {
     const shown = show(first, { sort });
     const expected = await first.client.table<Message>("messages").list({ sort, limit: 100 });
     await shown.first;

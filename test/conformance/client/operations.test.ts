@@ -23,9 +23,7 @@ it("the client runs an operation by its name, and throws what it is refused with
   const { id } = (await auth.register({ email: "eve@example.com", password: "correct horse" })) as {
     id: string;
   };
-  await accounts.server.database.batch([
-    { sql: "UPDATE accounts SET owner_id = ? WHERE id = 'a1'", params: [id] },
-  ]);
+  await accounts.server.database.batch([{ sql: "UPDATE accounts SET owner_id = ? WHERE id = 'a1'", params: [id] }]);
   expect(await ops.transfer({ from: "a1", to: "b1", cents: 5 })).toEqual({ id: "a1", cents: 95 });
   await expect(ops.transfer({ from: "a1", to: "b1", cents: 500 })).rejects.toMatchObject({
     code: "conflict",

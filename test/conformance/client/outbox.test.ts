@@ -145,9 +145,7 @@ test("what the server refuses is told, and stops nothing", async () => {
   ]);
   await outbox.create("notes", { body: "a" });
   await outbox.whenSent();
-  expect(
-    told.map(({ mutation: { name }, operation, error: { code } }) => [name, operation?.op, code]),
-  ).toEqual([
+  expect(told.map(({ mutation: { name }, operation, error: { code } }) => [name, operation?.op, code])).toEqual([
     [bad.name, "update", "not_found"],
     [malformed.name, "create", "bad_request"],
     [mixed.name, "delete", "not_found"],

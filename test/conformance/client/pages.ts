@@ -17,10 +17,7 @@ export interface Page {
 }
 
 /** `allowed` may hold a request back, or throw as `fetch` does. */
-export function pagesOf(
-  server: TestServer,
-  allowed: (request: string) => Promise<void> = async () => {},
-): Pages {
+export function pagesOf(server: TestServer, allowed: (request: string) => Promise<void> = async () => {}): Pages {
   const locks = webLocks();
   const stored = new Map<string, string>();
   const listeners = new Set<(changed: string) => void>();

@@ -78,10 +78,7 @@ async function world() {
   onTestFinished(async () => void (await database.close()));
   const made = await database.addCollections(
     Object.fromEntries(
-      Object.entries(collections).map(([name, each]) => [
-        name,
-        { schema: { version: 0, type: "object", ...each } },
-      ]),
+      Object.entries(collections).map(([name, each]) => [name, { schema: { version: 0, type: "object", ...each } }]),
     ) as never,
   );
   const replicate = async (name: Name, push = true) => {

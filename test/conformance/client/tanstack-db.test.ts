@@ -20,8 +20,7 @@ messages:
   indexes: [{ columns: [room_id] }]
 plain: { history: none, columns: { id: { type: integer, primary_key: true } } }
 `;
-const isMember = (row: string) =>
-  `exists(members m where m.room_id = ${row}.room_id and m.user_id = auth.id)`;
+const isMember = (row: string) => `exists(members m where m.room_id = ${row}.room_id and m.user_id = auth.id)`;
 const config = `
 [rules.messages]
 read = "${isMember("row")}"
@@ -63,19 +62,14 @@ async function collections(server: TestServer) {
       }),
   });
   return <Row extends object>(options: Omit<SvcCollectionOptions<Row>, "client">) => {
-    const collection = createCollection<Row, string | number>(
-      svcCollectionOptions<Row>({ client: api, ...options }),
-    );
+    const collection = createCollection<Row, string | number>(svcCollectionOptions<Row>({ client: api, ...options }));
     onTestFinished(() => collection.cleanup());
     return collection;
   };
 }
 
 /** Resolves when the collection holds the rows of these keys. */
-function holds(
-  collection: Collection<never, string | number>,
-  keys: readonly (string | number)[],
-): Promise<void> {
+function holds(collection: Collection<never, string | number>, keys: readonly (string | number)[]): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {
       if (collection.size !== keys.length || !keys.every((key) => collection.has(key))) return;

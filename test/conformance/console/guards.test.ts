@@ -26,10 +26,7 @@ const strangers: readonly (readonly [string, Record<string, string>])[] = [
   ["an image on a foreign page", { "Sec-Fetch-Site": "cross-site" }],
   ["an image on a sibling", { "Sec-Fetch-Site": "same-site" }],
   ["the address bar", { "Sec-Fetch-Site": "none" }],
-  [
-    "a foreign page whose request was led on",
-    { Origin: "https://evil.example", "Sec-Fetch-Site": "same-origin" },
-  ],
+  ["a foreign page whose request was led on", { Origin: "https://evil.example", "Sec-Fetch-Site": "same-origin" }],
   ["nobody who says so", {}],
 ];
 
@@ -102,11 +99,7 @@ describe("the console's cookie", () => {
       { "X-API-Key": token },
       { Cookie: `svc_access=${token}` },
     ])
-      expectRefusal(
-        await client(server, { ...ownPage, ...headers }).get("/admin/api/users"),
-        401,
-        "unauthorized",
-      );
+      expectRefusal(await client(server, { ...ownPage, ...headers }).get("/admin/api/users"), 401, "unauthorized");
   });
 
   it("that is malformed, unknown, or comes twice is 401, also beside an access cookie that is good", async () => {
@@ -223,14 +216,8 @@ describe("where the server's origin is https", () => {
   it("plain HTTP is another origin", async () => {
     const { server, cookie } = await secured();
     expectRefusal(await client(server, ownPage).post("/admin/api/session", root), 403, "forbidden");
-    expectRefusal(
-      await client(server, { ...ownPage, Cookie: cookie }).get("/admin/api/users"),
-      403,
-      "forbidden",
-    );
-    expect((await client(server, { Origin: https, Cookie: cookie }).get("/admin/api/users")).status).toBe(
-      200,
-    );
+    expectRefusal(await client(server, { ...ownPage, Cookie: cookie }).get("/admin/api/users"), 403, "forbidden");
+    expect((await client(server, { Origin: https, Cookie: cookie }).get("/admin/api/users")).status).toBe(200);
   });
 
   it("a cookie without the prefix is not taken, as anybody on the network could have set it", async () => {

@@ -17,9 +17,7 @@ describe("POST /admin/api/session", () => {
     const session = { user, expires_at: at(server, 12 * hours), confirmed_until: at(server, 5 * minutes) };
     expectAnswer(answer, 200, { data: session });
     const [text] = answer.headers.getSetCookie();
-    expect(text).toMatch(
-      /^svc_console=svc_cs_[\w-]{43}; Path=\/admin\/api; HttpOnly; SameSite=Strict; Max-Age=43200$/,
-    );
+    expect(text).toMatch(/^svc_console=svc_cs_[\w-]{43}; Path=\/admin\/api; HttpOnly; SameSite=Strict; Max-Age=43200$/);
     const console = client(server, { ...ownPage, Cookie: text!.split(";")[0]! });
     expectAnswer(await console.get("/admin/api/session"), 200, { data: session });
     expect((await console.get("/admin/api/users")).status).toBe(200);
@@ -260,13 +258,7 @@ describe("POST /admin/api/session/confirm", () => {
     ["POST", "/admin/api/revoke-sessions", {}, 200],
   ] as const;
 
-  const sent = (
-    server: TestServer,
-    headers: Record<string, string>,
-    method: string,
-    path: string,
-    body: unknown,
-  ) =>
+  const sent = (server: TestServer, headers: Record<string, string>, method: string, path: string, body: unknown) =>
     client(server, headers).send(method, path, {
       ...(body !== undefined && {
         headers: { "Content-Type": "application/json" },
@@ -287,12 +279,7 @@ describe("POST /admin/api/session/confirm", () => {
       expectRefusal(await sent(server, headers, method, path, body), 403, "password_needed");
     expect(await countOf(server, "_users")).toBe(2);
     expect(await countOf(server, "_service_keys WHERE revoked_at IS NULL")).toBe(1);
-    for (const path of [
-      "/admin/api/users",
-      "/admin/api/service-keys",
-      "/admin/api/usage",
-      "/admin/api/session",
-    ])
+    for (const path of ["/admin/api/users", "/admin/api/service-keys", "/admin/api/usage", "/admin/api/session"])
       expect((await console.get(path)).status, path).toBe(200);
     const confirmed = await console.post("/admin/api/session/confirm", { password });
     expect(confirmed.status).toBe(200);
@@ -335,11 +322,7 @@ describe("POST /admin/api/session/confirm", () => {
     server.clock.advance(6 * minutes);
     const before = await console.get("/admin/api/session");
     for (const wrong of ["wrong one", "", `${password} `])
-      expectRefusal(
-        await console.post("/admin/api/session/confirm", { password: wrong }),
-        403,
-        "invalid_credentials",
-      );
+      expectRefusal(await console.post("/admin/api/session/confirm", { password: wrong }), 403, "invalid_credentials");
     expectRefusal(await console.post("/admin/api/session/confirm", { password }), 429, "rate_limited");
     expectAnswer(await console.get("/admin/api/session"), 200, before.body);
     for (const body of [{}, { password: 1 }])

@@ -127,8 +127,6 @@ describe("the setup link", () => {
     expect(await admins(server)).toBe(0);
     expect(await rowsOf(server, "SELECT role FROM _users")).toEqual([["user"]]);
     expect((await setUp(server, { token })).status).toBe(201);
-    expect((await client(server).post("/auth/login", { email: "ada@example.com", password })).status).toBe(
-      200,
-    );
+    expect((await client(server).post("/auth/login", { email: "ada@example.com", password })).status).toBe(200);
   });
 });

@@ -3,8 +3,7 @@ import { isRefusal } from "../../../src/http/refusal.js";
 import { type Answer, type Client, client, dataOf } from "../../support/client.js";
 import { serve, type TestServer } from "../../support/server.js";
 
-export const schema =
-  "notes: { columns: { id: { type: integer, primary_key: true }, body: { type: text } } }";
+export const schema = "notes: { columns: { id: { type: integer, primary_key: true }, body: { type: text } } }";
 
 /** The server's own origin, unless `auth.public_base_url` names another. */
 export const own = "http://127.0.0.1:8787";

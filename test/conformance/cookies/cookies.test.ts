@@ -149,12 +149,7 @@ describe("the session's cookies", () => {
     const { server, cookie } = await signedIn();
     const other = await post(server, "/auth/login", { Origin: page }, credentials);
     const { data } = other.body as { data: { refresh_token: string } };
-    await post(
-      server,
-      "/auth/logout",
-      { Cookie: cookie, Origin: page },
-      { refresh_token: data.refresh_token },
-    );
+    await post(server, "/auth/logout", { Cookie: cookie, Origin: page }, { refresh_token: data.refresh_token });
     expect((await client(server, { Cookie: cookie }).get("/auth/me")).status).toBe(200);
   });
 
@@ -263,11 +258,7 @@ describe("a request from elsewhere", () => {
     async (_, headers) => {
       const { server, cookie } = await signedIn();
       for (const path of ["/api/notes", "/auth/refresh", "/auth/logout", "/auth/password", "/auth/email"])
-        expectRefusal(
-          await post(server, path, { Cookie: cookie, ...headers }, { body: "x" }),
-          403,
-          "forbidden",
-        );
+        expectRefusal(await post(server, path, { Cookie: cookie, ...headers }, { body: "x" }), 403, "forbidden");
       const { password } = credentials;
       const sent = { headers: { ...json, Cookie: cookie, ...headers }, body: JSON.stringify({ password }) };
       for (const path of ["/auth/me", "/auth/sessions/x"])
@@ -277,20 +268,17 @@ describe("a request from elsewhere", () => {
     },
   );
 
-  it.each(foreign)(
-    "with cookies can read by QUERY as by GET, which changes nothing: %s",
-    async (_, headers) => {
-      const { server, cookie } = await signedIn();
-      const sent = client(server, { Cookie: cookie, ...headers });
-      const json = { headers: { "Content-Type": "application/json" }, body: "{}" };
-      const read = [await sent.get("/api/notes"), await sent.send("QUERY", "/api/notes", json)];
-      for (const { status, headers } of read)
-        expect([status, headers.get("Access-Control-Allow-Origin")]).toEqual([200, null]);
-      expectRefusal(await sent.send("POST", "/api/notes/_svc/query", json), 403, "forbidden");
-      for (const path of ["/auth/login", "/auth/refresh", "/auth/logout"])
-        expectRefusal(await sent.send("QUERY", path, json), 405, "method_not_allowed");
-    },
-  );
+  it.each(foreign)("with cookies can read by QUERY as by GET, which changes nothing: %s", async (_, headers) => {
+    const { server, cookie } = await signedIn();
+    const sent = client(server, { Cookie: cookie, ...headers });
+    const json = { headers: { "Content-Type": "application/json" }, body: "{}" };
+    const read = [await sent.get("/api/notes"), await sent.send("QUERY", "/api/notes", json)];
+    for (const { status, headers } of read)
+      expect([status, headers.get("Access-Control-Allow-Origin")]).toEqual([200, null]);
+    expectRefusal(await sent.send("POST", "/api/notes/_svc/query", json), 403, "forbidden");
+    for (const path of ["/auth/login", "/auth/refresh", "/auth/logout"])
+      expectRefusal(await sent.send("QUERY", path, json), 405, "method_not_allowed");
+  });
 
   it.each(foreign)("cannot sign a browser in: %s", async (_, headers) => {
     const { server } = await signedIn();
@@ -315,9 +303,7 @@ describe("a request from elsewhere", () => {
     ["the same origin by Sec-Fetch-Site", { "Sec-Fetch-Site": "same-origin" }],
   ] as const)("can write with cookies from %s", async (_, headers) => {
     const { server, cookie } = await signedIn();
-    expect((await post(server, "/api/notes", { Cookie: cookie, ...headers }, { body: "x" })).status).toBe(
-      201,
-    );
+    expect((await post(server, "/api/notes", { Cookie: cookie, ...headers }, { body: "x" })).status).toBe(201);
   });
 });
 

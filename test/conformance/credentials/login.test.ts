@@ -91,11 +91,7 @@ describe("/auth/me", () => {
   it("is 401 without a credential, 403 for a key", async () => {
     const server = await serve(project);
     expectRefusal(await client(server).get("/auth/me"), 401, "unauthorized");
-    expectRefusal(
-      await client(server, await apiKey(server, "project:backend")).get("/auth/me"),
-      403,
-      "forbidden",
-    );
+    expectRefusal(await client(server, await apiKey(server, "project:backend")).get("/auth/me"), 403, "forbidden");
   });
 
   it("shows what the database says, and no more", async () => {
@@ -145,8 +141,7 @@ describe("failed logins in the window", () => {
     const stranger = client(server, from("198.51.100.7"));
     const body = { email: "nobody@example.com", password: wrong };
     const statuses = [];
-    for (let attempt = 0; attempt < 5; attempt++)
-      statuses.push((await stranger.post("/auth/login", body)).status);
+    for (let attempt = 0; attempt < 5; attempt++) statuses.push((await stranger.post("/auth/login", body)).status);
     expect(statuses).toEqual([401, 401, 401, 429, 429]);
   });
 
@@ -170,9 +165,7 @@ describe("failed logins in the window", () => {
     const server = await serve({ ...project, config });
     const stranger = client(server, from("198.51.100.7"));
     const answers = await Promise.all(
-      Array.from({ length: 12 }, () =>
-        stranger.post("/auth/login", { email: "x@example.com", password: wrong }),
-      ),
+      Array.from({ length: 12 }, () => stranger.post("/auth/login", { email: "x@example.com", password: wrong })),
     );
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(3);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(9);

@@ -15,8 +15,7 @@ it("a changed password ends every session, the caller's too, and is the one that
   expectRefusal(await client(server, ada.bearer).get("/auth/me"), 401, "unauthorized");
   const refresh = await client(server).post("/auth/refresh", { refresh_token: ada.refreshToken });
   expectRefusal(refresh, 401, "invalid_refresh_token");
-  const login = (password: string) =>
-    client(server).post("/auth/login", { email: "ada@example.com", password });
+  const login = (password: string) => client(server).post("/auth/login", { email: "ada@example.com", password });
   expectRefusal(await login(current), 401, "invalid_credentials");
   expect((await login("another horse")).status).toBe(200);
 });

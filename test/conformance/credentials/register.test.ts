@@ -41,9 +41,7 @@ describe("registration", () => {
         },
       },
     });
-    expect(await rowsOf(server, "SELECT role, disabled, email_verified FROM _users")).toEqual([
-      ["user", 0, 0],
-    ]);
+    expect(await rowsOf(server, "SELECT role, disabled, email_verified FROM _users")).toEqual([["user", 0, 0]]);
   });
 
   it("stores an Argon2id hash, and the password nowhere", async () => {
@@ -99,11 +97,7 @@ describe("registration", () => {
       exact.trim(),
     ])
       if (other !== exact)
-        expectRefusal(
-          await anonymous.post("/auth/login", { email, password: other }),
-          401,
-          "invalid_credentials",
-        );
+        expectRefusal(await anonymous.post("/auth/login", { email, password: other }), 401, "invalid_credentials");
   });
 
   it.each([
@@ -155,11 +149,7 @@ describe("an address", () => {
     const anonymous = client(server);
     await anonymous.post("/auth/register", { email: "a@x.com", password });
     for (const email of ["A@X.com", "a@X.COM", "a@x.com"])
-      expectRefusal(
-        await anonymous.post("/auth/register", { email, password: "another horse" }),
-        409,
-        "conflict",
-      );
+      expectRefusal(await anonymous.post("/auth/register", { email, password: "another horse" }), 409, "conflict");
     expect(await countOf(server, "_users")).toBe(1);
     const login = await anonymous.post("/auth/login", { email: "A@X.COM", password });
     expectAnswer(login, 200, tokens({ id: expect.any(String), email: "a@x.com", role: "user" }));
@@ -177,20 +167,10 @@ describe("an address", () => {
     const server = await serve(project);
     const anonymous = client(server);
     await anonymous.post("/auth/register", { email, password });
-    expectRefusal(
-      await anonymous.post("/auth/login", { email: alike, password }),
-      401,
-      "invalid_credentials",
-    );
-    expect((await anonymous.post("/auth/register", { email: alike, password: "another horse" })).status).toBe(
-      201,
-    );
+    expectRefusal(await anonymous.post("/auth/login", { email: alike, password }), 401, "invalid_credentials");
+    expect((await anonymous.post("/auth/register", { email: alike, password: "another horse" })).status).toBe(201);
     expect(await countOf(server, "_users")).toBe(2);
-    expectRefusal(
-      await anonymous.post("/auth/login", { email: alike, password }),
-      401,
-      "invalid_credentials",
-    );
+    expectRefusal(await anonymous.post("/auth/login", { email: alike, password }), 401, "invalid_credentials");
   });
 
   it("registered twenty times at once is one user", async () => {
@@ -214,12 +194,9 @@ describe("an address", () => {
   });
 });
 
-it.each(["invite", "closed"])(
-  "where registration is %s it is 403, and nobody is created",
-  async (registration) => {
-    const server = await serve({ schema: `$auth: { registration: ${registration} }\n${project.schema}` });
-    const answer = await client(server).post("/auth/register", { email: "ada@example.com", password });
-    expectRefusal(answer, 403, "registration_closed");
-    expect(await countOf(server, "_users")).toBe(0);
-  },
-);
+it.each(["invite", "closed"])("where registration is %s it is 403, and nobody is created", async (registration) => {
+  const server = await serve({ schema: `$auth: { registration: ${registration} }\n${project.schema}` });
+  const answer = await client(server).post("/auth/register", { email: "ada@example.com", password });
+  expectRefusal(answer, 403, "registration_closed");
+  expect(await countOf(server, "_users")).toBe(0);
+});

@@ -18,11 +18,7 @@ const weak = [
 describe.each(weak)("a password that is %s is refused", (_, password) => {
   it("at a registration, which stores nobody", async () => {
     const server = await serve(project);
-    expectRefusal(
-      await client(server).post("/auth/register", { email: ada, password }),
-      400,
-      "weak_password",
-    );
+    expectRefusal(await client(server).post("/auth/register", { email: ada, password }), 400, "weak_password");
     expect((await run(server, "SELECT 1 FROM _users")).rows).toEqual([]);
   });
 
@@ -31,8 +27,7 @@ describe.each(weak)("a password that is %s is refused", (_, password) => {
     await signUp(server, ada);
     await client(server).post("/auth/password-reset/request", { email: ada });
     const token = await lastToken(server, ada);
-    const confirm = (text: string) =>
-      client(server).post("/auth/password-reset/confirm", { token, password: text });
+    const confirm = (text: string) => client(server).post("/auth/password-reset/confirm", { token, password: text });
     expectRefusal(await confirm(password!), 400, "weak_password");
     expect((await confirm("another horse")).status).toBe(200);
   });
@@ -49,8 +44,7 @@ describe.each(weak)("a password that is %s is refused", (_, password) => {
     const server = await serve(project);
     await (await backend(server)).post("/auth/users/invite", { email: ada });
     const token = await lastToken(server, ada);
-    const accept = (text: string) =>
-      client(server).post("/auth/invitations/accept", { token, password: text });
+    const accept = (text: string) => client(server).post("/auth/invitations/accept", { token, password: text });
     expectRefusal(await accept(password!), 400, "weak_password");
     expect((await accept("another horse")).status).toBe(200);
   });
@@ -67,8 +61,7 @@ it("a sign-in with such a password is one like any other, as it may be older tha
   const server = await serve(project);
   await signUp(server, ada);
   // The hash of "password" with the current parameters.
-  const phc =
-    "$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$K13EBUiG7JV+9ZxztmHFTdb7J0WQsnj2V8bZaqyPptE";
+  const phc = "$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$K13EBUiG7JV+9ZxztmHFTdb7J0WQsnj2V8bZaqyPptE";
   await run(server, "UPDATE _users SET password_hash = ?", phc);
   const answer = await client(server).post("/auth/login", { email: ada, password: "password" });
   expect(dataOf<{ user: { email: string } }>(answer).user.email).toBe(ada);

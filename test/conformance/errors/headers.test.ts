@@ -25,11 +25,7 @@ it("no answer of any kind may be taken for another type than it says", async () 
     ["OPTIONS", "/api/notes", preflight, 204],
   ] as const) {
     const answer = await client(server, headers).send(method, path, {});
-    expect([path, answer.status, answer.headers.get("X-Content-Type-Options")]).toEqual([
-      path,
-      status,
-      "nosniff",
-    ]);
+    expect([path, answer.status, answer.headers.get("X-Content-Type-Options")]).toEqual([path, status, "nosniff"]);
     expect(answer.headers.get("Vary"), path).toContain("Origin");
     const policy = answer.headers.get("Content-Security-Policy");
     expect(policy, path).toContain("default-src 'none'");
@@ -66,11 +62,7 @@ describe("a page on the server's own host that came over plain HTTP", () => {
   const body = JSON.stringify({ email: "ada@example.com", password: "correct horse" });
 
   it.each([
-    [
-      "is foreign where the canonical origin is https",
-      'auth.public_base_url = "https://api.example.com"',
-      403,
-    ],
+    ["is foreign where the canonical origin is https", 'auth.public_base_url = "https://api.example.com"', 403],
     ["is its own where that came over plain HTTP too", "", 201],
   ] as const)("%s", async (_, config, status) => {
     const server = await serve({ schema, config: `${config}\n${cookieMode}` });

@@ -5,8 +5,7 @@ import { apiKey, serve, signUp } from "../../support/server.js";
 
 it("no secret reaches a log or a body that is not its owner's, whatever goes wrong", async () => {
   const server = await serve({
-    schema:
-      "notes: { columns: { id: { type: integer, primary_key: true }, t: { type: text, unique: true } } }",
+    schema: "notes: { columns: { id: { type: integer, primary_key: true }, t: { type: text, unique: true } } }",
     wrap: (database) => ({
       query: (statements) => database.query(statements),
       batch: (statements) =>
@@ -42,9 +41,7 @@ it("no secret reaches a log or a body that is not its owner's, whatever goes wro
   bodies.push(await key.get("/api/notes"));
   await run(server, "UPDATE _schema SET version = version + 1, text = 'not: [valid'");
   bodies.push(await client(server, ada.bearer).get("/api/notes"));
-  expect(bodies.map(({ status }) => status)).toEqual([
-    500, 201, 409, 400, 403, 401, 409, 401, 400, 401, 403, 500,
-  ]);
+  expect(bodies.map(({ status }) => status)).toEqual([500, 201, 409, 400, 403, 401, 409, 401, 400, 401, 403, 500]);
   const renewed = dataOf<{ access_token: string; refresh_token: string }>(
     await anonymous.post("/auth/refresh", { refresh_token: ada.refreshToken }),
   );

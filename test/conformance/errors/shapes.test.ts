@@ -96,8 +96,7 @@ it("HEAD answers as GET does, without a body", async () => {
   const key = client(server, await apiKey(server, "project:backend"));
   const head = await key.send("HEAD", "/api/notes", {});
   expect({ status: head.status, text: head.text }).toEqual({ status: 200, text: "" });
-  for (const path of ["/api/nope", "/api/notes/1"])
-    expect((await key.send("HEAD", path, {})).status, path).toBe(404);
+  for (const path of ["/api/nope", "/api/notes/1"]) expect((await key.send("HEAD", path, {})).status, path).toBe(404);
   expect((await key.send("HEAD", "/health", {})).status).toBe(200);
   expect((await key.send("HEAD", "/auth/login", {})).status).toBe(405);
 });

@@ -137,13 +137,11 @@ it("refuses what it cannot explain, with the part that is wrong", async () => {
   ];
   for (const [body, status, words] of wrong) {
     const answer = await ask(body);
-    expect(
-      expectRefusal(answer, status, status === 404 ? "not_found" : "bad_request", columnsOf(answer)),
-    ).toContain(words);
+    expect(expectRefusal(answer, status, status === 404 ? "not_found" : "bad_request", columnsOf(answer))).toContain(
+      words,
+    );
   }
-  expect(
-    (await ask({ ...row, action: "delete", table: "members", key: "room_id=1&user_id=ada" })).status,
-  ).toBe(200);
+  expect((await ask({ ...row, action: "delete", table: "members", key: "room_id=1&user_id=ada" })).status).toBe(200);
 });
 
 /** The columns that a refusal names, which are not what this is about. */

@@ -80,7 +80,6 @@ export async function newWorld(more = ""): Promise<World> {
       (1, 1, 'ada', 'hi', NULL), (2, 2, 'ada', NULL, 'n'), (3, 2, 'bob', 'x', NULL)`,
   );
   await run(server, "INSERT INTO replies VALUES (1, 1, 'ada'), (2, 1, 'bob'), (3, 1, NULL)");
-  const explain = async (question: unknown) =>
-    dataOf<Explanation>(await root.post("/admin/api/explain", question));
+  const explain = async (question: unknown) => dataOf<Explanation>(await root.post("/admin/api/explain", question));
   return { server, root, ada, explain };
 }

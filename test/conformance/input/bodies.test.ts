@@ -19,10 +19,8 @@ docs:
 async function docs() {
   const server = await serve(project);
   const key = client(server, await apiKey(server, "project:backend"));
-  const raw = (
-    body: string | Uint8Array,
-    headers: Record<string, string> = { "Content-Type": "application/json" },
-  ) => key.send("POST", "/api/docs", { body, headers });
+  const raw = (body: string | Uint8Array, headers: Record<string, string> = { "Content-Type": "application/json" }) =>
+    key.send("POST", "/api/docs", { body, headers });
   return { server, key, raw };
 }
 
@@ -113,11 +111,7 @@ describe("JSON that is taken", () => {
     ["white space", ' \n\t{ "t" : "a" }\r\n ', { t: "a" }],
     ["a surrogate pair, escaped", '{"t":"\\ud83d\\ude00"}', { t: "😀" }],
     ["an escaped key", '{"\\u0074":"a"}', { t: "a" }],
-    [
-      "brackets and quotes inside of strings",
-      '{"t":"[{\\"a\\":1,\\"a\\":2}]\\\\"}',
-      { t: '[{"a":1,"a":2}]\\' },
-    ],
+    ["brackets and quotes inside of strings", '{"t":"[{\\"a\\":1,\\"a\\":2}]\\\\"}', { t: '[{"a":1,"a":2}]\\' }],
     ["the same key in two objects", '{"j":[{"a":1},{"a":{"a":2}}]}', { j: [{ a: 1 }, { a: { a: 2 } }] }],
     ["keys that differ by case", '{"j":{"a":1,"A":2}}', { j: { a: 1, A: 2 } }],
     ["keys in two normal forms", '{"j":{"\\u00e9":1,"e\\u0301":2}}', { j: { é: 1, "e\u0301": 2 } }],

@@ -19,10 +19,8 @@ docs:
 async function docs() {
   const server = await serve(project);
   const key = client(server, await apiKey(server, "project:backend"));
-  const raw = (
-    body: string | Uint8Array,
-    headers: Record<string, string> = { "Content-Type": "application/json" },
-  ) => key.send("POST", "/api/docs", { body, headers });
+  const raw = (body: string | Uint8Array, headers: Record<string, string> = { "Content-Type": "application/json" }) =>
+    key.send("POST", "/api/docs", { body, headers });
   return { server, key, raw };
 }
 
@@ -82,9 +80,7 @@ describe("a body over max_body_bytes", () => {
     const { server, key, raw } = await docs();
     expect((await raw(ofBytes(2048))).status).toBe(201);
     const text = ofBytes(2048);
-    expect((await key.send("POST", "/api/docs", chunked([text.slice(0, 9), text.slice(9)]))).status).toBe(
-      201,
-    );
+    expect((await key.send("POST", "/api/docs", chunked([text.slice(0, 9), text.slice(9)]))).status).toBe(201);
     expect(await rowsOf(server, "SELECT length(t) FROM docs")).toEqual([[2040], [2040]]);
   });
 

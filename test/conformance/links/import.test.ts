@@ -52,23 +52,20 @@ describe("an import", () => {
   it.each([
     ["bcrypt", password, bcrypt, `${password}!`],
     ["argon2id of other parameters", "password", argon2id, "Password"],
-  ])(
-    "of %s: its user logs in, and the hash is then of the current parameters",
-    async (_, right, stored, wrong) => {
-      const server = await serve(open);
-      await importAll(server, [{ id: "ada", email: "ada@example.com", password_hash: stored }]);
-      const hashes = countHashes(server);
-      expectRefusal(await login(server, "ada@example.com", wrong), 401, "invalid_credentials");
-      expect([await hashOf(server, "ada"), hashes.count]).toEqual([stored, 1]);
-      const user = { id: "ada", email: "ada@example.com", role: "user" };
-      expectAnswer(await login(server, "ADA@example.com", right), 200, tokensOf(user));
-      const replaced = await hashOf(server, "ada");
-      expect(replaced).toMatch(current);
-      expectRefusal(await login(server, "ada@example.com", wrong), 401, "invalid_credentials");
-      expect((await login(server, "ada@example.com", right)).status).toBe(200);
-      expect(await hashOf(server, "ada")).toBe(replaced);
-    },
-  );
+  ])("of %s: its user logs in, and the hash is then of the current parameters", async (_, right, stored, wrong) => {
+    const server = await serve(open);
+    await importAll(server, [{ id: "ada", email: "ada@example.com", password_hash: stored }]);
+    const hashes = countHashes(server);
+    expectRefusal(await login(server, "ada@example.com", wrong), 401, "invalid_credentials");
+    expect([await hashOf(server, "ada"), hashes.count]).toEqual([stored, 1]);
+    const user = { id: "ada", email: "ada@example.com", role: "user" };
+    expectAnswer(await login(server, "ADA@example.com", right), 200, tokensOf(user));
+    const replaced = await hashOf(server, "ada");
+    expect(replaced).toMatch(current);
+    expectRefusal(await login(server, "ada@example.com", wrong), 401, "invalid_credentials");
+    expect((await login(server, "ada@example.com", right)).status).toBe(200);
+    expect(await hashOf(server, "ada")).toBe(replaced);
+  });
 
   it("replaces the hash in the batch that opens the session", async () => {
     const storage = switchboard();
@@ -147,9 +144,7 @@ describe("an import that clashes", () => {
   it("at the same time with another is imported once", async () => {
     const server = await serve(open);
     const users = [{ id: "u1", email: "ada@example.com" }];
-    const statuses = (await Promise.all([1, 2, 3].map(() => importAll(server, users)))).map(
-      ({ status }) => status,
-    );
+    const statuses = (await Promise.all([1, 2, 3].map(() => importAll(server, users)))).map(({ status }) => status);
     expect(statuses.sort()).toEqual([200, 409, 409]);
   });
 });

@@ -37,11 +37,7 @@ describe("an invitation", () => {
     expectAnswer(invited, 201, answerOf({ role: "admin" }));
     const pending = "SELECT role, email_verified, password_hash FROM _users";
     expect(await rowsOf(server, pending)).toEqual([["user", 0, null]]);
-    expectRefusal(
-      await client(server).post("/auth/login", { email: eve, password }),
-      401,
-      "invalid_credentials",
-    );
+    expectRefusal(await client(server).post("/auth/login", { email: eve, password }), 401, "invalid_credentials");
     const url = linkIn(await mailTo(server, eve));
     expect(`${url.origin}${url.pathname}${url.hash}`).toBe("https://app.example.com/welcome#form");
     expect([...url.searchParams.keys()]).toEqual(["step", "token"]);
@@ -67,8 +63,7 @@ describe("an invitation", () => {
     await signUp(server, eve);
     const before = await rowsOf(server, "SELECT * FROM _users");
     const backendClient = await backend(server);
-    const invite = (body: object) =>
-      backendClient.post("/auth/users/invite", { email: eve, role: "admin", ...body });
+    const invite = (body: object) => backendClient.post("/auth/users/invite", { email: eve, role: "admin", ...body });
     const redirect_to = "https://app.example.com/rooms/7";
     const existing = { existing_user: true, expires_in: null };
     expectAnswer(await invite({ redirect_to }), 201, answerOf(existing));
@@ -92,11 +87,7 @@ describe("an invitation", () => {
     const second = await lastToken(server, eve);
     expect(await countOf(server, "_users")).toBe(1);
     expectRefusal(await accept(server, first), 400, "invalid_token");
-    expectAnswer(
-      await accept(server, second),
-      200,
-      tokensOf({ id: expect.any(String), email: eve, role: "user" }),
-    );
+    expectAnswer(await accept(server, second), 200, tokensOf({ id: expect.any(String), email: eve, role: "user" }));
   });
 
   it("works once, also twenty times at once, and lives for seven days", async () => {
@@ -107,9 +98,7 @@ describe("an invitation", () => {
     await server.settled();
     server.clock.advance(7 * 24 * hour - 1);
     const token = await lastToken(server, eve);
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => accept(server, token, `${password}${n}`)),
-    );
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => accept(server, token, `${password}${n}`)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const answer of answers) if (answer.status !== 200) expectRefusal(answer, 400, "invalid_token");
     expect(await countOf(server, "_sessions")).toBe(1);
@@ -204,11 +193,7 @@ describe("an invitation", () => {
     await backendClient.post("/auth/users/import", { users: [{ id: "eve", email: eve }] });
     const root = client(server, (await member(server, "root", "admin")).bearer);
     expect((await root.patch("/admin/api/users/eve", { role: "admin" })).status).toBe(200);
-    expectAnswer(
-      await backendClient.post("/auth/users/invite", { email: eve }),
-      201,
-      answerOf({ role: "admin" }),
-    );
+    expectAnswer(await backendClient.post("/auth/users/invite", { email: eve }), 201, answerOf({ role: "admin" }));
     await accept(server, await lastToken(server, eve));
     expect(await rowsOf(server, "SELECT role, created_by FROM _users WHERE id = 'eve'")).toEqual([
       ["admin", "user:root"],
@@ -370,8 +355,6 @@ ${notes}`;
     expect(linkIn(await mailTo(server, eve)).href).toBe(`https://app.example.com/verify?token=${token}`);
     await client(server).post("/auth/password-reset/request", { email: eve });
     const reset = await lastToken(server, eve);
-    expect(linkIn(await mailTo(server, eve)).href).toBe(
-      `https://app.example.com/reset?lang=en&token=${reset}`,
-    );
+    expect(linkIn(await mailTo(server, eve)).href).toBe(`https://app.example.com/reset?lang=en&token=${reset}`);
   });
 });

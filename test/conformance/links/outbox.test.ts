@@ -11,15 +11,13 @@ import { hour, lastToken, mailTo, open, other, password, tokenIn, verifying } fr
 
 const ada = "ada@example.com";
 const accepted = { data: { accepted: true } };
-const request = (server: TestServer, email = ada) =>
-  client(server).post("/auth/password-reset/request", { email });
+const request = (server: TestServer, email = ada) => client(server).post("/auth/password-reset/request", { email });
 
 /** A transport that takes messages and says nothing until it is told. */
 function hang(server: TestServer) {
   const waiting: { readonly message: MailMessage; readonly accept: () => void }[] = [];
   const mail = {
-    send: (message: MailMessage) =>
-      new Promise<void>((resolve) => waiting.push({ message, accept: resolve })),
+    send: (message: MailMessage) => new Promise<void>((resolve) => waiting.push({ message, accept: resolve })),
   };
   Object.assign(server.platform, { mail });
   return waiting;
@@ -251,10 +249,7 @@ describe("a mail that was delivered", () => {
     storage.failing = (statements) => statements.some(({ sql }) => sql.startsWith("DELETE FROM _outbox"));
     await request(server);
     await server.settled();
-    expect([server.mail.messages.length, await rowsOf(server, "SELECT count(*) FROM _outbox")]).toEqual([
-      1,
-      [[1]],
-    ]);
+    expect([server.mail.messages.length, await rowsOf(server, "SELECT count(*) FROM _outbox")]).toEqual([1, [[1]]]);
     storage.failing = null;
     server.clock.advance(hour / 2);
     await server.upkeep.deliverMail();

@@ -190,11 +190,7 @@ describe("a hosted page", () => {
     const json = { ...own, "Content-Type": "application/json" };
     expectRefusal(await submit(server, "verify-email", { token: "x" }, json), 415, "unsupported_media_type");
     expectRefusal(await submit(server, "verify-email", "token=x&token=y"), 400, "bad_request");
-    expectRefusal(
-      await submit(server, "verify-email", { token: "x".repeat(20_000) }),
-      413,
-      "payload_too_large",
-    );
+    expectRefusal(await submit(server, "verify-email", { token: "x".repeat(20_000) }), 413, "payload_too_large");
     expectRefusal(await submit(server, "nothing", { token: "x" }), 404, "not_found");
     expectRefusal(await get(server, "/auth/pages/nothing?token=x"), 404, "not_found");
     expectRefusal(await client(server).delete("/auth/pages/verify-email"), 405, "method_not_allowed");

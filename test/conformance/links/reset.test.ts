@@ -3,26 +3,14 @@ import { client, expectAnswer, expectRefusal } from "../../support/client.js";
 import { switchboard } from "../../support/faulty-database.js";
 import { countOf, member, rowsOf, run } from "../../support/people.js";
 import { serve, signUp, type TestServer } from "../../support/server.js";
-import {
-  countHashes,
-  hour,
-  lastToken,
-  linkIn,
-  mailTo,
-  ofTheAnswer,
-  open,
-  other,
-  verifying,
-} from "./support.js";
+import { countHashes, hour, lastToken, linkIn, mailTo, ofTheAnswer, open, other, verifying } from "./support.js";
 
 const ada = "ada@example.com";
 
-const request = (server: TestServer, email = ada) =>
-  client(server).post("/auth/password-reset/request", { email });
+const request = (server: TestServer, email = ada) => client(server).post("/auth/password-reset/request", { email });
 const confirm = (server: TestServer, token: unknown, password: unknown = other) =>
   client(server).post("/auth/password-reset/confirm", { token, password });
-const login = (server: TestServer, password: string) =>
-  client(server).post("/auth/login", { email: ada, password });
+const login = (server: TestServer, password: string) => client(server).post("/auth/login", { email: ada, password });
 
 describe("a password reset", () => {
   it("sets the password, ends every session and confirms the address", async () => {

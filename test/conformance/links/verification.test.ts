@@ -36,8 +36,7 @@ const register = (server: TestServer, email = ada, secret = password) =>
   client(server).post("/auth/register", { email, password: secret });
 const login = (server: TestServer, secret = password) =>
   client(server).post("/auth/login", { email: ada, password: secret });
-const resend = (server: TestServer, email = ada) =>
-  client(server).post("/auth/email-verification/resend", { email });
+const resend = (server: TestServer, email = ada) => client(server).post("/auth/email-verification/resend", { email });
 
 describe("registration where addresses have to be confirmed", () => {
   it("is 202 without a session, and the link of the mail confirms and signs in", async () => {
@@ -127,8 +126,7 @@ describe("registration where addresses have to be confirmed", () => {
     expect((await register(server, ada, password)).status).toBe(202);
     expect(await mailsTo(server, ada)).toHaveLength(5);
     expect((await confirm(server, await lastToken(server, ada))).status).toBe(200);
-    for (const tried of [squatted, password])
-      expectRefusal(await login(server, tried), 401, "invalid_credentials");
+    for (const tried of [squatted, password]) expectRefusal(await login(server, tried), 401, "invalid_credentials");
   });
 
   it("ends sessions that a squatter opened before confirmation was asked for", async () => {
@@ -139,9 +137,7 @@ describe("registration where addresses have to be confirmed", () => {
     await register(server);
     await confirm(server, await lastToken(server, ada));
     expect(await rowsOf(server, "SELECT id FROM _sessions WHERE revoked_at IS NULL")).toHaveLength(1);
-    expect(
-      await rowsOf(server, "SELECT 1 FROM _sessions WHERE id = 'squatter' AND revoked_at IS NULL"),
-    ).toEqual([]);
+    expect(await rowsOf(server, "SELECT 1 FROM _sessions WHERE id = 'squatter' AND revoked_at IS NULL")).toEqual([]);
   });
 
   it("stays 403 where registration is by invitation or closed, and sends nothing", async () => {
@@ -157,9 +153,7 @@ describe("registration where addresses have to be confirmed", () => {
 
   it("twenty times at once makes one user and one live link", async () => {
     const server = await serve({ ...verifying, config: "auth.throttle = { max_mails_per_address = 100 }" });
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => register(server, ada, `${password}${n}`)),
-    );
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => register(server, ada, `${password}${n}`)));
     for (const answer of answers) expectAnswer(answer, 202, accepted(ada));
     await server.settled();
     expect([await countOf(server, "_users"), await countOf(server, "_links")]).toEqual([1, 1]);
@@ -187,8 +181,7 @@ describe("an unconfirmed account", () => {
   it("with the right password is no failed attempt", async () => {
     const server = await serve({ ...verifying, config: "auth.throttle = { max_failures = 2 }" });
     await register(server);
-    for (let attempt = 0; attempt < 5; attempt++)
-      expectRefusal(await login(server), 403, "email_not_verified");
+    for (let attempt = 0; attempt < 5; attempt++) expectRefusal(await login(server), 403, "email_not_verified");
   });
 
   it("may log in where confirmation is not required, and no link vouches for who made it", async () => {
@@ -264,12 +257,7 @@ describe("resend", () => {
     await server.settled();
     server.mail.messages.length = 0;
     const costs = [];
-    for (const email of [
-      "unknown@example.com",
-      "pending@example.com",
-      "taken@example.com",
-      "off@example.com",
-    ]) {
+    for (const email of ["unknown@example.com", "pending@example.com", "taken@example.com", "off@example.com"]) {
       storage.reset();
       const answer = await resend(server, email);
       await server.settled();
@@ -364,10 +352,7 @@ describe("a confirmation link", () => {
     const server = await serve({ ...verifying, config });
     expect((await register(server)).headers.get("Set-Cookie")).toBeNull();
     const answer = await confirm(server, await lastToken(server, ada));
-    expect(answer.headers.getSetCookie().map((cookie) => cookie.split("=")[0])).toEqual([
-      "svc_access",
-      "svc_refresh",
-    ]);
+    expect(answer.headers.getSetCookie().map((cookie) => cookie.split("=")[0])).toEqual(["svc_access", "svc_refresh"]);
     const foreign = client(server, { Origin: "https://evil.example" });
     expectRefusal(await foreign.post("/auth/email-verification/confirm", { token: "x" }), 403, "forbidden");
   });

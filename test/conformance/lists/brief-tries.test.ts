@@ -19,9 +19,7 @@ linked:
     ${Array.from({ length: 8 }, (_, i) => `n${i}: { type: integer, references: { table: other, column: id } }`).join("\n    ")}
   indexes: [${Array.from({ length: 8 }, (_, i) => `{ columns: [n${i}] }`).join(", ")}]
 `;
-const config = ["wide", "other", "indexed", "linked"]
-  .map((table) => `rules.${table} = { read = "public" }`)
-  .join("\n");
+const config = ["wide", "other", "indexed", "linked"].map((table) => `rules.${table} = { read = "public" }`).join("\n");
 
 let server: TestServer;
 let anyone: Client;

@@ -59,9 +59,7 @@ it("a long text is not looked for in more text than can be searched in reasonabl
   );
   const short = await client(server).get(`/api/notes?filter[body][contains]=aaab&select=id`);
   expect(short.body).toMatchObject({ data: [], meta: { total: 0 } });
-  const few = await client(server).get(
-    `/api/notes?filter[body][contains]=${needle}&filter[id][lt]=2&select=id`,
-  );
+  const few = await client(server).get(`/api/notes?filter[body][contains]=${needle}&filter[id][lt]=2&select=id`);
   expect(few.body).toMatchObject({ data: [], meta: { total: 0 } });
 });
 
@@ -91,7 +89,5 @@ it("a word is looked for in up to 262 MB of text, and what was measured is meter
 it("a cursor that no header line could carry is not handed out", async () => {
   const server = await serve({ schema, config });
   await run(server, "INSERT INTO notes (body) VALUES (?), ('z')", "a".repeat(200_000));
-  expectRefusal(await client(server).get("/api/notes?sort=body&limit=1&select=id"), 400, "bad_request", [
-    "body",
-  ]);
+  expectRefusal(await client(server).get("/api/notes?sort=body&limit=1&select=id"), 400, "bad_request", ["body"]);
 });

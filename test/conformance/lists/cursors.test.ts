@@ -78,8 +78,7 @@ describe("a cursor", () => {
 
   it("that was tampered with is invalid_cursor, whichever character it was", async () => {
     const { adas, first, server } = await notes();
-    const swap = (at: number) =>
-      `${first.slice(0, at)}${first[at] === "A" ? "B" : "A"}${first.slice(at + 1)}`;
+    const swap = (at: number) => `${first.slice(0, at)}${first[at] === "A" ? "B" : "A"}${first.slice(at + 1)}`;
     const cursors = [
       "",
       "x",
@@ -96,8 +95,7 @@ describe("a cursor", () => {
         .filter((at) => at % 9 === 0 || at < 20)
         .map(swap),
     ];
-    for (const cursor of cursors)
-      expectRefusal(await adas.get(`/api/notes?cursor=${cursor}`), 400, "invalid_cursor");
+    for (const cursor of cursors) expectRefusal(await adas.get(`/api/notes?cursor=${cursor}`), 400, "invalid_cursor");
     expect(server.log.lines).toEqual([]);
   });
 
@@ -111,17 +109,9 @@ describe("a cursor", () => {
       await apiKey(server, "resource:notes:read"),
     ];
     for (const credential of callers)
-      expectRefusal(
-        await client(server, credential).get(`/api/notes?cursor=${first}`),
-        400,
-        "invalid_cursor",
-      );
+      expectRefusal(await client(server, credential).get(`/api/notes?cursor=${first}`), 400, "invalid_cursor");
     const anonymous = metaOf(await client(server).get("/api/notes?limit=1")).next_cursor;
-    expectRefusal(
-      await client(server, bob.bearer).get(`/api/notes?cursor=${anonymous}`),
-      400,
-      "invalid_cursor",
-    );
+    expectRefusal(await client(server, bob.bearer).get(`/api/notes?cursor=${anonymous}`), 400, "invalid_cursor");
   });
 
   it("of another session of the same user is theirs", async () => {
@@ -165,19 +155,14 @@ describe("a cursor", () => {
     expectRefusal(await anonymous.get(`/api/notes?cursor=${cursor}`), 400, "invalid_cursor");
   });
 
-  it.each([
-    "limit=1",
-    "offset=0",
-    "select=id",
-    "sort=id",
-    "where[owner_id]=ada",
-    "filter[body][contains]=h",
-    "foo=1",
-  ])("beside %s is invalid_cursor", async (parameter) => {
-    const { adas, first } = await notes();
-    for (const query of [`cursor=${first}&${parameter}`, `${parameter}&cursor=${first}`])
-      expectRefusal(await adas.get(`/api/notes?${query}`), 400, "invalid_cursor");
-  });
+  it.each(["limit=1", "offset=0", "select=id", "sort=id", "where[owner_id]=ada", "filter[body][contains]=h", "foo=1"])(
+    "beside %s is invalid_cursor",
+    async (parameter) => {
+      const { adas, first } = await notes();
+      for (const query of [`cursor=${first}&${parameter}`, `${parameter}&cursor=${first}`])
+        expectRefusal(await adas.get(`/api/notes?${query}`), 400, "invalid_cursor");
+    },
+  );
 
   it("given twice is 400", async () => {
     const { adas, first } = await notes();

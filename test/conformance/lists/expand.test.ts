@@ -62,8 +62,7 @@ read = "public"
 read = "public"
 `;
 
-const numbers = (to: number) =>
-  `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${to})`;
+const numbers = (to: number) => `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${to})`;
 
 /**
  * Three rooms: ada is a member of 1 and 2. Message i is in room 1 + i % 3, at 100 - i, and a draft where i divides by 5. The
@@ -129,9 +128,7 @@ describe("expand forwards", () => {
       { name: "three", _expand: { "owner_id.team_id": null, owner_id: null } },
     ]);
     const deep = await expanded(here, "/api/lines?expand=message_id.author_id.team_id&limit=1&sort=-line");
-    expect(deep).toEqual([
-      { message_id: 1, line: 2, text: "b", _expand: { "message_id.author_id.team_id": null } },
-    ]);
+    expect(deep).toEqual([{ message_id: 1, line: 2, text: "b", _expand: { "message_id.author_id.team_id": null } }]);
   });
 
   it("tells nothing of rows that the caller may not read, and looks each row up once", async () => {
@@ -181,12 +178,8 @@ describe("expand backwards", () => {
     const two = [1, 4, 7, 13, 16, 19, 22, 28];
     expect(await ofRooms("expand=messages.room_id")).toEqual([one, two, [], []]);
     for (const order of ["-id", "at", "at,-id", "-at,id"]) {
-      expect(
-        await ofRooms(`expand[messages.room_id][limit]=3&expand[messages.room_id][sort]=${order}`),
-      ).toEqual(
-        order === "-at,id"
-          ? [one.slice(0, 3), two.slice(0, 3), [], []]
-          : [[27, 24, 21], [28, 22, 19], [], []],
+      expect(await ofRooms(`expand[messages.room_id][limit]=3&expand[messages.room_id][sort]=${order}`)).toEqual(
+        order === "-at,id" ? [one.slice(0, 3), two.slice(0, 3), [], []] : [[27, 24, 21], [28, 22, 19], [], []],
       );
     }
     const byLikes = (ids: number[]) => ids.toSorted((a, b) => (b % 7) - (a % 7) || a - b).slice(0, 5);
@@ -223,9 +216,7 @@ describe("expand backwards", () => {
       4 + (2 + 1 + 10) + (1 + 1),
     );
     // Without such an index all thirty.
-    expect(await readBy("&expand[messages.room_id][sort]=likes&expand[messages.room_id][limit]=1")).toBe(
-      4 + 30 + 16,
-    );
+    expect(await readBy("&expand[messages.room_id][sort]=likes&expand[messages.room_id][limit]=1")).toBe(4 + 30 + 16);
   });
 
   it("takes composite keys, and goes backward from a row that was found forwards", async () => {
@@ -328,8 +319,7 @@ describe("expand", () => {
 
   it("refuses what it cannot follow, in words", async () => {
     const { ada } = await chat();
-    const refused = async (query: string) =>
-      expectRefusal(await ada.get(`/api/rooms?${query}`), 400, "bad_request");
+    const refused = async (query: string) => expectRefusal(await ada.get(`/api/rooms?${query}`), 400, "bad_request");
     expect(await refused("expand=nobody")).toBe('unknown column "nobody"');
     expect(await refused("expand=")).toBe('unknown column ""');
     expect(await refused("expand=__proto__")).toBe('unknown column "__proto__"');
@@ -388,10 +378,7 @@ describe("expand", () => {
       schema,
       config: '[rules.rooms]\nread = "public"\n[rules.profiles]\nread = "public"',
     });
-    await run(
-      server,
-      "INSERT INTO profiles (id, name, is_public) VALUES ('ada', printf('%.40000c', 'a'), 1)",
-    );
+    await run(server, "INSERT INTO profiles (id, name, is_public) VALUES ('ada', printf('%.40000c', 'a'), 1)");
     await run(server, `${numbers(1000)} INSERT INTO rooms (id, owner_id) SELECT i, 'ada' FROM n`);
     const anybody = client(server);
     const path = (limit: number) => `/api/rooms?select=id&expand=owner_id&limit=${limit}`;

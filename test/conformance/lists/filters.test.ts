@@ -155,10 +155,6 @@ it("50 filters are taken, an `in` of a thousand values as one of them, and 51 ar
   ]);
   const fifty = [...filters.slice(1), `filter[id][in]=${values}`].join("&");
   expect(dataOf(await caller.get(`/api/wide?select=id&${fifty}`))).toEqual([{ id: 1 }]);
-  const message = expectRefusal(
-    await caller.get(`/api/wide?select=id&${fifty}&where[id]=1`),
-    400,
-    "bad_request",
-  );
+  const message = expectRefusal(await caller.get(`/api/wide?select=id&${fifty}&where[id]=1`), 400, "bad_request");
   expect(message).toBe("more than 50 filters");
 });

@@ -138,17 +138,14 @@ describe("total=none", () => {
     expect(none.read[0]).toBeLessThan(exact.read[0]!);
   });
 
-  it.each([0, 1, 3, 4, 5, 6])(
-    "leaves out the rows of an offset of %d, past the scan limit too",
-    async (offset) => {
-      for (const sort of ["id", "-id"]) {
-        const query = `filter[flags][gte]=0&select=id&limit=2&sort=${sort}&offset=${offset}`;
-        const none = await walk(`${query}&total=none`);
-        expect([sort, none.ids]).toEqual([sort, (await walk(query)).ids]);
-        expect(none.totals).toEqual([null]);
-      }
-    },
-  );
+  it.each([0, 1, 3, 4, 5, 6])("leaves out the rows of an offset of %d, past the scan limit too", async (offset) => {
+    for (const sort of ["id", "-id"]) {
+      const query = `filter[flags][gte]=0&select=id&limit=2&sort=${sort}&offset=${offset}`;
+      const none = await walk(`${query}&total=none`);
+      expect([sort, none.ids]).toEqual([sort, (await walk(query)).ids]);
+      expect(none.totals).toEqual([null]);
+    }
+  });
 
   it("is exact or none", async () => {
     expectRefusal(await (await tasks()).get("/api/tasks?total=some"), 400, "bad_request");

@@ -240,17 +240,13 @@ describe("a list in the JSON form has up to 200 comparisons", () => {
     const cursor = metaOf(first).next_cursor!;
     expect(dataOf(await caller.get(`/api/things?cursor=${cursor}`))).toEqual([{ id: 2 }]);
     expect(dataOf(await post(caller, { cursor }))).toEqual([{ id: 2 }]);
-    expect(expectRefusal(await query(caller, alternatives(201)), 400, "bad_request")).toBe(
-      "more than 200 filters",
-    );
+    expect(expectRefusal(await query(caller, alternatives(201)), 400, "bad_request")).toBe("more than 200 filters");
   });
 
   // D1 takes expressions that are 100 deep at most. Sixteen terms in each group make the deepest ones.
   it("in groups as deep as they may be", async () => {
     const { caller } = await things();
-    const wide = Array.from({ length: 15 }, (_, i) =>
-      i % 2 === 0 ? { t: { ne: `${i}` } } : { i: { gt: -i } },
-    );
+    const wide = Array.from({ length: 15 }, (_, i) => (i % 2 === 0 ? { t: { ne: `${i}` } } : { i: { gt: -i } }));
     const nested = (depth: number): object =>
       depth === 0 ? { id: { gte: 1 } } : { $or: [nested(depth - 1), ...wide], $and: wide };
     const found = await query(caller, { filter: nested(5), select: ["id"] });
@@ -305,11 +301,7 @@ describe("over HTTP", () => {
       const bytes = new TextEncoder().encode("{}");
       expectRefusal(await caller.send(method, path, { body: bytes }), 400, "bad_request");
       expectRefusal(await caller.send(method, path, {}), 400, "bad_request");
-      for (const type of [
-        "text/plain",
-        "application/x-www-form-urlencoded",
-        "application/json; charset=latin1",
-      ]) {
+      for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1"]) {
         const init = { headers: { "Content-Type": type }, body: "{}" };
         expectRefusal(await caller.send(method, path, init), 415, "unsupported_media_type");
       }
@@ -350,24 +342,15 @@ describe("over HTTP", () => {
       expect(answer.headers.get("Allow")).toBe("POST");
     }
     for (const path of ["/api/things/1", "/api/things/_svc/key?id=1", "/auth/login", "/health"])
-      expectRefusal(
-        await caller.send("QUERY", path, { headers: json, body: "{}" }),
-        405,
-        "method_not_allowed",
-      );
+      expectRefusal(await caller.send("QUERY", path, { headers: json, body: "{}" }), 405, "method_not_allowed");
     expectRefusal(await caller.post("/api/things/x/query", {}), 404, "not_found");
     expectRefusal(await caller.post("/api/nothing/_svc/query", {}), 404, "not_found");
-    expectRefusal(
-      await caller.send("QUERY", "/api/nothing", { headers: json, body: "{}" }),
-      404,
-      "not_found",
-    );
+    expectRefusal(await caller.send("QUERY", "/api/nothing", { headers: json, body: "{}" }), 404, "not_found");
   });
 
   it("a key needs to read, and a table without rules is for nobody else", async () => {
     const server = await serve({ schema: project.schema });
-    const status = async (scope: string) =>
-      (await query(client(server, await apiKey(server, scope)), {})).status;
+    const status = async (scope: string) => (await query(client(server, await apiKey(server, scope)), {})).status;
     expect(await status("resource:things:read")).toBe(200);
     expect(await status("resource:things:write")).toBe(403);
     expectRefusal(await query(client(server), {}), 401, "unauthorized");

@@ -53,9 +53,7 @@ describe.each(["contains", "starts_with"])("%s is literal", (operator) => {
       ["Äp", 1],
       ["äp", 2],
     ] as const)
-      expect(dataOf(await key.get(`/api/texts?select=id&filter[t][${operator}]=${literal}`))).toEqual([
-        { id },
-      ]);
+      expect(dataOf(await key.get(`/api/texts?select=id&filter[t][${operator}]=${literal}`))).toEqual([{ id }]);
     expect(dataOf(await key.get(`/api/texts?select=id&filter[t][${operator}]=ÄP`))).toEqual([]);
   });
 });
@@ -83,11 +81,7 @@ describe("in", () => {
     const key = await texts("v0");
     const values = Array.from({ length: 1001 }, (_, n) => n);
     expectRefusal(await key.get(`/api/texts?filter[id][in]=${values.join(",")}`), 400, "bad_request");
-    expectRefusal(
-      await key.get(`/api/texts?filter[t][in]=${JSON.stringify(values.map(String))}`),
-      400,
-      "bad_request",
-    );
+    expectRefusal(await key.get(`/api/texts?filter[t][in]=${JSON.stringify(values.map(String))}`), 400, "bad_request");
     expectRefusal(await key.get("/api/texts?filter[t][in]=[]"), 400, "bad_request");
   });
 

@@ -53,12 +53,7 @@ describe("where a page ends", () => {
   ])("holds for rowids that are %s", async (_name, ids) => {
     const key = await caller([ids.map((id) => `(${id}, 1)`).join(", ")]);
 
-    for (const query of [
-      "where[kind]=1&",
-      "where[kind]=1&offset=3&",
-      "filter[id][gte]=-20&",
-      "filter[kind][ne]=7&",
-    ]) {
+    for (const query of ["where[kind]=1&", "where[kind]=1&offset=3&", "filter[id][gte]=-20&", "filter[kind][ne]=7&"]) {
       const pages = await pagesOf(key, `/api/things?${query}limit=4&select=id`);
       const found = pages.flatMap(({ data }) => data.map(({ id }) => id));
       expect(found).toEqual(ids.slice(query.includes("offset") ? 3 : 0));
@@ -72,11 +67,7 @@ describe("where a page ends", () => {
   it("holds for the least and the greatest rowid", async () => {
     const key = await caller(["(-9223372036854775808, 1), (9223372036854775807, 1), (0, 1)"]);
     const answer = await key.get("/api/things?where[kind]=1&select=id");
-    expect(dataOf(answer)).toEqual([
-      { id: "-9223372036854775808" },
-      { id: 0 },
-      { id: "9223372036854775807" },
-    ]);
+    expect(dataOf(answer)).toEqual([{ id: "-9223372036854775808" }, { id: 0 }, { id: "9223372036854775807" }]);
     expect(metaOf(answer)).toMatchObject({ total: 3, rows_read: 6 });
   });
 });

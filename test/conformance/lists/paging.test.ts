@@ -38,8 +38,7 @@ const rows = Array.from({ length: 60 }, (_, i) => ({
   x: i % 4 === 0 ? null : ["x''", "x'00'", "x'ff'"][i % 3]!,
 }));
 
-const literal = (value: unknown) =>
-  typeof value === "string" ? `'${value}'` : value === null ? "NULL" : value;
+const literal = (value: unknown) => (typeof value === "string" ? `'${value}'` : value === null ? "NULL" : value);
 const insert = `INSERT INTO things VALUES ${rows
   .map(
     ({ id, owner, n, r, t, b, x }) =>
@@ -74,49 +73,44 @@ describe.each([
   ["without indexes", ""],
   ["with indexes", indexes],
 ])("paging %s", (_, withIndexes) => {
-  it.each(sorts)(
-    "by sort=%s returns each authorized row once, in the order of one whole page",
-    async (sort) => {
-      const server = await serve(project(withIndexes));
-      await run(server, insert);
-      const ada = client(server, (await member(server, "ada")).bearer);
-      const query = sort === "" ? "" : `&sort=${sort}`;
-      const whole = dataOf<{ id: number }[]>(await ada.get(`/api/things?limit=1000${query}`));
-      expect(whole.map(({ id }) => id).sort((a, b) => a - b)).toEqual(
-        rows
-          .filter(({ owner }) => owner !== "bob")
-          .map(({ id }) => id)
-          .sort((a, b) => a - b),
-      );
-      for (const limit of [1, 7, 39, 40]) {
-        const pages = await pagesOf(ada, `/api/things?limit=${limit}${query}`);
-        expect(pages.flatMap(({ data }) => data)).toEqual(whole);
-        expect(pages).toHaveLength(Math.ceil(40 / limit));
-        let offset = 0;
-        for (const { data, meta } of pages) {
-          expect(meta).toMatchObject({ limit, offset, total: 40 });
-          offset += data.length;
-        }
-      }
-      const later = await pagesOf(ada, `/api/things?limit=7&offset=13${query}`);
-      expect(later.flatMap(({ data }) => data)).toEqual(whole.slice(13));
-      expect(later.map(({ meta }) => meta.offset)).toEqual([13, 20, 27, 34]);
-    },
-  );
-
-  it.each([
-    "where[n]=1",
-    "filter[n][gt]=-1&sort=-n",
-    "filter[t][in]=b,é&sort=t",
-    "filter[n][is_null]=true&sort=-t",
-  ])("by %s keeps filter and projection from page to page", async (query) => {
+  it.each(sorts)("by sort=%s returns each authorized row once, in the order of one whole page", async (sort) => {
     const server = await serve(project(withIndexes));
     await run(server, insert);
-    const key = client(server, await apiKey(server, "project:backend"));
-    const whole = dataOf(await key.get(`/api/things?limit=1000&select=t,n&${query}`));
-    const pages = await pagesOf(key, `/api/things?limit=2&select=t,n&${query}`);
-    expect(pages.flatMap(({ data }) => data)).toEqual(whole);
+    const ada = client(server, (await member(server, "ada")).bearer);
+    const query = sort === "" ? "" : `&sort=${sort}`;
+    const whole = dataOf<{ id: number }[]>(await ada.get(`/api/things?limit=1000${query}`));
+    expect(whole.map(({ id }) => id).sort((a, b) => a - b)).toEqual(
+      rows
+        .filter(({ owner }) => owner !== "bob")
+        .map(({ id }) => id)
+        .sort((a, b) => a - b),
+    );
+    for (const limit of [1, 7, 39, 40]) {
+      const pages = await pagesOf(ada, `/api/things?limit=${limit}${query}`);
+      expect(pages.flatMap(({ data }) => data)).toEqual(whole);
+      expect(pages).toHaveLength(Math.ceil(40 / limit));
+      let offset = 0;
+      for (const { data, meta } of pages) {
+        expect(meta).toMatchObject({ limit, offset, total: 40 });
+        offset += data.length;
+      }
+    }
+    const later = await pagesOf(ada, `/api/things?limit=7&offset=13${query}`);
+    expect(later.flatMap(({ data }) => data)).toEqual(whole.slice(13));
+    expect(later.map(({ meta }) => meta.offset)).toEqual([13, 20, 27, 34]);
   });
+
+  it.each(["where[n]=1", "filter[n][gt]=-1&sort=-n", "filter[t][in]=b,é&sort=t", "filter[n][is_null]=true&sort=-t"])(
+    "by %s keeps filter and projection from page to page",
+    async (query) => {
+      const server = await serve(project(withIndexes));
+      await run(server, insert);
+      const key = client(server, await apiKey(server, "project:backend"));
+      const whole = dataOf(await key.get(`/api/things?limit=1000&select=t,n&${query}`));
+      const pages = await pagesOf(key, `/api/things?limit=2&select=t,n&${query}`);
+      expect(pages.flatMap(({ data }) => data)).toEqual(whole);
+    },
+  );
 
   it("returns each row once while rows are inserted and deleted elsewhere", async () => {
     const server = await serve(project(withIndexes));
@@ -133,9 +127,7 @@ describe.each([
       const ids = pages.flatMap(({ data }) => data.map(({ id }) => id as number));
       expect(new Set(ids).size).toBe(ids.length);
       const stayed = rows.filter(({ owner }) => owner !== "bob").map(({ id }) => id);
-      expect(ids.filter((id) => id >= 0 && id < 1000).sort((a, b) => a - b)).toEqual(
-        stayed.sort((a, b) => a - b),
-      );
+      expect(ids.filter((id) => id >= 0 && id < 1000).sort((a, b) => a - b)).toEqual(stayed.sort((a, b) => a - b));
       await run(server, "DELETE FROM things WHERE id < 0 OR id >= 1000");
     }
   });
@@ -204,10 +196,7 @@ it("a composite key is the order where none is asked for", async () => {
 it("keys beyond 2^53 are told apart from page to page", async () => {
   const server = await serve(project(""));
   const ids = ["9223372036854775805", "9223372036854775806", "9223372036854775807", "-9223372036854775808"];
-  await run(
-    server,
-    `INSERT INTO things (id, n) VALUES ${ids.map((id, i) => `(${id}, ${ids[3 - i]})`).join(", ")}`,
-  );
+  await run(server, `INSERT INTO things (id, n) VALUES ${ids.map((id, i) => `(${id}, ${ids[3 - i]})`).join(", ")}`);
   const key = client(server, await apiKey(server, "project:backend"));
   for (const sort of ["id", "-id", "n", "-n"]) {
     const pages = await pagesOf(key, `/api/things?limit=1&select=id&sort=${sort}`);

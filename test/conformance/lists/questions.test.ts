@@ -50,8 +50,7 @@ order_details:
 const tables = ["customers", "employees", "categories", "products", "orders", "order_details"];
 const config = tables.map((table) => `[rules.${table}]\nread = "public"\n`).join("");
 
-const numbers = (to: number) =>
-  `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${to})`;
+const numbers = (to: number) => `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${to})`;
 const pick = (by: string, ...values: readonly string[]) =>
   `CASE (${by}) % ${values.length} ${values.map((value, i) => `WHEN ${i} THEN ${value}`).join(" ")} END`;
 
@@ -71,10 +70,7 @@ type Expanded = Row & { readonly _expand: Record<string, never>; readonly _count
 interface Question {
   readonly title: string;
   readonly sql: string;
-  readonly ask: (
-    list: (path: string) => Promise<readonly Expanded[]>,
-    as: Client,
-  ) => Promise<readonly unknown[][]>;
+  readonly ask: (list: (path: string) => Promise<readonly Expanded[]>, as: Client) => Promise<readonly unknown[][]>;
 }
 
 /** The values of some columns of each row. */
@@ -89,8 +85,7 @@ const questions: readonly Question[] = [
   {
     title: "which customers are in France?",
     sql: "SELECT company, city FROM customers WHERE country = 'France' ORDER BY company",
-    ask: async (list) =>
-      values("company", "city")(await list("customers?where[country]=France&sort=company")),
+    ask: async (list) => values("company", "city")(await list("customers?where[country]=France&sort=company")),
   },
   {
     title: "which orders are not shipped, oldest first?",
@@ -100,16 +95,13 @@ const questions: readonly Question[] = [
   {
     title: "what are the five dearest products?",
     sql: "SELECT name, cents FROM products ORDER BY cents DESC, id LIMIT 5",
-    ask: async (list) =>
-      values("name", "cents")(await list("products?sort=-cents,id&limit=5&select=name,cents")),
+    ask: async (list) => values("name", "cents")(await list("products?sort=-cents,id&limit=5&select=name,cents")),
   },
   {
     title: "which products that are still sold cost from 6 to 12?",
     sql: "SELECT id FROM products WHERE cents BETWEEN 600 AND 1200 AND NOT discontinued ORDER BY id",
     ask: async (list) =>
-      values("id")(
-        await list("products?filter[cents][gte]=600&filter[cents][lte]=1200&where[discontinued]=false"),
-      ),
+      values("id")(await list("products?filter[cents][gte]=600&filter[cents][lte]=1200&where[discontinued]=false")),
   },
   {
     title: "how many customers has each country?",
@@ -250,9 +242,7 @@ const questions: readonly Question[] = [
     title: "which orders are of one customer, or were taken by one employee?",
     sql: "SELECT id FROM orders WHERE customer_id = 'C05' OR employee_id = 2 ORDER BY id DESC",
     ask: async (list) =>
-      values("id")(
-        await list("orders?filter[$or][0][customer_id][eq]=C05&filter[$or][1][employee_id][eq]=2&sort=-id"),
-      ),
+      values("id")(await list("orders?filter[$or][0][customer_id][eq]=C05&filter[$or][1][employee_id][eq]=2&sort=-id")),
   },
   {
     title: "which customers are known not to be in France or the UK?",
@@ -296,14 +286,11 @@ const questions: readonly Question[] = [
     sql: "SELECT employee_id, customer_id, count(*) FROM orders GROUP BY employee_id, customer_id ORDER BY count(*) DESC, employee_id, customer_id",
     ask: async (_, as) => {
       const pairs = "/api/orders/_svc/aggregate?group=employee_id,customer_id&count=*&sort=-count&limit=20";
-      return (await pagesOf(as, pairs)).flatMap(({ data }) =>
-        values("employee_id", "customer_id", "count")(data),
-      );
+      return (await pagesOf(as, pairs)).flatMap(({ data }) => values("employee_id", "customer_id", "count")(data));
     },
   },
   {
-    title:
-      "what do the lines of each order come to, of those that sell five pieces or more, the dearest ten first?",
+    title: "what do the lines of each order come to, of those that sell five pieces or more, the dearest ten first?",
     sql: "SELECT order_id, count(*), sum(quantity), max(cents) FROM order_details WHERE quantity >= 5 GROUP BY order_id ORDER BY max(cents) DESC, order_id LIMIT 10",
     ask: async (list) =>
       values(
@@ -384,9 +371,7 @@ it("answers them as SQL does", async () => {
   const as = client(server, await apiKey(server, "project:backend"));
   const list = async (path: string) => {
     const isLimited = /[?&]limit=/.test(path);
-    const answer = await as.get(
-      `/api/${path}${isLimited ? "" : `${path.includes("?") ? "&" : "?"}limit=100`}`,
-    );
+    const answer = await as.get(`/api/${path}${isLimited ? "" : `${path.includes("?") ? "&" : "?"}limit=100`}`);
     const rows = dataOf<readonly Expanded[]>(answer);
     expect(metaOf(answer).rows_read).not.toBeNull();
     return rows;

@@ -38,9 +38,7 @@ async function things() {
   return { server, ada: client(server, (await member(server, "ada")).bearer) };
 }
 
-const authorized = Array.from({ length: 100 }, (_, id) => id).filter(
-  (id) => id % 7 === 0 || (id >= 50 && id <= 54),
-);
+const authorized = Array.from({ length: 100 }, (_, id) => id).filter((id) => id % 7 === 0 || (id >= 50 && id <= 54));
 
 describe("a scan of ten rows a request", () => {
   it.each(["limit=50", "limit=1", "limit=2", "limit=3", "limit=10", "limit=1000"])(
@@ -103,27 +101,20 @@ describe("a scan of ten rows a request", () => {
   it("holds for filters that no index serves, and is spent on candidates alone where one does", async () => {
     const { ada, server } = await things();
     const pages = await pagesOf(ada, "/api/things?select=id&where[t]=ada");
-    expect(pages.flatMap(({ data }) => data.map(({ id }) => id))).toEqual(
-      authorized.filter((id) => id % 7 === 0),
-    );
+    expect(pages.flatMap(({ data }) => data.map(({ id }) => id))).toEqual(authorized.filter((id) => id % 7 === 0));
     expect(pages).toHaveLength(10);
     const key = client(server, await apiKey(server, "project:backend"));
     const served = await key.get("/api/things?select=id&where[n]=0");
     expectAnswer(served, 200, { data: [{ id: 0 }], meta: { limit: 50, offset: 0, total: 1 } });
     const half = await pagesOf(key, "/api/things?select=id&where[owner_id]=o1");
-    expect(half.flatMap(({ data }) => data)).toEqual(
-      Array.from({ length: 50 }, (_, n) => ({ id: 2 * n + 1 })),
-    );
+    expect(half.flatMap(({ data }) => data)).toEqual(Array.from({ length: 50 }, (_, n) => ({ id: 2 * n + 1 })));
     expect(half).toHaveLength(5);
   });
 
   it("returns each row once while rows come and go", async () => {
     const { ada, server } = await things();
     const pages = await pagesOf(ada, "/api/things?limit=2&select=id", async (page) => {
-      await run(
-        server,
-        `INSERT INTO things VALUES (${-page}, 'o1', 0, 'ada'), (${1000 + page}, 'o1', 0, 'bob')`,
-      );
+      await run(server, `INSERT INTO things VALUES (${-page}, 'o1', 0, 'ada'), (${1000 + page}, 'o1', 0, 'bob')`);
     });
     expect(pages.flatMap(({ data }) => data.map(({ id }) => id))).toEqual(authorized);
   });
@@ -186,11 +177,7 @@ things:
     const { anyone } = await many();
     const last = await anyone.get("/api/things?select=id&sort=n&offset=9998&limit=2");
     expect(dataOf(last)).toEqual([{ id: 202 }, { id: 201 }]);
-    for (const query of [
-      "sort=n&offset=9999&limit=2",
-      "sort=n&offset=9007199254740991",
-      "sort=n&offset=9951",
-    ]) {
+    for (const query of ["sort=n&offset=9999&limit=2", "sort=n&offset=9007199254740991", "sort=n&offset=9951"]) {
       const message = expectRefusal(await anyone.get(`/api/things?select=id&${query}`), 400, "bad_request");
       expect(message).toBe(
         "no index serves this sort, so offset and limit together are 10000 at most: a cursor or an index on [n, id] would help",
@@ -226,8 +213,6 @@ it("a count without any condition is not limited", async () => {
   for (const query of ["limit=5", "limit=50", "limit=5&sort=-n,-id"])
     expect(metaOf(await key.get(`/api/things?${query}`)).total).toBe(100);
   const pages = await pagesOf(key, "/api/things?limit=50&select=id");
-  expect(pages.flatMap(({ data }) => data.map(({ id }) => id))).toEqual(
-    Array.from({ length: 100 }, (_, id) => id),
-  );
+  expect(pages.flatMap(({ data }) => data.map(({ id }) => id))).toEqual(Array.from({ length: 100 }, (_, id) => id));
   expect(pages.map(({ meta }) => meta.total)).toEqual(pages.map(() => 100));
 });

@@ -1,13 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  type Answer,
-  type Client,
-  client,
-  dataOf,
-  expectRefusal,
-  metaOf,
-  pagesOf,
-} from "../../support/client.js";
+import { type Answer, type Client, client, dataOf, expectRefusal, metaOf, pagesOf } from "../../support/client.js";
 import { member, run } from "../../support/people.js";
 import { apiKey, serve } from "../../support/server.js";
 
@@ -64,12 +56,7 @@ async function shop() {
   const server = await serve({ schema, config });
   const key = client(server, await apiKey(server, "project:backend"));
   const ada = client(server, (await member(server, "ada")).bearer);
-  const put = async (
-    table: TableName,
-    n: number,
-    row: Readonly<Record<string, unknown>>,
-    by: Client = key,
-  ) => {
+  const put = async (table: TableName, n: number, row: Readonly<Record<string, unknown>>, by: Client = key) => {
     const answer = await by.post(`/api/${table}`, { ...tables[table](n), n, ...row });
     expect(answer.status).toBe(201);
     return answer;
@@ -145,21 +132,14 @@ describe.each(names)("a search in %s", (table) => {
     await put(table, 3, { title: "three" });
     expect(metaOf(await key.patch(at(1), { title: "uno" }))).toMatchObject({ rows_read: 1, rows_written: 1 });
     await key.patch(at(1), { n: 1 });
-    expect([await found(key, table, search("one")), await found(key, table, search("uno"))]).toEqual([
-      [],
-      [1],
-    ]);
+    expect([await found(key, table, search("one")), await found(key, table, search("uno"))]).toEqual([[], [1]]);
     expect(meta(await key.delete(at(3)))).toMatchObject({ rows_read: 1, rows_written: 1 });
     expect(await found(key, table, search("three"))).toEqual([]);
     const { id, g } = { g: null, ...tables[table](1) } as { id: string | number; g: string | null };
-    const values =
-      g === null ? "(id, title, n) VALUES (?, ?, 1)" : `(g, id, title, n) VALUES ('${g}', ?, ?, 1)`;
+    const values = g === null ? "(id, title, n) VALUES (?, ?, 1)" : `(g, id, title, n) VALUES ('${g}', ?, ?, 1)`;
     const value = typeof id === "number" ? BigInt(id) : id;
     await run(server, `INSERT OR REPLACE INTO ${table} ${values}`, value, "replaced");
-    expect([await found(key, table, search("uno")), await found(key, table, search("replaced"))]).toEqual([
-      [],
-      [1],
-    ]);
+    expect([await found(key, table, search("uno")), await found(key, table, search("replaced"))]).toEqual([[], [1]]);
     await run(server, `INSERT OR IGNORE INTO ${table} ${values}`, value, "ignored");
     await run(
       server,
@@ -177,10 +157,7 @@ describe.each(names)("a search in %s", (table) => {
     expect(await found(key, table, search("rolled"))).toEqual([]);
     const moved = typeof id === "number" ? "id = id + 100" : "id = id || 'x'";
     await run(server, `UPDATE ${table} SET ${moved}, title = 'moved'`);
-    expect([await found(key, table, search("upserted")), await found(key, table, search("moved"))]).toEqual([
-      [],
-      [1],
-    ]);
+    expect([await found(key, table, search("upserted")), await found(key, table, search("moved"))]).toEqual([[], [1]]);
   });
 
   it("neither tells nor orders by what the caller may not read", async () => {
@@ -225,11 +202,7 @@ describe.each(names)("a search in %s", (table) => {
         "search: more than 40 rows match, which are too many to sort: more words, or longer ones, would help",
       );
     }
-    expectRefusal(
-      await key.get(`/api/${table}?${search("many")}&sort=n&filter[n][eq]=100`),
-      400,
-      "bad_request",
-    );
+    expectRefusal(await key.get(`/api/${table}?${search("many")}&sort=n&filter[n][eq]=100`), 400, "bad_request");
     expect(await found(key, table, search("many ones"))).toEqual([201]);
     expectRefusal(await key.get(`/api/${table}?${search("few")}&offset=10001`), 400, "bad_request");
   });
@@ -411,8 +384,5 @@ wide:
   await run(server, "INSERT INTO wide (id, t3, n4) VALUES ('d', 'red shoe', 2)");
   const any = numbers.map((column, i) => `filter[$or][${i}][${column}][eq]=1`).join("&");
   const answer = await client(server).get(`/api/wide?search=red shoe&${any}`);
-  expect([answer.status, dataOf<{ id: string }[]>(answer).map(({ id }) => id)]).toEqual([
-    200,
-    ["a", "c", "b"],
-  ]);
+  expect([answer.status, dataOf<{ id: string }[]>(answer).map(({ id }) => id)]).toEqual([200, ["a", "c", "b"]]);
 });

@@ -11,8 +11,7 @@ const tables = {
   by_text: "CREATE TABLE by_text (n INTEGER, a TEXT, body TEXT, id TEXT NOT NULL PRIMARY KEY)",
   by_nothing: "CREATE TABLE by_nothing (n INTEGER, a TEXT, body TEXT)",
   by_pair: "CREATE TABLE by_pair (n INTEGER, a TEXT, body TEXT, g INTEGER NOT NULL, PRIMARY KEY (g, n))",
-  packed:
-    "CREATE TABLE packed (n INTEGER, a TEXT, body TEXT, g INTEGER NOT NULL, PRIMARY KEY (g, n)) WITHOUT ROWID",
+  packed: "CREATE TABLE packed (n INTEGER, a TEXT, body TEXT, g INTEGER NOT NULL, PRIMARY KEY (g, n)) WITHOUT ROWID",
   nocase:
     "CREATE TABLE nocase (n INTEGER, a TEXT, body TEXT, id TEXT COLLATE NOCASE, PRIMARY KEY (id COLLATE BINARY)) WITHOUT ROWID",
   // No name is left that would mean the rowid.

@@ -42,8 +42,7 @@ read = ${JSON.stringify(rule)}
 read = ${JSON.stringify(membership)}
 `;
 
-const numbers = (to: number) =>
-  `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${to})`;
+const numbers = (to: number) => `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${to})`;
 
 /**
  * Rooms 1 to 20. Ada is a member of rooms 1 and 2, and of team 1, which has room 3. Of 400 messages, those whose number
@@ -52,10 +51,7 @@ const numbers = (to: number) =>
 async function chat(rule: string) {
   const server = await serve({ schema, config: config(rule) });
   await run(server, `${numbers(20)} INSERT INTO rooms (id, team) SELECT i, iif(i = 3, 1, 2) FROM n`);
-  await run(
-    server,
-    "INSERT INTO members (room, user) VALUES (1, 'ada'), (2, 'ada'), (20, 'ada'), (5, 'bob')",
-  );
+  await run(server, "INSERT INTO members (room, user) VALUES (1, 'ada'), (2, 'ada'), (20, 'ada'), (5, 'bob')");
   await run(server, "INSERT INTO team_members (team, user, level) VALUES (1, 'ada', 2), (2, 'bob', 1)");
   const columns = "SELECT i, iif(i % 40 = 0, 1 + i / 40 % 3, 4 + i % 16), iif(i % 100 = 0, 'ada', 'bob')";
   await run(
@@ -148,17 +144,11 @@ describe("a member's list", () => {
 
   it("of more rows than the scan limit goes on as a list of all rows does", async () => {
     const members = await chat(membership);
-    await run(
-      members.server,
-      `${numbers(60)} INSERT INTO messages (id, room, at) SELECT 1000 + i, 1, 5 FROM n`,
-    );
+    await run(members.server, `${numbers(60)} INSERT INTO messages (id, room, at) SELECT 1000 + i, 1, 5 FROM n`);
     const first = await listed(members, "/api/messages?limit=10");
     expect(first.meta.truncated).toBe(true);
     const pages = await pagesOf(members.ada, "/api/messages?limit=10");
-    expect(ids(pages.flatMap(({ data }) => data))).toEqual([
-      ...own,
-      ...Array.from({ length: 60 }, (_, i) => 1001 + i),
-    ]);
+    expect(ids(pages.flatMap(({ data }) => data))).toEqual([...own, ...Array.from({ length: 60 }, (_, i) => 1001 + i)]);
   });
 });
 
@@ -268,10 +258,7 @@ describe("filters joined by or", () => {
     const pages = await pagesOf(key.ada, `/api/messages?${either}&limit=5`);
     expect(pages.flatMap(({ data }) => ids(data))).toEqual(found);
     // A side without an index: the table is read, in windows.
-    const { meta } = await listed(
-      key,
-      "/api/messages?filter[$or][0][author][eq]=ada&filter[$or][1][likes][eq]=9",
-    );
+    const { meta } = await listed(key, "/api/messages?filter[$or][0][author][eq]=ada&filter[$or][1][likes][eq]=9");
     expect(meta.truncated).toBe(true);
     // The rule's ways come first: two memberships, and the seven rows of these rooms.
     const members = await chat(membership);

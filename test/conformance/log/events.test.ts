@@ -122,8 +122,7 @@ describe("a person's own", () => {
   it("failures past the throttle", async () => {
     const server = await serve({ schema: "{}", config: `${json}[auth.throttle]\nmax_failures = 1` });
     const anybody = client(server);
-    for (const _ of [1, 2])
-      await anybody.post("/auth/login", { email: "ada@example.com", password: "wrong" });
+    for (const _ of [1, 2]) await anybody.post("/auth/login", { email: "ada@example.com", password: "wrong" });
     expect(await eventsOf(server)).toEqual([
       [401, "sign_in_failed", "-", undefined],
       [429, "throttled", "-", undefined],
@@ -158,14 +157,7 @@ it("links of mails: an invitation, a confirmation, a page's form", async () => {
     [200, "sign_in"],
     [400, "sign_in_failed"],
   ]);
-  expect(events.map(([, , who]) => String(who).split(" ")[0])).toEqual([
-    "key",
-    "user",
-    "-",
-    "-",
-    "user",
-    "-",
-  ]);
+  expect(events.map(([, , who]) => String(who).split(" ")[0])).toEqual(["key", "user", "-", "-", "user", "-"]);
 });
 
 it("sign-ins at a provider", async () => {

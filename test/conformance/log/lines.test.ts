@@ -103,9 +103,7 @@ describe("a line for each request", () => {
     const server = await serve({ schema, config: `[log]\nformat = "json"\naddresses = "off"\n${rules}` });
     await client(server).get("/health");
     const { address: _, ...rest } = always;
-    expect(await fieldsOf(server)).toEqual([
-      { ...rest, method: "GET", route: "/health", status: 200, principal: "-" },
-    ]);
+    expect(await fieldsOf(server)).toEqual([{ ...rest, method: "GET", route: "/health", status: 200, principal: "-" }]);
   });
 
   it.each([
@@ -233,13 +231,7 @@ describe("a refusal names what refused", () => {
   it.each([
     ["a rule that denies everybody", "DELETE", "/api/notes/1", undefined, "rules.notes.delete"],
     ["a rule that denies the row", "POST", "/api/notes", { owner_id: "bob" }, "rules.notes.create"],
-    [
-      "a rule of a column",
-      "POST",
-      "/api/notes",
-      { owner_id: "ada", title: "x" },
-      "rules.notes.columns.title.write",
-    ],
+    ["a rule of a column", "POST", "/api/notes", { owner_id: "ada", title: "x" }, "rules.notes.columns.title.write"],
   ])("%s", async (_, method, path, body, rule) => {
     const server = await serve({ schema, config: `[log]\nformat = "json"\n${rules}` });
     const { bearer } = await member(server, "ada");
@@ -292,9 +284,7 @@ describe("a refusal names what refused", () => {
 it("an administrator's reading is a line of security", async () => {
   const server = await serve({ schema, config: `[log]\nformat = "json"` });
   const { bearer } = await member(server, "root", "admin");
-  const users = dataOf<readonly { readonly id: string }[]>(
-    await client(server, bearer).get("/admin/api/users"),
-  );
+  const users = dataOf<readonly { readonly id: string }[]>(await client(server, bearer).get("/admin/api/users"));
   expect(users).toHaveLength(1);
   expect(await fieldsOf(server)).toEqual([
     {

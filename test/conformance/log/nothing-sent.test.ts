@@ -22,15 +22,9 @@ const marker = () => `mark${(++made).toString().padStart(4, "0")}`;
 /** Where a request can hold a text of its sender's: a marker in each place at once. */
 function marked(path: string, body: Record<string, unknown> | null): readonly [string, RequestInit] {
   const headers = Object.fromEntries(
-    [
-      "User-Agent",
-      "Referer",
-      "X-Forwarded-For",
-      "X-Request-Id",
-      "Accept",
-      "tracestate",
-      "Test-Client-Address",
-    ].map((name) => [name, marker()]),
+    ["User-Agent", "Referer", "X-Forwarded-For", "X-Request-Id", "Accept", "tracestate", "Test-Client-Address"].map(
+      (name) => [name, marker()],
+    ),
   );
   return [
     `${path}${path.includes("?") ? "&" : "?"}${marker()}=${marker()}&where[${marker()}]=${marker()}`,
@@ -125,9 +119,7 @@ it.each([
   await ada.post("/api/notes", { id, title: marker() });
   await ada.get(`/api/notes/${id}`);
   await ada.patch(`/api/notes/${id}`, { title: marker() });
-  await ada.get(
-    `/api/notes?where[title]=${marker()}&filter[id][gt]=${marker()}&sort=title&cursor=${marker()}`,
-  );
+  await ada.get(`/api/notes?where[title]=${marker()}&filter[id][gt]=${marker()}&sort=title&cursor=${marker()}`);
   await ada.post("/auth/register", { email: email(), password: marker() });
   await ada.post("/auth/login", { email: email(), password: marker() });
   await ada.post("/auth/password-reset/confirm", { token: marker(), password: marker() });

@@ -105,10 +105,9 @@ describe("a receipt", () => {
       ["user", "ada", "PATCH", "notes", "update", 403, 2, 0, 0],
       ["key", keyId, "DELETE", "notes", "delete", 200, 1, 1, 1],
     ]);
-    const [[first, at]] = (await rowsOf(
-      server,
-      `SELECT attempt_id, at FROM ${receiptRows} ORDER BY attempt_id`,
-    )) as [[string, number]];
+    const [[first, at]] = (await rowsOf(server, `SELECT attempt_id, at FROM ${receiptRows} ORDER BY attempt_id`)) as [
+      [string, number],
+    ];
     const { meta } = made.body as { meta: { metering: { attempt_id: string } } };
     expect([first, at]).toEqual([meta.metering.attempt_id, began]);
   });
@@ -128,15 +127,12 @@ describe("a receipt", () => {
     expect(await receipts(all)).toEqual([]);
   });
 
-  it.each(["usage.enabled = false\n", "usage.row_metering_enabled = false\n"])(
-    "is not made where %s",
-    async (off) => {
-      const all = await people(off);
-      expect((await all.ada.post("/api/notes", { id: 1, owner: "ada" })).status).toBe(201);
-      expect(await receipts(all)).toEqual([]);
-      expect(await countOf(all.server, "_usage_gaps")).toBe(0);
-    },
-  );
+  it.each(["usage.enabled = false\n", "usage.row_metering_enabled = false\n"])("is not made where %s", async (off) => {
+    const all = await people(off);
+    expect((await all.ada.post("/api/notes", { id: 1, owner: "ada" })).status).toBe(201);
+    expect(await receipts(all)).toEqual([]);
+    expect(await countOf(all.server, "_usage_gaps")).toBe(0);
+  });
 });
 
 describe("the receipt of a request that failed", () => {
@@ -212,9 +208,7 @@ describe("GET /admin/api/usage", () => {
       await key.post("/api/notes", { id: i, owner: "ada" });
     }
     const requests = async (fromHours: number, toHours: number) => {
-      const [from, to] = [fromHours, toHours].map((hours) =>
-        new Date(midnight + hours * 3_600_000).toISOString(),
-      );
+      const [from, to] = [fromHours, toHours].map((hours) => new Date(midnight + hours * 3_600_000).toISOString());
       const sums = (await Promise.all(
         ["table", "principal", "day"].map(async (grouping) =>
           dataOf(await key.get(`/admin/api/usage?from=${from}&to=${to}&group_by=${grouping}`)),
@@ -246,13 +240,7 @@ describe("GET /admin/api/usage", () => {
     expectRefusal(await ada.get("/admin/api/usage"), 403, "forbidden");
     const reader = client(server, await apiKey(server, "resource:notes:read"));
     expectRefusal(await reader.get("/admin/api/usage"), 403, "forbidden");
-    for (const query of [
-      "group_by=hour",
-      "from=yesterday",
-      "to=1",
-      "from=2026-01-01&from=2026-01-02",
-      "limit=1",
-    ])
+    for (const query of ["group_by=hour", "from=yesterday", "to=1", "from=2026-01-01&from=2026-01-02", "limit=1"])
       expectRefusal(await root.get(`/admin/api/usage?${query}`), 400, "bad_request");
     expectRefusal(await root.post("/admin/api/usage", {}), 405, "method_not_allowed");
   });
@@ -359,9 +347,7 @@ describe("a journal that is full", () => {
       ["get", 404],
     ]);
     expect(summed[0]!.attemptId).toBe(statusOf(list.body).attempt_id);
-    expect(journal.entries.flatMap(({ receipts: some }) => some).map(({ action }) => action)).toEqual([
-      "list",
-    ]);
+    expect(journal.entries.flatMap(({ receipts: some }) => some).map(({ action }) => action)).toEqual(["list"]);
     // What waits because the journal has failed is not overtaken.
     journal.works = false;
     expect(statusOf((await ada.get("/api/pairs")).body).status).toBe("unrecorded");

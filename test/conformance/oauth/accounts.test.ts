@@ -94,25 +94,20 @@ describe("an address that Google has verified once, and does not answer for", ()
     provider.forgery = { claims: { sub, email, email_verified: true }, without: ["hd"] };
   };
 
-  it.each([0, 1])(
-    "links to nobody and takes nobody's account over, with email_verified = %i",
-    async (verified) => {
-      const { provider, server } = await serveWithDouble();
-      const user = await signUp(server, ada);
-      await run(server, "UPDATE _users SET email_verified = ?", BigInt(verified));
-      for (const claims of [{}, { hd: "" }, { hd: null }, { hd: true }]) {
-        elsewhere(provider, "1", ada);
-        if ("hd" in claims) provider.forgery = { claims: { ...provider.forgery.claims, ...claims } };
-        expect(await errorOf(server)).toBe("email_not_verified");
-      }
-      expect(await identities(server)).toEqual([]);
-      expect(await rowsOf(server, "SELECT password_hash IS NULL, email_verified FROM _users")).toEqual([
-        [0, verified],
-      ]);
-      expect((await login(server)).status).toBe(200);
-      expect((await client(server, user.bearer).get("/auth/me")).status).toBe(200);
-    },
-  );
+  it.each([0, 1])("links to nobody and takes nobody's account over, with email_verified = %i", async (verified) => {
+    const { provider, server } = await serveWithDouble();
+    const user = await signUp(server, ada);
+    await run(server, "UPDATE _users SET email_verified = ?", BigInt(verified));
+    for (const claims of [{}, { hd: "" }, { hd: null }, { hd: true }]) {
+      elsewhere(provider, "1", ada);
+      if ("hd" in claims) provider.forgery = { claims: { ...provider.forgery.claims, ...claims } };
+      expect(await errorOf(server)).toBe("email_not_verified");
+    }
+    expect(await identities(server)).toEqual([]);
+    expect(await rowsOf(server, "SELECT password_hash IS NULL, email_verified FROM _users")).toEqual([[0, verified]]);
+    expect((await login(server)).status).toBe(200);
+    expect((await client(server, user.bearer).get("/auth/me")).status).toBe(200);
+  });
 
   it("links all the same at gmail.com, which is Google's own", async () => {
     const { provider, server } = await serveWithDouble();
@@ -253,9 +248,7 @@ describe("a disabled account", () => {
     await run(server, "UPDATE _users SET disabled = 1, email_verified = ?", BigInt(verified));
     vouch(provider, "1", ada);
     expect(await errorOf(server)).toBe("account_disabled");
-    expect(await rowsOf(server, "SELECT password_hash IS NULL, email_verified FROM _users")).toEqual([
-      [0, verified],
-    ]);
+    expect(await rowsOf(server, "SELECT password_hash IS NULL, email_verified FROM _users")).toEqual([[0, verified]]);
     expect(await identities(server)).toEqual([]);
   });
 });

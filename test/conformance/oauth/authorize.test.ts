@@ -40,8 +40,7 @@ describe("POST /auth/oauth/authorize", () => {
     const answer = await client(server).post("/auth/oauth/authorize", body);
     const { searchParams } = new URL(dataOf<{ authorization_url: string }>(answer).authorization_url);
     const stored = JSON.stringify(await rowsOf(server, "SELECT * FROM _oauth_states"));
-    for (const name of ["state", "nonce", "code_challenge"])
-      expect(stored).not.toContain(searchParams.get(name));
+    for (const name of ["state", "nonce", "code_challenge"]) expect(stored).not.toContain(searchParams.get(name));
     expect(stored).toContain(challenge);
   });
 

@@ -90,11 +90,7 @@ describe("the method of a callback", () => {
     const { server } = await serveWithDouble();
     const back = await atProvider(await authorize(server, "google"));
     const path = `/auth/oauth/callback/${provider}?${back.parameters}`;
-    const answer = await client(server).send(
-      method,
-      path,
-      method === "POST" ? { headers: form, body: "" } : {},
-    );
+    const answer = await client(server).send(method, path, method === "POST" ? { headers: form, body: "" } : {});
     expect(answer.status).toBe(405);
     expect(answer.headers.get("Allow")).toBe(allowed);
     expect((await deliver(server, back)).status).toBe(303);
@@ -123,9 +119,7 @@ describe("the way back", () => {
     const { server } = await serveWithDouble();
     const answer = await deliver(server, await atProvider(await authorize(server, "google")));
     expect(answer.status).toBe(303);
-    expect(answer.headers.get("Location")).toMatch(
-      /^https:\/\/app\.example\.com\/auth\/callback\?code=[\w-]{43}$/,
-    );
+    expect(answer.headers.get("Location")).toMatch(/^https:\/\/app\.example\.com\/auth\/callback\?code=[\w-]{43}$/);
     expect(answer.headers.get("Cache-Control")).toBe("no-store");
     expect(answer.headers.get("Referrer-Policy")).toBe("no-referrer");
     expect(answer.headers.get("Set-Cookie")).toBeNull();

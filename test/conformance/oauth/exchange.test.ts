@@ -11,8 +11,7 @@ describe("POST /auth/oauth/exchange", () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(server, outcome)));
     const given = answers.filter(({ status }) => status === 200);
     expect(given).toHaveLength(1);
-    for (const answer of answers.filter(({ status }) => status !== 200))
-      expectRefusal(answer, 400, "invalid_token");
+    for (const answer of answers.filter(({ status }) => status !== 200)) expectRefusal(answer, 400, "invalid_token");
     expect(await countOf(server, "_sessions")).toBe(1);
     expect(await countOf(server, "_refresh_tokens")).toBe(1);
     const { access_token, refresh_token } = dataOf<Record<string, string>>(given[0]!);
@@ -73,9 +72,7 @@ describe("POST /auth/oauth/exchange", () => {
         400,
         "invalid_token",
       );
-    expect(JSON.stringify(await rowsOf(server, "SELECT * FROM _oauth_codes"))).not.toContain(
-      outcome.told.get("code"),
-    );
+    expect(JSON.stringify(await rowsOf(server, "SELECT * FROM _oauth_codes"))).not.toContain(outcome.told.get("code"));
   });
 
   it("opens nothing for a user who was disabled meanwhile, nor when they are enabled again", async () => {

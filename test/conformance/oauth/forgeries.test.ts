@@ -43,16 +43,8 @@ describe("what the provider says", () => {
     ["a time that is over", "expiration is past", { claims: { iat: second() - 7200, exp: second() - 3600 } }],
     ["no end", '"exp" (expiration time) claim missing', { without: ["exp"] }],
     ["no subject", '"sub" (subject) claim missing', { without: ["sub"] }],
-    [
-      "another issuer of the response (RFC 9207)",
-      '"iss" (issuer) response parameter',
-      { iss: "https://evil.example" },
-    ],
-    [
-      "an error",
-      "answered 400 invalid_grant",
-      { tokenResponse: { status: 400, body: '{"error":"invalid_grant"}' } },
-    ],
+    ["another issuer of the response (RFC 9207)", '"iss" (issuer) response parameter', { iss: "https://evil.example" }],
+    ["an error", "answered 400 invalid_grant", { tokenResponse: { status: 400, body: '{"error":"invalid_grant"}' } }],
     [
       "no ID token",
       '"id_token" property must be a string',

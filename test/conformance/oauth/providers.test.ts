@@ -76,9 +76,7 @@ describe("google", () => {
       providerEndpoints: { google: provider.endpoints },
     });
     expect((await signInWith(server, "google")).told.get("error")).toBe("provider_error");
-    expect(server.log.lines).toEqual([
-      "sign-in with google failed: the token endpoint answered 401 invalid_client",
-    ]);
+    expect(server.log.lines).toEqual(["sign-in with google failed: the token endpoint answered 401 invalid_client"]);
   });
 });
 
@@ -189,8 +187,7 @@ describe("GET /auth/oauth/providers", () => {
 
   it("leaves out a provider whose credentials are not usable, and logs once why", async () => {
     const server = await serve({ schema: schema(), credentials: { google: '{"client_id":"x"}' } });
-    for (let i = 0; i < 3; i++)
-      expectAnswer(await client(server).get("/auth/oauth/providers"), 200, { data: [] });
+    for (let i = 0; i < 3; i++) expectAnswer(await client(server).get("/auth/oauth/providers"), 200, { data: [] });
     expect(server.log.lines).toEqual(["the credentials of google are incomplete"]);
   });
 });

@@ -1,13 +1,6 @@
 import { expect, it } from "vitest";
 import { doubleCredentials, serveWithDouble } from "../../support/oauth/double-server.js";
-import {
-  atProvider,
-  authorize,
-  deliver,
-  exchange,
-  newChallenge,
-  sentBack,
-} from "../../support/oauth/flow.js";
+import { atProvider, authorize, deliver, exchange, newChallenge, sentBack } from "../../support/oauth/flow.js";
 import { rowsOf } from "../../support/people.js";
 
 it("the database and the log hold none of the secrets of a sign-in", async () => {

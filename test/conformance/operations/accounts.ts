@@ -56,8 +56,6 @@ export async function serveAccounts(
 
 /** What the accounts hold, by their ids. */
 export async function centsOf({ server }: Accounts): Promise<Record<string, unknown>> {
-  const [result] = await server.database.query([
-    { sql: "SELECT id, cents FROM accounts ORDER BY id", params: [] },
-  ]);
+  const [result] = await server.database.query([{ sql: "SELECT id, cents FROM accounts ORDER BY id", params: [] }]);
   return Object.fromEntries(result!.rows.map(([id, cents]) => [id as string, cents]));
 }

@@ -30,15 +30,10 @@ test("an operation with a key is done once, and answered as before", async () =>
     expect(first.filter(({ status }) => status === 200)).toHaveLength(1);
     // What RETURNING gives is kept only after the transaction. Whoever comes in between has to ask again.
     for (const answer of answers)
-      if (answer.status === 503)
-        expect([name, answer.headers.get("Retry-After")]).toEqual(["returning", "1"]);
+      if (answer.status === 503) expect([name, answer.headers.get("Retry-After")]).toEqual(["returning", "1"]);
       else expect(dataOf(answer)).toEqual(data);
     const again = await ada.post(`/ops/${name}`, params, key);
-    expect([again.status, again.headers.get("Idempotency-Replayed"), dataOf(again)]).toEqual([
-      200,
-      "true",
-      data,
-    ]);
+    expect([again.status, again.headers.get("Idempotency-Replayed"), dataOf(again)]).toEqual([200, "true", data]);
     expect((again.body as { meta: object }).meta).toMatchObject({ rows_written: 0 });
     expectRefusal(await ada.post(`/ops/${name}`, { ...params, to: "a2" }, key), 422, "idempotency_mismatch");
   }

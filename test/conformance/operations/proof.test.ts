@@ -37,17 +37,11 @@ describe("what the database says of a step", () => {
         .filter((message) => message.startsWith("it would") || message.startsWith("the database"));
     };
     expect(await problemsOf("select id from accounts")).toEqual([]);
-    expect(await problemsOf("select id from _users")).toEqual([
-      "it would open _users, which it does not name",
-    ]);
+    expect(await problemsOf("select id from _users")).toEqual(["it would open _users, which it does not name"]);
     expect(await problemsOf("select name from sqlite_master")).toHaveLength(1);
-    expect(await problemsOf("select id from entries")).toEqual([
-      "it would open entries, which it does not name",
-    ]);
+    expect(await problemsOf("select id from entries")).toEqual(["it would open entries, which it does not name"]);
     expect(await problemsOf("select value from json_each('[]')")).toHaveLength(1);
-    expect(await problemsOf("update accounts set cents = 0")).toContain(
-      "it would write, although it is a SELECT",
-    );
+    expect(await problemsOf("update accounts set cents = 0")).toContain("it would write, although it is a SELECT");
     expect(await problemsOf("select missing from accounts")).toEqual([
       expect.stringMatching(/^the database refuses it: .*no such column: missing/),
     ]);

@@ -32,9 +32,9 @@ describe("a transfer", () => {
     expectRefusal(await ada.post("/ops/transfer", { from: "a1", to: "b1", cents: 101 }), 409, "conflict");
     expectRefusal(await ada.post("/ops/transfer", { from: "a1", to: "none", cents: 1 }), 404, "not_found");
     expect(await centsOf(accounts)).toEqual(untouched);
-    expect(
-      await rowsOf(accounts.server, "SELECT count(*) AS n FROM _transactions WHERE principal_id = 'ada'"),
-    ).toEqual([[0]]);
+    expect(await rowsOf(accounts.server, "SELECT count(*) AS n FROM _transactions WHERE principal_id = 'ada'")).toEqual(
+      [[0]],
+    );
   });
 
   it("is for those whom its rule lets", async () => {
@@ -42,11 +42,7 @@ describe("a transfer", () => {
     const { ada, nobody } = accounts;
     expectRefusal(await ada.post("/ops/transfer", { from: "b1", to: "a1", cents: 1 }), 403, "forbidden");
     expectRefusal(await ada.post("/ops/transfer", { from: "none", to: "a1", cents: 1 }), 403, "forbidden");
-    expectRefusal(
-      await nobody.post("/ops/transfer", { from: "b1", to: "a1", cents: 1 }),
-      401,
-      "unauthorized",
-    );
+    expectRefusal(await nobody.post("/ops/transfer", { from: "b1", to: "a1", cents: 1 }), 401, "unauthorized");
     expectRefusal(await ada.post("/ops/none", {}), 404, "not_found");
     expect(await centsOf(accounts)).toEqual(untouched);
   });
@@ -94,9 +90,7 @@ describe("a transfer", () => {
         "forbidden",
       );
     for (const scope of ["operation:transfer", "project:backend"])
-      expect(
-        dataOf(await client(server, await apiKey(server, scope)).post("/ops/transfer", transfer)),
-      ).toMatchObject({
+      expect(dataOf(await client(server, await apiKey(server, scope)).post("/ops/transfer", transfer))).toMatchObject({
         id: "b1",
       });
     expect(await centsOf(accounts)).toEqual({ a1: 102, a2: 100, b1: 98 });
@@ -122,9 +116,9 @@ describe("a transfer", () => {
         }),
       );
       for (const { status } of answers) statuses.add(status);
-      expect(
-        await rowsOf(server, "SELECT sum(cents) AS cents, min(cents) >= 0 AS sound FROM accounts"),
-      ).toEqual([[1000, 1]]);
+      expect(await rowsOf(server, "SELECT sum(cents) AS cents, min(cents) >= 0 AS sound FROM accounts")).toEqual([
+        [1000, 1],
+      ]);
     }
     expect([...statuses].toSorted()).toEqual([200, 409]);
   });
@@ -216,9 +210,7 @@ describe("what operations are made of", () => {
       bytes: "AAEC/w==",
       ratio: 0.1,
     };
-    expect(dataOf(await nobody.post("/ops/book", { account: "a1", ...given }))).toEqual([
-      { ...given, said: "a1!" },
-    ]);
+    expect(dataOf(await nobody.post("/ops/book", { account: "a1", ...given }))).toEqual([{ ...given, said: "a1!" }]);
     expect(dataOf(await nobody.post("/ops/book", { account: "a1", open: null }))).toEqual([
       { cents: 7, big: null, open: null, more: null, bytes: null, ratio: null, said: "a1!" },
     ]);
@@ -306,11 +298,11 @@ describe("what operations are made of", () => {
     for (const text of texts) {
       expect(dataOf(await nobody.post("/ops/say", { text, also: "a1" }))).toEqual([{ note: text }]);
       expect(dataOf(await nobody.post("/ops/say", { text: "x", also: text }))).toEqual(
-        (
-          await rowsOf(server, "SELECT note FROM accounts WHERE note = ? OR note = 'x' ORDER BY id", text)
-        ).map(([note]) => ({
-          note,
-        })),
+        (await rowsOf(server, "SELECT note FROM accounts WHERE note = ? OR note = 'x' ORDER BY id", text)).map(
+          ([note]) => ({
+            note,
+          }),
+        ),
       );
     }
     expectRefusal(await nobody.post("/ops/say", { text: "", also: "" }), 403, "forbidden");

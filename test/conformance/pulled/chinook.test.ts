@@ -44,8 +44,7 @@ async function chinook(): Promise<TestServer> {
     choices: [],
     limited: [],
     narrowed: ["Employee.BirthDate", "Employee.HireDate", "Invoice.InvoiceDate"].map(
-      (column) =>
-        `${column}: DATETIME turns texts that read as numbers into numbers, so it takes none of them`,
+      (column) => `${column}: DATETIME turns texts that read as numbers into numbers, so it takes none of them`,
     ),
   });
   const config = tables.map((table) => `[rules.${table}]\nread = "public"\n`).join("");

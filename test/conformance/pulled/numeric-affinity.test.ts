@@ -230,8 +230,7 @@ read = "row.owner = auth.id"`;
     const { server } = await open();
     const anyone = client(server);
     expect(await found(anyone, "/api/u")).toEqual([3, 4, 5, 6]);
-    for (const filter of ["where[a]=5", "filter[a][in]=5"])
-      expect(await found(anyone, `/api/u?${filter}`)).toEqual([]);
+    for (const filter of ["where[a]=5", "filter[a][in]=5"]) expect(await found(anyone, `/api/u?${filter}`)).toEqual([]);
     expectRefusal(await anyone.get("/api/u/1"), 403, "forbidden");
     const as = async (id: string) => client(server, (await member(server, id)).bearer);
     const [seven, zero, ada] = [await as("7"), await as("07"), await as("ada")];
@@ -243,8 +242,7 @@ read = "row.owner = auth.id"`;
     expect(await found(seven, "/api/mine")).toEqual([1, 2]);
     expect(await found(zero, "/api/mine")).toEqual([3]);
     expect(await found(ada, "/api/mine")).toEqual([4]);
-    for (const id of [1, 2])
-      expect((await ada.patch(`/api/u/${id}`, { a: "5" })).status, String(id)).toBe(200);
+    for (const id of [1, 2]) expect((await ada.patch(`/api/u/${id}`, { a: "5" })).status, String(id)).toBe(200);
     expectRefusal(await ada.patch("/api/u/4", { a: "5" }), 403, "forbidden");
   });
 
@@ -255,9 +253,7 @@ read = "row.owner = auth.id"`;
       expect(dataOf(await key.post("/api/u", { a }))).toMatchObject({ a });
       expect(dataOf(await key.patch("/api/strict/1", { a }))).toMatchObject({ a });
     }
-    expect(await rowsOf(server, "SELECT count(*) FROM u WHERE id > 6 AND typeof(a) <> 'text'")).toEqual([
-      [0],
-    ]);
+    expect(await rowsOf(server, "SELECT count(*) FROM u WHERE id > 6 AND typeof(a) <> 'text'")).toEqual([[0]]);
   });
 
   it.each([
@@ -354,10 +350,9 @@ describe("infinities and values of several storage classes", () => {
       const numbers = pages.flatMap(({ data }) => (typeof data[0]!.v === "number" ? [data[0]!.v] : []));
       expect(numbers.every(Number.isFinite)).toBe(true);
     }
-    const [[infinite]] = (await rowsOf(
-      server,
-      "SELECT id FROM m WHERE typeof(v) = 'real' AND v = 9e999",
-    )) as [[number]];
+    const [[infinite]] = (await rowsOf(server, "SELECT id FROM m WHERE typeof(v) = 'real' AND v = 9e999")) as [
+      [number],
+    ];
     if (!more.some((value) => value.startsWith("x")))
       expect(dataOf(await key.get(`/api/m/${infinite}`))).toEqual({ id: infinite, v: null });
   });

@@ -37,9 +37,7 @@ describe("the rows of a session", () => {
     expect(await countOf(server, "_refresh_tokens")).toBe(101);
     // The oldest that is kept, and the one before it.
     const [gone, kept, after] = tokens.slice(19, 22);
-    expect(dataOf<Tokens>(await refresh(server, kept!.refresh_token)).refresh_token).toBe(
-      after!.refresh_token,
-    );
+    expect(dataOf<Tokens>(await refresh(server, kept!.refresh_token)).refresh_token).toBe(after!.refresh_token);
     expectRefusal(await refresh(server, gone!.refresh_token), 401, "invalid_refresh_token");
     await expectEnded(server, tokens.at(-1)!);
   });
@@ -95,9 +93,7 @@ describe("a user's thousand sessions", () => {
   async function full() {
     const server = await serve(project);
     const { refreshToken } = await signUp(server, credentials.email);
-    const [[user, now]] = (await rowsOf(server, "SELECT user_id, created_at FROM _sessions")) as [
-      [string, number],
-    ];
+    const [[user, now]] = (await rowsOf(server, "SELECT user_id, created_at FROM _sessions")) as [[string, number]];
     await run(
       server,
       `${thousand} INSERT INTO _sessions (id, user_id, created_at, latest_at)

@@ -13,8 +13,7 @@ const project = {
 // Elsewhere every request costs many times as much.
 const share = (process.env.SVC_TARGET ?? "app") === "app" ? 1 : 0.1;
 
-const refresh = (anonymous: Client, refresh_token: string) =>
-  anonymous.post("/auth/refresh", { refresh_token });
+const refresh = (anonymous: Client, refresh_token: string) => anonymous.post("/auth/refresh", { refresh_token });
 
 describe("fifty refreshes of one token at once", () => {
   const rounds = 100 * share;
@@ -24,9 +23,7 @@ describe("fifty refreshes of one token at once", () => {
     const anonymous = client(server);
     for (let round = 0; round < rounds; round++) {
       const user = await member(server, `user${round}`);
-      const answers = await Promise.all(
-        Array.from({ length: 50 }, () => refresh(anonymous, user.refreshToken)),
-      );
+      const answers = await Promise.all(Array.from({ length: 50 }, () => refresh(anonymous, user.refreshToken)));
       expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
       const given = answers.map((answer) => dataOf<Tokens>(answer));
       const successors = new Set(given.map(({ refresh_token }) => refresh_token));

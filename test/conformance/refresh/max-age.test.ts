@@ -7,8 +7,7 @@ import type { Tokens } from "./support.js";
 const schema = "notes: { columns: { id: { type: integer, primary_key: true } } }";
 const day = 86_400_000;
 
-const refresh = (anonymous: Client, refresh_token: string) =>
-  anonymous.post("/auth/refresh", { refresh_token });
+const refresh = (anonymous: Client, refresh_token: string) => anonymous.post("/auth/refresh", { refresh_token });
 
 /** The tokens after a refresh a day, so many times. */
 async function refreshedDaily(server: TestServer, refreshToken: string, days: number): Promise<Tokens> {

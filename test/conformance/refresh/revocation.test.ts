@@ -12,17 +12,9 @@ const project = {
 const rotated = async (anonymous: Client, refresh_token: string) =>
   dataOf<Tokens>(await anonymous.post("/auth/refresh", { refresh_token }));
 
-async function expectAllDead(
-  server: TestServer,
-  refreshTokens: readonly string[],
-  accessTokens: readonly string[],
-) {
+async function expectAllDead(server: TestServer, refreshTokens: readonly string[], accessTokens: readonly string[]) {
   for (const refresh_token of refreshTokens)
-    expectRefusal(
-      await client(server).post("/auth/refresh", { refresh_token }),
-      401,
-      "invalid_refresh_token",
-    );
+    expectRefusal(await client(server).post("/auth/refresh", { refresh_token }), 401, "invalid_refresh_token");
   for (const token of accessTokens) {
     const caller = client(server, { Authorization: `Bearer ${token}` });
     expectRefusal(await caller.get("/auth/me"), 401, "unauthorized");
@@ -67,11 +59,7 @@ describe.each(ends)("%s", (_, end) => {
     const first = await rotated(anonymous, ada.refreshToken);
     await end(server, first);
     server.clock.advance(-3_600_000);
-    await expectAllDead(
-      server,
-      [ada.refreshToken, first.refresh_token],
-      [ada.accessToken, first.access_token],
-    );
+    await expectAllDead(server, [ada.refreshToken, first.refresh_token], [ada.accessToken, first.access_token]);
   });
 });
 
@@ -92,11 +80,7 @@ describe("logout", () => {
     const ada = await member(server, "ada");
     const first = await rotated(anonymous, ada.refreshToken);
     expect((await anonymous.post("/auth/logout", { refresh_token: ada.refreshToken })).status).toBe(200);
-    await expectAllDead(
-      server,
-      [ada.refreshToken, first.refresh_token],
-      [ada.accessToken, first.access_token],
-    );
+    await expectAllDead(server, [ada.refreshToken, first.refresh_token], [ada.accessToken, first.access_token]);
   });
 });
 
@@ -119,9 +103,7 @@ describe("a password change", () => {
       [ada.accessToken, first.access_token, other.access_token],
     );
     expectRefusal(await anonymous.post("/auth/login", credentials), 401, "invalid_credentials");
-    expect((await anonymous.post("/auth/login", { ...credentials, password: body.password })).status).toBe(
-      200,
-    );
+    expect((await anonymous.post("/auth/login", { ...credentials, password: body.password })).status).toBe(200);
   });
 
   it("with a wrong current password or a weak new one is refused, and ends nothing", async () => {

@@ -4,8 +4,7 @@ import { countOf, member, rowsOf } from "../../support/people.js";
 import { serve, type TestServer } from "../../support/server.js";
 import { project, type Tokens } from "./support.js";
 
-const refresh = (server: TestServer, refresh_token: string) =>
-  client(server).post("/auth/refresh", { refresh_token });
+const refresh = (server: TestServer, refresh_token: string) => client(server).post("/auth/refresh", { refresh_token });
 const rotated = async (server: TestServer, token: string) => dataOf<Tokens>(await refresh(server, token));
 const isAlive = async (server: TestServer, accessToken: string) => {
   const { status } = await client(server, { Authorization: `Bearer ${accessToken}` }).get("/auth/me");
@@ -33,10 +32,7 @@ describe("a refresh", () => {
     });
     const tokens = dataOf<Tokens>(answer);
     expect(tokens.access_token).not.toBe(ada.accessToken);
-    expect([await isAlive(server, ada.accessToken), await isAlive(server, tokens.access_token)]).toEqual([
-      true,
-      true,
-    ]);
+    expect([await isAlive(server, ada.accessToken), await isAlive(server, tokens.access_token)]).toEqual([true, true]);
   });
 
   it("inside the grace window gives the byte-identical successor and a fresh access token each time", async () => {

@@ -23,9 +23,7 @@ it("a dump of the server's tables holds no usable refresh token, access token or
   const key = await apiKey(server, "project:backend");
   const anonymous = client(server);
   const first = dataOf<Tokens>(await anonymous.post("/auth/refresh", { refresh_token: ada.refreshToken }));
-  const second = dataOf<Tokens>(
-    await anonymous.post("/auth/refresh", { refresh_token: first.refresh_token }),
-  );
+  const second = dataOf<Tokens>(await anonymous.post("/auth/refresh", { refresh_token: first.refresh_token }));
   const values = await dumpOf(server);
   expect(values.length).toBeGreaterThan(20);
   const dump = values.join("\n");
@@ -53,13 +51,10 @@ it("a dump of the server's tables holds no usable refresh token, access token or
 it("a sealed successor opens only with its predecessor and the server's secret together", async () => {
   const server = await serve(project);
   const ada = await signUp(server, "ada@example.com");
-  const first = dataOf<Tokens>(
-    await client(server).post("/auth/refresh", { refresh_token: ada.refreshToken }),
-  );
-  const [[sealed]] = (await rowsOf(
-    server,
-    "SELECT successor FROM _refresh_tokens WHERE successor IS NOT NULL",
-  )) as [[string]];
+  const first = dataOf<Tokens>(await client(server).post("/auth/refresh", { refresh_token: ada.refreshToken }));
+  const [[sealed]] = (await rowsOf(server, "SELECT successor FROM _refresh_tokens WHERE successor IS NOT NULL")) as [
+    [string],
+  ];
   const key = (secret: string) => deriveBytes(new TextEncoder().encode(secret), "refresh successor");
   expect(await openSuccessor(sealed, ada.refreshToken, await key(testSecret))).toBe(first.refresh_token);
   expect(await openSuccessor(sealed, first.refresh_token, await key(testSecret))).toBeNull();

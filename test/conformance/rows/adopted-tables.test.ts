@@ -23,9 +23,7 @@ describe("a table without a primary key", () => {
     expectAnswer(await caller.post(`/api/${key}`, { at: 3, value: 2.5 }), 201, {
       data: { at: 3, value: 2.5, note: null },
     });
-    expect((await pagesOf(caller, "/api/readings?limit=1")).map(({ data }) => data[0]!.at)).toEqual([
-      2, 1, 3,
-    ]);
+    expect((await pagesOf(caller, "/api/readings?limit=1")).map(({ data }) => data[0]!.at)).toEqual([2, 1, 3]);
   });
 
   it("sorts and pages rows that are equal in everything", async () => {

@@ -77,9 +77,7 @@ describe("constraints", () => {
       const { server, key, everything } = await library();
       const before = await everything();
       const init =
-        body === undefined
-          ? {}
-          : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+        body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
       expectRefusal(await key.send(method, path, init), status, code, columns);
       expect(await everything()).toEqual(before);
       expect(server.log.lines).toEqual([]);
@@ -124,9 +122,7 @@ describe("constraints", () => {
   it("one of many at once that fails takes no other with it", async () => {
     const { server, key } = await library();
     const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, n) =>
-        key.post("/api/shelves", { name: n % 3 === 0 ? "first" : `s${n}` }),
-      ),
+      Array.from({ length: 30 }, (_, n) => key.post("/api/shelves", { name: n % 3 === 0 ? "first" : `s${n}` })),
     );
     expect(answers.map(({ status }) => status)).toEqual(
       Array.from({ length: 30 }, (_, n) => (n % 3 === 0 ? 409 : 201)),

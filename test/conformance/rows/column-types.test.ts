@@ -38,17 +38,7 @@ const values: Readonly<Record<string, readonly unknown[]>> = {
     "-9223372036854775808",
   ],
   r: [0, 1, 0.1 + 0.2, 5e-324, -5e-324, 1.7976931348623157e308, -1.7976931348623157e308, 1e21, 2 ** 53 + 2],
-  t: [
-    "",
-    "a",
-    "0",
-    "1.0",
-    "é😀 漢字",
-    'quote " and \\ back',
-    "tab\tnewline\n\u2028\u0001\u007f",
-    "null",
-    "{}",
-  ],
+  t: ["", "a", "0", "1.0", "é😀 漢字", 'quote " and \\ back', "tab\tnewline\n\u2028\u0001\u007f", "null", "{}"],
   b: [true, false],
   j: [
     {},
@@ -67,9 +57,7 @@ const values: Readonly<Record<string, readonly unknown[]>> = {
   x: ["", "AA==", "AAEC/f7/", "////"],
 };
 
-const cases = Object.entries(values).flatMap(([column, list]) =>
-  list.map((value) => [column, value] as const),
-);
+const cases = Object.entries(values).flatMap(([column, list]) => list.map((value) => [column, value] as const));
 
 describe("a value goes in and comes out the same", () => {
   it.each(cases)("%s: %j", async (column, value) => {
@@ -121,8 +109,7 @@ describe("a value goes in and comes out the same", () => {
       sql: "INSERT INTO samples (id, r) VALUES (?, ?)",
       params: [BigInt(id), r],
     }));
-    for (let at = 0; at < statements.length; at += 100)
-      await server.database.batch(statements.slice(at, at + 100));
+    for (let at = 0; at < statements.length; at += 100) await server.database.batch(statements.slice(at, at + 100));
     const listed = dataOf<{ r: number }[]>(await key.get("/api/samples?select=r&limit=1000"));
     expect(listed.map(({ r }) => r)).toEqual(doubles);
     for (const r of doubles.slice(0, 25)) {
@@ -139,19 +126,7 @@ describe("a value goes in and comes out the same", () => {
 });
 
 const wrong: Readonly<Record<string, readonly unknown[]>> = {
-  i: [
-    "1",
-    "",
-    "0x1",
-    1.5,
-    true,
-    [],
-    {},
-    "9223372036854775808",
-    "-9223372036854775809",
-    "9007199254740991",
-    " 1",
-  ],
+  i: ["1", "", "0x1", 1.5, true, [], {}, "9223372036854775808", "-9223372036854775809", "9007199254740991", " 1"],
   r: ["1", "1.5", "", true, [], {}, "NaN"],
   t: [1, 0, 1.5, true, [], {}],
   b: [0, 1, "true", "false", "", [], {}],

@@ -106,8 +106,7 @@ write = "public"`;
     // SQLite does not number these, so that there is no last number, and users set them.
     const id = "1234567890123456789";
     expect(dataOf(await client(server).post("/api/counts", { id }))).toEqual({ id, n: null });
-    for (const body of [{ n: 1 }, { id: null }])
-      expect((await key.post("/api/numbered", body)).status).toBe(201);
+    for (const body of [{ n: 1 }, { id: null }]) expect((await key.post("/api/numbered", body)).status).toBe(201);
   });
 
   it("is none either where a default makes it NULL", async () => {

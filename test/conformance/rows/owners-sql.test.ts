@@ -168,28 +168,16 @@ describe("functions and collations of another program", () => {
     ]);
     expect(metaOf(all).total).toBe(3);
     expect(dataOf(await key.get("/api/notetypes/2"))).toEqual({ id: 2, name: "A", n: 0 });
-    expect(dataOf(await key.get("/api/notetypes?filter[name][starts_with]=a&select=name"))).toEqual([
-      { name: "a%" },
-    ]);
-    for (const query of [
-      "sort=name",
-      "sort=n,-name",
-      "where[name]=A",
-      "filter[name][gt]=A",
-      "filter[name][in]=A",
-    ])
+    expect(dataOf(await key.get("/api/notetypes?filter[name][starts_with]=a&select=name"))).toEqual([{ name: "a%" }]);
+    for (const query of ["sort=name", "sort=n,-name", "where[name]=A", "filter[name][gt]=A", "filter[name][in]=A"])
       for (const table of ["notetypes", "loose"])
         if (table === "notetypes" || !query.includes("n,"))
-          expect(expectRefusal(await key.get(`/api/${table}?${query}`), 400, "bad_request")).toContain(
-            "name",
-          );
+          expect(expectRefusal(await key.get(`/api/${table}?${query}`), 400, "bad_request")).toContain("name");
     for (const query of ["group=name", "count_distinct=name"])
       expect(expectRefusal(await key.get(`/api/notetypes/_svc/aggregate?${query}`), 400, "bad_request")).toBe(
         `${query.replace("=", ": ")} cannot be compared, as the server lacks its collation`,
       );
-    const least = await key.get(
-      "/api/notetypes/_svc/aggregate?min=name&max=name&count=name&group=n&sort=-min_name",
-    );
+    const least = await key.get("/api/notetypes/_svc/aggregate?min=name&max=name&count=name&group=n&sort=-min_name");
     expect(dataOf(least)).toEqual([
       { n: 1, min_name: "a%", max_name: "b", count_name: 2 },
       { n: 0, min_name: "A", max_name: "A", count_name: 1 },
@@ -209,9 +197,7 @@ describe("functions and collations of another program", () => {
     const config = `rules.loose.read = "row.name = 'x'"`;
     const unfit = await serve({ schema: text, path, config });
     expectRefusal(await client(unfit).get("/api/loose"), 503, "unavailable");
-    expect(unfit.log.lines.join()).toContain(
-      `rules.loose.read: column name cannot be compared here: ${collation}`,
-    );
+    expect(unfit.log.lines.join()).toContain(`rules.loose.read: column name cannot be compared here: ${collation}`);
   });
 });
 

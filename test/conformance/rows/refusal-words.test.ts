@@ -100,9 +100,9 @@ it("names what a write has broken, as far as the caller may read it", async () =
   // It is not known which of them.
   expect(await reference({ room: 7, owner: "bob" })).toBe(`${missing}: one of room, owner`);
   expect(await reference({ secret: 5, owner: "ada" })).toBe(`${missing}: one of owner, (secret, owner)`);
-  expect(
-    expectRefusal(await key.patch("/api/items/1", { room: 7, discount: null }), 409, "conflict", ["room"]),
-  ).toBe(`${missing}: room`);
+  expect(expectRefusal(await key.patch("/api/items/1", { room: 7, discount: null }), 409, "conflict", ["room"])).toBe(
+    `${missing}: room`,
+  );
   expect(expectRefusal(await key.delete("/api/rooms/1"), 409, "conflict")).toBe(
     "a reference does not hold: rows still refer to this one",
   );
@@ -131,9 +131,7 @@ it("names columns where it is certain which constraint is broken", async () => {
   // The check names a function, not the column that is called so, too.
   await post({ town: "x".repeat(20) }, 400, "bad_request", "town");
   const taken = "a row with the same key or unique values exists";
-  expect(await post({ town: "Rome", street: "Via" }, 409, "conflict", "town", "street")).toBe(
-    `${taken}: town, street`,
-  );
+  expect(await post({ town: "Rome", street: "Via" }, 409, "conflict", "town", "street")).toBe(`${taken}: town, street`);
   await post({ town: "Oslo", code: "a" }, 409, "conflict", "code");
   await post({ town: "Oslo", id: 1 }, 409, "conflict", "id");
   // Of an index over an expression or a generated column, no column that is served.
@@ -165,9 +163,7 @@ it("names neither columns nor checks that the caller may not read", async () => 
   const ada = client(server, (await member(server, "ada")).bearer);
   const message = async (body: object, status: number, code: string, ...columns: string[]) =>
     expectRefusal(await ada.post("/api/items", body), status, code, columns);
-  expect(await message({ price: -1 }, 400, "bad_request", "price")).toBe(
-    "a value breaks a check of the table: price",
-  );
+  expect(await message({ price: -1 }, 400, "bad_request", "price")).toBe("a value breaks a check of the table: price");
   for (const secret of [0, 10])
     expect(await message({ secret }, 400, "bad_request")).toBe("a value breaks a check of the table");
   const missing = "a reference does not hold: the row that it names is missing";
@@ -180,9 +176,7 @@ it("names neither columns nor checks that the caller may not read", async () => 
   );
   // What the body itself says, and the caller may write, is named.
   expect(await message({ secret: "x" }, 400, "bad_request", "secret")).toMatch(/^secret: expected/);
-  expect(expectRefusal(await ada.post("/api/watched", { body: "HEY" }), 400, "bad_request")).toBe(
-    "no shouting",
-  );
+  expect(expectRefusal(await ada.post("/api/watched", { body: "HEY" }), 400, "bad_request")).toBe("no shouting");
 });
 
 it("says where no rule lets anybody do it, with or without credentials", async () => {

@@ -40,23 +40,20 @@ it.each([
   ["row.for_verified = auth.email_verified", [2], [1]],
   ["exists(notes n where n.id = row.id and n.for_verified = auth.email_verified)", [2], [1]],
   ["auth.email_verified in (true, null)", null, [1, 2, 3]],
-] as const)(
-  "%s admits %j before the address is confirmed, and %j behind it",
-  async (rule, before, behind) => {
-    const server = await notes(`[rules.notes]\nread = "${rule}"`);
-    const ada = await adaOf(server);
-    const expectList = async (ids: readonly number[] | null) => {
-      const answer = await ada.get("/api/notes?select=id&sort=id");
-      if (ids === null) expectRefusal(answer, 403, "forbidden");
-      else expect(dataOf(answer)).toEqual(ids.map((id) => ({ id })));
-    };
-    await expectList(before);
-    await confirm(server, "ada", 1);
-    await expectList(behind);
-    await confirm(server, "ada", 0);
-    await expectList(before);
-  },
-);
+] as const)("%s admits %j before the address is confirmed, and %j behind it", async (rule, before, behind) => {
+  const server = await notes(`[rules.notes]\nread = "${rule}"`);
+  const ada = await adaOf(server);
+  const expectList = async (ids: readonly number[] | null) => {
+    const answer = await ada.get("/api/notes?select=id&sort=id");
+    if (ids === null) expectRefusal(answer, 403, "forbidden");
+    else expect(dataOf(answer)).toEqual(ids.map((id) => ({ id })));
+  };
+  await expectList(before);
+  await confirm(server, "ada", 1);
+  await expectList(behind);
+  await confirm(server, "ada", 0);
+  await expectList(before);
+});
 
 it("nobody who is not signed in has it, nor its not", async () => {
   for (const rule of ["auth.email_verified", "not auth.email_verified", "auth.email_verified != true"]) {

@@ -1,13 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  type Client,
-  client,
-  dataOf,
-  expectAnswer,
-  expectRefusal,
-  metaOf,
-  pagesOf,
-} from "../../support/client.js";
+import { type Client, client, dataOf, expectAnswer, expectRefusal, metaOf, pagesOf } from "../../support/client.js";
 import { countOf, member, run } from "../../support/people.js";
 import { serve } from "../../support/server.js";
 
@@ -49,10 +41,7 @@ async function chat() {
   const server = await serve({ schema, config });
   await run(server, "INSERT INTO rooms VALUES (1, 'ada'), (2, 'bob'), (3, 'ada')");
   await run(server, "INSERT INTO members VALUES (1, 'ada', 0), (1, 'bob', 0), (2, 'bob', 0), (1, 'cy', 1)");
-  await run(
-    server,
-    "INSERT INTO messages VALUES (1, 1, 'a'), (2, 2, 'b'), (3, 1, 'c'), (4, 2, 'd'), (5, 3, 'e')",
-  );
+  await run(server, "INSERT INTO messages VALUES (1, 1, 'a'), (2, 2, 'b'), (3, 1, 'c'), (4, 2, 'd'), (5, 3, 'e')");
   const who = async (id: string) => client(server, (await member(server, id)).bearer);
   return { server, ada: await who("ada"), bob: await who("bob"), cy: await who("cy") };
 }
@@ -139,10 +128,7 @@ nodes:
 async function ownNodes(update: string, settings = "") {
   const config = `${settings}\n[rules.nodes]\nread = "public"\nupdate = "${update}"`;
   const server = await serve({ schema: tree, config });
-  await run(
-    server,
-    "INSERT INTO nodes VALUES (1, NULL, 'ada'), (2, NULL, 'bob'), (3, 1, 'ada'), (4, 2, 'ada')",
-  );
+  await run(server, "INSERT INTO nodes VALUES (1, NULL, 'ada'), (2, NULL, 'bob'), (3, 1, 'ada'), (4, 2, 'ada')");
   return { server, ada: client(server, (await member(server, "ada")).bearer) };
 }
 

@@ -67,8 +67,7 @@ create = "authenticated"`;
 });
 
 it("rows whose key is NULL are paged once each", async () => {
-  const ddl =
-    "CREATE TABLE t (id TEXT PRIMARY KEY, n INT); INSERT INTO t VALUES (NULL, 1), (NULL, 2), ('x', 3)";
+  const ddl = "CREATE TABLE t (id TEXT PRIMARY KEY, n INT); INSERT INTO t VALUES (NULL, 1), (NULL, 2), ('x', 3)";
   const server = await pulled(ddl, `[rules.t]\nread = "public"`);
   const seen: unknown[] = [];
   for (let path: string | undefined = "/api/t?limit=1"; path !== undefined; ) {

@@ -37,8 +37,7 @@ const before = [
   [3, null, "draft", "c"],
 ];
 
-const ids = async (caller: Client) =>
-  dataOf<{ id: number }[]>(await caller.get("/api/notes")).map(({ id }) => id);
+const ids = async (caller: Client) => dataOf<{ id: number }[]>(await caller.get("/api/notes")).map(({ id }) => id);
 
 describe("an owner's rows", () => {
   const owned = `
@@ -136,9 +135,7 @@ describe("an update rule", () => {
 
   it("holds when many race to break it", async () => {
     const { server, ada } = await notes(`update = "old.state = 'draft' and new.state = auth.id"`);
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () => ada.patch("/api/notes/1", { state: "ada" })),
-    );
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ada.patch("/api/notes/1", { state: "ada" })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 403)).toHaveLength(19);
     expect(await rowsOf(server, "SELECT state FROM notes WHERE id = 1")).toEqual([["ada"]]);
@@ -151,9 +148,7 @@ describe("a create rule", () => {
     expectAnswer(await ada.post("/api/notes", {}), 201, { data: { id: 4 } });
     expectRefusal(await ada.post("/api/notes", { owner_id: null }), 403, "forbidden");
     expectRefusal(await ada.post("/api/notes", { state: "published" }), 403, "forbidden");
-    expect(await rowsOf(server, "SELECT owner_id, state FROM notes WHERE id > 3")).toEqual([
-      ["nobody", "draft"],
-    ]);
+    expect(await rowsOf(server, "SELECT owner_id, state FROM notes WHERE id > 3")).toEqual([["nobody", "draft"]]);
   });
 
   it("that says no leaves a conflict unsaid", async () => {
@@ -190,8 +185,6 @@ describe("a rule is three-valued, and only TRUE admits", () => {
     }
     expect(await ids(ada)).toEqual(expected);
     for (const id of [1, 2, 3])
-      expect((await ada.get(`/api/notes/${id}`)).status).toBe(
-        (expected as readonly number[]).includes(id) ? 200 : 403,
-      );
+      expect((await ada.get(`/api/notes/${id}`)).status).toBe((expected as readonly number[]).includes(id) ? 200 : 403);
   });
 });

@@ -265,9 +265,7 @@ it("does without the columns of a virtual table whose module is not there", asyn
   const path = join(mkdtempSync(join(tmpdir(), "svc-")), "data.db");
   const legacy = new Libsql(path);
   legacy.exec("CREATE TABLE t (id INTEGER PRIMARY KEY); PRAGMA writable_schema = 1");
-  legacy.exec(
-    "INSERT INTO sqlite_master VALUES ('table', 'v', 'v', 0, 'CREATE VIRTUAL TABLE v USING missing (a)')",
-  );
+  legacy.exec("INSERT INTO sqlite_master VALUES ('table', 'v', 'v', 0, 'CREATE VIRTUAL TABLE v USING missing (a)')");
   legacy.close();
   const database = openLibsql({ path, synchronous: "normal" });
   const { text, notes } = await pullSchema(database);

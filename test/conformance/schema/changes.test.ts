@@ -56,92 +56,90 @@ async function filled(database: Database): Promise<Database> {
   return database;
 }
 
-const changes: Record<
-  string,
-  { from: string; to: string; kinds: string[]; options?: { allowDestructive: boolean } }
-> = {
-  "a new table and index": {
-    from: "log:\n",
-    to: "tags:\n  columns:\n    id: { type: integer, primary_key: true }\n    name: { type: text, unique: true }\nlog:\n",
-    kinds: ["create_table", "create_index"],
-  },
-  "a nullable column": {
-    from: "    score: ",
-    to: "    topic: { type: text }\n    score: ",
-    kinds: ["add_column"],
-  },
-  "a column with a constant": {
-    from: "    score: ",
-    to: '    open: { type: boolean, not_null: true, default: true, check: "open in (0, 1)" }\n    score: ',
-    kinds: ["add_column"],
-  },
-  "a column with an expression": {
-    from: "    score: ",
-    to: '    token: { type: text, not_null: true, unique: true, default: { sql: "hex(randomblob(8))" } }\n    score: ',
-    kinds: ["rebuild_table", "create_index"],
-  },
-  "a reference with a default": {
-    from: "    score: ",
-    to: "    twin: { type: text, default: r1, references: { table: rooms } }\n    score: ",
-    kinds: ["rebuild_table"],
-  },
-  "an index more": {
-    from: "indexes: [",
-    to: 'indexes: [{ columns: [name], where: "score > 1" }, ',
-    kinds: ["create_index"],
-  },
-  "an index less": { from: "  indexes: [{ columns: [score, -name] }]\n", to: "", kinds: ["drop_index"] },
-  "a unique more": { from: "unique: [[", to: "unique: [[score], [", kinds: ["create_index"] },
-  "a unique less": { from: "  unique: [[owner_id, name]]\n", to: "", kinds: ["drop_index"] },
-  "a check more": {
-    from: "score: { type: integer, default: 1 }",
-    to: 'score: { type: integer, default: 1, check: "score > 0" }',
-    kinds: ["rebuild_table"],
-  },
-  "a check less": { from: ', check: "length(name) < 80"', to: "", kinds: ["rebuild_table"] },
-  "not null more": {
-    from: "score: { type: integer, default: 1 }",
-    to: "score: { type: integer, not_null: true, default: 1 }",
-    kinds: ["rebuild_table"],
-  },
-  "not null less": {
-    from: "name: { type: text, not_null: true,",
-    to: "name: { type: text,",
-    kinds: ["rebuild_table"],
-  },
-  "another default": { from: "default: 1 }", to: "default: 2 }", kinds: ["rebuild_table"] },
-  "a wider type": {
-    from: "score: { type: integer, default: 1 }",
-    to: "score: { type: real, default: 1 }",
-    kinds: ["rebuild_table"],
-  },
-  "a narrower type": {
-    from: "score: { type: integer, default: 1 }",
-    to: "score: { type: boolean, default: true }",
-    kinds: ["rebuild_table"],
-    options: { allowDestructive: true },
-  },
-  "a table renamed": {
-    from: "\nrooms:\n",
-    to: "\nchannels:\n  renamed_from: rooms\n",
-    kinds: ["drop_index", "drop_index", "create_index", "create_index", "rename_table"],
-  },
-  "a column renamed": {
-    from: '    name: { type: text, not_null: true, check: "length(name) < 80" }',
-    to: '    title: { type: text, not_null: true, renamed_from: name, check: "length(title) < 80" }',
-    kinds: ["drop_index", "drop_index", "create_index", "create_index", "rename_column"],
-  },
-  "a table and a column renamed and rebuilt at once": {
-    from: "\nrooms:\n  columns:\n    id: { type: text, primary_key: true }",
-    to: "\nchannels:\n  renamed_from: rooms\n  columns:\n    key: { type: text, primary_key: true, renamed_from: id, check: \"key <> ''\" }",
-    kinds: ["rebuild_table", "create_index", "create_index", "rename_table", "rename_column"],
-  },
-  "a table renamed in case alone": {
-    from: "\nrooms:\n",
-    to: "\nRooms:\n  renamed_from: rooms\n",
-    kinds: ["drop_index", "drop_index", "create_index", "create_index", "rename_table"],
-  },
-};
+const changes: Record<string, { from: string; to: string; kinds: string[]; options?: { allowDestructive: boolean } }> =
+  {
+    "a new table and index": {
+      from: "log:\n",
+      to: "tags:\n  columns:\n    id: { type: integer, primary_key: true }\n    name: { type: text, unique: true }\nlog:\n",
+      kinds: ["create_table", "create_index"],
+    },
+    "a nullable column": {
+      from: "    score: ",
+      to: "    topic: { type: text }\n    score: ",
+      kinds: ["add_column"],
+    },
+    "a column with a constant": {
+      from: "    score: ",
+      to: '    open: { type: boolean, not_null: true, default: true, check: "open in (0, 1)" }\n    score: ',
+      kinds: ["add_column"],
+    },
+    "a column with an expression": {
+      from: "    score: ",
+      to: '    token: { type: text, not_null: true, unique: true, default: { sql: "hex(randomblob(8))" } }\n    score: ',
+      kinds: ["rebuild_table", "create_index"],
+    },
+    "a reference with a default": {
+      from: "    score: ",
+      to: "    twin: { type: text, default: r1, references: { table: rooms } }\n    score: ",
+      kinds: ["rebuild_table"],
+    },
+    "an index more": {
+      from: "indexes: [",
+      to: 'indexes: [{ columns: [name], where: "score > 1" }, ',
+      kinds: ["create_index"],
+    },
+    "an index less": { from: "  indexes: [{ columns: [score, -name] }]\n", to: "", kinds: ["drop_index"] },
+    "a unique more": { from: "unique: [[", to: "unique: [[score], [", kinds: ["create_index"] },
+    "a unique less": { from: "  unique: [[owner_id, name]]\n", to: "", kinds: ["drop_index"] },
+    "a check more": {
+      from: "score: { type: integer, default: 1 }",
+      to: 'score: { type: integer, default: 1, check: "score > 0" }',
+      kinds: ["rebuild_table"],
+    },
+    "a check less": { from: ', check: "length(name) < 80"', to: "", kinds: ["rebuild_table"] },
+    "not null more": {
+      from: "score: { type: integer, default: 1 }",
+      to: "score: { type: integer, not_null: true, default: 1 }",
+      kinds: ["rebuild_table"],
+    },
+    "not null less": {
+      from: "name: { type: text, not_null: true,",
+      to: "name: { type: text,",
+      kinds: ["rebuild_table"],
+    },
+    "another default": { from: "default: 1 }", to: "default: 2 }", kinds: ["rebuild_table"] },
+    "a wider type": {
+      from: "score: { type: integer, default: 1 }",
+      to: "score: { type: real, default: 1 }",
+      kinds: ["rebuild_table"],
+    },
+    "a narrower type": {
+      from: "score: { type: integer, default: 1 }",
+      to: "score: { type: boolean, default: true }",
+      kinds: ["rebuild_table"],
+      options: { allowDestructive: true },
+    },
+    "a table renamed": {
+      from: "\nrooms:\n",
+      to: "\nchannels:\n  renamed_from: rooms\n",
+      kinds: ["drop_index", "drop_index", "create_index", "create_index", "rename_table"],
+    },
+    "a column renamed": {
+      from: '    name: { type: text, not_null: true, check: "length(name) < 80" }',
+      to: '    title: { type: text, not_null: true, renamed_from: name, check: "length(title) < 80" }',
+      kinds: ["drop_index", "drop_index", "create_index", "create_index", "rename_column"],
+    },
+    "a table and a column renamed and rebuilt at once": {
+      from: "\nrooms:\n  columns:\n    id: { type: text, primary_key: true }",
+      to: "\nchannels:\n  renamed_from: rooms\n  columns:\n    key: { type: text, primary_key: true, renamed_from: id, check: \"key <> ''\" }",
+      kinds: ["rebuild_table", "create_index", "create_index", "rename_table", "rename_column"],
+    },
+    "a table renamed in case alone": {
+      from: "\nrooms:\n",
+      to: "\nRooms:\n  renamed_from: rooms\n",
+      kinds: ["drop_index", "drop_index", "create_index", "create_index", "rename_table"],
+    },
+  };
 
 /** The proposal, with every mention of what is renamed. */
 function proposal(name: string, { from, to }: { from: string; to: string }): string {
@@ -157,75 +155,68 @@ function proposal(name: string, { from, to }: { from: string; to: string }): str
 describe.each([
   ["that are switched off meanwhile", false],
   ["that stay on", true],
-])(
-  "with foreign keys %s, every row stays, and triggers, views and indexes go on working",
-  (_, foreignKeysStayOn) => {
-    for (const [name, change] of Object.entries(changes)) {
-      it(name, async () => {
-        const database = await filled(foreignKeysStayOn ? databaseWithForeignKeysOn() : emptyDatabase());
-        const outcome = await applied(database, proposal(name, change), {
-          ...change.options,
-          foreignKeysStayOn,
-        });
-        const isWhole = foreignKeysStayOn && change.kinds.includes("rebuild_table");
-        const kinds = change.kinds
-          .filter((kind) => !isWhole || !kind.endsWith("_index"))
-          .flatMap((kind) => (isWhole && kind === "rebuild_table" ? [kind, kind] : [kind]));
-        expect(outcome.steps.map(({ kind }) => kind)).toEqual(kinds);
-        expect(outcome.steps.every(({ safe }) => safe)).toBe(change.options === undefined);
-        const rooms = /^\n(\w+):\n {2}renamed/.exec(change.to)?.[1] ?? "rooms";
-        const key = change.to.includes("    key:") ? "key" : "id";
-        const title = change.to.includes("title:") ? "title" : "name";
-        expect(
-          await rows(database, `SELECT ${key}, ${title}, parent_id FROM ${rooms} ORDER BY ${key}`),
-        ).toEqual([
-          ["r1", "one", null],
-          ["r2", "two", "r1"],
-          ["r3", "three", "r2"],
-        ]);
-        expect(await rows(database, "SELECT id, room_id, body FROM messages ORDER BY id")).toEqual([
-          [1, "r1", "hello r1"],
-          [2, "r2", "hello r2"],
-          [3, "r3", "hello r3"],
-        ]);
-        expect(await rows(database, "SELECT id, room_id, other_id FROM pins ORDER BY id")).toEqual([
-          [1, "r1", "r1"],
-          [2, "r2", "r2"],
-          [3, "r3", "r3"],
-        ]);
-        expect(await soundness(database)).toEqual(sound);
-        expect(
-          await value(
-            database,
-            "SELECT count(*) FROM sqlite_master WHERE name LIKE '\\_re%' ESCAPE '\\'  AND name NOT LIKE '\\_refresh%' ESCAPE '\\'",
-          ),
-        ).toBe(0);
-        expect(
-          String(await value(database, "SELECT tbl_name FROM sqlite_master WHERE name = 'by_length'")),
-        ).toBe(rooms);
-
-        await run(database, `UPDATE ${rooms} SET ${title} = 'ONE' WHERE ${key} = 'r1'`);
-        expect(await rows(database, "SELECT what FROM log")).toEqual([["one>ONE"]]);
-        if (change.kinds[0] !== "rebuild_table" || !change.to.includes("boolean")) {
-          await run(database, "INSERT INTO messages (room_id) VALUES ('r3')");
-          expect(await value(database, `SELECT score FROM ${rooms} WHERE ${key} = 'r3'`)).toBe(4);
-        }
-        expect(await rows(database, "SELECT * FROM short_names ORDER BY 1")).toEqual([["ONE"], ["two"]]);
-        await run(database, "DELETE FROM room_names WHERE id = 'r3'");
-        expect(await value(database, "SELECT count(*) FROM messages WHERE room_id = 'r3'")).toBe(0);
-
-        await run(database, `DELETE FROM ${rooms} WHERE ${key} = 'r2'`);
-        expect(await rows(database, `SELECT ${key} FROM ${rooms}`)).toEqual([["r1"]]);
-        expect(await rows(database, "SELECT id, room_id FROM messages")).toEqual([[1, "r1"]]);
-        expect(await rows(database, "SELECT id, room_id, other_id FROM pins")).toEqual([
-          [1, "r1", "r1"],
-          [2, null, "r1"],
-          [3, null, "r1"],
-        ]);
+])("with foreign keys %s, every row stays, and triggers, views and indexes go on working", (_, foreignKeysStayOn) => {
+  for (const [name, change] of Object.entries(changes)) {
+    it(name, async () => {
+      const database = await filled(foreignKeysStayOn ? databaseWithForeignKeysOn() : emptyDatabase());
+      const outcome = await applied(database, proposal(name, change), {
+        ...change.options,
+        foreignKeysStayOn,
       });
-    }
-  },
-);
+      const isWhole = foreignKeysStayOn && change.kinds.includes("rebuild_table");
+      const kinds = change.kinds
+        .filter((kind) => !isWhole || !kind.endsWith("_index"))
+        .flatMap((kind) => (isWhole && kind === "rebuild_table" ? [kind, kind] : [kind]));
+      expect(outcome.steps.map(({ kind }) => kind)).toEqual(kinds);
+      expect(outcome.steps.every(({ safe }) => safe)).toBe(change.options === undefined);
+      const rooms = /^\n(\w+):\n {2}renamed/.exec(change.to)?.[1] ?? "rooms";
+      const key = change.to.includes("    key:") ? "key" : "id";
+      const title = change.to.includes("title:") ? "title" : "name";
+      expect(await rows(database, `SELECT ${key}, ${title}, parent_id FROM ${rooms} ORDER BY ${key}`)).toEqual([
+        ["r1", "one", null],
+        ["r2", "two", "r1"],
+        ["r3", "three", "r2"],
+      ]);
+      expect(await rows(database, "SELECT id, room_id, body FROM messages ORDER BY id")).toEqual([
+        [1, "r1", "hello r1"],
+        [2, "r2", "hello r2"],
+        [3, "r3", "hello r3"],
+      ]);
+      expect(await rows(database, "SELECT id, room_id, other_id FROM pins ORDER BY id")).toEqual([
+        [1, "r1", "r1"],
+        [2, "r2", "r2"],
+        [3, "r3", "r3"],
+      ]);
+      expect(await soundness(database)).toEqual(sound);
+      expect(
+        await value(
+          database,
+          "SELECT count(*) FROM sqlite_master WHERE name LIKE '\\_re%' ESCAPE '\\'  AND name NOT LIKE '\\_refresh%' ESCAPE '\\'",
+        ),
+      ).toBe(0);
+      expect(String(await value(database, "SELECT tbl_name FROM sqlite_master WHERE name = 'by_length'"))).toBe(rooms);
+
+      await run(database, `UPDATE ${rooms} SET ${title} = 'ONE' WHERE ${key} = 'r1'`);
+      expect(await rows(database, "SELECT what FROM log")).toEqual([["one>ONE"]]);
+      if (change.kinds[0] !== "rebuild_table" || !change.to.includes("boolean")) {
+        await run(database, "INSERT INTO messages (room_id) VALUES ('r3')");
+        expect(await value(database, `SELECT score FROM ${rooms} WHERE ${key} = 'r3'`)).toBe(4);
+      }
+      expect(await rows(database, "SELECT * FROM short_names ORDER BY 1")).toEqual([["ONE"], ["two"]]);
+      await run(database, "DELETE FROM room_names WHERE id = 'r3'");
+      expect(await value(database, "SELECT count(*) FROM messages WHERE room_id = 'r3'")).toBe(0);
+
+      await run(database, `DELETE FROM ${rooms} WHERE ${key} = 'r2'`);
+      expect(await rows(database, `SELECT ${key} FROM ${rooms}`)).toEqual([["r1"]]);
+      expect(await rows(database, "SELECT id, room_id FROM messages")).toEqual([[1, "r1"]]);
+      expect(await rows(database, "SELECT id, room_id, other_id FROM pins")).toEqual([
+        [1, "r1", "r1"],
+        [2, null, "r1"],
+        [3, null, "r1"],
+      ]);
+    });
+  }
+});
 
 describe("what a trigger or a view uses", () => {
   it("is not dropped from under it", async () => {

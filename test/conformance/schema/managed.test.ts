@@ -14,8 +14,7 @@ async function stepsTo(database: ReturnType<typeof emptyDatabase>, text: string)
   ]);
 }
 
-const notes = (columns: string) =>
-  `notes:\n  columns:\n    id: { type: integer, primary_key: true }\n${columns}\n`;
+const notes = (columns: string) => `notes:\n  columns:\n    id: { type: integer, primary_key: true }\n${columns}\n`;
 
 describe("a column that becomes managed, or is no more", () => {
   it("stays as it is in the database where it has the default already, or none", async () => {
@@ -70,10 +69,7 @@ describe("a table that is there already", () => {
 
   it("is taken over with managed columns, without their defaults, where each row has a version", async () => {
     const database = emptyDatabase();
-    await run(
-      database,
-      "CREATE TABLE notes (id INTEGER PRIMARY KEY, made TEXT DEFAULT 'now', version INTEGER)",
-    );
+    await run(database, "CREATE TABLE notes (id INTEGER PRIMARY KEY, made TEXT DEFAULT 'now', version INTEGER)");
     await run(database, "INSERT INTO notes VALUES (1, NULL, 1), (2, NULL, NULL)");
     expect(await stepsTo(database, managed)).toEqual([
       [
@@ -123,11 +119,7 @@ entries:
 `,
   );
   const written = async (table: string) => {
-    const {
-      insert,
-      update,
-      delete: removal,
-    } = (await loadCatalog(database)).tables.get(tableName(table))!.triggers;
+    const { insert, update, delete: removal } = (await loadCatalog(database)).tables.get(tableName(table))!.triggers;
     return [insert, update, removal].map(({ rowsWritten, own }) => [rowsWritten, own]);
   };
   // A request sets the version of the row that it writes.

@@ -116,10 +116,7 @@ describe("the server's own triggers", () => {
 
   it("stay where a plan has nothing to do, and are nothing that a pulled file speaks of", async () => {
     const { server, triggers } = await watched();
-    await run(
-      server,
-      "CREATE TRIGGER theirs AFTER INSERT ON notes BEGIN INSERT INTO seen (what) VALUES ('n'); END",
-    );
+    await run(server, "CREATE TRIGGER theirs AFTER INSERT ON notes BEGIN INSERT INTO seen (what) VALUES ('n'); END");
     const same = await planChange(server.database, `# the same\n${schema}`);
     expect(same).toMatchObject({ outcome: "planned", plan: { steps: [] } });
     const { text, notes: told } = await pullSchema(server.database);

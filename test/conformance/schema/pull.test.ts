@@ -15,8 +15,7 @@ describe("chinook", () => {
       choices: [],
       limited: [],
       narrowed: ["Employee.BirthDate", "Employee.HireDate", "Invoice.InvoiceDate"].map(
-        (column) =>
-          `${column}: DATETIME turns texts that read as numbers into numbers, so it takes none of them`,
+        (column) => `${column}: DATETIME turns texts that read as numbers into numbers, so it takes none of them`,
       ),
     });
     expect(parseSchema(text)).toEqual({ schema, problems: [] });
@@ -39,10 +38,7 @@ describe("chinook", () => {
       ),
     ).toEqual(before);
 
-    const longer = text.replace(
-      "Composer: ",
-      "Rating: { type: integer, not_null: true, default: 3 }\n    Composer: ",
-    );
+    const longer = text.replace("Composer: ", "Rating: { type: integer, not_null: true, default: 3 }\n    Composer: ");
     const added = await applied(database, longer);
     expect(added.steps.flatMap(({ statements }) => statements)).toEqual([
       'ALTER TABLE "Track" ADD COLUMN "Rating" INTEGER NOT NULL DEFAULT 3',

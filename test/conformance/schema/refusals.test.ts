@@ -246,10 +246,7 @@ describe("the schema in force", () => {
 
   it("moves once when two connections apply at the same time", async () => {
     const path = join(mkdtempSync(join(tmpdir(), "svc-")), "data.db");
-    const [one, two] = [0, 1].map((): Database => openLibsql({ path, synchronous: "normal" })) as [
-      Database,
-      Database,
-    ];
+    const [one, two] = [0, 1].map((): Database => openLibsql({ path, synchronous: "normal" })) as [Database, Database];
     await applied(one, base);
     const texts = ["mail", "phone", "street", "town"].map((name) =>
       base.replace("    age", `    ${name}: { type: text }\n    age`),
@@ -258,8 +255,7 @@ describe("the schema in force", () => {
     const won = outcomes.filter(({ outcome }) => outcome === "applied");
     expect(won).toHaveLength(1);
     for (const outcome of outcomes)
-      if (outcome.outcome !== "applied")
-        expect(outcome).toMatchObject({ outcome: "refused", reason: "base_moved" });
+      if (outcome.outcome !== "applied") expect(outcome).toMatchObject({ outcome: "refused", reason: "base_moved" });
     expect(await rows(one, "SELECT version FROM _schema ORDER BY version")).toEqual([[1], [2]]);
     expect(await value(two, "SELECT count(*) FROM pragma_table_info('people')")).toBe(5);
   });
@@ -331,10 +327,7 @@ describe("SQL that the owner writes stays an expression over one row", () => {
   it.each(hostile)("%s", async (sql, message) => {
     const quoted = JSON.stringify(sql);
     for (const [text, path] of [
-      [
-        base.replace("name: { type: text }", `name: { type: text, check: ${quoted} }`),
-        "people.columns.name.check",
-      ],
+      [base.replace("name: { type: text }", `name: { type: text, check: ${quoted} }`), "people.columns.name.check"],
       [`${base}  indexes: [{ columns: [name], where: ${quoted} }]\n`, "people.indexes.0.where"],
     ] as const)
       expect(await apply(database, text, { allowDestructive: true })).toEqual({
@@ -362,9 +355,7 @@ describe("SQL that the owner writes stays an expression over one row", () => {
     const call = base.replace("age: { type: text }", 'age: { type: text, default: { sql: "substr(1)" } }');
     expect(await apply(database, call)).toMatchObject({
       reason: "invalid",
-      problems: [
-        { path: "people.columns.age.default", message: "wrong number of arguments to function substr()" },
-      ],
+      problems: [{ path: "people.columns.age.default", message: "wrong number of arguments to function substr()" }],
     });
     const random = base.replace("name: { type: text }", 'name: { type: text, check: "random() > name" }');
     expect(await apply(database, random)).toMatchObject({ outcome: "refused", reason: "constraint" });

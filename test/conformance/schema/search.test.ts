@@ -8,16 +8,7 @@ import type { Database } from "../../../src/platform/database.js";
 import { parseSchema } from "../../../src/project/parse-schema.js";
 import { planChange } from "../../../src/schema/plan/plan.js";
 import { pullSchema } from "../../../src/schema/pull/pull.js";
-import {
-  applied,
-  apply,
-  databaseWithForeignKeysOn,
-  emptyDatabase,
-  rows,
-  run,
-  sound,
-  soundness,
-} from "./support.js";
+import { applied, apply, databaseWithForeignKeysOn, emptyDatabase, rows, run, sound, soundness } from "./support.js";
 
 const databases: Readonly<Record<string, () => Database>> = {
   "foreign keys off": emptyDatabase,
@@ -37,10 +28,7 @@ const on = "  search: [title]";
 /** What a search finds of `posts`, by the index itself: the values of `key`, in their order. */
 async function found(database: Database, words: string, table = "posts", key = "id") {
   const documents = `SELECT rowid FROM _search_${table}_words WHERE _search_${table}_words MATCH '${words}'`;
-  const [kept] = await rows(
-    database,
-    `SELECT count(*) FROM sqlite_master WHERE name = '_search_${table}_keys'`,
-  );
+  const [kept] = await rows(database, `SELECT count(*) FROM sqlite_master WHERE name = '_search_${table}_keys'`);
   const ids =
     kept![0] === 0
       ? `SELECT ${key} FROM ${table} WHERE ${key} IN (${documents})`
@@ -68,8 +56,7 @@ async function stepsOf(database: Database, text: string) {
   return planned.outcome === "planned" ? planned.plan.steps.map(({ description }) => description) : [];
 }
 
-const insert =
-  "INSERT INTO posts (id, title, body) VALUES (1, 'red', 'one'), (2, 'blue', 'two'), (7, 'red', 'two')";
+const insert = "INSERT INTO posts (id, title, body) VALUES (1, 'red', 'one'), (2, 'blue', 'two'), (7, 'red', 'two')";
 
 describe.each(Object.entries(databases))("the index of a search, with %s", (_, open) => {
   it("is filled from the rows that are there, and dropped with its key in the file", async () => {
@@ -136,10 +123,7 @@ describe.each(Object.entries(databases))("the index of a search, with %s", (_, o
       "\nnotes:\n  columns:\n    id: { type: integer, primary_key: true }\n    post: { type: integer, references: { table: posts } }\n    text: { type: text }\n  search: [text]\n";
     await applied(database, posts(on) + child);
     await run(database, insert, "INSERT INTO notes VALUES (5, 1, 'remember')");
-    await applied(
-      database,
-      posts(on).replace("title: { type: text", "title: { type: text, not_null: true") + child,
-    );
+    await applied(database, posts(on).replace("title: { type: text", "title: { type: text, not_null: true") + child);
     expect(await found(database, "red")).toEqual([1, 7]);
     expect(await found(database, "remember", "notes")).toEqual([5]);
     await run(database, "UPDATE notes SET text = 'forget'", "UPDATE posts SET title = 'grey' WHERE id = 7");
@@ -181,11 +165,7 @@ describe.each(Object.entries(databases))("the index of a search, with %s", (_, o
     await applied(database, posts(on), { allowDestructive: true });
     expect(await parts(database)).toEqual(whole("posts"));
     expect(await found(database, "red")).toEqual([7, 9]);
-    await run(
-      database,
-      "UPDATE posts SET title = 'x' WHERE id = 7",
-      "UPDATE posts SET rowid = 12 WHERE id = 9",
-    );
+    await run(database, "UPDATE posts SET title = 'x' WHERE id = 7", "UPDATE posts SET rowid = 12 WHERE id = 9");
     expect(await found(database, "red")).toEqual([12]);
   });
 
@@ -225,10 +205,7 @@ it("covers tables of other programs, by the keys that they have", async () => {
   expect(await found(database, "12", "loose")).toEqual(["x"]);
   expect(await found(database, "red", "packed")).toEqual(["A", "a"]);
   await run(database, "UPDATE packed SET t = 'green' WHERE a = 'a' COLLATE BINARY");
-  expect([await found(database, "red", "packed"), await found(database, "green", "packed")]).toEqual([
-    ["A"],
-    ["a"],
-  ]);
+  expect([await found(database, "red", "packed"), await found(database, "green", "packed")]).toEqual([["A"], ["a"]]);
   await run(database, "INSERT OR REPLACE INTO numbered VALUES (6, 'red')");
   expect(await found(database, "red", "numbered")).toEqual([6]);
   expect(await found(database, "red", "named", "rowid")).toEqual(["k"]);
@@ -301,17 +278,14 @@ it("stays right whatever the order of the owner's triggers, and what they do wit
 });
 
 it("is refused where the file cannot have it", async () => {
-  const problems = (text: string) =>
-    parseSchema(text).problems.map(({ path, message }) => `${path}: ${message}`);
+  const problems = (text: string) => parseSchema(text).problems.map(({ path, message }) => `${path}: ${message}`);
   expect(problems(posts("  search: [title, titel]"))).toEqual([
     "posts.search: unknown column titel; did you mean title?",
   ]);
   expect(problems(posts("  search: [title, title]"))).toEqual(["posts.search: names a column twice"]);
   expect(problems(posts("  search: []"))).toEqual(["posts.search: expected at least one column"]);
   expect(problems(posts("  search: [id]"))).toEqual(["posts.search: id is integer: only text is searched"]);
-  expect(problems(`${posts(on)}  virtual: true\n`)).toEqual([
-    "posts.search: a virtual table cannot be searched",
-  ]);
+  expect(problems(`${posts(on)}  virtual: true\n`)).toEqual(["posts.search: a virtual table cannot be searched"]);
   expect(problems(posts(on, "{ type: integer }"))).toEqual([
     "posts.search: only a table with a primary key can be searched",
   ]);

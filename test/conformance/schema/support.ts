@@ -56,11 +56,7 @@ export async function value(database: Database, sql: string): Promise<ResultValu
   return (await rows(database, sql))[0]![0]!;
 }
 
-export function apply(
-  database: Database,
-  text: string,
-  options: Partial<ApplyOptions> = {},
-): Promise<ApplyOutcome> {
+export function apply(database: Database, text: string, options: Partial<ApplyOptions> = {}): Promise<ApplyOutcome> {
   return applyChange(database, text, { allowDestructive: false, now: 1_700_000_000_000, ...options });
 }
 

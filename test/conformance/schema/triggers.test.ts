@@ -40,8 +40,7 @@ it("a team keeps one owner, and whoever would take the last one is told so", asy
   const key = client(server, await apiKey(server, "project:backend"));
   const [ada, bob] = [await member(server, "ada"), await member(server, "bob")];
   dataOf(await key.post("/api/teams", { id: 1, name: "one" }));
-  for (const { id } of [ada, bob])
-    dataOf(await key.post("/api/members", { team_id: 1, user_id: id, role: "owner" }));
+  for (const { id } of [ada, bob]) dataOf(await key.post("/api/members", { team_id: 1, user_id: id, role: "owner" }));
   const rowOf = (id: string) => `/api/members/_svc/key?team_id=1&user_id=${id}`;
   expect((await key.delete(rowOf(bob.id))).status).toBe(200);
   for (const refused of [await key.delete(rowOf(ada.id)), await key.patch(rowOf(ada.id), { role: "member" })])
@@ -69,13 +68,10 @@ lines:
 `;
 const insertsBody = "after insert on notes begin insert into lines (line) values (new.body); end";
 
-async function noted(
-  schema: string,
-): Promise<{ server: TestServer; key: Client; lines: () => Promise<unknown> }> {
+async function noted(schema: string): Promise<{ server: TestServer; key: Client; lines: () => Promise<unknown> }> {
   const server = await serve({ schema });
   const key = client(server, await apiKey(server, "project:backend"));
-  const lines = async () =>
-    (await rowsOf(server, "SELECT line FROM lines ORDER BY id")).map(([line]) => line);
+  const lines = async () => (await rowsOf(server, "SELECT line FROM lines ORDER BY id")).map(([line]) => line);
   return { server, key, lines };
 }
 
@@ -113,8 +109,7 @@ describe("a declared trigger", () => {
     expect(logged.map(([table]) => table)).toEqual(["notes", "lines", "notes", "lines"]);
     expect(await descriptions(server, said(loud.replace("after insert", "AFTER  INSERT")))).toEqual([]);
     const trigger = / {2}triggers:\n.*\n/;
-    const moved =
-      said(loud).replace(trigger, "") + trigger.exec(said("after delete on lines begin select 1; end"))![0];
+    const moved = said(loud).replace(trigger, "") + trigger.exec(said("after delete on lines begin select 1; end"))![0];
     expect(await descriptions(server, moved)).toEqual([
       "drop the triggers that log changes of lines",
       "drop trigger said",
@@ -157,19 +152,14 @@ rows:
     await applied(server.database, rebuilt);
     await key.post("/api/letters", { text: "b" });
     expect(await rowsOf(server, "SELECT row FROM rows ORDER BY id")).toEqual([["a"], ["b"]]);
-    expect(await rowsOf(server, "SELECT tbl FROM _changes ORDER BY seq DESC LIMIT 2")).toEqual([
-      ["rows"],
-      ["letters"],
-    ]);
+    expect(await rowsOf(server, "SELECT tbl FROM _changes ORDER BY seq DESC LIMIT 2")).toEqual([["rows"], ["letters"]]);
   });
 
   it("holds up the drop of what it uses, unless it goes, too", async () => {
     const { server } = await noted(said("after insert on notes when new.size > 1 begin select 1; end"));
     const apply = (text: string) => applyChange(server.database, text, { allowDestructive: true, now: 0 });
     const smaller = (text: string) => text.replace("    size: { type: integer }\n", "");
-    expect(
-      await apply(smaller(said("after insert on notes when new.size > 1 begin select 1; end"))),
-    ).toMatchObject({
+    expect(await apply(smaller(said("after insert on notes when new.size > 1 begin select 1; end")))).toMatchObject({
       reason: "constraint",
       message: "trigger said uses notes.size: drop it first",
     });
@@ -181,10 +171,7 @@ rows:
     const { server, key, lines } = await noted(said(insertsBody));
     for (const [trigger, message] of [
       [insertsBody.replace("new.body", "new.bdoy"), "the database refuses: no such column: new.bdoy"],
-      [
-        "after update on notes begin delete from lines where row = 1; end",
-        "the database refuses: no such column: row",
-      ],
+      ["after update on notes begin delete from lines where row = 1; end", "the database refuses: no such column: row"],
       [
         "after delete on notes begin insert into lines values (1); end",
         "the database refuses: table lines has 2 columns but 1 values were supplied",
@@ -223,8 +210,7 @@ rows:
     const other = said(insertsBody.replace("new.body", "'x'"));
     expect(await applyChange(server.database, other, { allowDestructive: true, now: 0 })).toMatchObject({
       reason: "constraint",
-      message:
-        "trigger said of notes is there, and differs from the file: declare it as it is, or drop it first",
+      message: "trigger said of notes is there, and differs from the file: declare it as it is, or drop it first",
     });
     expect((await pullSchema(server.database)).notes.kept).toEqual(["notes: trigger Said"]);
     await applied(server.database, said(insertsBody));

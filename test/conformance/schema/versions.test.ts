@@ -116,10 +116,7 @@ describe("the version of a row", () => {
     const key = client(server, await apiKey(server, "project:backend"));
     await run(server, "INSERT INTO notes (id, body, version) VALUES ('a', 'one', 1)");
     await run(server, "UPDATE notes SET body = 'two'");
-    const logged = await rowsOf(
-      server,
-      "SELECT op, old ->> '$.body', old ->> '$.version' FROM _changes ORDER BY seq",
-    );
+    const logged = await rowsOf(server, "SELECT op, old ->> '$.body', old ->> '$.version' FROM _changes ORDER BY seq");
     expect(logged).toEqual([
       ["insert", null, null],
       ["update", "one", 1],
@@ -156,21 +153,13 @@ describe("the version of a row", () => {
     const renamed = `letters:\n  renamed_from: notes${versioned
       .replace("table: notes", "table: letters")
       .replace("id: { type: text, primary", "key: { renamed_from: id, type: text, primary")
-      .replace(
-        "version: { type: integer,",
-        "edition: { renamed_from: version, type: integer, not_null: true,",
-      )
+      .replace("version: { type: integer,", "edition: { renamed_from: version, type: integer, not_null: true,")
       .replace("body: { type: text }", 'body: { type: text, not_null: true, default: "" }')}`;
     const { steps: again } = await applied(server.database, renamed);
     expect(new Set(again.map(({ safe }) => safe))).toEqual(new Set([true]));
-    expect(await rowsOf(server, "SELECT key, edition FROM letters ORDER BY key")).toEqual(
-      Object.entries(began),
-    );
+    expect(await rowsOf(server, "SELECT key, edition FROM letters ORDER BY key")).toEqual(Object.entries(began));
     await run(server, "UPDATE letters SET body = 'z' WHERE key = 'a'");
-    expect(await rowsOf(server, "SELECT edition FROM letters ORDER BY key")).toEqual([
-      [began.a! + 1],
-      [began.b],
-    ]);
+    expect(await rowsOf(server, "SELECT edition FROM letters ORDER BY key")).toEqual([[began.a! + 1], [began.b]]);
     const gone = renamed
       .replace("not_null: true, managed: version", "not_null: true")
       .replace(", managed: updated_at", "");

@@ -37,12 +37,7 @@ describe("a column's type comes from its declaration and its values", () => {
     ["NUMERIC(10,2)", "1.5), (2", "real", null],
     ["NUMERIC(10,2)", "1), (2", "real", null],
     ["NUMERIC(10,2)", "1), (9007199254740993", "integer", null],
-    [
-      "NUMERIC",
-      "1.5), (9007199254740993",
-      "text",
-      "values of several types (1 integer, 1 real), taken as text",
-    ],
+    ["NUMERIC", "1.5), (9007199254740993", "text", "values of several types (1 integer, 1 real), taken as text"],
     ["INTEGER", "0), (1", "integer", null],
     ["BIGINT", "9223372036854775807", "integer", null],
     ["BOOLEAN", "0), (1), (NULL", "boolean", null],
@@ -201,9 +196,7 @@ describe("what the file cannot say is left out or kept, with a note", () => {
     expect(await apply(database, byHand)).toEqual({
       outcome: "refused",
       reason: "invalid",
-      problems: [
-        { file: "svc.schema.yaml", path: "bad.columns.t", message: "2 texts that are there are not UTF-8" },
-      ],
+      problems: [{ file: "svc.schema.yaml", path: "bad.columns.t", message: "2 texts that are there are not UTF-8" }],
     });
   });
 });
@@ -238,9 +231,7 @@ describe("a table that is there already", () => {
     expect(await message(text(a.replace("default: x", "default: y") + b.replace("> 0", "> 1") + c))).toBe(
       `${differs}default of a is 'x' there and 'y' in the file; check of b is b > 0 there and b > 1 in the file`,
     );
-    expect(await message(text(a + b + c.replace("text", "real")))).toBe(
-      "t.c holds values that are not real (1)",
-    );
+    expect(await message(text(a + b + c.replace("text", "real")))).toBe("t.c holds values that are not real (1)");
     expect(await value(database, "SELECT count(*) FROM sqlite_master WHERE name = '_schema'")).toBe(0);
     const adopted = await applied(database, text(a + b + c));
     expect(adopted.steps).toEqual([
@@ -257,9 +248,7 @@ describe("a table that is there already", () => {
   it("is adopted with references that lead nowhere, and a change may leave as many of them", async () => {
     const path = join(mkdtempSync(join(tmpdir(), "svc-")), "data.db");
     const legacy = new Libsql(path);
-    legacy.exec(
-      "PRAGMA foreign_keys = OFF; CREATE TABLE t (id INTEGER PRIMARY KEY, up INT REFERENCES t (id))",
-    );
+    legacy.exec("PRAGMA foreign_keys = OFF; CREATE TABLE t (id INTEGER PRIMARY KEY, up INT REFERENCES t (id))");
     legacy.exec("INSERT INTO t (up) VALUES (9)");
     legacy.close();
     const opened = openLibsql({ path, synchronous: "normal" });
@@ -285,15 +274,10 @@ describe("a table that is there already", () => {
       database,
       text.replace("    b:  { type: integer }\n", "    b:  { type: integer }\n    d:  { type: text }\n"),
     );
-    const stricter = text.replace(
-      "    c:  { type: integer }\n",
-      '    c:  { type: integer, check: "c > 0" }\n',
-    );
+    const stricter = text.replace("    c:  { type: integer }\n", '    c:  { type: integer, check: "c > 0" }\n');
     const refused = await apply(database, stricter);
     expect(refused).toMatchObject({ outcome: "refused", reason: "destructive" });
-    expect(
-      refused.outcome === "refused" && refused.reason === "destructive" && refused.steps[0]!.hazards,
-    ).toEqual([
+    expect(refused.outcome === "refused" && refused.reason === "destructive" && refused.steps[0]!.hazards).toEqual([
       { effect: "destructive", reason: "t.d is dropped with its values", count: 0 },
       {
         effect: "destructive",
@@ -311,9 +295,7 @@ describe("a table that is there already", () => {
       [1, "A", 1, 1],
       [2, "b", 2, 2],
     ]);
-    expect(await value(database, "SELECT type FROM pragma_table_info('t') WHERE name = 'a'")).toBe(
-      "VARCHAR(9)",
-    );
+    expect(await value(database, "SELECT type FROM pragma_table_info('t') WHERE name = 'a'")).toBe("VARCHAR(9)");
     expect(await value(database, "SELECT tbl_name FROM sqlite_master WHERE name = 'i'")).toBe("t");
     await run(database, "INSERT INTO t (a) VALUES ('d')");
     expect(await value(database, "SELECT max(id) FROM t")).toBe(4);

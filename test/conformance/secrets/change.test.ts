@@ -47,8 +47,7 @@ interface Given {
 
 const made = "A".repeat(43);
 const ok = (answer: Answer) => expect(answer.status, answer.text).toBe(200);
-const refresh = (server: TestServer, token: string) =>
-  client(server).post("/auth/refresh", { refresh_token: token });
+const refresh = (server: TestServer, token: string) => client(server).post("/auth/refresh", { refresh_token: token });
 
 /** A person with tokens that the server itself has made. */
 async function session(server: TestServer, id: string): Promise<Tokens & { readonly used: string }> {
@@ -56,8 +55,7 @@ async function session(server: TestServer, id: string): Promise<Tokens & { reado
   return { ...dataOf<Tokens>(await refresh(server, used)), used };
 }
 
-const me = (server: TestServer, token: string) =>
-  client(server, { Authorization: `Bearer ${token}` }).get("/auth/me");
+const me = (server: TestServer, token: string) => client(server, { Authorization: `Bearer ${token}` }).get("/auth/me");
 const next = (server: TestServer, cursor: string) => client(server).get(`/api/notes?cursor=${cursor}`);
 const confirm = (server: TestServer, token: string) =>
   client(server).post("/auth/email-verification/confirm", { token });
@@ -313,8 +311,7 @@ describe("counts", () => {
   }
 
   async function fail(server: TestServer, address: string, times: number): Promise<void> {
-    for (let n = 0; n < times; n++)
-      expectRefusal(await login(server, address, wrong), 401, "invalid_credentials");
+    for (let n = 0; n < times; n++) expectRefusal(await login(server, address, wrong), 401, "invalid_credentials");
   }
 
   it("of failed passwords go on, and are not doubled", async () => {

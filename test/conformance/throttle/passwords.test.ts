@@ -37,9 +37,7 @@ describe("failed passwords", () => {
     expect(refused.headers.get("Retry-After")).toBe("300");
     expect((await from(server, "198.51.100.1").post("/auth/login", right)).status).toBe(200);
     server.clock.advance(299_000);
-    expect((await from(server, "203.0.113.1").post("/auth/login", right)).headers.get("Retry-After")).toBe(
-      "1",
-    );
+    expect((await from(server, "203.0.113.1").post("/auth/login", right)).headers.get("Retry-After")).toBe("1");
     server.clock.advance(1_000);
     expect((await from(server, "203.0.113.1").post("/auth/login", right)).status).toBe(200);
   });
@@ -142,8 +140,7 @@ describe("failed passwords", () => {
 
   it("are not what a right password is", async () => {
     const server = await withAda(limits("max_failures = 2"));
-    for (let i = 0; i < 4; i++)
-      expect((await from(server, "203.0.113.1").post("/auth/login", right)).status).toBe(200);
+    for (let i = 0; i < 4; i++) expect((await from(server, "203.0.113.1").post("/auth/login", right)).status).toBe(200);
   });
 
   it("of a clock that was set back do not lock for an hour", async () => {

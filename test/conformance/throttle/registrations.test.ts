@@ -83,14 +83,12 @@ describe("registrations, resent links and resets from one address", () => {
 
   it("are not counted where registration is closed", async () => {
     const closed = await serve({ ...limit(1), schema: `$auth: { registration: closed }\n${notes}` });
-    for (let i = 0; i < 2; i++)
-      expectRefusal(await register(closed, "203.0.113.1", "ada"), 403, "registration_closed");
+    for (let i = 0; i < 2; i++) expectRefusal(await register(closed, "203.0.113.1", "ada"), 403, "registration_closed");
   });
 
   it("are not counted where the throttle is off", async () => {
     const off = await serve(limit(1, "enabled = false"));
-    for (const name of ["ada", "bob", "cyd"])
-      expect((await register(off, "203.0.113.1", name)).status).toBe(201);
+    for (const name of ["ada", "bob", "cyd"]) expect((await register(off, "203.0.113.1", name)).status).toBe(201);
   });
 
   it("are not counted where no place is left for their password", async () => {

@@ -6,8 +6,7 @@ import { membership, type Row, row, rows, world } from "./team.js";
 
 test("members see what a task was, and write it back", async () => {
   const { ada, cleo, ben } = await world();
-  const restore = (by: typeof cleo, seq: unknown) =>
-    by.post("/api/tasks/_svc/restore", { key: { id: "roof" }, seq });
+  const restore = (by: typeof cleo, seq: unknown) => by.post("/api/tasks/_svc/restore", { key: { id: "roof" }, seq });
   const first = await row(cleo.patch("/api/tasks/roof", { title: "the red roof" }));
   dataOf(await cleo.patch("/api/tasks/roof", { title: "oops", body: "" }));
   const versions = await rows(cleo.get("/api/tasks/_svc/history?where[id]=roof"));

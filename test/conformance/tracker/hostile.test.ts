@@ -2,17 +2,7 @@ import { expect, test } from "vitest";
 import { type Answer, client, dataOf, expectRefusal } from "../../support/client.js";
 import { rowsOf } from "../../support/people.js";
 import { apiKey } from "../../support/server.js";
-import {
-  batch,
-  forbidden,
-  joined,
-  membership,
-  type Row,
-  refusedByTrigger,
-  row,
-  rows,
-  world,
-} from "./team.js";
+import { batch, forbidden, joined, membership, type Row, refusedByTrigger, row, rows, world } from "./team.js";
 
 test("nobody takes a team over", async () => {
   const { server, ada, mia, cleo, ben, eve } = await world();
@@ -27,9 +17,7 @@ test("nobody takes a team over", async () => {
   await forbidden(join("member", "eve"));
   await forbidden(ben.post(`${upsert}=update`, joined("ben", "member")));
   await forbidden(ben.post(`${upsert}=ignore`, joined("ben", "member")));
-  await forbidden(
-    batch(ben, { operations: [{ op: "create", table: "memberships", values: joined("ben", "owner") }] }),
-  );
+  await forbidden(batch(ben, { operations: [{ op: "create", table: "memberships", values: joined("ben", "owner") }] }));
   await forbidden(ben.delete(membership("ada")));
   await forbidden(ben.patch("/api/teams/roofers", { name: "ours" }));
   await forbidden(ben.delete("/api/teams/roofers"));
@@ -53,9 +41,7 @@ test("nobody takes a team over", async () => {
   );
   // A team's own creator comes back to it as anybody does, once they have left.
   expectRefusal(await eve.post("/api/teams", { id: "roofers", name: "mine" }), 409, "conflict", ["id"]);
-  expectRefusal(await eve.post("/api/teams", { name: "mine", created_by: "ada" }), 400, "bad_request", [
-    "created_by",
-  ]);
+  expectRefusal(await eve.post("/api/teams", { name: "mine", created_by: "ada" }), 400, "bad_request", ["created_by"]);
   expect(await members()).toEqual(before);
 
   dataOf(await ada.patch(membership("mia"), { role: "owner" }));
@@ -182,9 +168,7 @@ test("another team's rows are shown nowhere", async () => {
   const pulled = dataOf<{ changes: readonly Row[] }>(await ask(ben.post("/api/_svc/pull", asked)));
   expect(pulled.changes.map(({ table }) => table)).toEqual(["teams", "memberships", "projects", "tasks"]);
   // Neither do writes that are refused, or repeated, tell what is there.
-  await ask(
-    ben.post("/api/tasks?on_conflict=id&on_duplicate=update", { id: "roof", project_id: "boat", title: "x" }),
-  );
+  await ask(ben.post("/api/tasks?on_conflict=id&on_duplicate=update", { id: "roof", project_id: "boat", title: "x" }));
   const kept = await ask(
     ben.post("/api/tasks?on_conflict=id&on_duplicate=ignore", { id: "roof", project_id: "boat", title: "x" }),
   );

@@ -56,11 +56,7 @@ test("who made a row, when, and its version are the server's word, and of two wh
   const now = await cleo.get("/api/tasks/roof");
   expect(now.headers.get("ETag")).toBe(first.headers.get("ETag"));
   expect(dataOf(now)).toMatchObject({ title: "the new roof" });
-  const again = await cleo.patch(
-    "/api/tasks/roof",
-    { title: "both" },
-    { "If-Match": now.headers.get("ETag")! },
-  );
+  const again = await cleo.patch("/api/tasks/roof", { title: "both" }, { "If-Match": now.headers.get("ETag")! });
   expect(again.status).toBe(200);
 });
 
@@ -195,10 +191,7 @@ describe("edits that were made offline", () => {
     const { results } = dataOf<{ results: readonly Row[] }>(
       await push(cleo, 5, stale, [edit({ title: "the blue roof" }, { title: "no" })]),
     );
-    expect(results).toMatchObject([
-      { status: "conflict" },
-      { status: "rejected", error: { code: "not_found" } },
-    ]);
+    expect(results).toMatchObject([{ status: "conflict" }, { status: "rejected", error: { code: "not_found" } }]);
     expect(JSON.stringify(results)).not.toContain("green");
     expect(results[0]).not.toHaveProperty("current");
   });

@@ -5,14 +5,12 @@ import { forbidden, row, rows, world } from "./team.js";
 
 test("a team is handed over, and a task is moved, by whom it is for to decide, as a whole or not at all", async () => {
   const { server, ada, mia, cleo, ben, eve } = await world();
-  const roles = () =>
-    rowsOf(server, "SELECT user_id, role FROM memberships WHERE team_id = 'roofers' ORDER BY 1");
+  const roles = () => rowsOf(server, "SELECT user_id, role FROM memberships WHERE team_id = 'roofers' ORDER BY 1");
   const places = () => rowsOf(server, "SELECT id, project_id FROM tasks ORDER BY 1");
   const [rolesBefore, placesBefore] = [await roles(), await places()];
   const handOver = (by: Client, to: string, headers = {}) =>
     by.post("/ops/hand_over", { team: "roofers", to }, headers);
-  const moveTask = (by: Client, task: string, project: string) =>
-    by.post("/ops/move_task", { task, project });
+  const moveTask = (by: Client, task: string, project: string) => by.post("/ops/move_task", { task, project });
   for (const by of [mia, cleo, ben, eve]) await forbidden(handOver(by, "ben"));
   expectRefusal(await handOver(ada, "ben"), 404, "not_found");
   // A step sees one owner less only after it has seen one more.

@@ -60,21 +60,12 @@ const later: SystemMigration = {
 };
 const withLater = [...systemMigrations, later];
 
-const versions = (server: TestServer) =>
-  rowsOf(server, "SELECT version, release FROM _migrations ORDER BY version");
+const versions = (server: TestServer) => rowsOf(server, "SELECT version, release FROM _migrations ORDER BY version");
 const thisRelease = systemMigrations.map((_, i) => [i + 1, release]);
 
 /** Everything that owners keep, and what hangs on users. */
 async function kept(server: TestServer) {
-  const counts = [
-    "_users",
-    "_sessions",
-    "_refresh_tokens",
-    "_service_keys",
-    "_identities",
-    "teams",
-    "team_members",
-  ];
+  const counts = ["_users", "_sessions", "_refresh_tokens", "_service_keys", "_identities", "teams", "team_members"];
   return [
     ...(await Promise.all(counts.map(async (table) => [table, await countOf(server, table)]))),
     await rowsOf(server, "SELECT CAST(id AS TEXT), body, author_id IS NULL FROM notes ORDER BY id"),
@@ -120,13 +111,11 @@ describe("a database of release 0.1.0", () => {
     });
     expectRefusal(await client(server, bearer(revokedKey)).get("/api/notes"), 401, "unauthorized");
     for (const path of ["/admin/api/users", "/admin/api/service-keys"])
-      expect(
-        new Set(dataOf<{ created_by: null }[]>(await key.get(path)).map(({ created_by }) => created_by)),
-      ).toEqual(new Set([null]));
+      expect(new Set(dataOf<{ created_by: null }[]>(await key.get(path)).map(({ created_by }) => created_by))).toEqual(
+        new Set([null]),
+      );
     const usage = await key.get("/admin/api/usage?from=2026-01-01&to=2026-01-02&group_by=table");
-    expect(
-      dataOf<{ key: string; requests: number }[]>(usage).map(({ key, requests }) => [key, requests]),
-    ).toEqual([
+    expect(dataOf<{ key: string; requests: number }[]>(usage).map(({ key, requests }) => [key, requests])).toEqual([
       ["notes", 7],
       ["team_members", 3],
       ["teams", 2],
@@ -164,9 +153,7 @@ describe("a database of release 0.1.0", () => {
       const anyone = client(server);
       const refresh = (refresh_token: string) => anyone.post("/auth/refresh", { refresh_token });
       const next = dataOf<{ refresh_token: string }>(await refresh(ada.refreshToken));
-      const latest = dataOf<{ refresh_token: string; access_token: string }>(
-        await refresh(next.refresh_token),
-      );
+      const latest = dataOf<{ refresh_token: string; access_token: string }>(await refresh(next.refresh_token));
       server.clock.advance(60_000);
       await server.upkeep.purge();
       const me = client(server, bearer(latest.access_token));
@@ -196,12 +183,10 @@ describe("a database of release 0.1.0", () => {
     expect(await Promise.all(upgrades)).toEqual([null, null, null, null, null]);
     expect(await versions(server)).toEqual([...thisRelease, [withLater.length, release]]);
     expect(await kept(server)).toEqual(before);
-    expect(
-      await rowsOf(server, "SELECT email_key, role FROM _users WHERE role <> 'user' ORDER BY email_key"),
-    ).toEqual([["root@example.com", "owner"]]);
-    expect(await rowsOf(server, "SELECT count(*) FROM _sessions WHERE ends_at = created_at + 1000")).toEqual([
-      [4],
+    expect(await rowsOf(server, "SELECT email_key, role FROM _users WHERE role <> 'user' ORDER BY email_key")).toEqual([
+      ["root@example.com", "owner"],
     ]);
+    expect(await rowsOf(server, "SELECT count(*) FROM _sessions WHERE ends_at = created_at + 1000")).toEqual([[4]]);
     await expect(run(server, "UPDATE _users SET role = 'nobody'")).rejects.toThrow(/CHECK/);
   });
 
@@ -212,14 +197,10 @@ describe("a database of release 0.1.0", () => {
       release: "9.0.0",
       statements: [...later.statements, "UPDATE _users SET role = 'nobody'"],
     };
-    await expect(bringUpSystemTables(server.database, 7, [...systemMigrations, broken])).rejects.toThrow(
-      /CHECK/,
-    );
+    await expect(bringUpSystemTables(server.database, 7, [...systemMigrations, broken])).rejects.toThrow(/CHECK/);
     expect(await versions(server)).toEqual(thisRelease);
     expect(await kept(server)).toEqual(before);
-    expect(await rowsOf(server, "SELECT role FROM _users WHERE email_key = 'root@example.com'")).toEqual([
-      ["admin"],
-    ]);
+    expect(await rowsOf(server, "SELECT role FROM _users WHERE email_key = 'root@example.com'")).toEqual([["admin"]]);
   });
 });
 
@@ -249,9 +230,7 @@ describe("a database of a later release", () => {
         reason: "invalid",
         problems: [refusal],
       });
-    expect([...(await kept(server)), await versions(server), await countOf(server, "_schema")]).toEqual(
-      before,
-    );
+    expect([...(await kept(server)), await versions(server), await countOf(server, "_schema")]).toEqual(before);
   });
 
   it("is not touched by a Worker, whose every call fails as if the storage was away", async () => {

@@ -165,10 +165,7 @@ describe("a batch", () => {
     expect(await rowsOf(server, "SELECT count(*) FROM teams")).toEqual([[0]]);
     // Whoever writes a row is shown its key.
     const [hidden, member] = dataOf<Record<string, unknown>[]>(
-      await batch(ann, [
-        team({ hidden: true }),
-        create("members", { team_id: { $ref: "0.id" }, user_id: "ann" }),
-      ]),
+      await batch(ann, [team({ hidden: true }), create("members", { team_id: { $ref: "0.id" }, user_id: "ann" })]),
     );
     expect([Object.keys(hidden!), member!.team_id]).toEqual([["id"], hidden!.id]);
   });
@@ -205,11 +202,7 @@ describe("a batch", () => {
     for (const answer of answers)
       expect(dataOf(answer)).toEqual([team, answer === first ? membership : key, ...others]);
     expect(dataOf(await ann.get("/api/teams"))).toHaveLength(2);
-    expectRefusal(
-      await batch(ann, operations.slice(0, 1), { "Idempotency-Key": "k" }),
-      422,
-      "idempotency_mismatch",
-    );
+    expectRefusal(await batch(ann, operations.slice(0, 1), { "Idempotency-Key": "k" }), 422, "idempotency_mismatch");
   });
 
   test("has 1 to 100 operations and nothing else, and each needs its scope", async () => {

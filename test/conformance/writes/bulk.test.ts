@@ -105,12 +105,7 @@ describe("an array creates rows", () => {
       [null, 400, "bad_request"],
     ];
     for (const [bad, status, code, columns] of cases) {
-      const words = expectRefusal(
-        await ann.post("/api/messages", [...good, bad, message("z")]),
-        status,
-        code,
-        columns,
-      );
+      const words = expectRefusal(await ann.post("/api/messages", [...good, bad, message("z")]), status, code, columns);
       expect(words).toMatch(/^row 2: ./);
     }
     expect(dataOf(await key.get("/api/messages"))).toEqual([]);

@@ -91,12 +91,7 @@ test("a request with a key is done once, and answered as before", async () => {
   expect(dataOf(await ann.patch(`/api/notes/${row.id}`, { text: "b" }, once("k")))).toEqual(dataOf(patched));
   const gone = await ann.delete(`/api/notes/${row.id}`, once("k"));
   const gone2 = await ann.delete(`/api/notes/${row.id}`, once("k"));
-  expect([gone.status, dataOf(gone), gone2.status, dataOf(gone2)]).toEqual([
-    200,
-    { id: row.id },
-    200,
-    { id: row.id },
-  ]);
+  expect([gone.status, dataOf(gone), gone2.status, dataOf(gone2)]).toEqual([200, { id: row.id }, 200, { id: row.id }]);
   expect([isReplay(gone), isReplay(gone2)]).toEqual([false, true]);
   expect(await count(ann)).toBe(0);
   expectRefusal(await ann.delete(`/api/notes/${row.id}`), 404, "not_found");
@@ -133,9 +128,7 @@ test("several rows, and what was there", async () => {
 
 test("twenty at once: one effect, equal answers", async () => {
   const { ann } = await world();
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () => ann.post("/api/notes", { text: "a" }, once("k"))),
-  );
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ann.post("/api/notes", { text: "a" }, once("k"))));
   expect(new Set(answers.map((answer) => JSON.stringify([answer.status, dataOf(answer)]))).size).toBe(1);
   expect(answers.filter(isReplay)).toHaveLength(19);
   expect(await count(ann)).toBe(1);
@@ -201,9 +194,7 @@ test("a write that nothing else follows, which is one with the question whether 
   const { server, ann, ben } = await world();
   await ann.post("/api/notes", { text: "ann" });
   const body = { text: "a", owner: "ann", size: 0.1 + 0.2 };
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () => ann.post("/api/plain", body, once("k"))),
-  );
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ann.post("/api/plain", body, once("k"))));
   expect(answers.filter((answer) => !isReplay(answer))).toHaveLength(1);
   const row = { id: 1, hidden: null, ...body };
   for (const answer of answers) expect([answer.status, dataOf(answer)]).toEqual([201, row]);
@@ -225,9 +216,7 @@ test("a write that nothing else follows, which is one with the question whether 
   expectRefusal(await ben.post("/api/plain", body, once("k")), 403, "forbidden");
   expectRefusal(await ben.patch("/api/plain/1", { text: "d" }, once("p")), 403, "forbidden");
   expectRefusal(await ann.patch("/api/plain/2", { text: "d" }, once("p")), 404, "not_found");
-  expectRefusal(await ann.post("/api/plain", { text: "c", owner: "ann" }, once("c")), 409, "conflict", [
-    "text",
-  ]);
+  expectRefusal(await ann.post("/api/plain", { text: "c", owner: "ann" }, once("c")), 409, "conflict", ["text"]);
   expect(dataOf(await ann.post("/api/plain", { text: "d", owner: "ann" }, once("c")))).toMatchObject({
     id: 2,
   });

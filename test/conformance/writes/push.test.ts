@@ -193,11 +193,7 @@ describe("mutations", () => {
       }),
       3,
     );
-    expectRefusal(
-      await push(ann, 1, [create({ id: "x" })], [create({ id: "y" })]),
-      422,
-      "idempotency_mismatch",
-    );
+    expectRefusal(await push(ann, 1, [create({ id: "x" })], [create({ id: "y" })]), 422, "idempotency_mismatch");
     expect(await rowsOf(server, "SELECT id FROM notes")).toEqual([["a"]]);
     // Clients are named within their caller.
     expect(pushed(await push(ben, 1, [create({ id: "b", owner: "ben" })])).last_id).toBe(1);

@@ -34,9 +34,7 @@ test("a full-text index does not mislead the guards of writes that belong togeth
   expect(metaOf(bulk)).toMatchObject({ rows_written: 70, rows_returned: 70 });
   expect(dataOf(await ann.post("/api/notes", rows, key))).toEqual(dataOf(bulk));
   const path = "/api/notes?on_conflict=slug&on_duplicate=update";
-  const upsert = rows
-    .slice(60)
-    .map((row, i) => ({ slug: i % 2 ? row.slug : `new${i}`, text: words(600 - i) }));
+  const upsert = rows.slice(60).map((row, i) => ({ slug: i % 2 ? row.slug : `new${i}`, text: words(600 - i) }));
   const upserted = await ann.post(path, upsert, key);
   expect([upserted.status, metaOf(upserted)]).toMatchObject([200, { rows_written: 10 }]);
   const again = await ann.post(path, upsert, key);
@@ -48,8 +46,7 @@ test("a full-text index does not mislead the guards of writes that belong togeth
     { op: "delete", table: "notes", key: { id: { $ref: "0.id" } } },
   ];
   const batch = await ann.post("/api/_svc/batch", { operations }, key);
-  const [first, changed, second, gone] =
-    dataOf<{ id: string; slug: string | null; version: number }[]>(batch);
+  const [first, changed, second, gone] = dataOf<{ id: string; slug: string | null; version: number }[]>(batch);
   expect(changed).toMatchObject({ id: first!.id, version: first!.version + 1 });
   expect([second!.slug, gone]).toEqual([first!.id, { id: first!.id }]);
   expect(metaOf(batch)).toMatchObject({ rows_written: 4 });

@@ -89,11 +89,7 @@ describe("on_duplicate=update", () => {
     ];
     expect(expectRefusal(await ann.post(path("update"), locked), 403, "forbidden")).toMatch(/^row 1:/);
     expectRefusal(await ann.post(path("update"), { room_id: 1, user_id: "b" }), 403, "forbidden");
-    expectRefusal(
-      await ann.post(path("update"), { room_id: 3, user_id: "z", role: "owner" }),
-      403,
-      "forbidden",
-    );
+    expectRefusal(await ann.post(path("update"), { room_id: 3, user_id: "z", role: "owner" }), 403, "forbidden");
     expect(dataOf(await key.get("/api/members"))).toEqual(before);
     // The create rule has no say in what is there.
     const owner = await ann.post(path("update"), { room_id: 1, user_id: "a", role: "owner" });

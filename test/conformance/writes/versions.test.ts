@@ -102,9 +102,7 @@ describe("managed columns", () => {
           [column],
         );
         expect(message).toContain(column);
-        expectRefusal(await by.patch(`/api/tasks/${row.id}`, { [column]: row[column] }), 400, "bad_request", [
-          column,
-        ]);
+        expectRefusal(await by.patch(`/api/tasks/${row.id}`, { [column]: row[column] }), 400, "bad_request", [column]);
       }
     expect(dataOf<Task>(await ann.get(`/api/tasks/${row.id}`))).toEqual(row);
   });
@@ -117,9 +115,7 @@ describe("managed columns", () => {
       await key.get(`/api/tasks/_svc/history?where[id]=${row.id}`),
     );
     const first = versions.find(({ op }) => op === "insert")!;
-    const restored = dataOf<Task>(
-      await key.post("/api/tasks/_svc/restore", { key: { id: row.id }, seq: first.seq }),
-    );
+    const restored = dataOf<Task>(await key.post("/api/tasks/_svc/restore", { key: { id: row.id }, seq: first.seq }));
     expect(restored).toMatchObject({
       title: "tea",
       version: row.version + 2,
@@ -127,9 +123,7 @@ describe("managed columns", () => {
       changed_by: null,
     });
     await key.delete(`/api/tasks/${row.id}`);
-    const again = dataOf<Task>(
-      await key.post("/api/tasks/_svc/restore", { key: { id: row.id }, seq: first.seq }),
-    );
+    const again = dataOf<Task>(await key.post("/api/tasks/_svc/restore", { key: { id: row.id }, seq: first.seq }));
     expect(again).toMatchObject({ title: "tea", created_by: null });
     expect(again.version).not.toBe(row.version + 2);
   });
@@ -200,11 +194,7 @@ describe("If-Match", () => {
     const path = `/api/tasks/${row.id}`;
     for (const tags of [etag, '"1"']) {
       expectRefusal(await ben.patch(path, { title: "no" }, { "If-Match": tags }), 403, "forbidden");
-      expectRefusal(
-        await ann.patch("/api/tasks/-1", { title: "no" }, { "If-Match": tags }),
-        404,
-        "not_found",
-      );
+      expectRefusal(await ann.patch("/api/tasks/-1", { title: "no" }, { "If-Match": tags }), 404, "not_found");
     }
     const hidden = dataOf<Task>(await ann.post("/api/tasks", { owner: "ann", hidden: true }));
     const version = dataOf<Task>(await key.get(`/api/tasks/${hidden.id}`)).version;
@@ -220,11 +210,7 @@ describe("If-Match", () => {
   test("is refused where there is nothing to compare with", async () => {
     const { ann } = await world();
     const { id } = dataOf<{ id: number }>(await ann.post("/api/plain", { title: "x" }));
-    expectRefusal(
-      await ann.patch(`/api/plain/${id}`, { title: "y" }, { "If-Match": '"1"' }),
-      400,
-      "bad_request",
-    );
+    expectRefusal(await ann.patch(`/api/plain/${id}`, { title: "y" }, { "If-Match": '"1"' }), 400, "bad_request");
     const secret = dataOf<{ id: number }>(await ann.post("/api/secrets", { title: "x" }));
     for (const tags of ['"1"', "*"])
       expectRefusal(
@@ -247,11 +233,7 @@ describe("If-Match", () => {
       expectRefusal(await ann.post(upsert, { ...values, id: row.id }, headers), 400, "bad_request");
       expectRefusal(await ann.post(upsert, [{ ...values, id: row.id }], headers), 400, "bad_request");
       expectRefusal(await ann.post("/api/tasks", [values], headers), 400, "bad_request");
-      expectRefusal(
-        await ann.post("/api/_svc/batch", { operations: [operation] }, headers),
-        400,
-        "bad_request",
-      );
+      expectRefusal(await ann.post("/api/_svc/batch", { operations: [operation] }, headers), 400, "bad_request");
       expectRefusal(await ann.post("/api/_svc/push", pushed, headers), 400, "bad_request");
     }
     expect(dataOf<Task>(await ann.get(`/api/tasks/${row.id}`))).toEqual(row);

@@ -41,17 +41,11 @@ export function evaluateAggregate(
     .map(({ rows }) => shownGroup(spec, aggregate, rows));
 }
 
-const textOf = (value: Value) =>
-  value instanceof Uint8Array ? `x${[...value]}` : `${typeof value} ${value}`;
-const folded = (spec: TableSpec, column: string, value: Value) =>
-  fold(value, spec.columns[column]!.collation);
+const textOf = (value: Value) => (value instanceof Uint8Array ? `x${[...value]}` : `${typeof value} ${value}`);
+const folded = (spec: TableSpec, column: string, value: Value) => fold(value, spec.columns[column]!.collation);
 
 /** What groups are ordered by: values of groups without regard to what their collation does not tell apart. */
-function placesOf(
-  spec: TableSpec,
-  { groups, results }: Aggregate,
-  rows: readonly Row[],
-): ReadonlyMap<string, Value> {
+function placesOf(spec: TableSpec, { groups, results }: Aggregate, rows: readonly Row[]): ReadonlyMap<string, Value> {
   return new Map([
     ...groups.map((column) => [column, folded(spec, column, rows[0]![column]!)] as const),
     ...results.map((result) => [nameOf(result), resultOf(spec, result, rows)] as const),
@@ -62,9 +56,7 @@ function shownGroup(spec: TableSpec, { groups, results }: Aggregate, rows: reado
   const typeOf = (column: string) => spec.columns[column]!.type;
   return {
     shown: Object.fromEntries([
-      ...groups.map(
-        (column) => [column, toWire(typeOf(column), extreme(valuesOf(column, rows), -1))] as const,
-      ),
+      ...groups.map((column) => [column, toWire(typeOf(column), extreme(valuesOf(column, rows), -1))] as const),
       ...results.map((result) => {
         const value = resultOf(spec, result, rows);
         const isValue = result.compute === "min" || result.compute === "max";

@@ -63,8 +63,7 @@ export function spellAggregate(
 ): string {
   const filters = spell(random, spec, rows, { limit, offset: null });
   const lists = new Map<string, string[]>();
-  for (const { compute, column } of results)
-    lists.set(compute, [...(lists.get(compute) ?? []), column ?? "*"]);
+  for (const { compute, column } of results) lists.set(compute, [...(lists.get(compute) ?? []), column ?? "*"]);
   if (groups.length > 0) lists.set("group", [...groups]);
   if (sort.length > 0)
     lists.set(

@@ -5,15 +5,7 @@ import type { Expression } from "../../../src/rules/ast.js";
 import type { Explanation } from "../../../src/wire/explanation.js";
 import { rowsOf } from "../../support/people.js";
 import { RuledProject } from "../rules/project.js";
-import {
-  type Action,
-  columns,
-  defaults,
-  type RuledTable,
-  randomRow,
-  randomValue,
-  shape,
-} from "../rules/tables.js";
+import { type Action, columns, defaults, type RuledTable, randomRow, randomValue, shape } from "../rules/tables.js";
 import type { Caller } from "../support/callers.js";
 import { evaluate, type World } from "../support/evaluate.js";
 import { print } from "../support/print.js";
@@ -95,11 +87,7 @@ function randomCall(project: RuledProject, table: RuledTable, action: Action, ra
 async function explained(project: RuledProject, call: Call, keyId: string): Promise<Explanation> {
   const { table, caller, action, id, sent } = call;
   const as =
-    caller.auth === null
-      ? { key: keyId }
-      : caller.auth.id === null
-        ? { anonymous: true }
-        : { user: caller.auth.id };
+    caller.auth === null ? { key: keyId } : caller.auth.id === null ? { anonymous: true } : { user: caller.auth.id };
   const body = {
     as,
     action,
@@ -120,12 +108,7 @@ async function explained(project: RuledProject, call: Call, keyId: string): Prom
 
 const methods = { read: "GET", create: "POST", update: "PATCH", delete: "DELETE" } as const;
 
-async function compareCall(
-  project: RuledProject,
-  call: Call,
-  explanation: Explanation,
-  seen: Seen,
-): Promise<void> {
+async function compareCall(project: RuledProject, call: Call, explanation: Explanation, seen: Seen): Promise<void> {
   const { table, caller, action, id, sent } = call;
   const { server } = project;
   server.log.requests.length = 0;
@@ -196,8 +179,7 @@ function compareTerms(project: RuledProject, call: Call, explanation: Explanatio
     const printed = expected[i]?.[0];
     return [printed === `(${text})` ? printed : text, truth];
   });
-  if (!isDeepStrictEqual(found, expected))
-    throw failure(project, call, JSON.stringify(expected), explanation);
+  if (!isDeepStrictEqual(found, expected)) throw failure(project, call, JSON.stringify(expected), explanation);
   seen.terms += found.length;
 }
 

@@ -17,9 +17,7 @@ export async function expectHiddenRowsToBeWithoutTrace(
   const { database } = project.server;
   let hidden = 0;
   for (const table of project.tables) {
-    const people = project.callers.filter(
-      (caller) => caller.auth !== null && project.status(table, caller) === 200,
-    );
+    const people = project.callers.filter((caller) => caller.auth !== null && project.status(table, caller) === 200);
     if (people.length === 0) continue;
     const caller = random.pick(people);
     const answers = questionsOf(table, caller);

@@ -40,9 +40,7 @@ export type Outcome =
 
 /** Sends the request and follows its cursors to the end. Throws where an answer is not what it must be. */
 export async function followPages(project: ListProject, one: Case): Promise<Outcome> {
-  const first = await (one.body === null
-    ? request(project, one, one.text)
-    : requestAsBody(project, one, one.body));
+  const first = await (one.body === null ? request(project, one, one.text) : requestAsBody(project, one, one.body));
   const status = project.status(one.table, one.caller);
   if (status !== 200) {
     must(first.status === status, `status ${status}`, first);
@@ -103,11 +101,7 @@ function mayBeUnserved({ scanLimit, rows }: ListProject, { table, query }: Case)
 
 function refusalMessage(answer: Answer): string {
   const { error } = answer.body as { error: { code: string; message: string } };
-  must(
-    error.code === "bad_request" && /\[[^\]]+\]/.test(error.message),
-    "a refusal that names an index",
-    answer,
-  );
+  must(error.code === "bad_request" && /\[[^\]]+\]/.test(error.message), "a refusal that names an index", answer);
   return error.message;
 }
 
@@ -117,20 +111,12 @@ interface Answer {
 }
 
 /** Sends a query string. */
-export async function request(
-  { server }: ListProject,
-  { table, caller }: Case,
-  text: string,
-): Promise<Answer> {
+export async function request({ server }: ListProject, { table, caller }: Case, text: string): Promise<Answer> {
   const response = await server.request(`/api/${table.name}${text}`, { headers: caller.headers });
   return { status: response.status, body: await response.json() };
 }
 
-async function requestAsBody(
-  { server }: ListProject,
-  { table, caller }: Case,
-  body: object,
-): Promise<Answer> {
+async function requestAsBody({ server }: ListProject, { table, caller }: Case, body: object): Promise<Answer> {
   const response = await server.request(`/api/${table.name}`, {
     method: "QUERY",
     headers: { ...caller.headers, "Content-Type": "application/json" },

@@ -82,11 +82,7 @@ function shapeOf({ columns }: TableSpec): Shape {
 export type RuleSource = "written" | "random" | "ways";
 
 const member = (alias: string, of: string, ...more: readonly Expression[]) =>
-  exists(
-    "members",
-    alias,
-    and(compare(`${alias}.grp`, "=", of), compare(`${alias}.user_id`, "=", "auth.id"), ...more),
-  );
+  exists("members", alias, and(compare(`${alias}.grp`, "=", of), compare(`${alias}.user_id`, "=", "auth.id"), ...more));
 
 /** Ways in one piece: by the row itself, over one table, over two. */
 const wayRules: readonly ((random: Random) => Expression)[] = [
@@ -224,9 +220,7 @@ function configText(scanLimit: number, rules: ReadonlyMap<string, Expression>, w
   return `[api]\nscan_limit = ${scanLimit}\n${sections.join("")}`;
 }
 
-function remembered<T>(
-  compute: (table: TableSpec, caller: Caller) => T,
-): (table: TableSpec, caller: Caller) => T {
+function remembered<T>(compute: (table: TableSpec, caller: Caller) => T): (table: TableSpec, caller: Caller) => T {
   const known = new Map<string, T>();
   return (table, caller) => {
     const key = `${table.name} ${caller.name}`;

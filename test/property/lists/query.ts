@@ -65,8 +65,7 @@ function randomFilter(random: Random, spec: TableSpec, rows: readonly Row[]): Fi
   const column = random.pick(leading.length > 0 && random.chance(0.5) ? leading : Object.keys(spec.columns));
   const { type } = spec.columns[column]!;
   const known = () => knownValue(random, column, rows);
-  if (type === "json" || random.chance(0.15))
-    return { column, operator: "is_null", value: random.chance(0.5) };
+  if (type === "json" || random.chance(0.15)) return { column, operator: "is_null", value: random.chance(0.5) };
   if (type === "text" && random.chance(0.25))
     return {
       column,
@@ -111,9 +110,7 @@ function randomSort(random: Random, spec: TableSpec): Query["sort"] {
   const sortable = Object.keys(spec.columns).filter((column) => spec.columns[column]!.type !== "json");
   if (random.chance(0.25)) return [];
   if (random.chance(0.45)) return orderOfIndex(random, spec);
-  return random
-    .some(sortable, random.int(1, 4))
-    .map((column) => ({ column, descending: random.chance(0.5) }));
+  return random.some(sortable, random.int(1, 4)).map((column) => ({ column, descending: random.chance(0.5) }));
 }
 
 function orderOfIndex(random: Random, spec: TableSpec): Query["sort"] {
@@ -143,17 +140,11 @@ export function spell(
     ...(groups === null ? [] : spellGroup(random, spec, "filter", groups)),
   ];
   if (sort.length > 0)
-    parameters.push([
-      "sort",
-      sort.map(({ column, descending }) => `${descending ? "-" : ""}${column}`).join(","),
-    ]);
+    parameters.push(["sort", sort.map(({ column, descending }) => `${descending ? "-" : ""}${column}`).join(",")]);
   if (select !== null) parameters.push(["select", select.join(",")]);
   if (page.limit !== null) parameters.push(["limit", String(page.limit)]);
-  if (page.offset !== null && (page.offset > 0 || random.chance(0.1)))
-    parameters.push(["offset", String(page.offset)]);
-  const encoded = random
-    .shuffled(parameters)
-    .map((pair) => pair.map((part) => encode(random, part)).join("="));
+  if (page.offset !== null && (page.offset > 0 || random.chance(0.1))) parameters.push(["offset", String(page.offset)]);
+  const encoded = random.shuffled(parameters).map((pair) => pair.map((part) => encode(random, part)).join("="));
   return encoded.length === 0 ? "" : `?${encoded.join("&")}`;
 }
 

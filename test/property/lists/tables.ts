@@ -111,17 +111,9 @@ export const reals: readonly number[] = [
   1e300,
 ];
 
-const blobs: readonly Uint8Array[] = [
-  "",
-  "00",
-  "0001",
-  "01",
-  "61",
-  "6162",
-  "ff",
-  "fffefd",
-  "e29883f09f9982",
-].map((hex) => new Uint8Array(Buffer.from(hex, "hex")));
+const blobs: readonly Uint8Array[] = ["", "00", "0001", "01", "61", "6162", "ff", "fffefd", "e29883f09f9982"].map(
+  (hex) => new Uint8Array(Buffer.from(hex, "hex")),
+);
 const documents = ["1", "null", '"a"', "[]", '{"a":[1,2.5,"é"],"b":null}', "true", "12345678901234567890"];
 const groups = ["g1", "g2", "g3", "G1", "ü"];
 
@@ -440,10 +432,7 @@ export async function makePulled(database: Database, specs: readonly TableSpec[]
       collations: new Map(collations),
       withoutRowid: spec.pulled === "without_rowid",
     };
-    const statements = [
-      createTable(table, kept),
-      ...table.indexes.map((index) => createIndex(spec.name, index)),
-    ];
+    const statements = [createTable(table, kept), ...table.indexes.map((index) => createIndex(spec.name, index))];
     await database.batch(statements.map((sql) => ({ sql, params: [] })));
   }
 }

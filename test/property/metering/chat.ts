@@ -126,8 +126,7 @@ async function described(database: Database, name: string, rows: Row[]): Promise
     { sql: `SELECT name, type, pk FROM pragma_table_info('${name}') ORDER BY cid`, params: [] },
   ]);
   const byName = new Map<string, (readonly ResultValue[])[]>();
-  for (const row of indexes!.rows)
-    byName.set(row[0] as string, [...(byName.get(row[0] as string) ?? []), row]);
+  for (const row of indexes!.rows) byName.set(row[0] as string, [...(byName.get(row[0] as string) ?? []), row]);
   const key = columns!.rows
     .filter(([, , pk]) => (pk as number) > 0)
     .sort((a, b) => (a[2] as number) - (b[2] as number));
@@ -185,9 +184,7 @@ export function readTerms(
   const { id } = person;
   if (id === null) return [];
   const equal = (column: string) =>
-    filters.find((filter) => filter.column === column && filter.operator === "eq") as
-      | { value: Value }
-      | undefined;
+    filters.find((filter) => filter.column === column && filter.operator === "eq") as { value: Value } | undefined;
   switch (table) {
     case "members": {
       const filtered = equal("user");
@@ -223,9 +220,7 @@ export function readTerms(
       // An owner whom the request names is not the caller: only the membership is left.
       const byOwner = owner === undefined ? [{ column: "owner", values: [id], links: 0 }] : [];
       if (owner !== undefined && key !== undefined)
-        return [
-          { kind: "gate", visits: membership(chat, key.value, id), holds: isMember(chat, key.value, id) },
-        ];
+        return [{ kind: "gate", visits: membership(chat, key.value, id), holds: isMember(chat, key.value, id) }];
       return [
         {
           kind: "judge",

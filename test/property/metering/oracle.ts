@@ -133,9 +133,7 @@ function pathOf(walk: Walk, conditions: readonly Condition[], order: Order, seek
   const yields = [false, true].some((backwards) =>
     free.every(({ column, descending }, i) => {
       const walked = rest[i];
-      return (
-        walked !== undefined && walked.name === column && (walked.descending !== backwards) === descending
-      );
+      return walked !== undefined && walked.name === column && (walked.descending !== backwards) === descending;
     }),
   );
   const ordered = !byList && (unique || yields);
@@ -143,12 +141,7 @@ function pathOf(walk: Walk, conditions: readonly Condition[], order: Order, seek
 }
 
 /** First the most equalities, then the order that is asked for, then a range; a whole unique key before all. */
-function bestPath(
-  table: OracleTable,
-  conditions: readonly Condition[],
-  order: Order,
-  orderedOnly = false,
-): Path {
+function bestPath(table: OracleTable, conditions: readonly Condition[], order: Order, orderedOnly = false): Path {
   const all = walksOf(table).map((walk) => pathOf(walk, conditions, order, !orderedOnly));
   const inOrder = all.filter(({ ordered }) => ordered);
   const paths = orderedOnly && inOrder.length > 0 ? inOrder : all;
@@ -206,23 +199,18 @@ export function countList(table: OracleTable, terms: readonly Term[], request: L
     .sort((a, b) => compareRows(order, a, b));
   // Probes are asked only about rows that pass what needs none.
   const probed = (row: Row) =>
-    cheap.every(({ holds }) => holds(row))
-      ? rest.reduce((sum, { visits }) => sum + (visits?.(row) ?? 0), 0)
-      : 0;
+    cheap.every(({ holds }) => holds(row)) ? rest.reduce((sum, { visits }) => sum + (visits?.(row) ?? 0), 0) : 0;
   const visitsOf = (rows: readonly Row[]) => rows.reduce((sum, row) => sum + 1 + probed(row), 0);
   const authorized = candidates.filter((row) => rest.every(({ holds }) => holds(row)));
   const groups = groupsOf(table, path, rest);
   // One of each group is judged for all.
   const counting =
-    groups === null
-      ? visitsOf(candidates)
-      : candidates.length + groups.reduce((sum, row) => sum + probed(row), 0);
+    groups === null ? visitsOf(candidates) : candidates.length + groups.reduce((sum, row) => sum + probed(row), 0);
   const { limit, offset } = request;
   const beyond = authorized[offset + limit];
   const measured = measures(request) ? candidates.length : 0;
   // In order, the page is walked up to and with the row that shows that there is a next one.
-  const walked =
-    ordered && beyond !== undefined ? candidates.slice(0, candidates.indexOf(beyond) + 1) : candidates;
+  const walked = ordered && beyond !== undefined ? candidates.slice(0, candidates.indexOf(beyond) + 1) : candidates;
   return {
     rowsRead: once + measured + counting + visitsOf(walked),
     total: authorized.length,
@@ -289,9 +277,7 @@ function leadsInOrder(table: OracleTable, { column }: OracleWay, request: ListRe
     const sought = at === -1 ? seekable : at;
     if (!names.slice(0, sought).includes(column)) return false;
     if (sought === seekable && unique) return true;
-    const free = order.filter(
-      (term) => !names.slice(0, sought).includes(term.column) || term.column === column,
-    );
+    const free = order.filter((term) => !names.slice(0, sought).includes(term.column) || term.column === column);
     return [false, true].some((backwards) =>
       free.every((term, i) => {
         const walked = columns[sought + i];
@@ -313,9 +299,7 @@ function groupsOf(table: OracleTable, { served, ordered }: Path, rest: readonly 
       index.columns.slice(0, columns.length).every(({ name }) => columns.includes(name)),
   );
   if (served.length > 0 || !ordered || rest.length === 0 || !isServed) return null;
-  return [
-    ...new Map(table.rows.map((row) => [columns.map((column) => String(row[column])).join(), row])).values(),
-  ];
+  return [...new Map(table.rows.map((row) => [columns.map((column) => String(row[column])).join(), row])).values()];
 }
 
 /**
@@ -330,9 +314,7 @@ export function countWindow(
   const conditions = request.filters.map(ofFilter);
   const order = totalOrder(table, request);
   const candidatesOf = ({ served }: Path) =>
-    table.rows
-      .filter((row) => served.every(({ holds }) => holds(row)))
-      .sort((a, b) => compareRows(order, a, b));
+    table.rows.filter((row) => served.every(({ holds }) => holds(row))).sort((a, b) => compareRows(order, a, b));
   const { limit, offset } = request;
   let path = bestPath(table, conditions, order);
   let before = 0;

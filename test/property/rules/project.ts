@@ -126,7 +126,5 @@ function lookupRows(
   count: number,
 ): readonly Row[] {
   const names = Object.keys(lookups[table]);
-  return random.times(count, () =>
-    Object.fromEntries(names.map((name) => [name, randomValue(random, name, people)])),
-  );
+  return random.times(count, () => Object.fromEntries(names.map((name) => [name, randomValue(random, name, people)])));
 }

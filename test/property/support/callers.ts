@@ -37,8 +37,6 @@ export async function makeUsers(server: TestServer): Promise<readonly Caller[]> 
 }
 
 /** The callers' rows in `$users`, as rules see them. */
-export function usersOf(
-  callers: readonly Caller[],
-): readonly { readonly id: string; readonly role: string | null }[] {
+export function usersOf(callers: readonly Caller[]): readonly { readonly id: string; readonly role: string | null }[] {
   return callers.flatMap(({ auth }) => (auth?.id ? [{ id: auth.id, role: auth.role }] : []));
 }

@@ -146,8 +146,7 @@ function truthOf(filter: Filter, row: Row, fold: Fold): Truth {
   const value = row[column]!;
   if (filter.operator === "is_null") return (value === null) === filter.value;
   if (value === null) return null;
-  const is = (operator: CompareOperator, other: Value) =>
-    compare(operator, fold(value, column), fold(other, column));
+  const is = (operator: CompareOperator, other: Value) => compare(operator, fold(value, column), fold(other, column));
   switch (filter.operator) {
     case "in":
       return or(filter.values.map((other) => is("=", other)));

@@ -37,8 +37,7 @@ function printLiteral(value: Literal["value"]): string {
 
 /** A column of `row`, `old`, `new` or of an alias. */
 export function columnOf(source: string, column: string): Operand {
-  const named =
-    source === "row" || source === "old" || source === "new" ? source : ({ alias: source } as const);
+  const named = source === "row" || source === "old" || source === "new" ? source : ({ alias: source } as const);
   return { kind: "column", source: named, column: columnName(column) };
 }
 

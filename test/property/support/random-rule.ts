@@ -58,13 +58,7 @@ function existence(random: Random, vocabulary: Vocabulary, depth: number): Expre
   return exists(table, alias, where);
 }
 
-function joined(
-  random: Random,
-  outer: Vocabulary,
-  alias: string,
-  column: string,
-  family: Family,
-): Expression {
+function joined(random: Random, outer: Vocabulary, alias: string, column: string, family: Family): Expression {
   const own: Operand = columnOf(alias, column);
   const other = operand(random, outer, family);
   const [left, right] = random.chance(0.5) ? [own, other] : [other, own];
@@ -77,8 +71,7 @@ function leaf(random: Random, vocabulary: Vocabulary): Expression {
     return { kind: "is_null", value: anyOperand(random, vocabulary), negated: random.chance(0.5) };
   const family = random.pick<Family>(["number", "text", "text", "boolean"]);
   const make = () => operand(random, vocabulary, family);
-  if (random.chance(0.2))
-    return { kind: "in", value: make(), list: random.times(random.int(1, 3), () => make()) };
+  if (random.chance(0.2)) return { kind: "in", value: make(), list: random.times(random.int(1, 3), () => make()) };
   const operator = random.pick(family === "boolean" ? equalities : operators);
   return { kind: "compare", operator, left: make(), right: make() };
 }

@@ -60,8 +60,7 @@ export function operationsOf(random: Random, count: number): readonly Operation[
   const $ref = `${at}.${column}`;
   const referred = (operation: Operation): Operation => {
     if (column === "id" && operation.key !== undefined) return { ...operation, key: { id: { $ref } } };
-    if (operation.values !== undefined)
-      return { ...operation, values: { ...operation.values, [column]: { $ref } } };
+    if (operation.values !== undefined) return { ...operation, values: { ...operation.values, [column]: { $ref } } };
     return operation.set === undefined || column === "id"
       ? operation
       : { ...operation, set: { ...operation.set, [column]: { $ref } } };
@@ -138,11 +137,7 @@ function asLeft({ op, table }: Operation, row: Values): Values {
 }
 
 /** The requests that operations of one transaction are. */
-export function elementsOf(
-  operations: readonly Operation[],
-  by: Client,
-  headers: Headers = {},
-): readonly Element[] {
+export function elementsOf(operations: readonly Operation[], by: Client, headers: Headers = {}): readonly Element[] {
   return operations.map((operation, at) => async (rows) => {
     const left = rows.map((row, i) => asLeft(operations[i]!, row as Values));
     const outcome = await sent(by, resolved(operation, left), operation.base, headersOf(headers, at));
@@ -153,21 +148,14 @@ export function elementsOf(
   });
 }
 
-async function sent(
-  by: Client,
-  operation: Operation,
-  base: Values | undefined,
-  headers: Headers,
-): Promise<Outcome> {
+async function sent(by: Client, operation: Operation, base: Values | undefined, headers: Headers): Promise<Outcome> {
   if (base === undefined) return outcomeOf(await request(by, operation, headers));
   const path = pathOf(operation);
   const got = await by.get(path);
   // A row that may not be read is as one that is not there.
   if (got.status !== 200) return { refused: { at: 0, code: "not_found" }, rows: [] };
   const current = dataOf<Values>(got);
-  const fields = Object.keys(base).filter(
-    (column) => JSON.stringify(base[column]) !== JSON.stringify(current[column]),
-  );
+  const fields = Object.keys(base).filter((column) => JSON.stringify(base[column]) !== JSON.stringify(current[column]));
   const outcome = outcomeOf(await request(by, operation, headers));
   if (fields.length === 0 || outcome.refused?.code === "forbidden") return outcome;
   return { refused: { at: 0, code: "conflict" }, fields, rows: [] };

@@ -47,8 +47,7 @@ function caseOf(random: Random, key: string): Case {
   return {
     said: `POST ${path} ${JSON.stringify({ rows, headers })}`,
     together: (by) => by.post(path, rows, headers),
-    apart: (by) =>
-      rows.map((row, at) => async () => outcomeOf(await by.post(path, row, headersOf(headers, at)))),
+    apart: (by) => rows.map((row, at) => async () => outcomeOf(await by.post(path, row, headersOf(headers, at)))),
   };
 }
 
@@ -77,13 +76,7 @@ test(`${queries} requests of several writes do what their elements do one after 
 });
 
 /** A PATCH under a version of another time is refused, and changes nothing; one that changes nothing raises the version. */
-async function versioned(
-  world: World,
-  table: Table,
-  id: number,
-  caller: number,
-  isCurrent: boolean,
-): Promise<void> {
+async function versioned(world: World, table: Table, id: number, caller: number, isCurrent: boolean): Promise<void> {
   const by = world.as(caller);
   const path = `/api/${table}/${id}`;
   const got = await by.get(path);

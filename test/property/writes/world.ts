@@ -54,10 +54,7 @@ const create: Readonly<Record<Table, string>> = {
   triggered: "new.n != 7",
 };
 const config = tables
-  .map(
-    (table) =>
-      `[rules.${table}]${rules(create[table])}[rules.${table}.columns.id]\nwrite = "authenticated"\n`,
-  )
+  .map((table) => `[rules.${table}]${rules(create[table])}[rules.${table}.columns.id]\nwrite = "authenticated"\n`)
   .join("");
 
 export const callers = ["ann", "ben"] as const;
@@ -94,12 +91,10 @@ export class World {
 
   async put(state: unknown): Promise<void> {
     const rows = (table: Table, i: number) =>
-      (state as (readonly (string | number | null)[])[][])[i]!.map(
-        ([id, name, owner, n, , real, , note, hidden]) => ({
-          sql: `INSERT INTO ${table} (id, name, owner, n, real, note, hidden, version) VALUES (?, ?, ?, ?, ?, ?, ?, 1)`,
-          params: [id!, name!, owner!, n!, real!, note!, hidden!],
-        }),
-      );
+      (state as (readonly (string | number | null)[])[][])[i]!.map(([id, name, owner, n, , real, , note, hidden]) => ({
+        sql: `INSERT INTO ${table} (id, name, owner, n, real, note, hidden, version) VALUES (?, ?, ?, ?, ?, ?, ?, 1)`,
+        params: [id!, name!, owner!, n!, real!, note!, hidden!],
+      }));
     const deleted = tables.map((table) => ({ sql: `DELETE FROM ${table}`, params: [] }));
     await this.server.database.batch([
       { sql: "INSERT INTO quiet VALUES (1)", params: [] },

@@ -20,14 +20,7 @@ import { polledCommits } from "../../../src/remote/polled-commits.js";
 import { thaw } from "../frozen.js";
 import { patientCommits, patientConfig } from "../patience.js";
 import { remembering } from "../remembering-hasher.js";
-import {
-  type Calls,
-  packedResults,
-  type Report,
-  type Secrets,
-  type Start,
-  unpackedStatements,
-} from "./protocol.js";
+import { type Calls, packedResults, type Report, type Secrets, type Start, unpackedStatements } from "./protocol.js";
 
 interface Bindings {
   readonly HOST: { fetch(url: string, init: RequestInit): Promise<Response> };
@@ -121,9 +114,7 @@ export default {
       }
     }
     // A test's server is reached at one address, whatever port the Worker listens on.
-    const response = await project.app.fetch(
-      new Request(`http://127.0.0.1:8787${url.pathname}${url.search}`, request),
-    );
+    const response = await project.app.fetch(new Request(`http://127.0.0.1:8787${url.pathname}${url.search}`, request));
     await settled(project.reports);
     return response;
   },
@@ -138,8 +129,7 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
   const deferred: Promise<void>[] = [];
   const reports: Promise<unknown>[] = [];
   const lines: string[] = [];
-  const report = (told: Report) =>
-    bindings.HOST.fetch("http://host/", { method: "POST", body: JSON.stringify(told) });
+  const report = (told: Report) => bindings.HOST.fetch("http://host/", { method: "POST", body: JSON.stringify(told) });
   const logged = (line: string) => {
     const told = report({ project: id, log: line });
     waitUntil(told);
@@ -161,8 +151,7 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
   if (applied.outcome === "refused") throw new Error(JSON.stringify(applied));
   const log = {
     warn: (message: string) => void logged(message),
-    error: (message: string, cause: unknown) =>
-      void logged(`${message}: ${(cause as Error)?.stack ?? cause}`),
+    error: (message: string, cause: unknown) => void logged(`${message}: ${(cause as Error)?.stack ?? cause}`),
     line: (text: string) => void lines.push(text),
   };
   const platform: Platform = {

@@ -14,10 +14,7 @@ import type { MailMessage } from "../../../src/platform/platform.js";
 export interface Calls {
   "/__test/start": {
     readonly asked: Start;
-    readonly answer: Pick<
-      Database,
-      "foreignKeysStayOn" | "answerBytesMax" | "imageBytesMax" | "statementsMax"
-    >;
+    readonly answer: Pick<Database, "foreignKeysStayOn" | "answerBytesMax" | "imageBytesMax" | "statementsMax">;
   };
   "/__test/database": { readonly asked: DatabaseCall; readonly answer: DatabaseAnswer };
   "/__test/hasher": {

@@ -4,14 +4,7 @@ import type { Database } from "../../../src/platform/database.js";
 import type { MailMessage, PasswordHasher } from "../../../src/platform/platform.js";
 import { bundleDirectory } from "./bundle.js";
 import { bundled } from "./modules.js";
-import {
-  type Calls,
-  packedStatements,
-  type Report,
-  type Secrets,
-  type Start,
-  unpackedResults,
-} from "./protocol.js";
+import { type Calls, packedStatements, type Report, type Secrets, type Start, unpackedResults } from "./protocol.js";
 
 /** A project in workerd, as the test process sees it. */
 export interface WorkerProject {
@@ -109,9 +102,8 @@ export async function startInWorkerd(
   if (libsqlUrl === null && binding === undefined) throw new Error("no D1 database is left");
   const database = libsqlUrl === null ? { binding: binding! } : { url: libsqlUrl };
   const traits = await call("/__test/start", { ...project, database, now: around.now() });
-  const send =
-    (method: "query" | "batch" | "migrate") => async (statements: Parameters<Database["query"]>[0]) =>
-      unpackedResults(await call("/__test/database", { method, statements: packedStatements(statements) }));
+  const send = (method: "query" | "batch" | "migrate") => async (statements: Parameters<Database["query"]>[0]) =>
+    unpackedResults(await call("/__test/database", { method, statements: packedStatements(statements) }));
   return {
     database: {
       ...traits,

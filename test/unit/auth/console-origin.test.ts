@@ -14,14 +14,7 @@ const local = "http://127.0.0.1:8787";
 
 it.each([
   ["on a loopback address", local, false, local, { Origin: local }, "loopback"],
-  [
-    "by another name of it",
-    local,
-    false,
-    "http://localhost:8787",
-    { Origin: "http://localhost:8787" },
-    "loopback",
-  ],
+  ["by another name of it", local, false, "http://localhost:8787", { Origin: "http://localhost:8787" }, "loopback"],
   ["by IPv6", "http://[::1]:8787", false, "http://[::1]:8787", { Origin: "http://[::1]:8787" }, "loopback"],
   [
     "through a tunnel from another port",
@@ -74,14 +67,7 @@ it.each([
     foreign,
   ],
   ["from another port", local, false, local, { Origin: "http://127.0.0.1:5173" }, foreign],
-  [
-    "without an Origin, of the same one",
-    local,
-    false,
-    local,
-    { "Sec-Fetch-Site": "same-origin" },
-    "loopback",
-  ],
+  ["without an Origin, of the same one", local, false, local, { "Sec-Fetch-Site": "same-origin" }, "loopback"],
   ["without an Origin, of the same site", api, false, api, { "Sec-Fetch-Site": "same-site" }, foreign],
   ["without a word", api, false, api, {}, foreign],
 ])("%s", (_, own, trustProxy, url, headers, expected) => {

@@ -27,10 +27,7 @@ const shown = (rows: readonly Change[], mutations: readonly UnconfirmedMutation[
   withUnconfirmed("t", {}, rows, mutations, () => seen).map((change) => change.row);
 
 it("takes values from earlier operations, and leaves those out that only the server knows", () => {
-  const known = [
-    create({ id: 7, a: "parent" }),
-    create({ id: 8, a: { $ref: "0.a" }, b: { $ref: "0.made" } }),
-  ];
+  const known = [create({ id: 7, a: "parent" }), create({ id: 8, a: { $ref: "0.a" }, b: { $ref: "0.made" } })];
   expect(shown([], [unconfirmed(known)])).toEqual([
     { id: 7, a: "parent", _pending: true },
     { id: 8, a: "parent", _pending: true },
@@ -68,10 +65,7 @@ it("takes a row that comes while its push is under way for the one that is creat
 });
 
 it("shows what the server has answered until the list is told of it", () => {
-  const operations = [
-    create({ a: "new" }),
-    { op: "update", table: "t", key: { id: 1 }, set: { a: "y" } } as const,
-  ];
+  const operations = [create({ a: "new" }), { op: "update", table: "t", key: { id: 1 }, set: { a: "y" } } as const];
   const answer = {
     rows: [
       { id: 9, a: "new", made: 1 },

@@ -50,9 +50,7 @@ describe("pasted cells", () => {
     ["FALSE", false],
     [" false ", false],
   ])("%j is a boolean, as spreadsheets copy it", (text, value) => {
-    expect(plan("isOpen", [[text]], [{ ...rows[0], isOpen: null }]).changes).toEqual([
-      [1, { isOpen: value }],
-    ]);
+    expect(plan("isOpen", [[text]], [{ ...rows[0], isOpen: null }]).changes).toEqual([[1, { isOpen: value }]]);
   });
 
   it("are left out, with the reason, where they are no values of their columns", () => {

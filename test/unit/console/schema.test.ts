@@ -51,18 +51,14 @@ describe("an index more", () => {
     expect(withIndex(`notes:\n${columns}\ntags:\n${columns}`, "notes", ["a"])).toBe(
       `notes:\n${columns}  indexes: [{ columns: [a] }]\n\ntags:\n${columns}`,
     );
-    expect(withIndex(`notes:\n${columns}`, "notes", ["a", "b"])).toContain(
-      "  indexes: [{ columns: [a, b] }]",
-    );
+    expect(withIndex(`notes:\n${columns}`, "notes", ["a", "b"])).toContain("  indexes: [{ columns: [a, b] }]");
   });
 
   it("stands beside the others", () => {
     expect(withIndex(`notes:\n${columns}  indexes: [{ columns: [a] }] # why\n`, "notes", ["b"])).toContain(
       "  indexes: [{ columns: [a] }, { columns: [b] }] # why",
     );
-    expect(withIndex(`notes:\n${columns}  indexes: []\n`, "notes", ["b"])).toContain(
-      "indexes: [{ columns: [b] }]",
-    );
+    expect(withIndex(`notes:\n${columns}  indexes: []\n`, "notes", ["b"])).toContain("indexes: [{ columns: [b] }]");
     expect(withIndex(`notes:\n${columns}  indexes:\n    - { columns: [a] }\n`, "notes", ["b"])).toContain(
       "  indexes:\n    - { columns: [b] }\n    - { columns: [a] }",
     );

@@ -70,13 +70,7 @@ describe("values in cells", () => {
     expect(cellText("text", { $preview: "long", bytes: 2_000_000 })).toBe("long…");
     expect(cellText("blob", { $preview: "AAEC", bytes: 2_000_000 })).toBe("1.9 MB");
     expect(isPreview({ $preview: "a", bytes: 1 })).toBe(true);
-    for (const other of [
-      null,
-      "a",
-      { $preview: "a" },
-      { $preview: 1, bytes: 1 },
-      { $preview: "a", bytes: 1, c: 1 },
-    ])
+    for (const other of [null, "a", { $preview: "a" }, { $preview: 1, bytes: 1 }, { $preview: "a", bytes: 1, c: 1 }])
       expect(isPreview(other)).toBe(false);
   });
 
@@ -92,12 +86,8 @@ describe("values in cells", () => {
       references: null,
       generated: false,
     });
-    expect(managedTime(column("integer", "created_at"), 1790000000)?.toISOString()).toBe(
-      "2026-09-21T14:13:20.000Z",
-    );
-    expect(managedTime(column("text", "updated_at"), "2026-01-31T12:00:00.000Z")?.getTime()).toBe(
-      1769860800000,
-    );
+    expect(managedTime(column("integer", "created_at"), 1790000000)?.toISOString()).toBe("2026-09-21T14:13:20.000Z");
+    expect(managedTime(column("text", "updated_at"), "2026-01-31T12:00:00.000Z")?.getTime()).toBe(1769860800000);
     expect(managedTime(column("text", "updated_at"), "soon")).toBeNull();
     expect(managedTime(column("integer", null), 1790000000)).toBeNull();
   });
@@ -133,8 +123,7 @@ describe("rows as files", () => {
 
 describe("texts of others", () => {
   it("show what could not be seen as marks", () => {
-    const shown = (text: string) =>
-      visiblePieces(text).map(({ text: piece, isMark }) => (isMark ? [piece] : piece));
+    const shown = (text: string) => visiblePieces(text).map(({ text: piece, isMark }) => (isMark ? [piece] : piece));
     expect(shown("plain <b>text</b> אבג")).toEqual(["plain <b>text</b> אבג"]);
     expect(shown("a\u202eb")).toEqual(["a", ["U+202E"], "b"]);
     expect(shown("\u0007\u001b[0m")).toEqual([["␇"], ["␛"], "[0m"]);

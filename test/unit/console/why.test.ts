@@ -24,12 +24,7 @@ const term = (
 });
 
 describe("a rule's text", () => {
-  const pieces = (
-    text: string,
-    terms: readonly ExplainedTerm[],
-    line: number | null = 4,
-    column: number | null = 11,
-  ) =>
+  const pieces = (text: string, terms: readonly ExplainedTerm[], line: number | null = 4, column: number | null = 11) =>
     highlighted({ path, text, line, column }, terms).map(({ text: piece, term: of }) => [piece, of?.truth]);
 
   it("is cut into its terms, each with what it comes out as", () => {
@@ -62,9 +57,7 @@ describe("a rule's text", () => {
       ["row.a = 'é' and ", undefined],
       ["row.b", true],
     ]);
-    expect(pieces("deny", [term("deny", null, null, { truth: false })], null, null)).toEqual([
-      ["deny", false],
-    ]);
+    expect(pieces("deny", [term("deny", null, null, { truth: false })], null, null)).toEqual([["deny", false]]);
   });
 
   it("leaves out terms of other texts, and those that are not where they say", () => {
@@ -100,9 +93,7 @@ describe("a question", () => {
     expect(explainBody({ ...question, key: { id: "7", lang: "en" } }, shape)).toEqual({
       body: { action: "read", table: "notes", key: { id: 7, lang: "en" } },
     });
-    expect(
-      explainBody({ ...question, action: "create", key: { id: "7" }, values: '{"id": 1}' }, shape),
-    ).toEqual({
+    expect(explainBody({ ...question, action: "create", key: { id: "7" }, values: '{"id": 1}' }, shape)).toEqual({
       body: { action: "create", table: "notes", values: { id: 1 } },
     });
   });

@@ -52,9 +52,7 @@ it("tables of another program are explained as they are served", async () => {
         ] as const,
     ),
     ...keys.flatMap((key) =>
-      values.map(
-        (each) => ["update", { key, values: each }, () => ada.patch(`/api/notes/${key}`, each)] as const,
-      ),
+      values.map((each) => ["update", { key, values: each }, () => ada.patch(`/api/notes/${key}`, each)] as const),
     ),
     ...keys.map((key) => ["delete", { key }, () => ada.delete(`/api/notes/${key}`)] as const),
   ];

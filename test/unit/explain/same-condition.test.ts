@@ -48,18 +48,14 @@ test("an explanation asks what stands in the call's own statement, letter for le
   const returned = { rule: ruleOf("read"), full: [...table.columns.values()], minimal: [], preview: null };
   const key = of("id");
   const pairs = [
-    [
-      rowRead(table, key, ruleOf("read"), catalog),
-      getStatement(table, key, ruleOf("read"), [], catalog).statement,
-    ],
+    [rowRead(table, key, ruleOf("read"), catalog), getStatement(table, key, ruleOf("read"), [], catalog).statement],
     [
       rowCreated(table, of("grp"), ruleOf("create"), catalog),
       insertStatement(table, of("grp"), ruleOf("create"), returned, catalog).statement,
     ],
     [
       rowUpdated(table, key, of("grp", "level"), ruleOf("update"), catalog),
-      updateStatement({ table, key, patch: of("grp", "level"), rule: ruleOf("update"), returned, catalog })
-        .statement,
+      updateStatement({ table, key, patch: of("grp", "level"), rule: ruleOf("update"), returned, catalog }).statement,
     ],
     [
       rowOfTable(table, key, ruleOf("delete"), catalog),

@@ -1,12 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  expressionOf,
-  type Truth,
-  termsAndUsesIn,
-  termsIn,
-  truthOf,
-  truthsIn,
-} from "../../../src/explain/truths.js";
+import { expressionOf, type Truth, termsAndUsesIn, termsIn, truthOf, truthsIn } from "../../../src/explain/truths.js";
 import { rowShapes, ruleScope } from "../../../src/project/rule-scope.js";
 import { defineConditions } from "../../../src/rules/define-conditions.js";
 import { parseRule } from "../../../src/rules/parse-rule.js";
@@ -72,8 +65,7 @@ describe("the terms of a rule", () => {
   });
 
   it("are not known of a text with a problem", () => {
-    for (const text of ["row.", "row.nothing = 1", "mine()", "old.id = 'a'"])
-      expect(termTree(text, scope)).toBeNull();
+    for (const text of ["row.", "row.nothing = 1", "mine()", "old.id = 'a'"]) expect(termTree(text, scope)).toBeNull();
   });
 });
 

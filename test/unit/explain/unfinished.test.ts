@@ -1,10 +1,5 @@
 import { expect, it } from "vitest";
-import {
-  type Database,
-  DeadlineError,
-  QueueFullError,
-  type Statement,
-} from "../../../src/platform/database.js";
+import { type Database, DeadlineError, QueueFullError, type Statement } from "../../../src/platform/database.js";
 import type { Explanation } from "../../../src/wire/explanation.js";
 import { client, dataOf, expectRefusal } from "../../support/client.js";
 import { member, run } from "../../support/people.js";

@@ -160,20 +160,14 @@ describe("events", () => {
     const rows = readFileSync("docs/reference/http.md", "utf8").matchAll(
       /^\| `(\w+) (\/(?:auth|admin\/api)\/\S+)` \|/gm,
     );
-    const endpoints = [...rows].map(
-      ([, method, path]) => `${method} ${path!.replaceAll(/\{(\w+)\}/g, ":$1")}`,
-    );
-    const changing = endpoints.filter(
-      (endpoint) => !endpoint.startsWith("GET ") || endpoint.includes("/callback/"),
-    );
+    const endpoints = [...rows].map(([, method, path]) => `${method} ${path!.replaceAll(/\{(\w+)\}/g, ":$1")}`);
+    const changing = endpoints.filter((endpoint) => !endpoint.startsWith("GET ") || endpoint.includes("/callback/"));
     expect(changing.length).toBeGreaterThan(20);
     expect([...endings.keys()].sort()).toEqual([...new Set(changing)].sort());
   });
 
   test("are those that the page lists", () => {
-    const section = readFileSync("docs/reference/log.md", "utf8")
-      .split("\n## Events\n")[1]!
-      .split("\n## ")[0]!;
+    const section = readFileSync("docs/reference/log.md", "utf8").split("\n## Events\n")[1]!.split("\n## ")[0]!;
     const listed = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, event]) => event!);
     expect(listed).toEqual([...securityEvents]);
   });

@@ -32,11 +32,7 @@ test("what a request presents is found", () => {
     },
     true,
   );
-  scan.keepRequest(
-    "/auth/pages/reset-password",
-    { body: "token=the-token-of-it&password=battery+staple" },
-    true,
-  );
+  scan.keepRequest("/auth/pages/reset-password", { body: "token=the-token-of-it&password=battery+staple" }, true);
   const secrets = [
     "the-state-of-it",
     "the-credential",
@@ -62,13 +58,7 @@ test("what an answer hands out is found", async () => {
   });
   await scan.keepResponse("/admin/api/service-keys", new Response(body, { headers }));
   expect(
-    scan.found([
-      "the-code-of-it",
-      "the-cookie-of-it",
-      "the-key-of-it",
-      "the-token-of-it",
-      "the-id-of-the-key",
-    ]),
+    scan.found(["the-code-of-it", "the-cookie-of-it", "the-key-of-it", "the-token-of-it", "the-id-of-the-key"]),
   ).toEqual([
     "the-code-of-it in the-code-of-it",
     "the-cookie-of-it in the-cookie-of-it",

@@ -30,9 +30,7 @@ export function casesOf(text: string): readonly Case[] {
 }
 
 function caseOf(name: string, counted: string): Case {
-  const [, who, method, path, page = 1, body] = /^(\w+) (\w+) (\S+)(?: page (\d))?(?: (\{.*\}))?$/.exec(
-    name,
-  )!;
+  const [, who, method, path, page = 1, body] = /^(\w+) (\w+) (\S+)(?: page (\d))?(?: (\{.*\}))?$/.exec(name)!;
   const [, status, counts, why] = /^ {2}(\d+) {2}(\S+ \S+ \S+) {2}(.+)$/.exec(counted)!;
   return {
     name,
@@ -79,8 +77,7 @@ export function askerOf(server: TestServer): (one: Case) => Promise<Outcome> {
 /** Each case of the text, which only reads, costs what it says there; every one that does not is told. */
 export async function expectOutcomes(server: TestServer, text: string): Promise<void> {
   const ask = askerOf(server);
-  for (const one of casesOf(text))
-    expect.soft(await ask(one), `${one.name}: ${one.why}`).toEqual(one.outcome);
+  for (const one of casesOf(text)) expect.soft(await ask(one), `${one.name}: ${one.why}`).toEqual(one.outcome);
 }
 
 async function signIn(server: TestServer, who: string): Promise<Readonly<Record<string, string>>> {

@@ -1,11 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  canonicalFragment,
-  fragmentProblem,
-  sameFragment,
-  withRenamedColumns,
-} from "../../../src/sqlite/fragment.js";
+import { canonicalFragment, fragmentProblem, sameFragment, withRenamedColumns } from "../../../src/sqlite/fragment.js";
 import { mentions, quoteName, quoteText, tokenize } from "../../../src/sqlite/sql-tokens.js";
 import { indexCondition, parseTableDdl } from "../../../src/sqlite/table-ddl.js";
 

@@ -52,15 +52,15 @@ describe("problems of credentials", () => {
   });
 
   it("are told all at once, without any value", () => {
-    expect(
-      problems("apple", '{"client_id":"","client_secret":"a secret","key_id":17,"private_key_p8":"shh"}'),
-    ).toEqual([
-      "file.json: client_id: expected some text, got another value",
-      "file.json: team_id: missing",
-      "file.json: key_id: expected string, got another value",
-      "file.json: private_key_p8: expected a PKCS #8 PEM, got another value",
-      "file.json: client_secret: unknown key",
-    ]);
+    expect(problems("apple", '{"client_id":"","client_secret":"a secret","key_id":17,"private_key_p8":"shh"}')).toEqual(
+      [
+        "file.json: client_id: expected some text, got another value",
+        "file.json: team_id: missing",
+        "file.json: key_id: expected string, got another value",
+        "file.json: private_key_p8: expected a PKCS #8 PEM, got another value",
+        "file.json: client_secret: unknown key",
+      ],
+    );
   });
 
   it.each(["", "{", "client_id=x"])("name what is no JSON: %j", (source) => {

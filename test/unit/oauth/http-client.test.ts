@@ -14,18 +14,12 @@ describe("the client of providers", () => {
   });
 
   it("takes an answer without a body", async () => {
-    expect((await answering(() => new Response(null, { status: 204 }))("https://x.example")).status).toBe(
-      204,
-    );
+    expect((await answering(() => new Response(null, { status: 204 }))("https://x.example")).status).toBe(204);
   });
 
   it("reads no more than its bound", async () => {
-    expect(
-      await (await answering(() => new Response("0123456789"))("https://x.example")).text(),
-    ).toHaveLength(10);
-    await expect(answering(() => new Response("0123456789a"))("https://x.example")).rejects.toThrow(
-      "over 10 bytes",
-    );
+    expect(await (await answering(() => new Response("0123456789"))("https://x.example")).text()).toHaveLength(10);
+    await expect(answering(() => new Response("0123456789a"))("https://x.example")).rejects.toThrow("over 10 bytes");
   });
 
   it("follows no redirect and waits no longer than its deadline", async () => {

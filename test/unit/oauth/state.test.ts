@@ -52,8 +52,6 @@ describe("PKCE", () => {
 });
 
 it("a redirect URL stays as it is written, whatever is appended", () => {
-  expect(withQuery("com.example.app:/cb", { code: "a&b=c#d" })).toBe(
-    "com.example.app:/cb?code=a%26b%3Dc%23d",
-  );
+  expect(withQuery("com.example.app:/cb", { code: "a&b=c#d" })).toBe("com.example.app:/cb?code=a%26b%3Dc%23d");
   expect(withQuery("https://app.example.com", { error: "x" })).toBe("https://app.example.com?error=x");
 });

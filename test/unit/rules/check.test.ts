@@ -17,10 +17,7 @@ describe("typed expressions", () => {
     ["not public", { kind: "not", term: TRUE }],
     ["public and deny", { kind: "and", terms: [TRUE, FALSE] }],
     ["row.published", { kind: "compare", operator: "=", left: rowColumn("published"), right: TRUE }],
-    [
-      "row.owner_id = auth.id",
-      { kind: "compare", operator: "=", left: rowColumn("owner_id"), right: authId },
-    ],
+    ["row.owner_id = auth.id", { kind: "compare", operator: "=", left: rowColumn("owner_id"), right: authId }],
     [
       "new.id != 2",
       {
@@ -30,10 +27,7 @@ describe("typed expressions", () => {
         right: { kind: "literal", value: 2n },
       },
     ],
-    [
-      "now() >= row.score",
-      { kind: "compare", operator: ">=", left: { kind: "now" }, right: rowColumn("score") },
-    ],
+    ["now() >= row.score", { kind: "compare", operator: ">=", left: { kind: "now" }, right: rowColumn("score") }],
     [
       "auth.role in ('admin', row.owner_id, null)",
       {
@@ -80,19 +74,11 @@ test.each<[RuleKind, string, readonly string[]]>([
   ["read", "row.published", []],
   ["read", "new.published", ["line 1, column 1: there is no new in a read rule: row is the stored row"]],
   ["create", "new.published", []],
-  [
-    "create",
-    "row.published",
-    ["line 1, column 1: there is no row in a create rule: new is the row as it would be"],
-  ],
+  ["create", "row.published", ["line 1, column 1: there is no row in a create rule: new is the row as it would be"]],
   ["update", "row.published and new.published", []],
   ["delete", "row.published", []],
   ["read", "old.published", ["line 1, column 1: there is no old in a read rule: row is the stored row"]],
-  [
-    "create",
-    "old.published",
-    ["line 1, column 1: there is no old in a create rule: new is the row as it would be"],
-  ],
+  ["create", "old.published", ["line 1, column 1: there is no old in a create rule: new is the row as it would be"]],
   ["delete", "new.published", ["line 1, column 1: there is no new in a delete rule: row is the stored row"]],
   ["column", "auth.role = 'admin' or now() > 1", []],
   ["column", "row.published", ["line 1, column 1: a column rule knows auth alone, not row"]],
@@ -128,10 +114,7 @@ describe("names", () => {
       "auth.name = 'a'",
       "line 1, column 1: unknown field auth.name: there are auth.id, auth.email, auth.email_verified and auth.role",
     ],
-    [
-      "exists(rooms r where r.id = 1)",
-      "line 1, column 8: unknown table rooms; there are messages, members, $users",
-    ],
+    ["exists(rooms r where r.id = 1)", "line 1, column 8: unknown table rooms; there are messages, members, $users"],
     ["exists(Members m where true)", "line 1, column 8: unknown table Members; did you mean members?"],
     [
       "exists(constructor m where true)",
@@ -141,10 +124,7 @@ describe("names", () => {
       "exists(members m where m.name = '')",
       "line 1, column 24: unknown column m.name of table members; there are room_id, user_id, level, active",
     ],
-    [
-      "exists($users u where u.email = '')",
-      "line 1, column 23: unknown column u.email: $users offers id and role",
-    ],
+    ["exists($users u where u.email = '')", "line 1, column 23: unknown column u.email: $users offers id and role"],
     ["exists(members row where true)", "line 1, column 16: row cannot be an alias"],
     ["exists(members NEW where true)", "line 1, column 16: NEW cannot be an alias"],
     ["exists(members auth where true)", "line 1, column 16: auth cannot be an alias"],
@@ -182,43 +162,25 @@ describe("types", () => {
       "row.owner_id = 12",
       "line 1, column 14: cannot compare row.owner_id (text) with 12 (integer); as text it is '12'",
     ],
-    [
-      "1.5 < row.owner_id",
-      "line 1, column 5: cannot compare 1.5 (real) with row.owner_id (text); as text it is '1.5'",
-    ],
+    ["1.5 < row.owner_id", "line 1, column 5: cannot compare 1.5 (real) with row.owner_id (text); as text it is '1.5'"],
     ["row.id = 'it''s'", "line 1, column 8: cannot compare row.id (integer) with 'it''s' (text)"],
     ["now() = auth.id", "line 1, column 7: cannot compare now() (integer) with auth.id (text)"],
-    [
-      "row.published = 1",
-      "line 1, column 15: cannot compare row.published (boolean) with 1 (integer); write true",
-    ],
+    ["row.published = 1", "line 1, column 15: cannot compare row.published (boolean) with 1 (integer); write true"],
     ["row.id in (1, true)", "line 1, column 15: cannot compare row.id (integer) with true (boolean)"],
     ["row.published < true", "line 1, column 15: booleans compare with = and !=, not with <"],
     ["null >= row.published", "line 1, column 6: booleans compare with = and !=, not with >="],
     ["row.data = 'a'", "line 1, column 1: row.data is json, which only is null and is not null can test"],
     ["null = row.file", "line 1, column 8: row.file is blob, which only is null and is not null can test"],
-    [
-      "row.data in ('a', 'b')",
-      "line 1, column 1: row.data is json, which only is null and is not null can test",
-    ],
-    [
-      "row.owner_id",
-      "line 1, column 1: expected a condition, row.owner_id is text: compare it with something",
-    ],
+    ["row.data in ('a', 'b')", "line 1, column 1: row.data is json, which only is null and is not null can test"],
+    ["row.owner_id", "line 1, column 1: expected a condition, row.owner_id is text: compare it with something"],
     ["not 1", "line 1, column 5: expected a condition, 1 is integer: compare it with something"],
-    [
-      "public or auth.id",
-      "line 1, column 11: expected a condition, auth.id is text: compare it with something",
-    ],
+    ["public or auth.id", "line 1, column 11: expected a condition, auth.id is text: compare it with something"],
     ["now()", "line 1, column 1: expected a condition, now() is integer: compare it with something"],
     ["row.data", "line 1, column 1: expected a condition, row.data is json: test it with is not null"],
     ["(row.id = 1) = true", "line 1, column 9: expected a value, found a condition"],
     ["row.published = public", "line 1, column 17: expected a value, found a condition"],
     ["authenticated is null", "line 1, column 1: expected a value, found a condition"],
-    [
-      "row.published in (exists(members m where true))",
-      "line 1, column 19: expected a value, found a condition",
-    ],
+    ["row.published in (exists(members m where true))", "line 1, column 19: expected a value, found a condition"],
     ["(not row.published) = true", "line 1, column 2: expected a value, found a condition"],
   ])("%s", (text, problem) => {
     expect(problemsOf(text)).toEqual([problem]);

@@ -36,11 +36,7 @@ const member = { "member(room)": "exists(members m where m.room_id = room and m.
 
 describe("a condition means what it says, written out", () => {
   test.each<[Written, string, string]>([
-    [
-      member,
-      "member(row.room_id)",
-      "exists(members m where m.room_id = row.room_id and m.user_id = auth.id)",
-    ],
+    [member, "member(row.room_id)", "exists(members m where m.room_id = row.room_id and m.user_id = auth.id)"],
     [member, "not member('a')", "not exists(members m where m.room_id = 'a' and m.user_id = auth.id)"],
     [
       { "either(a, b)": "a = 1 or b = 2" },
@@ -111,10 +107,7 @@ test.each<[Written, readonly string[]]>([
   [{ "a(room)": "rom = 'a'" }, ["a(room) 1:1: unknown word rom; did you mean room?"]],
   [{ "a(room)": "else = 'a'" }, ["a(room) 1:1: unknown word else"]],
   [{ "a(x)": "x.id = 1" }, ["a(x) 1:1: x is a parameter: it is a value and has no columns"]],
-  [
-    { "a(m)": "exists(members m where m.level = 1)" },
-    ["a(m) 1:16: m is a parameter: give the alias another name"],
-  ],
+  [{ "a(m)": "exists(members m where m.level = 1)" }, ["a(m) 1:16: m is a parameter: give the alias another name"]],
   [{ "a()": "row.id = 1" }, ["a() 1:1: a condition has no row: what it asks of a row is a parameter"]],
   [
     { "a()": "new.id = old.id" },
@@ -135,22 +128,13 @@ test.each<[Written, readonly string[]]>([
   [{ "a(flag)": "auth.email_verified < flag" }, ["a(flag) 1:21: booleans compare with = and !=, not with <"]],
   [{ "a(x)": "bb(x)", "b(x)": "x = 1" }, ["a(x) 1:1: unknown condition bb; did you mean b?"]],
   [{ "a(x)": "x is null and\nexit(x, 1)" }, ["a(x) 2:1: unknown word exit; did you mean exists?"]],
-  [
-    { "a(x)": "b(x, 1)", "b(x)": "x = 1" },
-    ["a(x) 1:1: b takes one argument, not 2, as written at conditions.b(x)"],
-  ],
-  [
-    { "a()": "b()", "b(x, y)": "x = y" },
-    ["a() 1:1: b takes 2 arguments, not none, as written at conditions.b(x, y)"],
-  ],
+  [{ "a(x)": "b(x, 1)", "b(x)": "x = 1" }, ["a(x) 1:1: b takes one argument, not 2, as written at conditions.b(x)"]],
+  [{ "a()": "b()", "b(x, y)": "x = y" }, ["a() 1:1: b takes 2 arguments, not none, as written at conditions.b(x, y)"]],
   [{ "a()": "b(1)", "b()": "true" }, ["a() 1:1: b takes no arguments, not 1, as written at conditions.b()"]],
   [{ "a(x)": "b((x = 1))", "b(x)": "x" }, ["a(x) 1:6: expected a value, found a condition"]],
   [{ "a(x)": "x = b()", "b()": "true" }, ["a(x) 1:5: expected a value, found a condition"]],
   [{ "a(x)": "b", "b(x)": "x" }, ["a(x) 1:1: b is a condition: write its arguments behind it, or b()"]],
-  [
-    { "a()": "b(1)", "b(x)": "x = 'a'" },
-    ["a() 1:1: cannot compare 1 (integer) with 'a' (text); as text it is '1'"],
-  ],
+  [{ "a()": "b(1)", "b(x)": "x = 'a'" }, ["a() 1:1: cannot compare 1 (integer) with 'a' (text); as text it is '1'"]],
 ])("of %j it is told where it is written, though nothing uses it", (conditions, problems) => {
   expect(problemsOf(conditions)).toEqual(problems);
 });
@@ -345,9 +329,7 @@ describe("what is written out is bounded", () => {
     const conditions = { "long()": "true".padEnd(4_000) };
     const uses = "long() and long()";
     expect(read(conditions, uses.padEnd(2_000)).problems).toEqual([]);
-    expect(read(conditions, uses.padEnd(2_001)).problems).toEqual([
-      { at: { line: 1, column: 12 }, message: tooLong },
-    ]);
+    expect(read(conditions, uses.padEnd(2_001)).problems).toEqual([{ at: { line: 1, column: 12 }, message: tooLong }]);
   });
 
   test("in characters of arguments, each time that they are put in", () => {
@@ -365,9 +347,7 @@ describe("what is written out is bounded", () => {
       { at: { line: 1, column: 35 }, message: tooDeep },
     ]);
     const chain = (links: number) =>
-      Object.fromEntries(
-        Array.from({ length: links }, (_, n) => [`c${n}()`, n === 0 ? "true" : `c${n - 1}()`]),
-      );
+      Object.fromEntries(Array.from({ length: links }, (_, n) => [`c${n}()`, n === 0 ? "true" : `c${n - 1}()`]));
     expect(read(chain(64), "c63()").problems).toEqual([]);
     expect(read(chain(65), "c64()").problems).toEqual([{ at: { line: 1, column: 1 }, message: tooDeep }]);
     expect(problemsOf(chain(66))).toEqual([`c65() 1:1: ${tooDeep}`]);
@@ -384,10 +364,7 @@ describe("what is written out is bounded", () => {
   });
 
   test("in problems: a wrong argument is told at 20 of its places", () => {
-    const { problems } = read(
-      { "often(x)": Array(500).fill("x = 1").join(" or ") },
-      "often('a') or row.ix = 1",
-    );
+    const { problems } = read({ "often(x)": Array(500).fill("x = 1").join(" or ") }, "often('a') or row.ix = 1");
     expect(problems.map(({ at }) => at.written?.at.column)).toEqual([
       3,
       12,
@@ -414,8 +391,7 @@ describe("what is written out is bounded", () => {
   });
 
   test("to 500 conditions", () => {
-    const many = (count: number) =>
-      Object.fromEntries(Array.from({ length: count }, (_, n) => [`c${n}(x)`, "x = 1"]));
+    const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`c${n}(x)`, "x = 1"]));
     expect(problemsOf(many(500))).toEqual([]);
     expect(problemsOf(many(501))).toEqual(["null: more than 500 conditions"]);
   });

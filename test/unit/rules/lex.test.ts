@@ -14,9 +14,13 @@ test("tokens know their line and column", () => {
 });
 
 test("keywords are matched without regard to case, names are not", () => {
-  expect(lex("and AND Row row").map((token) => (token.kind === "word" ? token.keyword : token.kind))).toEqual(
-    ["and", "and", null, null, "end"],
-  );
+  expect(lex("and AND Row row").map((token) => (token.kind === "word" ? token.keyword : token.kind))).toEqual([
+    "and",
+    "and",
+    null,
+    null,
+    "end",
+  ]);
 });
 
 test.each([
@@ -75,8 +79,5 @@ test.each([
   ["🙂", 'unexpected character "🙂"'],
   ["\u00a0", 'unexpected character "\u00a0"'],
 ])("refuses %j", (text, message) => {
-  expect(lex(`a ${text} b`)).toMatchObject([
-    { text: "a" },
-    { kind: "problem", message, at: { line: 1, column: 3 } },
-  ]);
+  expect(lex(`a ${text} b`)).toMatchObject([{ text: "a" }, { kind: "problem", message, at: { line: 1, column: 3 } }]);
 });

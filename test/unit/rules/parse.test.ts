@@ -53,10 +53,7 @@ test.each([
   ["now", "line 1, column 4: expected (, found the end of the rule"],
   ["now(1)", "line 1, column 5: expected ), found 1"],
   ["exists(members)", "line 1, column 15: expected an alias, as in exists(members m where …), found )"],
-  [
-    "exists(members where true)",
-    "line 1, column 16: expected an alias, as in exists(members m where …), found where",
-  ],
+  ["exists(members where true)", "line 1, column 16: expected an alias, as in exists(members m where …), found where"],
   [
     "exists(members and where true)",
     "line 1, column 16: expected an alias, as in exists(members m where …), found and",

@@ -70,9 +70,7 @@ test("substitute replaces columns everywhere and nothing else", () => {
   const expression = rule(`new.id = 1 and not (1 in (new.id, row.id)) and new.id is null and auth.id = 'a'
     and exists(members m where m.level = new.id or now() > 2)`);
   expect(
-    substitute(expression, (reference) =>
-      reference.source === "new" ? { kind: "literal", value: 7n } : reference,
-    ),
+    substitute(expression, (reference) => (reference.source === "new" ? { kind: "literal", value: 7n } : reference)),
   ).toEqual(
     rule(`7 = 1 and not (1 in (7, row.id)) and 7 is null and auth.id = 'a'
     and exists(members m where m.level = 7 or now() > 2)`),

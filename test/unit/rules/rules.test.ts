@@ -10,8 +10,7 @@ type Written = Record<string, Omit<TableRulesSource, "columns"> & { columns?: Re
 /** Rules as svc.toml writes them. */
 function read(written: Written, of = schema) {
   const source = Object.entries(written).map(
-    ([name, { columns, ...rules }]) =>
-      [name, { ...rules, columns: new Map(Object.entries(columns ?? {})) }] as const,
+    ([name, { columns, ...rules }]) => [name, { ...rules, columns: new Map(Object.entries(columns ?? {})) }] as const,
   );
   return parseRules({ rules: new Map(source), conditions: new Map() }, of);
 }

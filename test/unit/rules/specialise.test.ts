@@ -32,10 +32,7 @@ describe("what is left for one caller", () => {
     ["not (row.id is null)", "row.id is not null"],
     ["row.id = 1 and (row.id = 2 and row.id = 3)", "row.id = 1 and row.id = 2 and row.id = 3"],
     ["row.id = 1 or (row.id = 2 or row.id = 3)", "row.id = 1 or row.id = 2 or row.id = 3"],
-    [
-      "exists(members m where m.user_id = auth.id and authenticated)",
-      "exists(members m where m.user_id = 'ada')",
-    ],
+    ["exists(members m where m.user_id = auth.id and authenticated)", "exists(members m where m.user_id = 'ada')"],
     ["exists(members m where auth.role = 'x' and m.active)", "deny"],
     ["not exists(members m where auth.role = 'x' and m.active)", "public"],
     ["not exists(members m where not (m.level > 1))", "not exists(members m where m.level <= 1)"],
@@ -110,8 +107,7 @@ describe("constant conditions", () => {
 describe("three-valued logic", () => {
   const values = ["true", "false", "null"] as const;
   const admits = (text: string) => specialise(rule(text), anonymous, now);
-  const outcome = (text: string) =>
-    [text, `not (${text})`].map((each) => (admits(each) as { value?: unknown }).value);
+  const outcome = (text: string) => [text, `not (${text})`].map((each) => (admits(each) as { value?: unknown }).value);
   const expected = { true: [true, false], false: [false, true], null: [false, false] };
 
   const and = {

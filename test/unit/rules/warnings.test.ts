@@ -25,10 +25,7 @@ beforeAll(async () => {
 });
 
 function warnings(read: string): readonly string[] {
-  const { rules, problems } = parseRules(
-    { rules: new Map([["notes", { read }]]), conditions: new Map() },
-    schema!,
-  );
+  const { rules, problems } = parseRules({ rules: new Map([["notes", { read }]]), conditions: new Map() }, schema!);
   expect(problems).toEqual([]);
   return unservedExists(rules, catalog).map(({ path, message }) => `${path}: ${message}`);
 }
@@ -49,10 +46,7 @@ test.each([
   ],
   ["not exists(members m where m.user > row.team)", "compare one of its columns with =, and index that"],
   ["exists(members m where m.team = m.user)", "compare one of its columns with =, and index that"],
-  [
-    "exists(members m where m.team = row.team or m.role = 'a')",
-    "compare one of its columns with =, and index that",
-  ],
+  ["exists(members m where m.team = row.team or m.role = 'a')", "compare one of its columns with =, and index that"],
 ])("%s is one", (rule, remedy) => {
   expect(warnings(rule)).toEqual([
     `rules.notes.read: no index serves exists(members m …): it reads all of members for each row; ${remedy}`,
@@ -74,10 +68,7 @@ test("so is a user that is looked for by role", () => {
 
 describe("comparisons that decide nothing", () => {
   const compared = (read: string) => {
-    const { rules, problems } = parseRules(
-      { rules: new Map([["notes", { read }]]), conditions: new Map() },
-      schema!,
-    );
+    const { rules, problems } = parseRules({ rules: new Map([["notes", { read }]]), conditions: new Map() }, schema!);
     expect(problems).toEqual([]);
     return comparisonWarnings(rules).map(({ path, message }) => `${path}: ${message}`);
   };
@@ -90,10 +81,7 @@ describe("comparisons that decide nothing", () => {
     ["auth.role = 'editor'", "auth.role is 'user' or 'admin', never 'editor'"],
     ["'Admin' != auth.role", "auth.role is 'user' or 'admin', never 'Admin'; did you mean admin?"],
     ["auth.role in ('admin', 'editor')", "auth.role is 'user' or 'admin', never 'editor'"],
-    [
-      "exists($users u where u.id = auth.id and u.role = 'owner')",
-      "u.role is 'user' or 'admin', never 'owner'",
-    ],
+    ["exists($users u where u.id = auth.id and u.role = 'owner')", "u.role is 'user' or 'admin', never 'owner'"],
     [
       "exists(members m where m.team = row.team and m.user = null)",
       "m.user = null is never TRUE: write m.user is null",
@@ -112,10 +100,7 @@ describe("comparisons that decide nothing", () => {
 
   test("in rules of columns too", () => {
     const columns = new Map([["team", { write: "auth.role = 'editor'" }]]);
-    const { rules } = parseRules(
-      { rules: new Map([["notes", { columns }]]), conditions: new Map() },
-      schema!,
-    );
+    const { rules } = parseRules({ rules: new Map([["notes", { columns }]]), conditions: new Map() }, schema!);
     expect(comparisonWarnings(rules).map(({ path }) => path)).toEqual(["rules.notes.columns.team.write"]);
   });
 });

@@ -15,29 +15,17 @@ describe("what is proved", () => {
   test.each([
     ["select", "select id, cents from accounts where id = :from"],
     ["select", "SELECT a.id FROM accounts AS a JOIN json_each(:from) j ON j.value = a.id"],
-    [
-      "select",
-      "with top(id, n) as materialized (select id, count(*) from entries group by id) select * from top",
-    ],
-    [
-      "select",
-      "with recursive n(i) as (values (1) union all select i + 1 from n where i < 5) select i from n",
-    ],
+    ["select", "with top(id, n) as materialized (select id, count(*) from entries group by id) select * from top"],
+    ["select", "with recursive n(i) as (values (1) union all select i + 1 from n where i < 5) select i from n"],
     [
       "select",
       "select sum(cents) over (partition by id order by cents rows between 1 preceding and current row) from accounts",
     ],
     ["insert", "insert into entries (id, cents) values (lower(hex(randomblob(16))), :cents)"],
-    [
-      "insert",
-      "insert into entries as e (id) values (1) on conflict (id) do update set cents = excluded.cents",
-    ],
+    ["insert", "insert into entries as e (id) values (1) on conflict (id) do update set cents = excluded.cents"],
     ["insert", "insert or ignore into entries (id) select id from accounts"],
     ["insert", "insert into \"entries\" (id) values ('text with _ and ; and -- and :x') returning id"],
-    [
-      "update",
-      "with t as (select id from entries) update accounts set cents = replace('a', 'b', 'c') where id in t",
-    ],
+    ["update", "with t as (select id from entries) update accounts set cents = replace('a', 'b', 'c') where id in t"],
     ["delete", "delete from [entries] where id between (:from) and (:to)"],
   ])("%s: %s", (kind, sql) => {
     const { proved, problems } = proveSql(sql, scope);
@@ -52,10 +40,7 @@ describe("what is proved", () => {
   });
 
   test("parameters become placeholders, in order, and texts stay", () => {
-    const { proved } = proveSql(
-      "select ':to ?' from accounts where id=:from or id=:to or cents>:from",
-      scope,
-    );
+    const { proved } = proveSql("select ':to ?' from accounts where id=:from or id=:to or cents>:from", scope);
     expect(boundSql(proved!)).toEqual({
       text: "select ':to ?' from accounts where id=? or id=? or cents>?",
       parameters: ["from", "to", "from"],
@@ -66,9 +51,7 @@ describe("what is proved", () => {
   test("RAISE in a trigger", () => {
     const inTrigger = { ...scope, isInTrigger: true };
     expect(problemsOf("select raise(abort, 'no') from accounts", inTrigger)).toEqual([]);
-    expect(problemsOf("select raise(rollback, 'no')", inTrigger)).toEqual([
-      "RAISE takes ABORT or IGNORE here",
-    ]);
+    expect(problemsOf("select raise(rollback, 'no')", inTrigger)).toEqual(["RAISE takes ABORT or IGNORE here"]);
     expect(problemsOf("select raise(abort, 'no')")).toEqual(["unknown function raise"]);
   });
 });
@@ -144,21 +127,12 @@ describe("what is refused", () => {
     expect(problemsOf(sql)).not.toEqual([]);
   });
 
-  test.each([
-    "?",
-    "?1",
-    "@from",
-    "$from",
-    "#from",
-    ":other",
-    ":",
-    "::from",
-    ":from$x",
-    ":from(cents)",
-    ":from::to",
-  ])("a parameter: %s", (parameter) => {
-    expect(problemsOf(`select id from accounts where id = ${parameter}`)).not.toEqual([]);
-  });
+  test.each(["?", "?1", "@from", "$from", "#from", ":other", ":", "::from", ":from$x", ":from(cents)", ":from::to"])(
+    "a parameter: %s",
+    (parameter) => {
+      expect(problemsOf(`select id from accounts where id = ${parameter}`)).not.toEqual([]);
+    },
+  );
 
   test.each([
     "insert or replace into accounts (id) values (1)",

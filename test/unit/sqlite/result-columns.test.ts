@@ -16,9 +16,7 @@ function itemsOf(sql: string): readonly string[] | string | null {
   if (found === null) return null;
   return (
     found.problem?.message ??
-    found.items!.map(({ name, column }) =>
-      column === null ? name : `${name} = ${column.table}.${column.name}`,
-    )
+    found.items!.map(({ name, column }) => (column === null ? name : `${name} = ${column.table}.${column.name}`))
   );
 }
 
@@ -31,10 +29,7 @@ describe("the columns that a statement returns", () => {
       ["id = accounts.id", "text = entries.note"],
     ],
     ["select id from accounts left join entries using (id)", ["id"]],
-    [
-      "select a.id, b.id as other from accounts a, entries b order by 1",
-      ["id = accounts.id", "other = entries.id"],
-    ],
+    ["select a.id, b.id as other from accounts a, entries b order by 1", ["id = accounts.id", "other = entries.id"]],
     [
       "select id, count(*) as n, (select 1, 2 from entries) as s from accounts group by id, n",
       ["id = accounts.id", "n", "s"],
@@ -47,14 +42,8 @@ describe("the columns that a statement returns", () => {
     ["select id from accounts union select id from entries", ["id"]],
     ["select case when id then 'from' else ',' end as c, :id as p", ["c", "p"]],
     ["select id from accounts not indexed where id = 1", ["id = accounts.id"]],
-    [
-      "insert into entries (id) select id from accounts returning id, id + 1 as next",
-      ["id = entries.id", "next"],
-    ],
-    [
-      "update accounts as a set id = (select id from entries) from entries where 1 returning id",
-      ["id = accounts.id"],
-    ],
+    ["insert into entries (id) select id from accounts returning id, id + 1 as next", ["id = entries.id", "next"]],
+    ["update accounts as a set id = (select id from entries) from entries where 1 returning id", ["id = accounts.id"]],
     ["with entries as (select 1) delete from accounts returning accounts.id", ["id = accounts.id"]],
   ])("%s", (sql, items) => {
     expect(itemsOf(sql)).toEqual(items);

@@ -41,8 +41,7 @@ letters:
   indexes: [{ columns: [author_id] }]
 `;
 
-const inRoom = (row: string) =>
-  `exists(room_members m where m.room_id = ${row}.room_id and m.user_id = auth.id)`;
+const inRoom = (row: string) => `exists(room_members m where m.room_id = ${row}.room_id and m.user_id = auth.id)`;
 
 const config = `
 [rules.rooms]
@@ -97,19 +96,11 @@ async function recorded(role: "user" | "admin" = "user") {
   };
   const send = (method: string, path: string, body?: unknown) => {
     const headers = { "Content-Type": "application/json", "Svc-Preview": "1000" };
-    return caller.send(
-      method,
-      path,
-      body === undefined ? { headers } : { headers, body: JSON.stringify(body) },
-    );
+    return caller.send(method, path, body === undefined ? { headers } : { headers, body: JSON.stringify(body) });
   };
   return async (method: string, path: string, body?: object, title = `${method} ${path}`) => {
     board.reset();
-    const answer = await send(
-      method,
-      path,
-      body && { ...body, ...("owner_id" in body && { owner_id: ada.id }) },
-    );
+    const answer = await send(method, path, body && { ...body, ...("owner_id" in body && { owner_id: ada.id }) });
     const texts: string[] = [];
     for (const statement of board.sent.filter(isOfTables)) texts.push(await withPlan(statement));
     const sent = body === undefined ? "" : ` ${JSON.stringify(body)}`;
@@ -169,12 +160,7 @@ it("lists", async () => {
     "/api/messages?limit=1&sort=created_at",
   ]) {
     const { cursor } = await show("GET", path);
-    const behind = await show(
-      "GET",
-      `${path.split("?")[0]}?cursor=${cursor}`,
-      undefined,
-      `GET what follows ${path}`,
-    );
+    const behind = await show("GET", `${path.split("?")[0]}?cursor=${cursor}`, undefined, `GET what follows ${path}`);
     texts.push(behind.text);
   }
   await expect(`${texts.join("\n\n")}\n`).toMatchFileSnapshot("lists.sql");

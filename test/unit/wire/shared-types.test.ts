@@ -29,8 +29,7 @@ const root = mkdtempSync(join(tmpdir(), "svc-wire-"));
 afterAll(() => rmSync(root, { recursive: true }));
 
 test("renaming a member of an answer breaks the compilation of who answers it and of the console", async () => {
-  for (const file of ["src", "package.json", "tsconfig.json"])
-    cpSync(file, join(root, file), { recursive: true });
+  for (const file of ["src", "package.json", "tsconfig.json"]) cpSync(file, join(root, file), { recursive: true });
   symlinkSync(resolve("node_modules"), join(root, "node_modules"));
   const ofWire = await errorsAfter(({ wire }) => wire);
   for (const { member, server, screen } of members) {

@@ -30,10 +30,7 @@ export function BulkBar({ table, rows, onClear, onChanged }: BulkBarProps) {
         onClear();
         const undos = keys.map((key) => undoOfDeletion(table, key));
         const undo = () => undoAll(undos, () => {}).finally(onChanged);
-        notify(
-          texts.data.deleted(keys.length),
-          keepsHistory(table) ? { label: texts.app.undo, act: undo } : undefined,
-        );
+        notify(texts.data.deleted(keys.length), keepsHistory(table) ? { label: texts.app.undo, act: undo } : undefined);
       },
     });
   return (

@@ -26,8 +26,7 @@ export function FilterBar({ table, query, onQuery }: FilterBarProps) {
           <span class="chip-text">
             <b>{condition.column}</b> {texts.filters.operators[condition.operator]}{" "}
             {condition.operator !== "is_null" && <Text value={condition.value} />}
-            {condition.operator === "is_null" &&
-              (condition.value === "false" ? texts.filters.no : texts.filters.yes)}
+            {condition.operator === "is_null" && (condition.value === "false" ? texts.filters.no : texts.filters.yes)}
           </span>
           <button
             type="button"
@@ -54,13 +53,7 @@ export function FilterBar({ table, query, onQuery }: FilterBarProps) {
   );
 }
 
-function SearchField({
-  value,
-  onSearch,
-}: {
-  readonly value: string;
-  readonly onSearch: (text: string) => void;
-}) {
+function SearchField({ value, onSearch }: { readonly value: string; readonly onSearch: (text: string) => void }) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
   return (

@@ -51,8 +51,7 @@ async function write(
     const undo = undoOf(table, done.row);
     if (undo) undos.push(undo);
   };
-  const reasonOf = ({ row }: PastedChange, error: unknown) =>
-    texts.data.notThis(labelOf(table, row), messageOf(error));
+  const reasonOf = ({ row }: PastedChange, error: unknown) => texts.data.notThis(labelOf(table, row), messageOf(error));
   const missing = [...leftOut, ...(await eachRow(changes, save, { reasonOf, signal }))];
   const undo = { label: texts.app.undo, act: () => undoAll(undos, onRow) };
   if (saved > 0) notify(texts.paste.changed(saved), undos.length > 0 ? undo : undefined);

@@ -45,10 +45,8 @@ export function planPaste(target: PasteTarget, cells: readonly (readonly string[
       const text = cells[i]![j];
       if (text === undefined || !isWritable(column)) continue;
       const parsed = pastedValue(column, text, row[column.name]);
-      if ("problem" in parsed)
-        leftOut.push(texts.paste.cell(column.name, labelOf(table, row), parsed.problem));
-      else if (JSON.stringify(parsed.value) !== JSON.stringify(row[column.name]))
-        values[column.name] = parsed.value;
+      if ("problem" in parsed) leftOut.push(texts.paste.cell(column.name, labelOf(table, row), parsed.problem));
+      else if (JSON.stringify(parsed.value) !== JSON.stringify(row[column.name])) values[column.name] = parsed.value;
     }
     if (Object.keys(values).length > 0) changes.push({ row, values });
   }

@@ -61,8 +61,7 @@ export function RowDrawer(props: RowDrawerProps) {
         })
       : props.onClose();
   const key = row === null ? null : primaryKeyOf(table, row);
-  const title =
-    row === null ? texts.data.newRowOf(table.name) : texts.data.rowOf(table.name, key && keyLabel(key));
+  const title = row === null ? texts.data.newRowOf(table.name) : texts.data.rowOf(table.name, key && keyLabel(key));
   return (
     <>
       <Dialog kind="side" title={title} onClose={onClose}>
@@ -169,9 +168,7 @@ function RowForm(props: RowFormProps) {
         const found = await wholeValues(table, rowKey!, [column.name], as);
         onDraft((before) => ({ ...before, whole: { ...before.whole, ...found } }));
       }}
-      onChange={(state) =>
-        onDraft((before) => ({ ...before, states: { ...before.states, [column.name]: state } }))
-      }
+      onChange={(state) => onDraft((before) => ({ ...before, states: { ...before.states, [column.name]: state } }))}
     />
   ));
   return (

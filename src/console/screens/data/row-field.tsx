@@ -121,11 +121,7 @@ function Input({ id, column, value, state, otherwise, isNew, isFocused, onChange
   const isDefaultNull = isNew && state.mode === "kept" && otherwise === null;
   const text = state.mode === "value" ? state.text : isNull ? "" : textAtFirst(column, value);
   const set = (next: string) => onChange({ mode: "value", text: next });
-  const placeholder = isNull
-    ? "NULL"
-    : isNew && state.mode === "kept"
-      ? placeholderOf(column, otherwise)
-      : "";
+  const placeholder = isNull ? "NULL" : isNew && state.mode === "kept" ? placeholderOf(column, otherwise) : "";
   const common = {
     id,
     ref: field,
@@ -220,16 +216,7 @@ function JsonInput({ label, text, isFocused, onChange }: JsonInputProps) {
         </Button>
       </div>
     );
-  return (
-    <Editor
-      label={label}
-      language="json"
-      class="short"
-      text={text}
-      isFocused={isFocused}
-      onChange={onChange}
-    />
-  );
+  return <Editor label={label} language="json" class="short" text={text} isFocused={isFocused} onChange={onChange} />;
 }
 
 /** The bytes of a blob are taken from a file that the user chooses. */

@@ -34,16 +34,11 @@ export function RowsMessages({ table, query, as, callerLabel, loaded, onQuery }:
         </p>
       )}
       {tooLong.length > 0 && <SortTooLong columns={tooLong} query={query} onQuery={onQuery} />}
-      {error !== null && refusal === null && tooLong.length === 0 && (
-        <Failure error={error} onRetry={reload} />
-      )}
+      {error !== null && refusal === null && tooLong.length === 0 && <Failure error={error} onRetry={reload} />}
       {refusal !== null && (
         <Empty icon="why" title={texts.data.refused(callerLabel)}>
           <p>{refusal.message}</p>
-          <a
-            class="button"
-            href={hrefOf("why", [], { table: table.name, action: "read", ...callerParameters(as) })}
-          >
+          <a class="button" href={hrefOf("why", [], { table: table.name, action: "read", ...callerParameters(as) })}>
             {texts.data.askWhy}
           </a>
         </Empty>
@@ -68,9 +63,7 @@ function SortTooLong({ columns, query, onQuery }: SortTooLongProps) {
       <p>{texts.data.sortTooLong(columns)}</p>
       <Button
         isSmall
-        onPress={() =>
-          onQuery({ ...query, sort: sort.filter((term) => !columns.includes(sortedColumn(term))) })
-        }
+        onPress={() => onQuery({ ...query, sort: sort.filter((term) => !columns.includes(sortedColumn(term))) })}
       >
         {columns.length < sort.length ? texts.data.sortByRest : texts.data.sortByKey}
       </Button>
@@ -83,9 +76,7 @@ function NoRows({ query, as, onQuery }: Pick<RowsMessagesProps, "query" | "as" |
   return (
     <Empty icon="data" title={isFiltered ? texts.data.nothingMatches : texts.data.noRows}>
       {isFiltered ? (
-        <Button onPress={() => onQuery({ ...query, conditions: [], search: "" })}>
-          {texts.data.clearFilters}
-        </Button>
+        <Button onPress={() => onQuery({ ...query, conditions: [], search: "" })}>{texts.data.clearFilters}</Button>
       ) : (
         <p>{as === null ? texts.data.noRowsHelp : texts.data.noRowsSeen}</p>
       )}

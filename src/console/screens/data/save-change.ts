@@ -90,10 +90,7 @@ export async function loadVersions(
   signal?: AbortSignal,
 ): Promise<readonly Version[]> {
   const where = Object.entries(key).map(([name, value]) => [`where[${name}]`, String(value)] as const);
-  const parameters = new URLSearchParams([
-    ...where.map(([name, value]) => [name, value]),
-    ["limit", String(limit)],
-  ]);
+  const parameters = new URLSearchParams([...where.map(([name, value]) => [name, value]), ["limit", String(limit)]]);
   return requestData("GET", `/data/${table.name}/_svc/history?${parameters}`, undefined, {
     signal,
     headers: previewHeader,

@@ -60,14 +60,7 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
           </Button>
         </div>
       )}
-      <RowsMessages
-        table={table}
-        query={query}
-        as={as}
-        callerLabel={callerLabel}
-        loaded={loaded}
-        onQuery={onQuery}
-      />
+      <RowsMessages table={table} query={query} as={as} callerLabel={callerLabel} loaded={loaded} onQuery={onQuery} />
       <GridPane
         table={table}
         columns={columns}

@@ -46,11 +46,7 @@ export function undoOf(table: SchemaTable, left: TableRow): Undo | undefined {
 }
 
 /** The version that a write has just made, and the one before it; none if the row was written since. */
-async function versionsOfWrite(
-  table: SchemaTable,
-  key: TableRow,
-  left: TableRow,
-): Promise<readonly Version[]> {
+async function versionsOfWrite(table: SchemaTable, key: TableRow, left: TableRow): Promise<readonly Version[]> {
   const versions = await loadVersions(table, key, 2);
   const row = versions[0]?.row;
   return row && haveSame(Object.keys(row), row, left) ? versions : [];

@@ -101,8 +101,7 @@ function KeyState({ value }: { readonly value: ApiKey }) {
         <Badge kind="bad">{texts.keys.isRevoked}</Badge> <Time at={revokedAt} />
       </span>
     );
-  if (expiresAt !== null && Date.parse(expiresAt) < Date.now())
-    return <Badge kind="warn">{texts.keys.expired}</Badge>;
+  if (expiresAt !== null && Date.parse(expiresAt) < Date.now()) return <Badge kind="warn">{texts.keys.expired}</Badge>;
   return (
     <span>
       <Badge kind="good">{texts.users.active}</Badge>{" "}

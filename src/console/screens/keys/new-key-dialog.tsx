@@ -49,19 +49,8 @@ export function NewKeyDialog({ onClose, onMade }: NewKeyDialogProps) {
     );
   return (
     <Dialog title={texts.keys.make} kind="wide" onClose={onClose}>
-      <Form
-        action={texts.keys.create}
-        isDisabled={name === "" || scopes.size === 0}
-        onCancel={onClose}
-        onSubmit={make}
-      >
-        <TextField
-          label={texts.keys.name}
-          hint={texts.keys.nameHint}
-          isFocused
-          value={name}
-          onInput={setName}
-        />
+      <Form action={texts.keys.create} isDisabled={name === "" || scopes.size === 0} onCancel={onClose} onSubmit={make}>
+        <TextField label={texts.keys.name} hint={texts.keys.nameHint} isFocused value={name} onInput={setName} />
         <Scopes value={scopes} onChange={setScopes} />
         <TextField
           label={texts.keys.expires}

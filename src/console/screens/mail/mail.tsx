@@ -21,10 +21,7 @@ export default function MailScreen() {
     ...(state !== "all" && { state }),
   });
   return (
-    <Screen
-      title={texts.nav.mail}
-      actions={<Button icon="refresh" label={texts.app.reload} onPress={mails.reload} />}
-    >
+    <Screen title={texts.nav.mail} actions={<Button icon="refresh" label={texts.app.reload} onPress={mails.reload} />}>
       <div class="toolbar">
         <Select
           label={texts.mail.state}

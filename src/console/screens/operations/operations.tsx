@@ -69,9 +69,7 @@ function Operation({ operation }: { readonly operation: ListedOperation }) {
       ))}
       <dl class="facts">
         <dt>{texts.operations.allow}</dt>
-        <dd>
-          {allow === null ? <Badge kind="warn">{texts.operations.denied}</Badge> : <code>{allow}</code>}
-        </dd>
+        <dd>{allow === null ? <Badge kind="warn">{texts.operations.denied}</Badge> : <code>{allow}</code>}</dd>
         <dt>{texts.operations.returns}</dt>
         <dd>{returns}</dd>
       </dl>

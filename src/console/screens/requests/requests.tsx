@@ -50,11 +50,7 @@ export default function Requests() {
     <Screen
       title={texts.nav.requests}
       actions={
-        <Button
-          icon={isFollowing ? "stop" : "play"}
-          isPressed={isFollowing}
-          onPress={() => setFollowing(!isFollowing)}
-        >
+        <Button icon={isFollowing ? "stop" : "play"} isPressed={isFollowing} onPress={() => setFollowing(!isFollowing)}>
           {isFollowing ? texts.requests.pause : texts.requests.follow}
         </Button>
       }
@@ -118,10 +114,7 @@ function RequestList({ requests }: { readonly requests: readonly AnsweredRequest
         {
           title: texts.requests.who,
           of: ({ principal }) => (
-            <PrincipalName
-              value={principal && [principal.kind, principal.id].filter(Boolean).join(":")}
-              none="–"
-            />
+            <PrincipalName value={principal && [principal.kind, principal.id].filter(Boolean).join(":")} none="–" />
           ),
         },
         { title: texts.requests.ms, isNumber: true, of: ({ ms }) => ms.toFixed(1) },

@@ -20,8 +20,7 @@ export function withIndex(text: string, table: string, columns: readonly string[
   const line = body[at]!;
   const flow = /^( +indexes\s*:\s*\[)(.*)(\]\s*(#.*)?)$/.exec(line);
   if (flow !== null) {
-    lines[begin + 1 + at] =
-      `${flow[1]}${flow[2]!.trim() === "" ? "" : `${flow[2]!.trimEnd()}, `}${entry}${flow[3]}`;
+    lines[begin + 1 + at] = `${flow[1]}${flow[2]!.trim() === "" ? "" : `${flow[2]!.trimEnd()}, `}${entry}${flow[3]}`;
     return lines.join("\n");
   }
   if (!/^ +indexes\s*:\s*(#.*)?$/.test(line)) return text;

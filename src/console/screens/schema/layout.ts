@@ -74,9 +74,7 @@ function depthsOf(tables: readonly SchemaTable[]): ReadonlyMap<string, number> {
   const depthOf = (table: SchemaTable, above: readonly string[]): number => {
     const known = depths.get(table.name);
     if (known !== undefined) return known;
-    const targets = referredBy(table).flatMap((name) =>
-      above.includes(name) ? [] : (byName.get(name) ?? []),
-    );
+    const targets = referredBy(table).flatMap((name) => (above.includes(name) ? [] : (byName.get(name) ?? [])));
     const depth = Math.max(-1, ...targets.map((target) => depthOf(target, [...above, table.name]))) + 1;
     depths.set(table.name, depth);
     return depth;
@@ -103,9 +101,7 @@ function columnsOf(layer: readonly SchemaTable[]): readonly (readonly SchemaTabl
 
 function sorted(layer: readonly SchemaTable[], placed: readonly Box[]): readonly SchemaTable[] {
   const middle = (table: SchemaTable) => {
-    const ys = referredBy(table).flatMap((name) =>
-      placed.filter((box) => box.table.name === name).map(({ y }) => y),
-    );
+    const ys = referredBy(table).flatMap((name) => placed.filter((box) => box.table.name === name).map(({ y }) => y));
     return ys.length === 0 ? 0 : ys.reduce((a, b) => a + b, 0) / ys.length;
   };
   return layer.toSorted((a, b) => middle(a) - middle(b));
@@ -118,8 +114,7 @@ function arrowsOf(boxes: readonly Box[]): readonly Arrow[] {
       const to = references === null ? undefined : byName.get(references.table);
       if (to === undefined) return [];
       const row = to.table.columns.findIndex((column) => column.name === references!.column);
-      const lineOf = (box: Box, index: number) =>
-        box.y + headHeight + (Math.max(0, index) + 0.5) * lineHeight;
+      const lineOf = (box: Box, index: number) => box.y + headHeight + (Math.max(0, index) + 0.5) * lineHeight;
       const [y, endY] = [lineOf(from, i), lineOf(to, row)];
       const isLeft = to.x < from.x;
       const x = isLeft ? from.x : from.x + boxWidth;

@@ -18,15 +18,7 @@ export function Picture({ tables }: { readonly tables: readonly SchemaTable[] })
         aria-label={texts.schema.drawn(tables.length)}
       >
         <defs>
-          <marker
-            id="arrow"
-            viewBox="0 0 8 8"
-            refX="7"
-            refY="4"
-            markerWidth="7"
-            markerHeight="7"
-            orient="auto"
-          >
+          <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
             <path d="M0 0 8 4 0 8z" class="arrow-head" />
           </marker>
         </defs>
@@ -48,13 +40,7 @@ export function Picture({ tables }: { readonly tables: readonly SchemaTable[] })
   );
 }
 
-function TableBox({
-  box,
-  onActive,
-}: {
-  readonly box: Box;
-  readonly onActive: (name: string | null) => void;
-}) {
+function TableBox({ box, onActive }: { readonly box: Box; readonly onActive: (name: string | null) => void }) {
   const { table, x, y, height } = box;
   const { name, columns, primary_key: key } = table;
   return (

@@ -76,8 +76,7 @@ function Step({ step: { description, hazards, safe, statements } }: { readonly s
   return (
     <li class={safe ? "step" : "step risky"}>
       <p class="step-head">
-        <Badge kind={safe ? "good" : "bad"}>{safe ? texts.schema.safe : texts.schema.risky}</Badge>{" "}
-        {description}
+        <Badge kind={safe ? "good" : "bad"}>{safe ? texts.schema.safe : texts.schema.risky}</Badge> {description}
       </p>
       {hazards.map(({ effect, reason, count }) => (
         <p class="bad-text" key={reason}>

@@ -49,14 +49,7 @@ export function SchemaEditor({ schema, onApplied }: SchemaEditorProps) {
             </Button>
           )}
         </div>
-        <Editor
-          label="svc.schema.yaml"
-          language="yaml"
-          class="tall"
-          text={text}
-          marks={problems}
-          onChange={setText}
-        />
+        <Editor label="svc.schema.yaml" language="yaml" class="tall" text={text} marks={problems} onChange={setText} />
       </div>
       <section class="schema-plan" aria-label={texts.schema.plan} aria-live="polite">
         {text === schema.text && <FileNote schema={schema} onTake={setText} />}

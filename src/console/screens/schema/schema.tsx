@@ -35,8 +35,7 @@ export default function Schema() {
     >
       <LoadedView of={schema}>
         {(found) => {
-          if (tab === "edit")
-            return <SchemaEditor key={found.hash} schema={found} onApplied={schema.reload} />;
+          if (tab === "edit") return <SchemaEditor key={found.hash} schema={found} onApplied={schema.reload} />;
           if (found.tables.length === 0)
             return (
               <Empty icon="schema" title={texts.data.noTables}>

@@ -11,10 +11,7 @@ import { texts } from "../../texts.js";
 
 /** The settings of the running server, without secrets. They are changed in svc.toml. */
 export default function Settings() {
-  const found = useLoaded(
-    (signal) => requestData<SettingsInForce>("GET", "/settings", undefined, { signal }),
-    [],
-  );
+  const found = useLoaded((signal) => requestData<SettingsInForce>("GET", "/settings", undefined, { signal }), []);
   return (
     <Screen title={texts.nav.settings}>
       <p class="lead">{texts.settings.lead}</p>
@@ -96,10 +93,7 @@ function Facts({ of }: { readonly of: Readonly<Record<string, unknown>> }) {
  * The settings of a section by dotted names. An object with `is_set` is kept whole: it stands for a secret, and says
  * only which environment variable holds it and whether that is set.
  */
-function flattened(
-  section: Readonly<Record<string, unknown>>,
-  prefix = "",
-): readonly (readonly [string, unknown])[] {
+function flattened(section: Readonly<Record<string, unknown>>, prefix = ""): readonly (readonly [string, unknown])[] {
   return Object.entries(section).flatMap(([name, value]) =>
     isSection(value) && !("is_set" in value)
       ? flattened(value, `${prefix}${name}.`)

@@ -5,9 +5,7 @@ import { dayKey, daySeconds, type Series } from "./series.js";
 const height = 240;
 
 /** Whole numbers only, because there are no halves of rows. */
-const wholeSteps = Array.from({ length: 15 }, (_, power) =>
-  [1, 2, 5].map((step) => step * 10 ** power),
-).flat();
+const wholeSteps = Array.from({ length: 15 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
 
 /** In seconds. */
 const daySteps = [1, 2, 3, 7, 14, 28].map((days) => days * daySeconds);

@@ -28,12 +28,5 @@ export function UsageChart({ series }: { readonly series: Series }) {
   const read = series.read.reduce<number>((sum, value) => sum + (value ?? 0), 0);
   const written = series.written.reduce<number>((sum, value) => sum + (value ?? 0), 0);
   if (isFailed) return <Failure error={new Error(texts.app.codeMissing)} onRetry={() => location.reload()} />;
-  return (
-    <div
-      ref={host}
-      class="chart"
-      role="img"
-      aria-label={texts.usage.chart(series.days.length, read, written)}
-    />
-  );
+  return <div ref={host} class="chart" role="img" aria-label={texts.usage.chart(series.days.length, read, written)} />;
 }

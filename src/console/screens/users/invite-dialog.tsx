@@ -11,13 +11,7 @@ type InviteMode = "invite" | "create";
 type Role = "user" | "admin";
 
 /** Adds a user: invites them by mail, or creates them with a password. */
-export function InviteDialog({
-  onClose,
-  onDone,
-}: {
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}) {
+export function InviteDialog({ onClose, onDone }: { readonly onClose: () => void; readonly onDone: () => void }) {
   const [way, setWay] = useState<InviteMode>("invite");
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");

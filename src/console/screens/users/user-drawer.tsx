@@ -99,10 +99,7 @@ function UserActions({ user, onChanged, onDeleted }: UserActionsProps) {
   const changeAsked = (action: string, text: string, changes: object) => () =>
     confirm({ title: action, text, action, act: change(changes) });
   const endSessions = async () => {
-    const done = await requestData<RevokedSessions>(
-      "POST",
-      `/users/${encodeURIComponent(id)}/revoke-sessions`,
-    );
+    const done = await requestData<RevokedSessions>("POST", `/users/${encodeURIComponent(id)}/revoke-sessions`);
     notify(texts.users.sessionsEnded(done.revoked_sessions));
     onChanged();
   };
@@ -170,9 +167,7 @@ function Sessions({ user, changes }: SessionsProps) {
   const sessions = useLoaded(
     async (signal) => {
       const query = new URLSearchParams({ user_id: user.id, limit: "50" });
-      return (
-        await requestAnswer<readonly ListedSession[]>("GET", `/sessions?${query}`, undefined, { signal })
-      ).data;
+      return (await requestAnswer<readonly ListedSession[]>("GET", `/sessions?${query}`, undefined, { signal })).data;
     },
     [user.id, changes],
   );

@@ -26,10 +26,7 @@ export function CostCard({ explanation }: { readonly explanation: Explanation })
       {indexes.map(({ table, columns }) => (
         <p class="advice" key={`${table} ${columns.join()}`}>
           <Icon name="operations" /> {texts.why.indexHelps(table, columns.join(", "))}{" "}
-          <a
-            class="button small"
-            href={hrefOf("schema", ["edit"], { index: `${table}.${columns.join(",")}` })}
-          >
+          <a class="button small" href={hrefOf("schema", ["edit"], { index: `${table}.${columns.join(",")}` })}>
             {texts.why.addIndex}
           </a>
         </p>
@@ -60,9 +57,7 @@ function Plan({ lines }: { readonly lines: readonly PlanLine[] }) {
       {lines.map(({ detail, index }, i) => (
         <li key={i}>
           {isTelling({ detail, index }) && (
-            <Badge kind={index === null ? "warn" : "good"}>
-              {index === null ? texts.why.scan : texts.why.index}
-            </Badge>
+            <Badge kind={index === null ? "warn" : "good"}>{index === null ? texts.why.scan : texts.why.index}</Badge>
           )}
           <code>{detail}</code>
         </li>

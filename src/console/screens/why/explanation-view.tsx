@@ -24,9 +24,7 @@ export function ExplanationView({ schema, explanation }: ExplanationViewProps) {
         <div>
           <h2>
             {texts.why.verdicts[verdict]}
-            {refusal && (
-              <span class="verdict-status">{texts.why.answered(refusal.status, refusal.code)}</span>
-            )}
+            {refusal && <span class="verdict-status">{texts.why.answered(refusal.status, refusal.code)}</span>}
           </h2>
           <p>
             <Text value={reason} />

@@ -26,9 +26,7 @@ export function RuleTexts({ schema, explanation: { rule, terms } }: RuleTextsPro
         <div class="rule-text" key={each.path}>
           <h3>
             <span class="mono">{each.path}</span>{" "}
-            {each.line !== null && (
-              <span class="muted small">{texts.why.place(each.line, each.column ?? 1)}</span>
-            )}
+            {each.line !== null && <span class="muted small">{texts.why.place(each.line, each.column ?? 1)}</span>}
           </h3>
           {runsOf(terms).map(({ title, run }) => (
             <Rule key={title ?? ""} title={title} text={each} terms={run} />

@@ -24,11 +24,7 @@ export default function Why() {
       <p class="lead">{texts.why.lead}</p>
       <LoadedView of={schema}>
         {(found) =>
-          found.tables.length === 0 ? (
-            <Empty icon="schema" title={texts.data.noTables} />
-          ) : (
-            <Asking schema={found} />
-          )
+          found.tables.length === 0 ? <Empty icon="schema" title={texts.data.noTables} /> : <Asking schema={found} />
         }
       </LoadedView>
     </Screen>
@@ -139,9 +135,7 @@ function AnswerOf({ schema, question, as }: AnswerOfProps) {
   return (
     <section class="why-answer" aria-live="polite" aria-label={texts.why.answer}>
       {"wrong" in asked && (
-        <p class="problem">
-          {asked.wrong === "key" ? texts.why.wrongKey(asked.column ?? "") : texts.why.wrongValues}
-        </p>
+        <p class="problem">{asked.wrong === "key" ? texts.why.wrongKey(asked.column ?? "") : texts.why.wrongValues}</p>
       )}
       {"missing" in asked && <Empty icon="why" title={texts.why.missing[asked.missing]} />}
       {isReady && (

@@ -103,10 +103,7 @@ describeInChromium("somebody new", (open) => {
     await page.getByRole("button", { name: "Create key" }).click();
     const key = await page.getByText(/^svc_sk_/).innerText();
     const answer = await fetch(`${url}/api/notes`, { headers: { "X-API-Key": key } });
-    expect([answer.status, await answer.json()]).toMatchObject([
-      200,
-      { data: [{ id: 1, body: "my first row" }] },
-    ]);
+    expect([answer.status, await answer.json()]).toMatchObject([200, { data: [{ id: 1, body: "my first row" }] }]);
     await page.getByRole("button", { name: "I have copied it" }).click();
     await settled(page);
     expect(await page.content()).not.toContain(key);

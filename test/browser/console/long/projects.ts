@@ -82,11 +82,7 @@ export async function fill(served: Served): Promise<{ readonly bea: string; read
   const [bea, carl] = people as [string, string, string, string];
   for (const [i, name] of ["Lobby", "Design", "Support", "Random"].entries()) {
     await sql("INSERT INTO rooms (id, owner_id, name) VALUES (?, ?, ?)", `room${i}`, people[i]!, name);
-    await sql(
-      "INSERT INTO room_members (room_id, user_id, role) VALUES (?, ?, 'owner')",
-      `room${i}`,
-      people[i]!,
-    );
+    await sql("INSERT INTO room_members (room_id, user_id, role) VALUES (?, ?, 'owner')", `room${i}`, people[i]!);
   }
   await sql("INSERT INTO room_members (room_id, user_id, role) VALUES ('room0', ?, 'member')", carl);
   const now = Math.floor(server.clock.now() / 1000);

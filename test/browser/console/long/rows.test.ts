@@ -28,8 +28,7 @@ async function filled(): Promise<Served> {
 }
 
 const all = async ({ server }: Served, table: string, columns: string) =>
-  (await server.database.query([{ sql: `SELECT ${columns} FROM ${table} ORDER BY id`, params: [] }]))[0]!
-    .rows;
+  (await server.database.query([{ sql: `SELECT ${columns} FROM ${table} ORDER BY id`, params: [] }]))[0]!.rows;
 
 async function paste(page: Page, text: string): Promise<void> {
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -42,14 +41,9 @@ describeInChromium("rows in the console", (open) => {
     const served = await filled();
     const { page } = await openSignedIn(open, served, "#/data/things");
     await cell(page, 1, 1).click();
-    await paste(
-      page,
-      'B\t20\tfalse\r\n"C ""c"""\tx\ttrue\r\nmuch too long for this\t40\ttrue\r\nE\t50\ttrue\r\n',
-    );
+    await paste(page, 'B\t20\tfalse\r\n"C ""c"""\tx\ttrue\r\nmuch too long for this\t40\ttrue\r\nE\t50\ttrue\r\n');
     const asked = page.getByRole("dialog").filter({ hasText: "Change 3 rows?" });
-    await asked
-      .getByText(/1 row below the last one that is loaded; amount of 3: Not an integer\.$/)
-      .waitFor();
+    await asked.getByText(/1 row below the last one that is loaded; amount of 3: Not an integer\.$/).waitFor();
     await asked.getByRole("button", { name: "Paste" }).click();
     await page.getByText("2 rows were changed.").waitFor();
     await page.getByText(/^Not written: 4: /).waitFor();

@@ -111,7 +111,5 @@ async function makeTraces(page: Awaited<ReturnType<typeof openConsole>>["page"])
   await ask("/admin/api/service-keys", { name: "nightly report", scopes: ["resource:messages:read"] });
   await ask("/admin/api/service-keys", { name: "backend", scopes: ["project:backend"] });
   await ask("/admin/api/users/invite", { email: "new@example.com" });
-  await page.evaluate(
-    "Promise.all(['/api/messages', '/api/rooms', '/api/measurements?limit=5'].map((p) => fetch(p)))",
-  );
+  await page.evaluate("Promise.all(['/api/messages', '/api/rooms', '/api/measurements?limit=5'].map((p) => fetch(p)))");
 }

@@ -2,10 +2,7 @@ import { expect, it } from "vitest";
 import { describeInChromium } from "../../chromium.js";
 import { cell, openConsole, serveConsole, settled, signIn } from "../support.js";
 
-const columns = Array.from(
-  { length: 19 },
-  (_, i) => `    c${i}: { type: ${i % 2 ? "integer" : "text"} }`,
-).join("\n");
+const columns = Array.from({ length: 19 }, (_, i) => `    c${i}: { type: ${i % 2 ? "integer" : "text"} }`).join("\n");
 const schema = `wide:\n  columns:\n    id: { type: integer, primary_key: true }\n${columns}\n`;
 
 describeInChromium("the console's speed", (open) => {
@@ -73,8 +70,7 @@ describeInChromium("the console's speed", (open) => {
     };
     const [ofKeys, ofScrolling]: [number[], number[]] = [[], []];
     for (let i = 0; i < 20; i++) {
-      for (const key of ["ArrowRight", "7", "Escape"])
-        ofKeys.push(await changedBy(() => page.keyboard.press(key)));
+      for (const key of ["ArrowRight", "7", "Escape"]) ofKeys.push(await changedBy(() => page.keyboard.press(key)));
       const last = i % 5 === 4 ? "PageDown" : "ArrowDown";
       ofScrolling.push(await changedBy(() => page.keyboard.press(last)));
     }
@@ -82,15 +78,10 @@ describeInChromium("the console's speed", (open) => {
     console.log(
       `elements changed by a key: at most ${Math.max(...ofKeys)}, by scrolling ${Math.max(...ofScrolling)}; ${cells} cells`,
     );
-    const [durations, longTasks] = (await page.evaluate("[window.durations, window.longTasks]")) as [
-      number[],
-      number,
-    ];
+    const [durations, longTasks] = (await page.evaluate("[window.durations, window.longTasks]")) as [number[], number];
     const sorted = durations.toSorted((a, b) => a - b);
     const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
-    console.log(
-      `interactions: median ${median} ms, slowest ${sorted.at(-1) ?? 0} ms, ${longTasks} tasks over 50 ms`,
-    );
+    console.log(`interactions: median ${median} ms, slowest ${sorted.at(-1) ?? 0} ms, ${longTasks} tasks over 50 ms`);
     // The cells that are drawn are a screen of the 20,000, and nothing draws all of them anew.
     expect(cells).toBeLessThan(500);
     expect(Math.max(...ofKeys)).toBeLessThan(cells);

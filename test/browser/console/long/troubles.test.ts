@@ -1,15 +1,6 @@
 import { expect, it } from "vitest";
 import { describeInChromium } from "../../chromium.js";
-import {
-  cell,
-  goTo,
-  openConsole,
-  openSignedIn,
-  password,
-  serveConsole,
-  settled,
-  signIn,
-} from "../support.js";
+import { cell, goTo, openConsole, openSignedIn, password, serveConsole, settled, signIn } from "../support.js";
 import { fill, rules, schema } from "./projects.js";
 
 describeInChromium("the console in trouble", (open) => {
@@ -146,16 +137,9 @@ describeInChromium("the console in trouble", (open) => {
 
   it("hostile rows: markup, marks that turn text around, 2 MB of text, 100 columns", async () => {
     const columns = Array.from({ length: 99 }, (_, i) => `    c${i}: { type: text }`).join("\n");
-    const served = await serveConsole(
-      `wide:\n  columns:\n    id: { type: integer, primary_key: true }\n${columns}\n`,
-    );
-    const bodies = [
-      "</td><script>document.title='gone'</script>",
-      "a\u202egpj.exe\u2066",
-      "javascript:alert(1)",
-    ];
-    for (const body of bodies)
-      await served.sql("INSERT INTO wide (c0, c1) VALUES (?, ?)", body, "x".repeat(2_000_000));
+    const served = await serveConsole(`wide:\n  columns:\n    id: { type: integer, primary_key: true }\n${columns}\n`);
+    const bodies = ["</td><script>document.title='gone'</script>", "a\u202egpj.exe\u2066", "javascript:alert(1)"];
+    for (const body of bodies) await served.sql("INSERT INTO wide (c0, c1) VALUES (?, ?)", body, "x".repeat(2_000_000));
     await served.sql(
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) INSERT INTO wide (c98) SELECT 'end' FROM n",
     );
