@@ -4,7 +4,7 @@ import type { Reporter, TestModule } from "vitest/node";
 import { cpuSeconds } from "./cpu-time.js";
 
 /** Seconds of the processor that `npm test` should not exceed. */
-const budget = 900;
+const budget = 700;
 
 const slowestCount = 10;
 

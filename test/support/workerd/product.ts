@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import { Miniflare } from "miniflare";
 import { onTestFinished } from "vitest";
 import { bundled } from "./modules.js";
+import { keepNoIdleConnections } from "./no-idle-connections.js";
 
 /** The database of wrangler.toml, as wrangler names it. */
 const databaseId = "00000000-0000-0000-0000-000000000000";
@@ -17,6 +18,7 @@ export interface Product {
  * request log goes nowhere. What is in `assets` is served as `[assets]` of wrangler.toml has it.
  */
 export async function startProduct(d1Directory: string | null, assets?: string): Promise<Product> {
+  await keepNoIdleConnections();
   const miniflare = new Miniflare({
     ...bundled("dist/bundle", "index.js"),
     d1Databases: { DB: databaseId },

@@ -4,7 +4,24 @@ import type { Database } from "../../../src/platform/database.js";
 import type { MailMessage, PasswordHasher } from "../../../src/platform/platform.js";
 import { bundleDirectory } from "./bundle.js";
 import { bundled } from "./modules.js";
+
+<<<<<<< HEAD
+
 import { type Calls, packedStatements, type Report, type Secrets, type Start, unpackedResults } from "./protocol.js";
+
+=======
+
+import { keepNoIdleConnections } from "./no-idle-connections.js";
+import {
+  type Calls,
+  packedStatements,
+  type Report,
+  type Secrets,
+  type Start,
+  unpackedResults,
+} from "./protocol.js";
+
+>>>>>>> slow-machines
 
 /** A project in workerd, as the test process sees it. */
 export interface WorkerProject {
@@ -33,6 +50,7 @@ const idleBindings = Array.from({ length: databasesMax }, (_, n) => `DB${n}`);
 let projectsStarted = 0;
 
 async function startWorkerd(): Promise<{ readonly url: string }> {
+  await keepNoIdleConnections();
   const miniflare = new Miniflare({
     ...bundled(bundleDirectory, "index.js"),
     d1Databases: Object.fromEntries(idleBindings.map((binding) => [binding, binding])),
