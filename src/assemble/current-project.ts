@@ -6,8 +6,8 @@ import type { LiveProject } from "../schema/live-project.js";
 import type { ProjectSource } from "../schema/project-source.js";
 
 /**
- * Returns the project of the schema in force; a refusal where no schema can be served. To know the version in force it
- * asks the database, unless the caller passes the version that it has just read.
+ * The project of the schema in force; a refusal if no schema can be served. It asks the database for the version in
+ * force, unless the caller passes it.
  */
 export async function currentProject(
   projects: ProjectSource,

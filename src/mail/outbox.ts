@@ -142,10 +142,7 @@ export function createOutbox(services: OutboxServices): Outbox {
   };
 }
 
-/**
- * Makes the message to send for a mail of the outbox. Null where its link is used, expired or replaced by a newer one:
- * then nothing is sent.
- */
+/** Null if the mail's link is used, expired or replaced by a newer one: then nothing is sent. */
 async function messageOf(
   services: OutboxServices,
   { kind, recipient, linkId, actionUrl, linkExpiresAtMs, redirectTo, linkHash }: ClaimedMail,

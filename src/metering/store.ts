@@ -66,15 +66,12 @@ const usageTotal = columns({
   rowsReturned: asIs<number>,
   unknownReads: asIs<number>,
 });
-/**
- * What the requests of a day, of a table or of a caller (`key`) have cost together. Unknown counts are left out of the
- * sums.
- */
+/** What the requests of a day, of a table or of a caller (`key`) have cost together, without unknown counts. */
 export type UsageTotal = ReturnType<typeof usageTotal>;
 
 /**
- * Sums usage, in the order of the keys. Where only a part of a day is in the range, that part is summed from the day's
- * receipts; where those have been deleted, the whole day counts.
+ * Sums usage, in the order of the keys. If only a part of a day is in the range, it is summed from the day's receipts;
+ * if those have been deleted, the whole day counts.
  */
 export function sumUsage({ fromMs, toMs }: TimeRange, grouping: UsageGrouping): Query<readonly UsageTotal[]> {
   const inPart = [fromMs, toMs].map((ms) => (ms % dayMs === 0 ? "" : dayOf(ms)));
@@ -103,7 +100,7 @@ const foundGap = columns({ atMs: asIs<number>, reason: asIs<Gap["reason"]>, atte
 /** A gap: when it was found, why receipts are missing, and how many at most. */
 export type FoundGap = ReturnType<typeof foundGap>;
 
-/** Lists the gaps (notes of missing receipts) that were found within the range, the oldest first. */
+/** Lists the gaps that were found within the range, the oldest first. */
 export function listGaps({ fromMs, toMs }: TimeRange): Query<readonly FoundGap[]> {
   const select = statement(
     "SELECT at, reason, attempts_max FROM _usage_gaps WHERE at >= ? AND at < ? ORDER BY at, id",
@@ -119,7 +116,7 @@ const storedEntry = columns({
   receipts: asJson<readonly ReceiptValues[]>,
 });
 
-/** Lists the next `limit` entries of stored receipts after the entry `after`. */
+/** Lists the next `limit` entries after the entry `after`. */
 export function listEntries(after: readonly [day: string, id: string], limit: number) {
   const select = statement(
     "SELECT day, id, receipts FROM _usage_entries WHERE (day, id) > (?, ?) ORDER BY day, id LIMIT ?",
@@ -129,19 +126,13 @@ export function listEntries(after: readonly [day: string, id: string], limit: nu
   return rowsOf(select, storedEntry);
 }
 
-/**
- * About how many bytes the stored receipts take. It counts the text of each entry, and 64 bytes for the rest of the
- * entry's row.
- */
+/** About how many bytes the stored receipts take: the text of each entry, and 64 bytes for the rest of its row. */
 export function entryBytes(): Query<number> {
   const select = statement("SELECT total(octet_length(receipts) + 64) FROM _usage_entries");
   return onlyRow(select, ([bytes]) => bytes as number);
 }
 
-/**
- * Deletes at most `entriesMax` entries of receipts of days before `beforeDay`, which is written `2026-01-31`. Returns
- * how many it has deleted.
- */
+/** Deletes at most `entriesMax` entries of days before `beforeDay`, written `2026-01-31`. Returns how many it deletes. */
 export function deleteEntries(beforeDay: string, entriesMax: number): Query<number> {
   const remove = statement(
     `DELETE FROM _usage_entries WHERE (day, id) IN (SELECT day, id FROM _usage_entries WHERE day < ? LIMIT ?)`,

@@ -13,10 +13,7 @@ export interface Query<T> {
 /** A row of a result. */
 export type ResultRow = Result["rows"][number];
 
-/**
- * Makes the function that reads a row as an object. The members come in the order of the columns, each with the function
- * that reads its value.
- */
+/** Reads a row as an object, whose members are in the order of the columns, each with the reader of its value. */
 export function columns<R extends Readonly<Record<string, (value: ResultValue) => unknown>>>(readers: R) {
   const members = Object.entries(readers);
   return (row: ResultRow) =>
@@ -25,49 +22,49 @@ export function columns<R extends Readonly<Record<string, (value: ResultValue) =
     };
 }
 
-/** Reads a value that the database holds as it is read. */
+/** Reads a value that is stored as it is. */
 export const asIs = <T extends ResultValue>(value: ResultValue): T => value as T;
-/** Reads a value that the database holds as 1 or 0. */
+/** Reads a value that is stored as 1 or 0. */
 export const asFlag = (value: ResultValue): boolean => value === 1;
-/** Reads a value that the database holds as JSON. */
+/** Reads a value that is stored as JSON. */
 export const asJson = <T>(value: ResultValue): T => JSON.parse(value as string) as T;
 
-/** Makes the query of a statement that returns a row, which is read, or no row: then the answer is null. */
+/** Reads a statement's row; null without a row. */
 export function rowOf<T>(statement: Statement, read: (row: ResultRow) => T): Query<T | null> {
   return combined(rowsOf(statement, read), ([row = null]) => row);
 }
 
-/** Makes the query of a statement that always returns one row, which is read. */
+/** Reads the row of a statement that always returns one. */
 export function onlyRow<T>(statement: Statement, read: (row: ResultRow) => T): Query<T> {
   return { statements: [statement], read: ([result]) => read(result!.rows[0]!) };
 }
 
-/** Makes the query of a statement each of whose rows is read. */
+/** Reads each row of a statement. */
 export function rowsOf<T>(statement: Statement, read: (row: ResultRow) => T): Query<readonly T[]> {
   return { statements: [statement], read: ([result]) => result!.rows.map(read) };
 }
 
-/** Makes the query of a statement of which it only matters whether it returns a row. */
+/** Whether a statement returns a row. */
 export function hasRow(statement: Statement): Query<boolean> {
   return combined(rowCount(statement), (count) => count > 0);
 }
 
-/** Makes the query of a statement of which it only matters how many rows it returns. */
+/** How many rows a statement returns. */
 export function rowCount(statement: Statement): Query<number> {
   return { statements: [statement], read: ([result]) => result!.rows.length };
 }
 
-/** Makes the query of a statement of which it only matters how many rows it writes. */
+/** How many rows a statement writes. */
 export function rowsWritten(statement: Statement): Query<number> {
   return { statements: [statement], read: ([result]) => result!.rowsWritten };
 }
 
-/** Makes the query of another one and of statements that follow it, whose results nobody reads. */
+/** A query, and statements that follow it, whose results nobody reads. */
 export function followedBy<T>({ statements, read }: Query<T>, ...others: readonly Statement[]): Query<T> {
   return { statements: [...statements, ...others], read };
 }
 
-/** Makes the query of statements whose results nobody reads. */
+/** Statements whose results nobody reads. */
 export function effect(...statements: readonly Statement[]): Query<void> {
   return { statements, read: () => {} };
 }

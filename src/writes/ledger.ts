@@ -79,11 +79,11 @@ const pastMutation = columns({ id: asIs<number>, hash: asIs<string>, result: asJ
 export interface Known {
   /** The id of the last mutation that was carried out or refused; 0 if there is none. */
   readonly lastId: number;
-  /** Those mutations of the client that were asked for, by their ids, as far as they are still recorded. */
+  /** The mutations that were asked for, by id, as far as they are still recorded. */
   readonly mutations: ReadonlyMap<number, ReturnType<typeof pastMutation>>;
 }
 
-/** What the server knows of a client, and of its mutations with the ids `from` to `to`. */
+/** Asks what the server knows of a client and of its mutations `from` to `to`. */
 export function knownOf(client: ClientName, from: number, to: number): Query<Known> {
   const last = statement("SELECT last_id FROM _push_clients WHERE client = ?", client);
   const results = statement(

@@ -26,10 +26,7 @@ export interface Check {
   readonly width: number;
 }
 
-/**
- * The row that the check of a caller returns: the version of the schema in force, and what is stored of the caller. Only
- * the functions of this file read and make it.
- */
+/** The row that the check of a caller returns. Only the functions of this file read and make it. */
 export type CheckedRow = ResultRow;
 
 /** The version of the schema in force; null where no schema was applied yet. */
@@ -37,15 +34,12 @@ export function schemaVersion(): Query<number | null> {
   return onlyRow(statement(schemaVersionSql), versionIn);
 }
 
-/** Reads the version of the schema in force, null where no schema was applied yet, from the row of any check. */
+/** Reads from the row of any check what `schemaVersion` asks for. */
 export function versionIn([version]: CheckedRow): number | null {
   return version as number | null;
 }
 
-/**
- * The row that a check returns where it finds this version of the schema, and of the caller what it has found in
- * `known`; without `known`, the row of an anonymous caller.
- */
+/** The row of a check that finds this version of the schema, and the caller of `known`; by default an anonymous one. */
 export function rowAt(version: number | null, [, ...caller]: CheckedRow = []): CheckedRow {
   return [version, ...caller];
 }
@@ -90,17 +84,14 @@ export function consoleCheck(tokenHash: string, now: number, since: number): Che
   return { statement: statement(consoleSql, tokenHash, BigInt(now), BigInt(since)), width: 8 };
 }
 
-/**
- * Reads a session of the console and its user from the row of its check; null where it has found none. Times are
- * milliseconds since the epoch.
- */
+/** Reads a session of the console and its user from the row of its check; null where it has found none. */
 export function consoleIn(row: CheckedRow) {
   const user = userIn(row);
   const [sessionId, expiresAtMs, confirmedUntilMs] = row.slice(5) as [string, number, number];
   return user && { ...user, sessionId, console: { expiresAtMs, confirmedUntilMs } };
 }
 
-/** The check of an API key. It finds the key unless that is revoked or expired at `now` (milliseconds since the epoch). */
+/** The check of an API key. It finds the key unless that is revoked, or expired at `now`, in milliseconds. */
 export function apiKeyCheck(hash: string, now: number): Check {
   return { statement: statement(apiKeySql, hash, instant(now)), width: 3 };
 }

@@ -195,7 +195,7 @@ export type ClaimedMail = ReturnType<typeof claimedMail>;
 
 /**
  * Claims mails which are due, so that no other process takes them before the lease and the pause between attempts have
- * ended. Returns them.
+ * ended.
  */
 export function claimMails(claim: MailClaim): Query<readonly ClaimedMail[]> {
   const { now, mailsMax, except, backoffMs, backoffMsMax, leaseMs } = claim;
