@@ -5,23 +5,8 @@ import type { MailMessage, PasswordHasher } from "../../../src/platform/platform
 import { bundleDirectory } from "./bundle.js";
 import { bundled } from "./modules.js";
 
-<<<<<<< HEAD
-
-import { type Calls, packedStatements, type Report, type Secrets, type Start, unpackedResults } from "./protocol.js";
-
-=======
-
 import { keepNoIdleConnections } from "./no-idle-connections.js";
-import {
-  type Calls,
-  packedStatements,
-  type Report,
-  type Secrets,
-  type Start,
-  unpackedResults,
-} from "./protocol.js";
-
->>>>>>> slow-machines
+import { type Calls, packedStatements, type Report, type Secrets, type Start, unpackedResults } from "./protocol.js";
 
 /** A project in workerd, as the test process sees it. */
 export interface WorkerProject {
