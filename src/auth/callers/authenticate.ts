@@ -5,17 +5,17 @@ import type { AccessClaims, AccessTokens } from "../sessions/access-token.js";
 import {
   anonymousCheck,
   apiKeyCheck,
-  besideKey,
-  besideUser,
   type Check,
   type CheckedRow,
   checkedKey,
   consoleCheck,
   consoleIn,
-  keyBeside,
+  lookedUpKey,
+  lookedUpUser,
   sessionCheck,
-  userBeside,
   userIn,
+  withKeyLookUp,
+  withUserLookUp,
 } from "../store/checks.js";
 import type { Credential } from "./credential.js";
 import { anonymous, type Caller } from "./principal.js";
@@ -87,7 +87,7 @@ export function checkOf(claim: Claim, now: number, sessionMaxAgeMs: number): Che
       const { by, as } = claim;
       const check = checkOf(by, now, sessionMaxAgeMs);
       if (as.kind === "anonymous") return check;
-      return as.kind === "user" ? besideUser(check, as.id) : besideKey(check, as.id, now);
+      return as.kind === "user" ? withUserLookUp(check, as.id) : withKeyLookUp(check, as.id, now);
     }
   }
 }
@@ -128,11 +128,11 @@ export function callerOf(claim: Claim, row: CheckedRow): Caller | Refusal {
 export function seenAs({ as }: ClaimAs, row: CheckedRow): Caller | Refusal {
   if (as.kind === "anonymous") return anonymous;
   if (as.kind === "key") {
-    const found = keyBeside(row);
+    const found = lookedUpKey(row);
     if (found === null) return noSuchKey;
     return found.isValid ? { kind: "key", id: found.id, scopes: found.scopes } : unauthorized;
   }
-  const found = userBeside(row);
+  const found = lookedUpUser(row);
   if (found === null) return noSuchUser;
   const { disabled, ...user } = found;
   // The session id is empty: the administrator sees the data as this user would, but has no session of the user's.

@@ -103,25 +103,25 @@ export function checkedKey([, id, scopes]: CheckedRow) {
 
 /**
  * Adds to the check of an administrator the look-up of the user as whom the administrator wants to see the data
- * (`Svc-As`). `userBeside` reads what it has found.
+ * (`Svc-As`). `lookedUpUser` reads what it has found.
  */
-export function besideUser({ statement: { sql, params }, width }: Check, id: string): Check {
+export function withUserLookUp({ statement: { sql, params }, width }: Check, id: string): Check {
   const found = ["id", "email", "role", "email_verified", "disabled"];
   const text = `SELECT c.*, ${named(found, width)} FROM (${sql}) c LEFT JOIN _users o ON o.id = ?`;
   return { statement: statement(text, ...params, id), width: width + found.length };
 }
 
-/** Reads the user whom `besideUser` has looked up from the row of its check; null where there is no such user. */
-export function userBeside(row: CheckedRow) {
+/** Reads the user whom `withUserLookUp` has looked up from the row of its check; null where there is no such user. */
+export function lookedUpUser(row: CheckedRow) {
   const user = userIn([null, ...row.slice(-5)]);
   return user && { ...user, disabled: row.at(-1) === 1 };
 }
 
 /**
  * Adds to the check of an administrator the look-up of the API key as which the administrator wants to see the data
- * (`Svc-As`), and whether it is valid at `now`. `keyBeside` reads what it has found.
+ * (`Svc-As`), and whether it is valid at `now`. `lookedUpKey` reads what it has found.
  */
-export function besideKey({ statement: { sql, params }, width }: Check, id: string, now: number): Check {
+export function withKeyLookUp({ statement: { sql, params }, width }: Check, id: string, now: number): Check {
   const found = ["id", "scopes", "good"];
   const text = `SELECT c.*, ${named(found, width)} FROM (${sql}) c
     LEFT JOIN (SELECT id, scopes, revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?) AS good
@@ -129,8 +129,8 @@ export function besideKey({ statement: { sql, params }, width }: Check, id: stri
   return { statement: statement(text, ...params, instant(now), id), width: width + found.length };
 }
 
-/** Reads the API key that `besideKey` has looked up from the row of its check; null where there is no such key. */
-export function keyBeside(row: CheckedRow) {
+/** Reads the API key that `withKeyLookUp` has looked up from the row of its check; null where there is no such key. */
+export function lookedUpKey(row: CheckedRow) {
   const key = checkedKey([null, ...row.slice(-3)]);
   return key && { ...key, isValid: row.at(-1) === 1 };
 }
