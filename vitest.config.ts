@@ -32,6 +32,7 @@ const alone = ["cli/{code-cache,unfinished}", "platform/{journal-disk,password-h
 const seldomInWorkerd = [
   "{account,api-keys,cookies,credentials,errors,input,links,log,oauth,openapi}/*",
   "{pulled,refresh,secrets,throttle}/*",
+  "{admin,client,console,explain,tracker}/*",
   "lists/{json-form,parameters}",
 ];
 
