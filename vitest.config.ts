@@ -26,8 +26,8 @@ const alone = ["cli/{code-cache,unfinished}", "platform/{journal-disk,password-h
 );
 
 /**
- * What hangs least on the SQL for the owner's tables. `npm run test:targets` has it in workerd, too, and `npm test` has
- * not: it takes half a minute there.
+ * What depends least on the SQL for the owner's tables. `npm run test:targets` runs it in workerd, too. `npm test` does not,
+ * because it takes a minute there.
  */
 const seldomInWorkerd = [
   "{account,api-keys,cookies,credentials,errors,input,links,log,oauth,openapi}/*",

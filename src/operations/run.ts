@@ -34,8 +34,8 @@ export async function runOperation(
   const { operation } = run;
   try {
     const answer = onlyReads(operation)
-      ? await readOnce(run, isShort, execution)
-      : await writeOnce(run, isShort, execution, kept);
+      ? await runReading(run, isShort, execution)
+      : await runWriting(run, isShort, execution, kept);
     return isRefusal(answer) ? answer : finished(answer, operation);
   } catch (error) {
     const refusal = stepErrorRefusal(error);
@@ -69,7 +69,7 @@ const notAnswered = new Refusal("unavailable", "the first request with this key 
   headers: { "Retry-After": "1" },
 });
 
-async function readOnce(run: RunOf, isShort: boolean, execution: WriteExecution): Promise<OperationAnswer | Refusal> {
+async function runReading(run: RunOf, isShort: boolean, execution: WriteExecution): Promise<OperationAnswer | Refusal> {
   const { statement, isShort: isRuleShort, read: answerOf } = readingRun(run);
   const [result] = await read(execution, [statement], isShort && isRuleShort ? "short" : "long");
   // How many rows the owner's SQL reads is not known.
@@ -78,7 +78,7 @@ async function readOnce(run: RunOf, isShort: boolean, execution: WriteExecution)
   return "json" in answer ? { json: answer.json, isReplayed: false } : refusalOf(run.operation, answer.reason);
 }
 
-async function writeOnce(
+async function runWriting(
   run: RunOf,
   isShort: boolean,
   execution: WriteExecution,

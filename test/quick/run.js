@@ -1,6 +1,7 @@
 // `npm run quick -- SUBJECT…`: the compiler, the linter on changed files, and the tests of the subjects. Runs them side by side,
 // and prints what each has to say once it ends.
 import { execFileSync, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { subjects } from "./subjects.js";
 
 const asked = process.argv.slice(2);
@@ -17,6 +18,10 @@ const changed = [
   ...git("ls-files", "--others", "--exclude-standard"),
 ];
 const isOf = (folder) => changed.some((file) => file.startsWith(folder));
+if (!existsSync("dist/app.d.ts")) {
+  process.stdout.write("building first, because some tests read dist/\n");
+  execFileSync("npm", ["run", "--silent", "build"], { stdio: "inherit" });
+}
 const files = asked.flatMap((subject) => subjects[subject]).map((path) => `test/${path}`);
 
 const began = performance.now();
@@ -51,7 +56,10 @@ const compiled = (project) => [
 const checks = [
   run("compiler", "tsc", ...compiled(".")),
   ...(isOf("src/console/") || isOf("src/wire/") || isOf("src/client/")
-    ? [run("compiler, console", "tsc", ...compiled("src/console"))]
+    ? [
+        run("compiler, console", "tsc", ...compiled("src/console")),
+        run("compiler, client", "tsc", ...compiled("src/client")),
+      ]
     : []),
   ...(changed.length > 0 ? [run("linter", "biome", "check", "--no-errors-on-unmatched", ...changed)] : []),
   run(

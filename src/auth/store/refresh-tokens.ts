@@ -40,10 +40,10 @@ export interface Rotation extends PresentedToken {
 const usedTokensMax = 100;
 
 /**
- * Marks a refresh token as used and stores its successor, if it is live and not used yet. If it
- * was used before and its grace window has ended, or it is an old one that is no longer stored (`revokeReused`), they
- * end its session instead; whether the window has ended is decided by these statements alone. Returns what is then
- * known of the token, for `judgeRotation` in `refresh-rotation.ts`.
+ * Marks a refresh token as used and stores its successor, if it is live and not used yet. If it was used before and its
+ * grace window has ended, or if it is an old one that is no longer stored, ends its session instead (`revokeReused`).
+ * These statements alone decide whether the window has ended. Returns what is then known of the token, for
+ * `judgeRotation` in `refresh-rotation.ts`.
  */
 export function rotateRefreshToken(rotation: Rotation): Query<Rotated> {
   const { hash, successorHash, graceMs, sessionMaxAgeMs } = rotation;

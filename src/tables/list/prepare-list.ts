@@ -229,21 +229,37 @@ function once<T>(make: () => T): () => T {
   };
 }
 
+/**
+ * What each member of a request is to its statement: a part of the shape, or null. A new member does not compile until it
+ * is decided: a plan that reads a member which is missing here is shared by requests that need another one.
+ */
+const membersOfShape: Readonly<
+  Record<keyof ListRequest, ((request: ListRequest, filters: readonly Expression[]) => string) | null>
+> = {
+  select: ({ select }) => (select === null ? "*" : select.map(({ name }) => name).join()),
+  sort: ({ sort }) => sort.map(({ column, descending }) => `${column.name} ${descending}`).join(),
+  search: ({ search }) => (search === null ? "" : "search"),
+  filters: (_, filters) => filters.map((filter) => predicate(filter, columnNames).text).join("\n"),
+  // Bound when the statement is sent.
+  filterValues: null,
+  limit: null,
+  // Part of the state, which is in the shape as a whole.
+  offset: null,
+  counts: null,
+  // `shapeOfSteps`.
+  expand: null,
+};
+const shapeParts = Object.values(membersOfShape).filter((part) => part !== null);
+
 /** The shape of a request, by which prepared lists are kept: requests that differ only in values share it. */
 function shapeOf(
   filters: readonly Expression[],
-  { select, sort, search }: ListRequest,
+  request: ListRequest,
   { window, order, choice }: CursorState,
   keys: WindowKeys,
 ): string {
-  return [
-    `${window.counted} ${choice} ${writtenOut(keys.after)} ${writtenOut(keys.upTo)}`,
-    select === null ? "*" : select.map(({ name }) => name).join(),
-    sort.map(({ column, descending }) => `${column.name} ${descending}`).join(),
-    order.join(),
-    search === null ? "" : "search",
-    ...filters.map((filter) => predicate(filter, columnNames).text),
-  ].join("\n");
+  const state = `${window.counted} ${choice} ${writtenOut(keys.after)} ${writtenOut(keys.upTo)} ${order.join()}`;
+  return [state, ...shapeParts.map((part) => part(request, filters))].join("\n");
 }
 
 /**

@@ -2,7 +2,7 @@ import { type QueryParameter, quoted } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Column } from "../../project/model.js";
 import type { ColumnType } from "../../sqlite/column-type.js";
-import type { AggregateFunction } from "../../wire/list-query.js";
+import type { AggregateFunction, ListParameter } from "../../wire/list-query.js";
 import { isExpansion } from "./expand.js";
 import { columnOf } from "./filters.js";
 import { type Incomparable, type ListRequest, parseListRequest } from "./list-request.js";
@@ -41,8 +41,22 @@ const resultsMax = 16;
 const comparable: readonly ColumnType[] = ["integer", "real", "text", "boolean", "blob"];
 const numeric: readonly ColumnType[] = ["integer", "real"];
 
+/** Which parameters of lists an aggregate takes, too. */
+const isTaken: Readonly<Record<ListParameter, boolean>> = {
+  where: true,
+  filter: true,
+  sort: true,
+  limit: true,
+  total: true,
+  cursor: true,
+  select: false,
+  search: false,
+  expand: false,
+  offset: false,
+};
 /** Whether a parameter is refused because it belongs to lists alone. */
-const isOfRows = (name: string) => ["select", "offset", "search"].includes(name) || isExpansion(name);
+const isOfRows = (name: string) =>
+  isExpansion(name) || (Object.hasOwn(isTaken, name) && !isTaken[name as ListParameter]);
 
 /** For each aggregate function, the types of the columns that it can be applied to. */
 const takes: Readonly<Record<AggregateFunction, readonly ColumnType[]>> = {
