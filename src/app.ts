@@ -5,7 +5,7 @@ import type { AppOptions } from "./assemble/app-options.js";
 import { createServices, type Services } from "./assemble/services.js";
 import { createUpkeep } from "./assemble/upkeep.js";
 import { consoleGuard } from "./auth/callers/console-origin.js";
-import { type Identified, identifiedBy } from "./auth/callers/identified-by.js";
+import { identifiedBy } from "./auth/callers/identified-by.js";
 import { authRoutes } from "./auth/routes/routes.js";
 import { crossSiteGuard } from "./auth/sessions/cross-site.js";
 import type { OriginPolicy } from "./http/origin.js";
@@ -26,7 +26,7 @@ export async function createApp(options: AppOptions) {
   const services = await createServices(options);
   const { api, callers, auth, streams, clientOf } = services;
   const { projects, failed, platform } = api;
-  const identified = identifiedBy(callers, config.api.max_body_bytes);
+  const identify = identifiedBy(callers, config.api.max_body_bytes);
   const origins: OriginPolicy = {
     allowed: new Set(config.cors.allowed_origins),
     anyAllowed: config.cors.allow_any_origin,
@@ -36,7 +36,7 @@ export async function createApp(options: AppOptions) {
   };
 
   const app = newRouter(origins);
-  app.route("/auth", authRoutes(auth.context, callers, identified, clientOf));
+  app.route("/auth", authRoutes(auth.context, callers, identify, clientOf));
 
   // If the console has an address of its own, no page of another origin may use what is served there, not even one that
   // `cors.allowed_origins` allows.
@@ -56,7 +56,7 @@ export async function createApp(options: AppOptions) {
     metricsText: () => metrics.render(recorder?.state() ?? null, streams.size),
     documentText: createDocumentText(config, publicBaseUrl),
   };
-  app.route("/", serverRoutes(server, identified));
+  app.route("/", serverRoutes(server, identify));
   const endpoints = new Map([...syncEndpoints({ ...api, ...syncOf(services) }), ...writesEndpoints(api)]);
   app.route("/api", tableRoutes(api, endpoints));
   app.route("/ops", operationRoutes(api));
@@ -80,7 +80,7 @@ export async function createApp(options: AppOptions) {
 type Router = ReturnType<typeof newRouter>;
 
 function newRouter(origins: OriginPolicy) {
-  const made = router<{ Variables: Identified }>();
+  const made = router();
   if (origins.cookies) made.use(crossSiteGuard(origins));
   return made;
 }
@@ -89,10 +89,10 @@ function addAdmin(admin: Router, options: AppOptions, services: Services, own: O
   const { config, platform, readSchemaFile, surroundings } = options;
   const { api, dataApi, adminCallers, recent, clientOf: addressOf } = services;
   const auth = services.auth.context;
-  const identified = identifiedBy(adminCallers, config.api.max_body_bytes);
+  const identify = identifiedBy(adminCallers, config.api.max_body_bytes);
   if (config.console.enabled) {
     const files = options.consoleFiles;
-    admin.route("/", consoleRoutes({ files, auth, own, addressOf, identified }));
+    admin.route("/", consoleRoutes({ files, auth, own, addressOf, identify }));
     admin.use("/admin/api/*", consoleGuard(own));
   }
   const endpoints = new Map([...syncEndpoints({ ...dataApi, ...syncOf(services) }), ...writesEndpoints(dataApi)]);
@@ -100,11 +100,10 @@ function addAdmin(admin: Router, options: AppOptions, services: Services, own: O
   endpoints.delete("push");
   admin.route("/admin/api/data", tableRoutes(dataApi, endpoints));
   admin.route("/admin/api/operations", operationRoutes(dataApi));
-  admin.use("/admin/api/*", identified);
   const { projects, cursors } = api;
   admin.route(
     "/admin/api",
-    adminRoutes({ platform, config, projects, readSchemaFile, cursors, auth, recent, surroundings }),
+    adminRoutes({ platform, config, projects, readSchemaFile, cursors, auth, recent, surroundings }, identify),
   );
 }
 

@@ -1,7 +1,7 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import { unconfirmedRefusal } from "../auth/callers/confirmation.js";
-import type { Identified } from "../auth/callers/identified-by.js";
-import { Refusal, responseOf } from "../http/refusal.js";
+import type { Identified, Identify } from "../auth/callers/identified-by.js";
+import { isRefusal, Refusal, responseOf } from "../http/refusal.js";
 import { routeEndpoints } from "../http/route-endpoints.js";
 import { router } from "../http/router.js";
 import { adminRefusal } from "./authorize.js";
@@ -15,11 +15,18 @@ type Env = { Variables: Identified };
 const nothingThere = new Refusal("not_found", "no such resource");
 
 /**
- * Makes the routes under /admin/api (docs/reference/http.md#endpoints). A middleware that runs before them has to leave
- * the caller in `c.var.caller`, and the body in `c.var.body`.
+ * Makes the routes under /admin/api (docs/reference/http.md#endpoints). Invalid credentials are refused at every path,
+ * also at one that has no endpoint.
  */
-export function adminRoutes(services: AdminServices) {
+export function adminRoutes(services: AdminServices, identify: Identify) {
   const routes = router<Env>();
+  routes.use(async (c, next) => {
+    const known = await identify(c.req.raw);
+    if (isRefusal(known)) return known.toResponse();
+    c.set("caller", known.caller);
+    c.set("body", known.body);
+    return next();
+  });
   const handlerOf =
     ({ needs, handle }: AdminEndpoint) =>
     async (c: Context<Env>) => {
@@ -36,21 +43,17 @@ export function adminRoutes(services: AdminServices) {
   return routes;
 }
 
-/**
- * Makes the routes of the endpoints that tell how the server is doing. `identified` is a middleware that finds the
- * caller.
- */
-export function serverRoutes(services: ServerServices, identified: MiddlewareHandler<Env>) {
-  const routes = router<Env>();
+/** Makes the routes of the endpoints that tell how the server is doing. */
+export function serverRoutes(services: ServerServices, identify: Identify) {
+  const routes = router();
   const handlerOf =
     ({ needs, handle }: ServerEndpoint) =>
-    async (c: Context<Env>) => {
+    async (c: Context) => {
       const given = { request: c.req.raw, services };
       if (needs === "nothing") return responseOf(await handle(given));
-      const refused = await identified(c, async () => {
-        c.res = responseOf(adminRefusal(c.var.caller) ?? (await handle(given)));
-      });
-      return refused ?? c.res;
+      const known = await identify(given.request);
+      if (isRefusal(known)) return known.toResponse();
+      return responseOf(adminRefusal(known.caller) ?? (await handle(given)));
     };
   routeEndpoints(routes, "", serverEndpoints, handlerOf);
   return routes;

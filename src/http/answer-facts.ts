@@ -58,9 +58,16 @@ export function addFacts(request: Request, answer: Response, added: AnswerFacts)
   else add(answer, added);
 }
 
-/** The facts that `withFacts` or `addFacts` has added; an empty object if there are none. */
+/** Adds facts that hold for each answer to a request, also for one that an error handler makes. */
+export function addRequestFacts(request: Request, added: AnswerFacts): void {
+  add(request, added);
+}
+
+/** The facts that were added to a request and to its answer, whose own come first; an empty object if there are none. */
 export function factsOf(request: Request, answer: Response): AnswerFacts {
-  return (answer as FactsCarrier)[facts] ?? (request as FactsCarrier)[facts] ?? nothing;
+  const ofRequest = (request as FactsCarrier)[facts];
+  const ofAnswer = (answer as FactsCarrier)[facts];
+  return ofRequest && ofAnswer ? { ...ofRequest, ...ofAnswer } : (ofAnswer ?? ofRequest ?? nothing);
 }
 
 function add(to: FactsCarrier, added: AnswerFacts): void {

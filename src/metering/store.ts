@@ -1,6 +1,6 @@
 import { type Statement, statement } from "../platform/database.js";
-import { type Gap, type Receipt, type ReceiptValues, receiptValues } from "../platform/journal.js";
-import { asIs, asJson, columns, onlyRow, type Query, rowsOf, rowsWritten } from "../platform/query.js";
+import { type Gap, type Receipt, receiptValues } from "../platform/journal.js";
+import { asIs, columns, onlyRow, type Query, rowsOf, rowsWritten } from "../platform/query.js";
 import { byDay, dayMs, dayOf, sumsOf } from "./day-sums.js";
 
 /**
@@ -113,10 +113,13 @@ export function listGaps({ fromMs, toMs }: TimeRange): Query<readonly FoundGap[]
 const storedEntry = columns({
   day: asIs<string>,
   id: asIs<string>,
-  receipts: asJson<readonly ReceiptValues[]>,
+  receipts: asIs<string>,
 });
 
-/** Lists the next `limit` entries after the entry `after`. */
+/**
+ * Lists the next `limit` entries after the entry `after`. `receipts` is a JSON array of `ReceiptValues`. An entry may hold
+ * hundreds of them, so each is parsed only when its turn comes.
+ */
 export function listEntries(after: readonly [day: string, id: string], limit: number) {
   const select = statement(
     "SELECT day, id, receipts FROM _usage_entries WHERE (day, id) > (?, ?) ORDER BY day, id LIMIT ?",

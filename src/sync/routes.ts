@@ -79,7 +79,8 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
       await answer.value.next(known, AbortSignal.any([request.signal, over.signal]));
       services.counts.looked();
       forget();
-      if (request.signal.aborted) return gone();
+      // The client has gone.
+      if (request.signal.aborted) return withFacts(new Response(null, { status: 204 }), answer.facts);
     }
   } finally {
     release?.();
@@ -92,9 +93,6 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
  */
 const waitingBytesMax = 16_384;
 const bytesMaxOf = ({ api }: Config) => Math.min(waitingBytesMax, api.max_body_bytes);
-
-/** The answer to a client that has gone. */
-const gone = () => new Response(null, { status: 204 });
 
 async function pulledResponse({ attempt, services }: ApiRequest, page: PulledPage): Promise<Response> {
   const { changes, count, more, reset, clients } = page;

@@ -1,6 +1,6 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import { consoleOrigin, consoleRefusal } from "../../auth/callers/console-origin.js";
-import type { Identified } from "../../auth/callers/identified-by.js";
+import type { Identify } from "../../auth/callers/identified-by.js";
 import type { AuthContext, AuthRequest } from "../../auth/context.js";
 import { RequestBody } from "../../http/body.js";
 import type { OwnOrigin } from "../../http/origin.js";
@@ -10,8 +10,6 @@ import { router } from "../../http/router.js";
 import type { ConsoleFiles } from "../../platform/console-files.js";
 import type { ConsoleEndpoint } from "./endpoint.js";
 import { consoleEndpoints } from "./endpoints.js";
-
-type Env = { Variables: Identified };
 
 /** What `consoleRoutes` needs to answer requests for the console's page and about its sessions. */
 export interface ConsoleServices {
@@ -28,8 +26,8 @@ export interface ConsoleServices {
    * (`addressUnit`).
    */
   readonly addressOf: (c: Context) => string;
-  /** A middleware that finds the caller of a request, also by the console's cookie. */
-  readonly identified: MiddlewareHandler<Env>;
+  /** Finds the caller of a request, also by the console's cookie. */
+  readonly identify: Identify;
 }
 
 /**
@@ -37,8 +35,8 @@ export interface ConsoleServices {
  * (docs/console.md). They have to be added before the other routes under /admin/api, which refuse every request with an
  * invalid cookie: signing in has to work even with such a cookie.
  */
-export function consoleRoutes({ files, auth, own, addressOf, identified }: ConsoleServices) {
-  const routes = router<Env>();
+export function consoleRoutes({ files, auth, own, addressOf, identify }: ConsoleServices) {
+  const routes = router();
   const bodyBytesMax = auth.config.api.max_body_bytes;
   const given = (c: Context, body = new RequestBody(c.req.raw, bodyBytesMax)): AuthRequest => ({
     request: c.req.raw,
@@ -47,7 +45,7 @@ export function consoleRoutes({ files, auth, own, addressOf, identified }: Conso
     address: addressOf(c),
     name: "",
   });
-  const handlerOf = (endpoint: ConsoleEndpoint) => async (c: Context<Env>) => {
+  const handlerOf = (endpoint: ConsoleEndpoint) => async (c: Context) => {
     const { raw: request } = c.req;
     if (endpoint.needs === "nothing")
       return responseOf(await endpoint.handle({ request, files, name: c.req.param("name") ?? "" }));
@@ -57,10 +55,9 @@ export function consoleRoutes({ files, auth, own, addressOf, identified }: Conso
     }
     const foreign = consoleRefusal(own, request);
     if (foreign !== null) return foreign.toResponse();
-    const refused = await identified(c, async () => {
-      c.res = responseOf(await endpoint.handle({ ...given(c, c.var.body), caller: c.var.caller }));
-    });
-    return refused ?? c.res;
+    const known = await identify(request);
+    if (isRefusal(known)) return known.toResponse();
+    return responseOf(await endpoint.handle({ ...given(c, known.body), caller: known.caller }));
   };
   routeEndpoints(routes, "", consoleEndpoints, handlerOf);
   return routes;

@@ -1,31 +1,28 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import { addFacts } from "../../http/answer-facts.js";
 import { RequestBody } from "../../http/body.js";
-import { Refusal, responseOf } from "../../http/refusal.js";
+import { isRefusal, Refusal, responseOf } from "../../http/refusal.js";
 import { routeEndpoints } from "../../http/route-endpoints.js";
 import { router } from "../../http/router.js";
 import { UnavailableError } from "../../platform/database.js";
 import { HasherBusyError, type Log } from "../../platform/platform.js";
 import type { Callers } from "../callers/callers.js";
-import type { Identified } from "../callers/identified-by.js";
+import type { Identify } from "../callers/identified-by.js";
 import { anonymous, type Caller } from "../callers/principal.js";
 import type { AuthContext, AuthRequest } from "../context.js";
 import type { AuthEndpoint } from "../endpoint.js";
 import { authEndpoints } from "./endpoints.js";
 
-type Env = { Variables: Identified };
-
 /**
- * Makes the routes under /auth. `authenticated` is a middleware that finds the caller in a round trip of its own.
- * `addressOf` returns the client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`).
+ * Makes the routes under /auth. `addressOf` returns the client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`).
  */
 export function authRoutes(
   context: AuthContext,
   callers: Callers,
-  authenticated: MiddlewareHandler<Env>,
+  identify: Identify,
   addressOf: (c: Context) => string,
 ) {
-  const routes = router<Env>();
+  const routes = router();
   const bodyBytesMax = context.config.api.max_body_bytes;
   routes.onError(unavailableFor(context.platform.log));
   const given = (c: Context, body = new RequestBody(c.req.raw, bodyBytesMax)): AuthRequest => ({
@@ -35,14 +32,13 @@ export function authRoutes(
     address: addressOf(c),
     name: Object.values(c.req.param())[0] ?? "",
   });
-  const handlerOf = (endpoint: AuthEndpoint) => async (c: Context<Env>) => {
+  const handlerOf = (endpoint: AuthEndpoint) => async (c: Context) => {
     if (endpoint.needs === "nothing") return responseOf(await endpoint.handle(given(c)));
     const { raw } = c.req;
     if (endpoint.needs === "caller first") {
-      const refused = await authenticated(c, async () => {
-        c.res = responseOf(await endpoint.handle({ ...given(c, c.var.body), caller: c.var.caller }));
-      });
-      return refused ?? c.res;
+      const known = await identify(raw);
+      if (isRefusal(known)) return known.toResponse();
+      return responseOf(await endpoint.handle({ ...given(c, known.body), caller: known.caller }));
     }
     let by: Caller = anonymous;
     const answer = responseOf(

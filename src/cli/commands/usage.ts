@@ -7,7 +7,7 @@ import { readJournals, recoverJournals } from "../../node/journal/recover.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { systemClock, systemRandom } from "../../node/system.js";
 import type { Database } from "../../platform/database.js";
-import { type Receipt, receiptOf, receiptValues, sumOf } from "../../platform/journal.js";
+import { type Receipt, type ReceiptValues, receiptOf, receiptValues, sumOf } from "../../platform/journal.js";
 import { ask } from "../../platform/query.js";
 import { type Command, type Invocation, UsageError } from "../command.js";
 import { withSystemTables } from "../local-database.js";
@@ -123,7 +123,8 @@ async function* stored(database: Database, fromMs: number): AsyncGenerator<Recei
   for (let after: [string, string] = [dayOf(fromMs), ""]; ; ) {
     const entries = await ask(database, listEntries(after, pageSize));
     for (const { receipts } of entries)
-      for (const values of receipts) if (values[1] >= fromMs) yield shown(receiptOf(values));
+      for (const values of JSON.parse(receipts) as readonly ReceiptValues[])
+        if (values[1] >= fromMs) yield shown(receiptOf(values));
     const last = entries[pageSize - 1];
     if (last === undefined) return;
     after = [last.day, last.id];

@@ -138,9 +138,21 @@ function insertAnswer(period: Sql, answer: Sql, from: Sql): Sql {
   return sql`INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer) SELECT ${period}, ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, ${answer}${from}`;
 }
 
+const keepOneSql = perSource((source) =>
+  insertAnswer(slot("kept.period"), sql`'[' || ${keptRow(source, "row")} || ']'`, sql` ${source.from}`),
+);
+
 /**
- * Makes the statement that keeps the answer of a request that is a single write, to be run right after the write. It
- * keeps nothing where the write has written no row.
+ * Makes the statement that keeps the answer of a request that is a single write, to be run right after the write, or
+ * right before a delete.
+ */
+export function keepOne(source: AnswerSource, request: KeptRequest, values: readonly SlotValues[]): Statement {
+  return bind(keepOneSql(source), [keptValues(request), ...values]);
+}
+
+/**
+ * Makes the statement that keeps the answer of a request that is a single write without triggers and checks. It runs
+ * right after the write, and keeps nothing where the write has written no row.
  */
 export function keepWritten(source: AnswerSource, request: KeptRequest, values: readonly SlotValues[]): Statement {
   const made = keepWrittenSql(source)(request.nowMs);

@@ -18,6 +18,7 @@ import {
   type KeptRequest,
   keepAll,
   keepForLater,
+  keepOne,
   keepRows,
   keepWritten,
   keptAnswer,
@@ -132,20 +133,24 @@ const takenAway = badRequest(
 export const mismatch = new Refusal("idempotency_mismatch", `the ${idempotencyHeader} came with another body before`);
 
 function keeping(steps: readonly WriteStep[], request: KeptRequest): ServerStatements {
-  const isBulk = steps[0]!.parts !== undefined;
+  const [first, ...further] = steps;
+  const isOne = further.length === 0;
+  const keepAtOnce = first!.parts === undefined ? keepOne : keepRows;
   return {
     before: (nonce) => [unlessKept(request, nonce)],
     around: (index, nonce) => {
-      const { source, isBefore, values, first } = steps[index]!.answer;
-      const kept = isBulk ? keepRows(source!, request, values) : keepForLater(source!, index, values);
-      const before = first ?? [];
+      const { source, isBefore, values, first: staging = [] } = steps[index]!.answer;
+      const kept = isOne ? keepAtOnce(source!, request, values) : keepForLater(source!, index, values);
       if (isBefore) return { before: [kept], after: [] };
       return {
-        before,
+        before: staging,
         after: runsTriggers(steps[index]!) ? [kept, ifKept(abortText(nonce, unkept))] : [kept],
       };
     },
-    last: () => (isBulk ? [] : [keepAll(request), clearStaged]),
+    last: () => {
+      if (!isOne) return [keepAll(request), clearStaged];
+      return first!.answer.first === undefined ? [] : [clearStaged];
+    },
   };
 }
 

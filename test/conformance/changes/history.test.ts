@@ -123,6 +123,23 @@ test("a row's versions say what, when and by whom, the newest first", async () =
   expect(await versions(key, "?where[id]=8")).toEqual([]);
 });
 
+test("a table whose key has the names of the bounds", async () => {
+  const spans = `
+spans:
+  history: forever
+  primary_key: [since, before]
+  columns: { since: { type: integer }, before: { type: integer }, n: { type: integer } }`;
+  const server = await serve({ schema: spans });
+  const key = client(server, await apiKey(server, "project:backend"));
+  await key.post("/api/spans", { since: 1, before: 2, n: 1 });
+  await key.patch("/api/spans/_svc/key?since=1&before=2", { n: 2 });
+  const made = await key.get("/api/spans/_svc/history?where[since]=1&where[before]=2");
+  expect(dataOf<{ row: unknown }[]>(made).map(({ row }) => row)).toEqual([
+    { since: 1, before: 2, n: 2 },
+    { since: 1, before: 2, n: 1 },
+  ]);
+});
+
 test("users see versions that the rules admit, now too, and their own name alone", async () => {
   const { server, key, ann, ben } = await world();
   await ann.post("/api/messages", { id: 1, room_id: 1, author: "ann", body: "by ann" });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { client, dataOf } from "../../support/client.js";
+import { switchboard } from "../../support/faulty-database.js";
 import { serveWithDouble } from "../../support/oauth/double-server.js";
 import { atProvider, authorize, deliver } from "../../support/oauth/flow.js";
 import { member } from "../../support/people.js";
@@ -117,6 +118,15 @@ describe("a person's own", () => {
       [200, "account_deleted", `user ${id}`, undefined],
       [400, "link_refused", "-", undefined],
     ]);
+  });
+
+  it("requests that the storage fails after it has known who they are", async () => {
+    const storage = switchboard();
+    const server = await serve({ schema: "{}", config: json, wrap: storage.wrap });
+    const { bearer } = await signUp(server, "ada@example.com");
+    storage.failing = (statements) => statements.some(({ sql }) => sql.includes("password_hash"));
+    await client(server, bearer).post("/auth/password", { current_password: password, password: "another horse" });
+    expect((await eventsOf(server)).slice(1)).toEqual([[503, undefined, "user", undefined]]);
   });
 
   it("failures past the throttle", async () => {

@@ -102,6 +102,23 @@ test("a request with a key is done once, and answered as before", async () => {
   expect((await cat.post("/api/notes", body, once("k"))).status).toBe(201);
 });
 
+test("a row whose JSON is much shorter than its text inside of JSON is kept whole", async () => {
+  const { ann } = await world();
+  const id = "a";
+  const quotes = '"'.repeat(100_000);
+  const isAnsweredAsBefore = async (ask: () => Promise<Answer>) => {
+    const first = await ask();
+    expect(first.status).toBeLessThan(300);
+    await ann.patch(`/api/notes/${id}`, { size: 1 });
+    const again = await ask();
+    expect([isReplay(first), isReplay(again)]).toEqual([false, true]);
+    expect(again.headers.get("ETag")).toBe(first.headers.get("ETag"));
+    expect(dataOf(again)).toEqual(dataOf(first));
+  };
+  await isAnsweredAsBefore(() => ann.post("/api/notes", { id, text: quotes }, once("k")));
+  await isAnsweredAsBefore(() => ann.patch(`/api/notes/${id}`, { text: `${quotes}x`, size: 2 }, once("k")));
+});
+
 test("several rows, and what was there", async () => {
   const { ann } = await world();
   const rows = [{ text: "a" }, { text: "b", hidden: true }, { id: "x" }];
