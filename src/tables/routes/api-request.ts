@@ -78,12 +78,8 @@ type Act<A> = (asked: ApiRequest, reportColumns: (columns: AnswerFacts["columns"
  * Answers a request: authenticates the caller, lets `act` make the answer, and records the receipt, also where the
  * answer is an error.
  */
-export async function answered(
-  services: ApiServices,
-  request: Request,
-  act: Act<Response | Refusal>,
-): Promise<Response> {
-  return (await answeredOrPending<never>(services, request, act)) as Response;
+export function answered(services: ApiServices, request: Request, act: Act<Response | Refusal>): Promise<Response> {
+  return answeredOrPending<never>(services, request, act) as Promise<Response>;
 }
 
 /**
