@@ -4,6 +4,7 @@ import { createAnswering } from "./assemble/answering.js";
 import type { AppOptions } from "./assemble/app-options.js";
 import { createServices, type Services } from "./assemble/services.js";
 import { createUpkeep } from "./assemble/upkeep.js";
+import { createAuthRequests } from "./auth/auth-requests.js";
 import { consoleGuard } from "./auth/callers/console-origin.js";
 import { identifiedBy } from "./auth/callers/identified-by.js";
 import { authRoutes } from "./auth/routes/routes.js";
@@ -36,7 +37,7 @@ export async function createApp(options: AppOptions) {
   };
 
   const app = newRouter(origins);
-  app.route("/auth", authRoutes(auth.context, callers, identify, clientOf));
+  app.route("/auth", authRoutes(platform.log, callers, createAuthRequests(auth.context, identify, clientOf)));
 
   // If the console has an address of its own, no page of another origin may use what is served there, not even one that
   // `cors.allowed_origins` allows.
@@ -87,12 +88,12 @@ function newRouter(origins: OriginPolicy) {
 
 function addAdmin(admin: Router, options: AppOptions, services: Services, own: OriginPolicy): void {
   const { config, platform, readSchemaFile, surroundings } = options;
-  const { api, dataApi, adminCallers, recent, clientOf: addressOf } = services;
+  const { api, dataApi, adminCallers, recent, clientOf } = services;
   const auth = services.auth.context;
   const identify = identifiedBy(adminCallers, config.api.max_body_bytes);
   if (config.console.enabled) {
     const files = options.consoleFiles;
-    admin.route("/", consoleRoutes({ files, auth, own, addressOf, identify }));
+    admin.route("/", consoleRoutes({ files, own, requests: createAuthRequests(auth, identify, clientOf) }));
     admin.use("/admin/api/*", consoleGuard(own));
   }
   const endpoints = new Map([...syncEndpoints({ ...dataApi, ...syncOf(services) }), ...writesEndpoints(dataApi)]);

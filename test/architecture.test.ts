@@ -147,6 +147,7 @@ const rooms: Record<string, readonly string[]> = {
     "endpoint.ts",
     "fields.ts",
     "accounts",
+    "auth-requests.ts",
     "body.ts",
     "callers",
     "context.ts",

@@ -1,8 +1,6 @@
 import type { Context } from "hono";
+import type { AuthRequests } from "../../auth/auth-requests.js";
 import { consoleOrigin, consoleRefusal } from "../../auth/callers/console-origin.js";
-import type { Identify } from "../../auth/callers/identified-by.js";
-import type { AuthContext, AuthRequest } from "../../auth/context.js";
-import { RequestBody } from "../../http/body.js";
 import type { OwnOrigin } from "../../http/origin.js";
 import { isRefusal, responseOf } from "../../http/refusal.js";
 import { routeEndpoints } from "../../http/route-endpoints.js";
@@ -15,19 +13,13 @@ import { consoleEndpoints } from "./endpoints.js";
 export interface ConsoleServices {
   /** The files of the console; null where the runtime serves them without these routes. */
   readonly files: ConsoleFiles | null;
-  readonly auth: AuthContext;
   /**
    * What is known of the origin (scheme, host and port) that the console is served at: the configured one, and whether
    * headers of a proxy may say that a request came over HTTPS.
    */
   readonly own: OwnOrigin;
-  /**
-   * Returns what the client of a request is counted by: its IPv4 address, or the /64 network of its IPv6 address
-   * (`addressUnit`).
-   */
-  readonly addressOf: (c: Context) => string;
-  /** Finds the caller of a request, also by the console's cookie. */
-  readonly identify: Identify;
+  /** Finds the caller of a request also by the console's cookie. */
+  readonly requests: AuthRequests;
 }
 
 /**
@@ -35,16 +27,8 @@ export interface ConsoleServices {
  * (docs/console.md). They have to be added before the other routes under /admin/api, which refuse every request with an
  * invalid cookie: signing in has to work even with such a cookie.
  */
-export function consoleRoutes({ files, auth, own, addressOf, identify }: ConsoleServices) {
+export function consoleRoutes({ files, own, requests: { given, identified } }: ConsoleServices) {
   const routes = router();
-  const bodyBytesMax = auth.config.api.max_body_bytes;
-  const given = (c: Context, body = new RequestBody(c.req.raw, bodyBytesMax)): AuthRequest => ({
-    request: c.req.raw,
-    body,
-    context: auth,
-    address: addressOf(c),
-    name: "",
-  });
   const handlerOf = (endpoint: ConsoleEndpoint) => async (c: Context) => {
     const { raw: request } = c.req;
     if (endpoint.needs === "nothing")
@@ -55,9 +39,8 @@ export function consoleRoutes({ files, auth, own, addressOf, identify }: Console
     }
     const foreign = consoleRefusal(own, request);
     if (foreign !== null) return foreign.toResponse();
-    const known = await identify(request);
-    if (isRefusal(known)) return known.toResponse();
-    return responseOf(await endpoint.handle({ ...given(c, known.body), caller: known.caller }));
+    const known = await identified(c);
+    return responseOf(isRefusal(known) ? known : await endpoint.handle(known));
   };
   routeEndpoints(routes, "", consoleEndpoints, handlerOf);
   return routes;

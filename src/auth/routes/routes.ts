@@ -1,44 +1,26 @@
 import type { Context } from "hono";
 import { addFacts } from "../../http/answer-facts.js";
-import { RequestBody } from "../../http/body.js";
 import { isRefusal, Refusal, responseOf } from "../../http/refusal.js";
 import { routeEndpoints } from "../../http/route-endpoints.js";
 import { router } from "../../http/router.js";
 import { UnavailableError } from "../../platform/database.js";
 import { HasherBusyError, type Log } from "../../platform/platform.js";
+import type { AuthRequests } from "../auth-requests.js";
 import type { Callers } from "../callers/callers.js";
-import type { Identify } from "../callers/identified-by.js";
 import { anonymous, type Caller } from "../callers/principal.js";
-import type { AuthContext, AuthRequest } from "../context.js";
 import type { AuthEndpoint } from "../endpoint.js";
 import { authEndpoints } from "./endpoints.js";
 
-/**
- * Makes the routes under /auth. `addressOf` returns the client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`).
- */
-export function authRoutes(
-  context: AuthContext,
-  callers: Callers,
-  identify: Identify,
-  addressOf: (c: Context) => string,
-) {
+/** Makes the routes under /auth. */
+export function authRoutes(log: Log, callers: Callers, { given, identified }: AuthRequests) {
   const routes = router();
-  const bodyBytesMax = context.config.api.max_body_bytes;
-  routes.onError(unavailableFor(context.platform.log));
-  const given = (c: Context, body = new RequestBody(c.req.raw, bodyBytesMax)): AuthRequest => ({
-    request: c.req.raw,
-    body,
-    context,
-    address: addressOf(c),
-    name: Object.values(c.req.param())[0] ?? "",
-  });
+  routes.onError(unavailableFor(log));
   const handlerOf = (endpoint: AuthEndpoint) => async (c: Context) => {
     if (endpoint.needs === "nothing") return responseOf(await endpoint.handle(given(c)));
     const { raw } = c.req;
     if (endpoint.needs === "caller first") {
-      const known = await identify(raw);
-      if (isRefusal(known)) return known.toResponse();
-      return responseOf(await endpoint.handle({ ...given(c, known.body), caller: known.caller }));
+      const known = await identified(c);
+      return responseOf(isRefusal(known) ? known : await endpoint.handle(known));
     }
     let by: Caller = anonymous;
     const answer = responseOf(
