@@ -3,8 +3,8 @@ import type { statuses } from "./refusal.js";
 import type { SecurityEvent } from "./security-event.js";
 
 /**
- * A method and a path, with what they take and answer. The routes, the header `Allow`, the OpenAPI document, the tables
- * of `docs/reference/http.md` and the names in the request log are made of it.
+ * A method and a path, with what they take and answer. The routes, the header `Allow`, the OpenAPI document and the names
+ * in the request log are made of it. A test compares the tables of `docs/reference/http.md` with that document.
  */
 export interface Endpoint {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
