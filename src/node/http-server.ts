@@ -50,7 +50,8 @@ export async function createHttpServer({
   log,
 }: HttpServerOptions): Promise<Server> {
   const answer = getRequestListener(fetch, { errorHandler: (error) => refusalOf(error, log).toResponse() });
-  const listener: typeof answer = (incoming, outgoing) => {
+  const listener = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (hasTwoHosts(incoming)) return refuse(outgoing, notHttp);
     // Called when nothing was sent to the client for `stalledMs`. While the answer is still being computed, nothing
     // waits to be sent, and the time begins anew.
     outgoing.setTimeout(stalledMs, () => {
@@ -94,6 +95,19 @@ export async function createHttpServer({
   return server;
 }
 
+/**
+ * Whether a request has more than one line `Host`, which has to be refused (RFC 9112, section 3.2). Node would take the
+ * first one, and another server in front may have taken the last.
+ */
+function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.length === 4 && name.toLowerCase() === "host") count++;
+  }
+  return count > 1;
+}
+
 function refusalOf(error: unknown, log: Log): Refusal {
   if (error instanceof RequestError)
     return new Refusal("bad_request", "the header Host and the request's target make no URL");
@@ -113,6 +127,15 @@ function unreadable({ code }: NodeJS.ErrnoException): Refusal {
     default:
       return notHttp;
   }
+}
+
+/** Answers a request with a refusal, and closes its connection. */
+async function refuse(outgoing: ServerResponse, refusal: Refusal): Promise<void> {
+  const response = refusal.toResponse();
+  const body = await response.text();
+  const headers = { ...Object.fromEntries(response.headers), "Content-Length": Buffer.byteLength(body) };
+  outgoing.writeHead(response.status, { ...headers, Connection: "close" });
+  outgoing.end(body);
 }
 
 /**

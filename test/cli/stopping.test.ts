@@ -10,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
@@ -115,7 +116,8 @@ describe("a server", () => {
       body: JSON.stringify({ email: "ada@example.com", password: "correct horse" }),
     });
     const { data } = (await signedUp.json()) as { data: { access_token: string } };
-    const headers = { Authorization: `Bearer ${data.access_token}` };
+    // From another address: those of one address have two places together.
+    const headers = { Authorization: `Bearer ${data.access_token}`, "X-Forwarded-For": "192.0.2.1" };
     expect((await fetch(`${url}/api/others?sort=other&limit=500`, { headers })).status).toBe(200);
     // As npm passes on what the terminal has sent already. It gets both at once, as it may within a second.
     await stopProcess(server.pid!);
@@ -126,6 +128,20 @@ describe("a server", () => {
     const { code, signal, errors } = await ended(server);
     expect({ code, signal }).toEqual({ code: 0, signal: null });
     expect(errors).not.toMatch(/error:/);
+  });
+
+  it("keeps no connection on which nothing was asked, and ends in order", async () => {
+    const directory = exampleProject();
+    const server = start(directory);
+    const [line] = (await once(server.stdout!, "data")) as [Buffer];
+    const { port } = new URL(String(line).replace("listening on ", ""));
+    const sockets = Array.from({ length: 3 }, () => connect(Number(port), "127.0.0.1"));
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    const closed = sockets.map((socket) => once(socket, "close"));
+    for (const socket of sockets) socket.on("error", () => {});
+    server.kill("SIGTERM");
+    await Promise.all(closed);
+    expect(await ended(server)).toEqual({ code: 0, signal: null, errors: "" });
   });
 
   it("ends at once at a second signal", async () => {
@@ -156,7 +172,9 @@ async function startWithLongReads(): Promise<ChildProcess> {
   writeFileSync(join(directory, "svc.schema.yaml"), `things: ${columns}\nothers: ${columns}\n`);
   writeFileSync(
     join(directory, "svc.toml"),
-    `[auth]
+    `[server]
+trust_proxy = true
+[auth]
 allow_insecure_dev_secret = true
 dev_secret = "an insecure secret for development only"
 [api]

@@ -59,6 +59,8 @@ it("answers what makes no Request in the error shape, too", async () => {
     ["GET /health HTTP/1.1\r\n\r\n", 400, bad],
     ["GET /health HTTP/1.0\r\n\r\n", 400, bad],
     ...hostsThatAreNone.map((host) => [get(host), 400, bad] as const),
+    ["GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: 127.0.0.1\r\n\r\n", 400, bad],
+    ["GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\nX: 1\r\nHOST: a.example\r\n\r\n", 400, bad],
     ["OPTIONS * HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 400, bad],
     ["GET http://a:99999/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 400, bad],
     ["GET /a\\b HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 400, bad],
