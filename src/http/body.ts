@@ -1,5 +1,5 @@
 import { badRequest, Refusal } from "./refusal.js";
-import { parseStrictJson } from "./strict-json.js";
+import { parseStrictJsonInTurns } from "./strict-json.js";
 
 /** The body of a request, which is read once. */
 export class RequestBody {
@@ -42,7 +42,7 @@ export class RequestBody {
       return new Refusal("unsupported_media_type", "expected Content-Type: application/json");
     const text = await this.text(bytesMax);
     if (text instanceof Refusal) return text;
-    const parsed = parseStrictJson(text);
+    const parsed = await parseStrictJsonInTurns(text);
     return parsed instanceof Refusal ? parsed : parsed.value;
   }
 

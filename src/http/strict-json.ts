@@ -1,100 +1,247 @@
+import { nextTurn } from "./next-turn.js";
 import { quoted } from "./query-string.js";
 import { badRequest, type Refusal } from "./refusal.js";
 
+type Parsed = { readonly value: unknown } | Refusal;
+
 /**
  * Parses JSON (RFC 8259) and refuses what JSON.parse would silently change or drop, as I-JSON does (RFC 7493):
- * duplicate keys, lone surrogates and integers that a double cannot hold; also NUL, numbers that overflow and nesting
- * deeper than 64. An integer beyond 2^53 passes if JSON.stringify would write it with the same digits, because clients
- * send reals such as 1e20 that way.
+ * duplicate keys, lone surrogates and integers that a double cannot hold; also NUL, numbers that overflow, nesting
+ * deeper than 64 and more than 200,000 values and keys. An integer beyond 2^53 passes if JSON.stringify would write it
+ * with the same digits, because clients send reals such as 1e20 that way.
  */
-export function parseStrictJson(text: string): { readonly value: unknown } | Refusal {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return badRequest("the body is not valid JSON");
+export function parseStrictJson(text: string): Parsed {
+  return plain(text) ?? new StrictJsonParser(text).advance(Number.POSITIVE_INFINITY)!;
+}
+
+/**
+ * As `parseStrictJson`, for texts that may be long: the event loop does other work after every few milliseconds of
+ * parsing (docs/long-work.md#bounds-of-one-turn).
+ */
+export async function parseStrictJsonInTurns(text: string): Promise<Parsed> {
+  const short = plain(text);
+  if (short !== null) return short;
+  const parser = new StrictJsonParser(text);
+  for (;;) {
+    const parsed = parser.advance(partsInTurn);
+    if (parsed !== null) return parsed;
+    await nextTurn();
   }
-  const problem = isPlain(text, value) ? null : inspect(text);
-  return problem === null ? { value } : badRequest(problem);
 }
 
 const depthMax = 64;
+/** How many values and keys a text may have. The outermost value is one of them. */
+const partsMax = 200_000;
+/** How many values and keys are parsed in one turn of the event loop. */
+const partsInTurn = 10_000;
+/** Up to how many characters JSON.parse and JSON.stringify take well below a millisecond. */
+const plainLengthMax = 16_384;
 
 /**
- * A fast check, which accepts what most clients send: a flat object that JSON.stringify wrote. If JSON.stringify writes
- * the parsed value with the same text, no key was doubled and no number rounded. Text with a backslash is left to
- * `inspect`, because an escape can stand for a NUL or a lone surrogate.
+ * A fast path for what most clients send: a short, flat object that JSON.stringify wrote. If JSON.stringify writes the
+ * parsed value with the same text, no key was doubled and no number rounded. Null for any other text. So is one with a
+ * backslash, because an escape can stand for a NUL or a lone surrogate.
  */
-function isPlain(text: string, value: unknown): boolean {
-  if (typeof value !== "object" || value === null || text.includes("\\")) return false;
-  const isFlat = Object.values(value).every((each) => typeof each !== "object" || each === null);
-  return isFlat && JSON.stringify(value) === text;
-}
-
-/**
- * Yields the strings, numbers and punctuation of a JSON text that JSON.parse has accepted, without `true`, `false` and
- * `null`.
- */
-function* tokens(text: string): Generator<string> {
-  const start = /"|-?\d[\d.eE+-]*|[{}[\],:]/g;
-  for (let match = start.exec(text); match !== null; match = start.exec(text)) {
-    if (match[0] === '"') start.lastIndex = stringEnd(text, match.index);
-    yield text.slice(match.index, start.lastIndex);
+function plain(text: string): { readonly value: unknown } | null {
+  if (text.length > plainLengthMax || !text.startsWith("{") || text.includes("\\")) return null;
+  let value: object;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
   }
+  const isFlat = Object.values(value).every((each) => typeof each !== "object" || each === null);
+  return isFlat && JSON.stringify(value) === text ? { value } : null;
 }
 
-/**
- * The index just after the JSON string whose opening quote is at `opening`. A regular expression that matches a string
- * of several megabytes overflows the stack, so this is a loop.
- */
-function stringEnd(text: string, opening: number): number {
-  let at = opening + 1;
-  while (text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
-  return at + 1;
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const leftBracket = 0x5b;
+const backslash = 0x5c;
+const rightBracket = 0x5d;
+const leftBrace = 0x7b;
+const rightBrace = 0x7d;
+
+/** The JSON whitespace from a place on. */
+const whitespace = /[ \t\n\r]*/y;
+/** The next character that ends the plain part of a string. */
+const special = /["\\\p{Cc}]/gu;
+const number = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
+const word = /true|false|null/y;
+const words: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
+
+/** An array or object that is being read. */
+interface Container {
+  readonly value: unknown[] | Record<string, unknown>;
+  /** The key of the member that is read; undefined in an array. */
+  key: string | undefined;
 }
 
-type Container = { readonly keys: Set<string> | null; expectsKey: boolean };
+/** A problem of the text, with the message for the client. */
+class Problem {
+  constructor(readonly message: string) {}
+}
 
-/**
- * Looks in a text that JSON.parse has accepted for what `parseStrictJson` refuses. Returns the message of the refusal.
- */
-function inspect(text: string): string | null {
-  if (!text.isWellFormed()) return "the body is not well-formed Unicode";
-  const containers: Container[] = [];
-  for (const part of tokens(text)) {
-    const inside = containers.at(-1);
-    switch (part[0]) {
-      case "{":
-      case "[":
-        containers.push({ keys: part === "{" ? new Set() : null, expectsKey: part === "{" });
-        if (containers.length > depthMax) return `the body nests deeper than ${depthMax}`;
-        break;
-      case "}":
-      case "]":
-        containers.pop();
-        break;
-      case ",":
-        if (inside?.keys) inside.expectsKey = true;
-        break;
-      case ":":
-        break;
-      case '"': {
-        const string: string = JSON.parse(part);
-        if (string.includes("\0")) return "the body holds a NUL character";
-        if (!string.isWellFormed()) return "the body holds a lone surrogate";
-        if (!inside?.expectsKey || inside.keys === null) break;
-        if (inside.keys.has(string)) return `the body gives the key ${quoted(string)} twice`;
-        inside.keys.add(string);
-        inside.expectsKey = false;
-        break;
-      }
-      default: {
-        const number = Number(part);
-        if (!Number.isFinite(number)) return "the body holds a number that is too large";
-        if (/^-?\d+$/.test(part) && !Number.isSafeInteger(number) && String(number) !== part)
-          return "the body holds an integer beyond ±(2^53−1): send it as a decimal string";
-      }
+const malformed = new Problem("the body is not valid JSON");
+
+/** Parses one text, in as many calls of `advance` as its caller likes. */
+class StrictJsonParser {
+  #at = 0;
+  #parts = 0;
+  readonly #open: Container[] = [];
+
+  constructor(private readonly text: string) {}
+
+  /** Reads about `parts` further values and keys. Null while the text has more. */
+  advance(parts: number): Parsed | null {
+    try {
+      return this.#advance(this.#parts + parts);
+    } catch (error) {
+      if (error instanceof Problem) return badRequest(error.message);
+      throw error;
     }
   }
-  return null;
+
+  #advance(until: number): Parsed | null {
+    if (this.#at === 0 && !this.text.isWellFormed()) throw new Problem("the body is not well-formed Unicode");
+    while (this.#parts < until) {
+      let value = this.#begin();
+      if (value === undefined) continue;
+      // A finished value may be the last one of its container, which is then a finished value itself.
+      for (;;) {
+        const container = this.#open.at(-1);
+        if (container === undefined) {
+          this.#skip();
+          if (this.#at < this.text.length) throw malformed;
+          return { value };
+        }
+        this.#put(container, value);
+        const next = this.#next();
+        const isArray = Array.isArray(container.value);
+        if (next === comma) {
+          if (!isArray) container.key = this.#key(container.value as Record<string, unknown>);
+          break;
+        }
+        if (next !== (isArray ? rightBracket : rightBrace)) throw malformed;
+        this.#open.pop();
+        value = container.value;
+      }
+    }
+    return null;
+  }
+
+  /** Reads a value that is no container, or an empty one; undefined where a container with content begins. */
+  #begin(): unknown {
+    this.#count();
+    const first = this.#next();
+    switch (first) {
+      case leftBrace:
+      case leftBracket: {
+        if (this.#open.length === depthMax) throw new Problem(`the body nests deeper than ${depthMax}`);
+        const container: Container = { value: first === leftBrace ? {} : [], key: undefined };
+        this.#skip();
+        if (this.text.charCodeAt(this.#at) === (first === leftBrace ? rightBrace : rightBracket)) {
+          this.#at++;
+          return container.value;
+        }
+        this.#open.push(container);
+        if (first === leftBrace) container.key = this.#key(container.value as Record<string, unknown>);
+        return undefined;
+      }
+      case quote:
+        return this.#string();
+      default:
+        this.#at--;
+        return this.#scalar();
+    }
+  }
+
+  #key(object: Record<string, unknown>): string {
+    this.#count();
+    if (this.#next() !== quote) throw malformed;
+    const key = this.#string();
+    if (Object.hasOwn(object, key)) throw new Problem(`the body gives the key ${quoted(key)} twice`);
+    if (this.#next() !== colon) throw malformed;
+    return key;
+  }
+
+  #put({ value: into, key }: Container, value: unknown): void {
+    if (Array.isArray(into)) into.push(value);
+    // An assignment would set the object's prototype.
+    else if (key === "__proto__")
+      Object.defineProperty(into, key, { value, enumerable: true, configurable: true, writable: true });
+    else into[key!] = value;
+  }
+
+  /** The string whose opening quote was read. */
+  #string(): string {
+    const begin = this.#at;
+    let at = begin;
+    let isPlain = true;
+    for (;;) {
+      special.lastIndex = at;
+      at = special.exec(this.text)?.index ?? this.text.length;
+      const code = this.text.charCodeAt(at);
+      if (code === quote) break;
+      // JSON allows the control characters above U+007F in strings.
+      if (code > backslash) at += 1;
+      else if (code === backslash) {
+        isPlain = false;
+        at += 2;
+      } else throw malformed;
+    }
+    this.#at = at + 1;
+    return isPlain ? this.text.slice(begin, at) : this.#unescaped(begin - 1);
+  }
+
+  /** The string from its opening quote to the current place, with its escapes replaced. */
+  #unescaped(opening: number): string {
+    let string: string;
+    try {
+      string = JSON.parse(this.text.slice(opening, this.#at));
+    } catch {
+      throw malformed;
+    }
+    if (string.includes("\0")) throw new Problem("the body holds a NUL character");
+    if (!string.isWellFormed()) throw new Problem("the body holds a lone surrogate");
+    return string;
+  }
+
+  #scalar(): unknown {
+    word.lastIndex = this.#at;
+    const known = word.exec(this.text)?.[0];
+    if (known !== undefined) {
+      this.#at = word.lastIndex;
+      return words[known];
+    }
+    number.lastIndex = this.#at;
+    const [digits, fraction, exponent] = number.exec(this.text) ?? [];
+    if (digits === undefined) throw malformed;
+    this.#at = number.lastIndex;
+    const value = Number(digits);
+    if (!Number.isFinite(value)) throw new Problem("the body holds a number that is too large");
+    const isInteger = fraction === undefined && exponent === undefined;
+    if (isInteger && !Number.isSafeInteger(value) && String(value) !== digits)
+      throw new Problem("the body holds an integer beyond ±(2^53−1): send it as a decimal string");
+    return value;
+  }
+
+  #count(): void {
+    if (++this.#parts > partsMax) throw new Problem(`the body has more than ${partsMax} values and keys`);
+  }
+
+  /** The code of the next character that is no whitespace, which is passed; NaN at the end. */
+  #next(): number {
+    this.#skip();
+    return this.text.charCodeAt(this.#at++);
+  }
+
+  #skip(): void {
+    // Most texts have no whitespace between their tokens.
+    if (this.text.charCodeAt(this.#at) > 0x20) return;
+    whitespace.lastIndex = this.#at;
+    whitespace.exec(this.text);
+    this.#at = whitespace.lastIndex;
+  }
 }

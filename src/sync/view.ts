@@ -7,6 +7,7 @@ import { existsIn, leavesOf, operandsOf } from "../rules/walk.js";
 import type { LiveProject } from "../schema/live-project.js";
 import { sqlTableName, type TableName } from "../sqlite/names.js";
 import type { Access } from "../tables/access/access.js";
+import { ListedValues } from "../tables/request/filters.js";
 import { incomparableIn, parseListRequest } from "../tables/request/list-request.js";
 import type { Followed } from "../tables/sql/delta.js";
 import { loggedTable } from "../tables/sql/logged.js";
@@ -57,6 +58,7 @@ export function viewOf(
     return badRequest(`tables: expected 1 to ${tablesMax} tables`);
   const tables: FollowedTable[] = [];
   const read: Expression[] = [];
+  const listed = new ListedValues();
   for (const [name, terms] of entries) {
     const table = schema.tables.get(name);
     if (table === undefined || catalog.unsupported.reads.has(table.name))
@@ -68,7 +70,7 @@ export function viewOf(
     // cannot be followed.
     const problem = notFollowable(table, isPastRules(caller) ? always : rule, schema, catalog);
     if (problem !== null) return badRequest(`${name} cannot be synced: ${problem}`);
-    const asksFor = requestFor(name, terms, access);
+    const asksFor = requestFor(name, terms, access, listed);
     if (isRefusal(asksFor)) return asksFor;
     const missing = table.primaryKey.find((column) => !access.readable.has(column));
     if (missing !== undefined) return new Refusal("forbidden", `${name} cannot be synced: its key is hidden from you`);
@@ -135,7 +137,7 @@ function valuesIn(rule: Expression, values: SlotValues): readonly unknown[] {
  * Reads what a request asks for of one table: `{ where?, filter?, select? }`, with the same meaning as in a list
  * request in JSON. Returns a refusal where that is not valid.
  */
-function requestFor(name: string, terms: unknown, access: Access) {
+function requestFor(name: string, terms: unknown, access: Access, listed: ListedValues) {
   if (typeof terms !== "object" || terms === null || Array.isArray(terms))
     return badRequest(`tables.${name}: expected an object`);
   const other = Object.keys(terms).find((key) => !["where", "filter", "select"].includes(key));
@@ -143,7 +145,7 @@ function requestFor(name: string, terms: unknown, access: Access) {
     return badRequest(`tables.${name}: unknown member ${JSON.stringify(other)}; expected where, filter or select`);
   const { readable } = access;
   const sent = terms as Readonly<Record<string, unknown>>;
-  const list = parseListRequest(sent, readable, incomparableIn(access));
+  const list = parseListRequest(sent, readable, incomparableIn(access), listed);
   if (isRefusal(list)) return list;
   return {
     filters: list.filters,

@@ -21,6 +21,22 @@ export interface ParsedFilters {
 }
 
 const inValuesMax = 1000;
+/** How many values all `in` and `not_in` of a request may have together. */
+const listedValuesMax = 10_000;
+
+/** Counts the values of all `in` and `not_in` of a request. Those of all tables of a pull count together. */
+export class ListedValues {
+  #count = 0;
+
+  /** Adds the values of one list; a refusal where all lists together are too long. */
+  add(length: number): Refusal | null {
+    this.#count += length;
+    return this.#count > listedValuesMax
+      ? badRequest(`in: all lists together have more than ${listedValuesMax} values`)
+      : null;
+  }
+}
+
 /** How deep groups of filters (`$or`, `$and`, `$not`) may nest. */
 const groupsMax = 5;
 
@@ -28,6 +44,8 @@ const groupsMax = 5;
 export interface FilterGroup {
   /** How many other groups this one is nested in. */
   readonly depth: number;
+  /** The same for all groups of a request. */
+  readonly listed: ListedValues;
   /** The comparisons of the group, by column and operator: a group may compare a column by an operator only once. */
   readonly filters: Map<string, Filter>;
   /** The groups under `$or`, by their index in the request. At least one has to hold. */
@@ -39,8 +57,9 @@ export interface FilterGroup {
 }
 
 /** Makes an empty group of filters. */
-export const newGroup = (depth = 0): FilterGroup => ({
+export const newGroup = (listed: ListedValues, depth = 0): FilterGroup => ({
   depth,
+  listed,
   filters: new Map(),
   or: new Map(),
   and: new Map(),
@@ -62,11 +81,11 @@ export function isGroupWord(word: string): word is GroupWord {
 export function groupInside(group: FilterGroup, word: GroupWord, index: number): FilterGroup | Refusal {
   if (group.depth === groupsMax) return badRequest(`filters nest ${groupsMax} deep at most`);
   if (word === "$not") {
-    group.not ??= newGroup(group.depth + 1);
+    group.not ??= newGroup(group.listed, group.depth + 1);
     return group.not;
   }
   const groups = word === "$or" ? group.or : group.and;
-  const inner = groups.get(index) ?? newGroup(group.depth + 1);
+  const inner = groups.get(index) ?? newGroup(group.listed, group.depth + 1);
   groups.set(index, inner);
   return inner;
 }
@@ -83,7 +102,7 @@ export function addFilter(
   sent: RequestValue,
   readable: ReadonlyMap<string, Column>,
 ): Refusal | null {
-  const filter = parseFilter(name, operator, sent, readable);
+  const filter = parseFilter(name, operator, sent, readable, group.listed);
   if (isRefusal(filter)) return filter;
   const key = `${name} ${operator}`;
   if (group.filters.has(key)) return badRequest(`two filters of ${name} by ${operator}`);
@@ -191,6 +210,7 @@ function parseFilter(
   operator: string,
   sent: RequestValue,
   readable: ReadonlyMap<string, Column>,
+  listed: ListedValues,
 ): Filter | Refusal {
   const column = columnOf(name, readable);
   if (isRefusal(column)) return column;
@@ -198,10 +218,10 @@ function parseFilter(
   if (parser === undefined) return badRequest(`${column.name}: unknown operator ${quoted(operator)}`);
   if (column.type === "json" && parser !== isNull)
     return badRequest(`${column.name}: a json column can be filtered by is_null alone`);
-  return parser(column, sent);
+  return parser(column, sent, listed);
 }
 
-type FilterParser = (column: Column, sent: RequestValue) => Filter | Refusal;
+type FilterParser = (column: Column, sent: RequestValue, listed: ListedValues) => Filter | Refusal;
 
 function comparison(name: string, operator: CompareOperator): FilterParser {
   return (column, sent) => {
@@ -229,12 +249,12 @@ function isNull(column: Column, sent: RequestValue): Filter | Refusal {
   };
 }
 
-function oneOf(column: Column, sent: RequestValue): Filter | Refusal {
-  return membership("in", column, sent);
+function oneOf(column: Column, sent: RequestValue, listed: ListedValues): Filter | Refusal {
+  return membership("in", column, sent, listed);
 }
 
-function noneOf(column: Column, sent: RequestValue): Filter | Refusal {
-  const filter = membership("not_in", column, sent);
+function noneOf(column: Column, sent: RequestValue, listed: ListedValues): Filter | Refusal {
+  const filter = membership("not_in", column, sent, listed);
   if (isRefusal(filter)) return filter;
   return {
     ...filter,
@@ -242,14 +262,21 @@ function noneOf(column: Column, sent: RequestValue): Filter | Refusal {
   };
 }
 
-function membership(operator: "in" | "not_in", column: Column, sent: RequestValue): Filter | Refusal {
+function membership(
+  operator: "in" | "not_in",
+  column: Column,
+  sent: RequestValue,
+  listed: ListedValues,
+): Filter | Refusal {
   if (column.type === "blob") return badRequest(`${column.name}: a blob column cannot be filtered by ${operator}`);
   const items = sent.values(column);
   if (items === null) return badRequest(`${column.name}: ${operator} takes a list of values, got ${sent.shown()}`);
   if (items.length < 1 || items.length > inValuesMax)
     return badRequest(`${column.name}: ${operator} takes 1 to ${inValuesMax} values`);
+  const tooMany = listed.add(items.length);
+  if (tooMany !== null) return tooMany;
   const values: NonNullable<SqlValue>[] = [];
-  for (const parsed of items) {
+  for (const parsed of items.read()) {
     if (!parsed.ok) return badRequest(`${column.name}: expected ${parsed.expected} in the list`);
     if (parsed.value === null) return badRequest(`${column.name}: ${operator} takes no null, see is_null`);
     values.push(parsed.value);

@@ -7,7 +7,7 @@ import type { ListParameter } from "../../wire/list-query.js";
 import type { Access } from "../access/access.js";
 import { addBodyFilters } from "./body-filters.js";
 import { addBodyExpansions, addQueryExpansion, isExpansion, type RequestedExpansions } from "./expand.js";
-import { columnOf, type FilterGroup, filtersOf, newGroup } from "./filters.js";
+import { columnOf, type FilterGroup, filtersOf, ListedValues, newGroup } from "./filters.js";
 import { parseSearch } from "./parse-search.js";
 import { addQueryFilter } from "./query-filters.js";
 import { BodyValue, QueryValue, type RequestValue } from "./request-value.js";
@@ -54,16 +54,18 @@ const bodyFiltersMax = 200;
 
 /**
  * Parses the query parameters or the JSON body of a list request. `readable` has only the columns that the caller may
- * read: any other name gets the same refusal, whether such a column exists or not.
+ * read: any other name gets the same refusal, whether such a column exists or not. `listed` is given where the request
+ * describes several lists.
  */
 export function parseListRequest(
   parameters: ListParameters,
   readable: ReadonlyMap<string, Column>,
   incomparable: Incomparable,
+  listed = new ListedValues(),
 ): ListRequest | Refusal {
   return isQueryString(parameters)
-    ? parsed(parameters, queryString, readable, incomparable)
-    : parsed(Object.entries(parameters), body, readable, incomparable);
+    ? parsed(parameters, queryString, readable, incomparable, listed)
+    : parsed(Object.entries(parameters), body, readable, incomparable, listed);
 }
 
 /** Whether the parameters of a list are those of a query string, not a body. */
@@ -107,8 +109,9 @@ function parsed<Raw>(
   form: Form<Raw>,
   readable: ReadonlyMap<string, Column>,
   incomparable: Incomparable,
+  listed: ListedValues,
 ): ListRequest | Refusal {
-  const root = newGroup();
+  const root = newGroup(listed);
   const expand: RequestedExpansions = new Map();
   let request: ListParts = {
     select: null,

@@ -12,8 +12,8 @@ import { fromJson, fromText, type ParsedValue } from "../access/values.js";
 export interface RequestValue {
   /** Reads what was sent as a value of a column. */
   value(column: Column): ParsedValue;
-  /** Reads one or more values of a column, for `in`. */
-  values(column: Column): readonly ParsedValue[] | null;
+  /** The list of values of a column, for `in`. */
+  values(column: Column): ValueList | null;
   /** Reads an integer from 0 to 2^53−1; null for any other. */
   count(): number | null;
   flag(): boolean | null;
@@ -22,6 +22,16 @@ export interface RequestValue {
   names(): readonly string[] | null;
   /** The value that was sent, as text for the message of a refusal. */
   shown(): string;
+}
+
+/** A list of values, which are read one by one only when its length is known to be allowed. */
+export interface ValueList {
+  readonly length: number;
+  read(): readonly ParsedValue[];
+}
+
+function listOf<T>(items: readonly T[], read: (item: T) => ParsedValue): ValueList {
+  return { length: items.length, read: () => items.map(read) };
 }
 
 /** The text of a parameter in a query string, to be read through `RequestValue`. */
@@ -37,11 +47,11 @@ export class QueryValue implements RequestValue {
   }
 
   /** Reads the values of an `in` filter, which have commas between them, or are a JSON array. */
-  values(column: Column): readonly ParsedValue[] | null {
-    if (!this.#text.startsWith("[")) return this.names().map((item) => fromText(column, item));
+  values(column: Column): ValueList | null {
+    if (!this.#text.startsWith("[")) return listOf(this.names(), (item) => fromText(column, item));
     const parsed = parseStrictJson(this.#text);
     if (isRefusal(parsed) || !Array.isArray(parsed.value)) return null;
-    return parsed.value.map((item: unknown) =>
+    return listOf<unknown>(parsed.value, (item) =>
       typeof item === "string" ? fromText(column, item) : fromJson(column, item),
     );
   }
@@ -80,8 +90,8 @@ export class BodyValue implements RequestValue {
     return fromJson(column, this.#value);
   }
 
-  values(column: Column): readonly ParsedValue[] | null {
-    return Array.isArray(this.#value) ? this.#value.map((item) => fromJson(column, item)) : null;
+  values(column: Column): ValueList | null {
+    return Array.isArray(this.#value) ? listOf<unknown>(this.#value, (item) => fromJson(column, item)) : null;
   }
 
   count(): number | null {
