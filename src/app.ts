@@ -25,8 +25,8 @@ import { writesEndpoints } from "./writes/routes.js";
 export async function createApp(options: AppOptions) {
   const { config, publicBaseUrl, consoleUrl } = options;
   const services = await createServices(options);
-  const { api, callers, auth, streams, clientOf } = services;
-  const { projects, failed, platform } = api;
+  const { api, callers, auth, streams } = services;
+  const { projects, failed, platform, clientOf } = api;
   const identify = identifiedBy(callers, config.api.max_body_bytes);
   const origins: OriginPolicy = {
     allowed: new Set(config.cors.allowed_origins),
@@ -88,12 +88,12 @@ function newRouter(origins: OriginPolicy) {
 
 function addAdmin(admin: Router, options: AppOptions, services: Services, own: OriginPolicy): void {
   const { config, platform, readSchemaFile, surroundings } = options;
-  const { api, dataApi, adminCallers, recent, clientOf } = services;
+  const { api, dataApi, adminCallers, recent } = services;
   const auth = services.auth.context;
   const identify = identifiedBy(adminCallers, config.api.max_body_bytes);
   if (config.console.enabled) {
     const files = options.consoleFiles;
-    admin.route("/", consoleRoutes({ files, own, requests: createAuthRequests(auth, identify, clientOf) }));
+    admin.route("/", consoleRoutes({ files, own, requests: createAuthRequests(auth, identify, api.clientOf) }));
     admin.use("/admin/api/*", consoleGuard(own));
   }
   const endpoints = new Map([...syncEndpoints({ ...dataApi, ...syncOf(services) }), ...writesEndpoints(dataApi)]);
@@ -108,6 +108,6 @@ function addAdmin(admin: Router, options: AppOptions, services: Services, own: O
   );
 }
 
-function syncOf({ streams, sharedPages, metrics, clientOf }: Services) {
-  return { streams, sharedPages, counts: metrics, clientOf };
+function syncOf({ streams, sharedPages, metrics }: Services) {
+  return { streams, sharedPages, counts: metrics };
 }

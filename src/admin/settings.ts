@@ -34,6 +34,7 @@ const shownKeys: ShownKeys<Sections> = {
     tls_key: "value",
     trust_proxy: "value",
     max_connections: "value",
+    max_unsent_bytes: "value",
     second: "value",
   },
   database: { url: "url", auth_token_env: "variable", synchronous: "value" },
@@ -69,6 +70,7 @@ const shownKeys: ShownKeys<Sections> = {
     deadline_ms: "value",
     key_deadline_ms: "value",
     max_body_bytes: "value",
+    max_page_bytes: "value",
     public_openapi: "value",
   },
   sync: {

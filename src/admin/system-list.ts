@@ -41,6 +41,7 @@ export function systemList<Item>(name: string, columns: Readonly<Record<keyof It
       tables: new Map([[table.name, plainCatalogTable(table)]]),
       // The number of bytes in a page of the list is not limited, because the rows are small.
       answerBytesMax: Number.MAX_SAFE_INTEGER,
+      pageBytesMax: Number.MAX_SAFE_INTEGER,
       imageBytesMax: null,
       statementsMax: null,
       unsupported: nothingUnsupported,

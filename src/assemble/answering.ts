@@ -1,5 +1,6 @@
 import { isOfOwnPages } from "../auth/callers/console-origin.js";
 import { cors } from "../http/cors.js";
+import { identityBodies } from "../http/identity-bodies.js";
 import { loopbackHostsOnly } from "../http/loopback-hosts-only.js";
 import type { OriginPolicy } from "../http/origin.js";
 import type { Fetch } from "../http/router.js";
@@ -34,7 +35,7 @@ export function createAnswering(
     recent,
   });
   return (router, policy) => {
-    const crossOrigin = cors(policy, isOfOwnPages, router.fetch);
+    const crossOrigin = cors(policy, isOfOwnPages, identityBodies(router.fetch));
     const answer = loopbackOnly ? loopbackHostsOnly(crossOrigin) : crossOrigin;
     const isStrict = transportSecurity(policy);
     return async (request, ...rest) => {

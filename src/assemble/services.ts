@@ -1,10 +1,10 @@
-import type { Context } from "hono";
 import { dataCallers } from "../admin/data-callers.js";
 import { type Callers, createCallers } from "../auth/callers/callers.js";
 import type { TakenCookies } from "../auth/callers/credential.js";
 import { createAccessTokens } from "../auth/sessions/access-token.js";
 import { mapKeyring } from "../encoding/keyring.js";
 import { addressUnit } from "../http/client-address.js";
+import { UnsentBytes } from "../http/unsent-bytes.js";
 import { failedRequest } from "../log/failed-request.js";
 import { RecentRequests } from "../log/recent-requests.js";
 import { createMeter } from "../metering/attempt.js";
@@ -49,6 +49,8 @@ export async function createServices(options: AppOptions) {
     cursors,
     meter,
     failed,
+    clientOf: (c) => addressUnit(options.clientAddress(c.req.raw, c.env)),
+    unsent: new UnsentBytes(platform.requestsVanish ? Number.POSITIVE_INFINITY : config.server.max_unsent_bytes),
     takesPreviews: false,
   };
   return {
@@ -66,6 +68,5 @@ export async function createServices(options: AppOptions) {
     streams: new Streams(config.sync),
     sharedPages: new SharedPages(),
     recent: new RecentRequests(),
-    clientOf: (c: Context) => addressUnit(options.clientAddress(c.req.raw, c.env)),
   };
 }

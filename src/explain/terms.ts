@@ -80,7 +80,7 @@ export async function judge(asked: ExplainedCall, question: RowQuestion): Promis
     isThere: true,
     admitted: admitted === null ? late : admitted === 1,
     readings,
-    shown: JSON.parse(finishRows(json, [...asked.table.columns.values()])),
+    shown: JSON.parse(await finishRows(json, [...asked.table.columns.values()])),
   };
 }
 

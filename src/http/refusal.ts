@@ -28,6 +28,7 @@ export const statuses = {
   rate_limited: 429,
   internal: 500,
   auth_unavailable: 503,
+  busy: 503,
   unavailable: 503,
   deadline_exceeded: 503,
   outcome_unknown: 503,

@@ -1,3 +1,5 @@
+import { SlicedText, slicedFrom } from "./sliced-text.js";
+
 /**
  * Makes a JSON answer. Answers depend on the caller and the origin, so `Cache-Control: no-store` forbids to store them,
  * and `Vary: Origin` keeps a cache that stores them nevertheless from giving one origin's answer to another.
@@ -6,9 +8,22 @@ export function json(body: unknown, status = 200, headers: HeadersRecord = {}): 
   return jsonText(JSON.stringify(body), status, headers);
 }
 
-/** Like `json`, from a body that is JSON text already. */
+/** Like `json`, from a body that is JSON text already. A long body is sent in slices. */
 export function jsonText(body: string, status = 200, headers: HeadersRecord = {}): Response {
-  return new Response(body, { status, headers: { ...always, ...headers } });
+  const init = { status, headers: { ...always, ...headers } };
+  if (body.length < slicedFrom) return new Response(body, init);
+  const text = new SlicedText(body);
+  const response: Sliced = new Response(text.stream, init);
+  response[sliced] = text;
+  return response;
+}
+
+const sliced = Symbol("sliced");
+type Sliced = Response & { [sliced]?: SlicedText };
+
+/** The text of an answer that `jsonText` sends in slices; undefined for any other answer. */
+export function slicedTextOf(response: Response): SlicedText | undefined {
+  return (response as Sliced)[sliced];
 }
 
 /**

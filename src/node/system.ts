@@ -2,7 +2,14 @@ import type { Clock, Log, Platform, Random } from "../platform/platform.js";
 import { msToTick } from "../platform/tick.js";
 
 /** The clock of the process. */
-export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  cpu: () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000;
+  },
+};
 
 /** Node's own `fetch`. */
 export const systemFetch: Platform["fetch"] = (input, init) => fetch(input, init);

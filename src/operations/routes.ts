@@ -21,16 +21,14 @@ import { onlyReads } from "./statements.js";
 /** `POST /ops/:name`, and `GET` for operations that only read (docs/reference/operations.md#calling). */
 export function operationRoutes(services: ApiServices) {
   const routes = router();
-  routes.all("/:name", (c) =>
-    answered(services, c.req.raw, (asked) => operationResponse(asked, c.req.param("name"), c)),
-  );
+  routes.all("/:name", (c) => answered(services, c, (asked) => operationResponse(asked, c.req.param("name"), c)));
   return routes;
 }
 
 const noSuchOperation = new Refusal("not_found", "no such operation");
 
 async function operationResponse(asked: ApiRequest, name: string, c: Context): Promise<Response | Refusal> {
-  const { caller, project, services, attempt } = asked;
+  const { caller, project, services } = asked;
   const live = project.operations.get(name);
   if (live === undefined) return noSuchOperation;
   const method = c.req.method === "HEAD" ? "GET" : c.req.method;
@@ -48,7 +46,8 @@ async function operationResponse(asked: ApiRequest, name: string, c: Context): P
   const begin = () => executionOf(asked, `ops/${name}`, "operation", nowMs);
   const ran = await callOperation({ live, caller, project, nowMs }, params, begin, kept);
   if (isRefusal(ran)) return ran;
-  const meta = await attempt.succeed(200, ran.rowsReturned);
+  const meta = await asked.succeed(200, ran.rowsReturned, onlyReads(live.operation) ? ran.json : "");
+  if (isRefusal(meta)) return meta;
   const body = meta === "" ? `{"data":${ran.json}}` : `{"data":${ran.json},"meta":{${meta}}}`;
   return jsonText(body, 200, replayedHeader(ran.isReplayed));
 }

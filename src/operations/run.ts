@@ -36,7 +36,7 @@ export async function runOperation(
     const answer = onlyReads(operation)
       ? await runReading(run, isShort, execution)
       : await runWriting(run, isShort, execution, kept);
-    return isRefusal(answer) ? answer : finished(answer, operation);
+    return isRefusal(answer) ? answer : await finished(answer, operation);
   } catch (error) {
     const refusal = stepErrorRefusal(error);
     if (refusal === null) throw error;
@@ -51,11 +51,11 @@ interface OperationAnswer {
   readonly isReplayed: boolean;
 }
 
-function finished({ json, isReplayed }: OperationAnswer, { steps }: NamedOperation): RanOperation {
+async function finished({ json, isReplayed }: OperationAnswer, { steps }: NamedOperation): Promise<RanOperation> {
   const returning = steps.find(({ returns }) => returns !== null);
   if (returning === undefined || json === nothing) return { json, rowsReturned: 0, isReplayed };
   const rowsReturned = returning.returns === "one" ? 1 : (JSON.parse(json) as unknown[]).length;
-  return { json: finishRows(json, returning.columns), rowsReturned, isReplayed };
+  return { json: await finishRows(json, returning.columns), rowsReturned, isReplayed };
 }
 
 const nothing = "null";

@@ -59,6 +59,11 @@ export type Statements = Pick<Database, "query" | "batch" | "hasReadThread">;
 export interface LongWork {
   /** A user, an API key, or all who are not signed in. Waiting work of several principals takes turns. */
   readonly principal: string;
+  /**
+   * The part of the client's address that counts as one client (`addressUnit`), if requests of many callers may come
+   * from there.
+   */
+  readonly address?: string;
   /** Whether the principal is an API key. */
   readonly isKey: boolean;
   /** In milliseconds from the call on, with the time in which the work waits for its turn. */

@@ -108,6 +108,11 @@ export interface Clock {
   now(): number;
   /** Monotonic milliseconds, with fractions, since an unspecified moment: only differences are meaningful. */
   elapsed(): number;
+  /**
+   * Milliseconds of CPU time that the process has used, in all its threads: only differences are meaningful. The same
+   * as `elapsed` where the runtime does not tell.
+   */
+  cpu(): number;
 }
 
 /** Random numbers that cannot be guessed. */

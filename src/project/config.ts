@@ -110,6 +110,11 @@ export const configSchema = mapWith({
      */
     max_connections: integer(4_000, 1, 1_000_000),
     /**
+     * How many bytes of long responses may wait until their clients take them. A quarter of it may wait for one user,
+     * one API key or one client address. Past it, long responses are 503 `busy`. No effect on a Worker.
+     */
+    max_unsent_bytes: integer(67_108_864, 1, 2_147_483_647),
+    /**
      * Whether this server may run beside another one on the same database file. Otherwise it refuses to start while
      * another server has the file. With `true`, it never checkpoints the log of the file until the other server is
      * gone.
@@ -229,6 +234,12 @@ export const configSchema = mapWith({
     key_deadline_ms: integer(30_000, 100, 3_600_000),
     /** The maximum size of a request body, in bytes. */
     max_body_bytes: integer(1_048_576, 1024, 16_777_216),
+    /**
+     * How many bytes of rows a page of a list, a pull, a history or a search has at most. The page ends before the row
+     * that would exceed it, but has at least one row. A database that returns less at once, such as D1, ends pages
+     * there.
+     */
+    max_page_bytes: integer(4_194_304, 1, 33_554_432),
     /** Whether everyone can read `GET /openapi.json`, instead of only administrators and `project:backend` keys. */
     public_openapi: boolean(false),
   }),

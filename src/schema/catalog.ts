@@ -25,6 +25,8 @@ export interface Catalog {
   readonly hasMixedTexts: boolean;
   /** How many bytes of stored values one answer of the database may hold. */
   readonly answerBytesMax: number;
+  /** How many bytes of stored values a page of rows may hold: `api.max_page_bytes`, or `answerBytesMax` if less. */
+  readonly pageBytesMax: number;
   /**
    * How many bytes the image of a row in the log of changes may have (`Database.imageBytesMax`); null for any number.
    */
@@ -133,6 +135,7 @@ export async function catalogOf(loaded: LoadedPhysical, schema: Schema | null, d
   );
   return {
     answerBytesMax: database.answerBytesMax,
+    pageBytesMax: database.answerBytesMax,
     imageBytesMax: database.imageBytesMax,
     statementsMax: database.statementsMax,
     unsupported: await findUnsupported(database, ownersSql),

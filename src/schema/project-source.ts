@@ -3,6 +3,7 @@ import type { AtOnce } from "../platform/at-once.js";
 import type { Database } from "../platform/database.js";
 import type { Log } from "../platform/platform.js";
 import { formatProblem } from "../problems/problem.js";
+import type { Config } from "../project/config.js";
 import type { ParsedRules, RulesSource } from "../project/parse-rules.js";
 import { fitRules } from "./fit-rules.js";
 import { loadSchemaInForce, type SchemaInForce } from "./in-force.js";
@@ -23,6 +24,9 @@ export interface ProjectSource {
   current(version: number | null): AtOnce<LiveProject | Refusal>;
 }
 
+/** The settings that a project is made of. */
+export type ProjectConfig = RulesSource & { readonly api: Pick<Config["api"], "max_page_bytes"> };
+
 const noSchema = new Refusal("unavailable", "no schema has been applied to the database yet");
 const lagging = new Refusal("unavailable", "the schema in force cannot be read yet");
 const rulesDoNotFit = new Refusal("unavailable", "the rules do not fit the schema in force");
@@ -31,7 +35,7 @@ const rulesDoNotFit = new Refusal("unavailable", "the rules do not fit the schem
  * When it loads a version of the schema, it logs an error if the rules or operations do not fit the schema, and a
  * warning for everything that this database engine cannot do with the schema's tables (`limitsOf`).
  */
-export function createProjectSource(source: RulesSource, database: Database, log: Log): ProjectSource {
+export function createProjectSource(source: ProjectConfig, database: Database, log: Log): ProjectSource {
   // The loaded project and not a promise of it: on a Worker, the request that began to load the project may be
   // cancelled, and other requests would wait for its promise forever.
   let current: { readonly version: number; readonly project: LiveProject | Refusal } | null = null;
@@ -52,7 +56,10 @@ export function createProjectSource(source: RulesSource, database: Database, log
     if (inForce === null) return noSchema;
     const parsed = fitRules(source, inForce);
     const operations = await provedOperations(inForce, parsed);
-    const project = parsed.problems.length === 0 ? { ...inForce, rules: parsed.rules, operations } : rulesDoNotFit;
+    const pageBytesMax = Math.min(inForce.catalog.answerBytesMax, source.api.max_page_bytes);
+    const catalog = { ...inForce.catalog, pageBytesMax };
+    const project =
+      parsed.problems.length === 0 ? { ...inForce, catalog, rules: parsed.rules, operations } : rulesDoNotFit;
     if (project === rulesDoNotFit)
       log.error(`rules do not fit schema version ${inForce.version}`, parsed.problems.map(formatProblem).join("\n"));
     // The version that is asked for comes from the database itself. The schema may have been read from a replica that

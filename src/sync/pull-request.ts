@@ -50,7 +50,7 @@ function isIntegerIn(value: unknown, minimum: number, maximum: number): value is
 
 /** The next page of the changes that a request asks for; a refusal if its caller may not be told them. */
 export function pulledBy(
-  asked: Omit<ApiRequest, "body">,
+  asked: Omit<ApiRequest, "body" | "succeed">,
   { tables, ...pulling }: ParsedPull,
   shared: SharedPages,
 ): Promise<PulledPage | Refusal> | Refusal {

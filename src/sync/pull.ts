@@ -3,7 +3,7 @@ import { type Result, type ResultValue, type SqlValue, UnavailableError } from "
 import type { Cipher } from "../platform/platform.js";
 import { type Duration, type Execution, read } from "../tables/execution/execution.js";
 import { candidatesMax, deltaStatement, wholeStatement } from "../tables/sql/delta.js";
-import { finishRows } from "../tables/sql/finish-rows.js";
+import { finishKey, finishRows } from "../tables/sql/finish-rows.js";
 import { headStatement } from "../tables/sql/log.js";
 import { bind, Slot } from "../tables/sql-text/fragment.js";
 import { type Checkpoint, type Mark, openCheckpoint } from "./checkpoint.js";
@@ -186,7 +186,7 @@ async function readChanges(
     const [last, , , , examined, passed, candidates] = found!.rows.find((row) => row[4] !== null) ?? nothing;
     if (from !== null && (candidates as number) > candidatesMax) return "too many";
     if (rows.some(([, , row]) => row === "too large")) return tooLarge;
-    for (const row of rows) changes.push(changeOf(followed, row));
+    for (const row of rows) changes.push(await changeOf(followed, row));
     left -= examined as number;
     if ((passed as number) > rows.length) return { changes, table, after: rows.at(-1)![0] as string };
     if (left <= 0) return { changes, table, after: last as string };
@@ -198,16 +198,16 @@ async function readChanges(
 
 const nothing: readonly (number | null)[] = [null, null, null, null, 0, 0, 0];
 
-function changeOf({ name, output, access }: FollowedTable, row: readonly ResultValue[]): string {
+async function changeOf({ name, output, access }: FollowedTable, row: readonly ResultValue[]): Promise<string> {
   const [, key, shown, had] = row as readonly [unknown, string, string | null, number];
-  const keyText = finishRows(
+  const keyText = finishKey(
     key,
     [...access.table.columns.values()].filter((column) => access.table.primaryKey.includes(column.name)),
   );
   const op = shown === null ? "remove" : had === 1 ? "update" : "insert";
   const members = [
     `"table":${JSON.stringify(name)},"op":"${op}","key":${keyText}`,
-    shown !== null && `"row":${finishRows(shown, output)}`,
+    shown !== null && `"row":${await finishRows(shown, output)}`,
   ];
   return `{${members.filter(Boolean).join()}}`;
 }

@@ -8,7 +8,14 @@ import { parseStrictJson } from "../http/strict-json.js";
 import { whenThere } from "../platform/at-once.js";
 import type { CommitWait } from "../platform/commits.js";
 import type { Config } from "../project/config.js";
-import { type ApiRequest, type ApiServices, answeredOrPending, Unanswered } from "../tables/routes/api-request.js";
+import {
+  type ApiRequest,
+  type ApiServices,
+  answeredOrPending,
+  openBytesMax,
+  refusedEverywhere,
+  Unanswered,
+} from "../tables/routes/api-request.js";
 import type { ServiceEndpoints } from "../tables/routes/routes.js";
 import { type Checkpoint, sealCheckpoint } from "./checkpoint.js";
 import { liveEvents } from "./live.js";
@@ -22,8 +29,6 @@ export interface SyncServices extends ApiServices {
   readonly streams: Streams;
   readonly sharedPages: SharedPages;
   readonly counts: SyncCounts;
-  /** The IP address that a request comes from, or the part of it that counts as one client. */
-  readonly clientOf: (c: Context) => string;
 }
 
 /** The endpoints of docs/sync.md, by the last segment of their path. */
@@ -52,9 +57,11 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
       const known = commits.known();
       const answer = await answeredOrPending(
         services,
-        request,
+        c,
         async (asked) => {
-          const sent = await body.jsonObject();
+          const refusal = refusedEverywhere(asked, ["read"]);
+          if (refusal !== null) return refusal;
+          const sent = await body.jsonObject(openBytesMax(asked));
           const parsed = isRefusal(sent) ? sent : parsePull(sent, false);
           if (isRefusal(parsed)) return parsed;
           const short = parsed.waitMs === 0 ? null : await body.text(bytesMaxOf(config));
@@ -94,11 +101,12 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
 const waitingBytesMax = 16_384;
 const bytesMaxOf = ({ api }: Config) => Math.min(waitingBytesMax, api.max_body_bytes);
 
-async function pulledResponse({ attempt, services }: ApiRequest, page: PulledPage): Promise<Response> {
+async function pulledResponse({ succeed, services }: ApiRequest, page: PulledPage): Promise<Response | Refusal> {
   const { changes, count, more, reset, clients } = page;
   const checkpoint = await sealCheckpoint(services.cursors, page.checkpoint);
   const data = `{"checkpoint":"${checkpoint}","more":${more},"reset":${JSON.stringify(reset)},"changes":${changes}${clientsMember(clients)}}`;
-  const metered = await attempt.succeed(200, count);
+  const metered = await succeed(200, count, changes);
+  if (isRefusal(metered)) return metered;
   return jsonText(`{"data":${data},"meta":{${metered}}}`);
 }
 
@@ -111,8 +119,10 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   const body = new RequestBody(request, config.api.max_body_bytes);
   const begun = await answeredOrPending(
     services,
-    request,
+    c,
     async (asked) => {
+      const refusal = refusedEverywhere(asked, ["read"]);
+      if (refusal !== null) return refusal;
       const bytesMax = bytesMaxOf(config);
       const sent = request.method === "GET" ? queryOf(c, bytesMax) : await body.jsonObject(bytesMax);
       const read = isRefusal(sent) ? sent : parsePull(sent, true);
@@ -130,7 +140,8 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   const { parsed, by } = begun.value;
   const nowMs = clock.elapsed();
   const lastsMs = platform.requestsVanish ? streamMsMax : Number.POSITIVE_INFINITY;
-  const release = streams.take(by, services.clientOf(c), nowMs, nowMs + lastsMs);
+  const client = services.clientOf(c);
+  const release = streams.take(by, client, nowMs, nowMs + lastsMs);
   if (release === null) return tooMany.toResponse();
   const source = {
     commits,
@@ -140,7 +151,7 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
     counts: services.counts,
     endsAfterMs: lastsMs,
     // It lives as long as the stream, so it must not keep the first page alive: no closure here may name `begun`.
-    look: (checkpoint: Checkpoint) => look(services, request, { ...parsed, checkpoint, isStream: true }),
+    look: (checkpoint: Checkpoint) => look(services, request, client, { ...parsed, checkpoint, isStream: true }),
   };
   const events = await liveEvents(begun.value.page, known, source);
   const headers = { ...everyAnswer, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" };
@@ -168,7 +179,12 @@ function queryOf(c: Context, bytesMax: number): Readonly<Record<string, unknown>
 }
 
 /** Checks a stream's caller again, and finds what has changed. Metering records nothing where no row was looked at. */
-async function look(services: SyncServices, request: Request, asked: ParsedPull): Promise<PulledPage | Refusal> {
+async function look(
+  services: SyncServices,
+  request: Request,
+  client: string,
+  asked: ParsedPull,
+): Promise<PulledPage | Refusal> {
   const attempt = services.meter(request.method);
   services.counts.looked();
   try {
@@ -176,7 +192,11 @@ async function look(services: SyncServices, request: Request, asked: ParsedPull)
       whenThere(services.projects.current(schemaVersion), (project) =>
         isRefusal(project)
           ? project
-          : pulledBy({ services, request, attempt, ...who, project, database }, asked, services.sharedPages),
+          : pulledBy(
+              { services, request, attempt, ...who, project, database, client: () => client },
+              asked,
+              services.sharedPages,
+            ),
       ),
     );
     if (!isRefusal(page) && !page.isQuiet) await attempt.succeed(200, page.count);

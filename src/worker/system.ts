@@ -4,7 +4,11 @@ import type { Clock, Log, MailTransport, Platform, Random } from "../platform/pl
 import { msToTick } from "../platform/tick.js";
 
 /** The clock of the isolate. workerd's clocks advance only at I/O, not during computation. */
-export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  cpu: () => performance.now(),
+};
 
 /** Random bytes from the runtime's Web Crypto. */
 export const systemRandom: Random = { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) };

@@ -1,7 +1,13 @@
 import { isObject } from "../http/body.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
-import { type ApiRequest, accessTo, executionOf } from "../tables/routes/api-request.js";
+import {
+  type ApiRequest,
+  accessTo,
+  executionOf,
+  openBytesMax,
+  refusedEverywhere,
+} from "../tables/routes/api-request.js";
 import { idempotencyOf } from "../tables/routes/idempotency-key.js";
 import { rememberedOf } from "../tables/routes/remembered.js";
 import { withoutPreconditions } from "../tables/row/versions.js";
@@ -18,7 +24,9 @@ export async function batch(asked: ApiRequest): Promise<Response | Refusal> {
   const { services, request, attempt, project } = asked;
   const condition = withoutPreconditions(request.headers);
   if (condition !== null) return condition;
-  const sentBody = await asked.body.json();
+  const refusal = refusedEverywhere(asked, ["create", "update", "delete"]);
+  if (refusal !== null) return refusal;
+  const sentBody = await asked.body.json(openBytesMax(asked));
   if (isRefusal(sentBody)) return sentBody;
   const sent = operationsIn(sentBody, batchWritesMax);
   if (isRefusal(sent)) return sent;

@@ -8,7 +8,7 @@ import { push } from "./push.js";
 /** The endpoints `batch` and `push`, for several writes that belong together, by their paths' last segment. */
 export function writesEndpoints(services: ApiServices): ServiceEndpoints {
   return new Map([
-    ["batch", byMethod({ POST: (c: Context) => answered(services, c.req.raw, batch) })],
-    ["push", byMethod({ POST: (c: Context) => answered(services, c.req.raw, push) })],
+    ["batch", byMethod({ POST: (c: Context) => answered(services, c, batch) })],
+    ["push", byMethod({ POST: (c: Context) => answered(services, c, push) })],
   ]);
 }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { deferTo } from "../../src/node/system.js";
 import { MemoryLog } from "../support/server.js";
 
-const clock = { now: () => Date.now(), elapsed: () => Date.now() };
+const clock = { now: () => Date.now(), elapsed: () => Date.now(), cpu: () => Date.now() };
 const second = Date.UTC(2026, 0, 1);
 
 beforeEach(() => {

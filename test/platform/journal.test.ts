@@ -296,7 +296,7 @@ describe("a journal of files", () => {
     const database = await storage();
     const directory = temporary();
     let elapsed = 0;
-    const clock = { now: () => 1, elapsed: () => elapsed };
+    const clock = { now: () => 1, elapsed: () => elapsed, cpu: () => elapsed };
     const journal = new FileJournal({ ...optionsOf(directory, database), clock });
     await journal.append(entry("a"));
     await journal.collect();
@@ -324,7 +324,7 @@ describe("a journal of files", () => {
       let elapsed = 0;
       const journal = new FileJournal({
         ...optionsOf(directory, database),
-        clock: { now: () => 1, elapsed: () => elapsed },
+        clock: { now: () => 1, elapsed: () => elapsed, cpu: () => elapsed },
       });
       await expect(journal.append(entry("a"))).rejects.toThrow();
       chmodSync(directory, 0o700);

@@ -41,6 +41,29 @@ it("principals take turns, whoever came first with many", () => {
   expect(begin()).toEqual(["cyd2"]);
 });
 
+it("one client address has two places, and never the last one, whoever asks from there", () => {
+  const queue = new FairQueue<Work>({ places: 4, waitingMax: 64 });
+  const from = (name: string, address: string) => ({ ...work(name), address });
+  const works = [from("ada1", "1"), from("bob1", "1"), from("cyd1", "1"), from("dee1", "2"), from("key1", "1")];
+  for (const each of works) queue.add(each);
+  const begin = () => queue.next()?.name;
+  expect([begin(), begin(), begin(), begin(), begin()]).toEqual(["ada1", "bob1", "dee1", "key1", undefined]);
+  queue.done(works[1]!);
+  // The free place is the last one.
+  expect(begin()).toBe(undefined);
+  queue.done(works[0]!);
+  expect(begin()).toBe("cyd1");
+});
+
+it("of too much waiting work one piece of the address with the most is refused, whose principals have little each", () => {
+  const queue = new FairQueue<Work>({ places: 1, waitingMax: 4 });
+  const from = (name: string, address: string) => ({ ...work(name), address });
+  for (const name of ["ada1", "bob1", "cyd1"]) queue.add(from(name, "1"));
+  for (const name of ["dee1", "dee2"]) queue.add(from(name, "2"));
+  expect(queue.removeExcess()?.name).toBe("cyd1");
+  expect(queue.removeExcess()).toBe(undefined);
+});
+
 it("keys have half of the places between them", () => {
   const { begin, end } = filled(4, ["key-a1", "key-a2", "key-a3", "key-b1", "ada1"]);
   expect(begin()).toEqual(["key-a1", "key-b1", "ada1"]);

@@ -28,6 +28,7 @@ const table = plainTable(tableName("notes"), new Map(columns.map((column) => [co
 const catalog = {
   tables: new Map([[table.name, plainCatalogTable(table)]]),
   answerBytesMax: 1_000_000,
+  pageBytesMax: 1_000_000,
   imageBytesMax: null,
   statementsMax: null,
   unsupported: nothingUnsupported,
@@ -52,7 +53,7 @@ function prepared(from: ListSource, parameters: [string, string][], cursor: Part
 }
 
 const textOf = (list: ReturnType<typeof prepared>) =>
-  isRefusal(list) ? list.code : list.list.whole().page.statement.text;
+  isRefusal(list) ? list.code : list.list.whole("short").page.statement.text;
 
 it("requests that differ in values alone share their SQL, and bind their own", () => {
   const from = source();
@@ -119,7 +120,7 @@ it("fewer rows are tried in the event loop the more comparisons test each of the
       "a",
     ]);
     const bound = prepared({ ...source(), scanLimit: 100_000 }, filters);
-    return isRefusal(bound) ? bound.code : bound.list.brief()?.plan.scanLimit;
+    return isRefusal(bound) ? bound.code : bound.list.brief()?.("short").plan.scanLimit;
   });
   expect(limits).toEqual([500, 500, 250, 100]);
 });

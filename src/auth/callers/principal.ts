@@ -79,12 +79,13 @@ export function isPastRules(caller: Actor): boolean {
 /**
  * What the database has to know of statements that may take long: for whom they are run, and after how many
  * milliseconds they are stopped (`docs/reference/limits.md#long-work`). `takenMs` is how long the request has taken
- * already.
+ * already. `address` is the client's.
  */
-export function longWorkFor(caller: Actor, api: Config["api"], takenMs = 0): LongWork {
+export function longWorkFor(caller: Actor, api: Config["api"], takenMs = 0, address?: string): LongWork {
   const isKey = caller.kind === "key";
   const withinMs = Math.max(0, (isKey ? api.key_deadline_ms : api.deadline_ms) - takenMs);
-  return { principal: principalOf(caller), isKey, withinMs };
+  const who = { principal: principalOf(caller), isKey, withinMs };
+  return address === undefined ? who : { ...who, address };
 }
 
 /**

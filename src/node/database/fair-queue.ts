@@ -2,6 +2,8 @@
 export interface Waiting {
   /** A user, an API key, or all who are not signed in. Work of one principal is done in the order in which it came. */
   readonly principal: string;
+  /** As in `LongWork`. */
+  readonly address?: string;
   readonly isKey: boolean;
 }
 
@@ -14,16 +16,17 @@ export interface FairQueueLimits {
 }
 
 /**
- * How many pieces of work of a principal other than an API key run at once. API keys share a limit instead, which is
- * half of all places.
+ * How many pieces of work of a principal other than an API key run at once, and how many from one client address. API
+ * keys share a limit instead, which is half of all places.
  */
 const runningMax = 2;
 
 /**
  * Decides which work runs next. Principals take turns; all who are not signed in are one. All API keys together have up
- * to half of the places, every other principal has up to two. The last free place is only for principals who have
- * nothing running, so that no principal can take all places. If too much work waits, one piece of the principal with
- * the most work waiting is refused (`docs/reference/limits.md#long-work`).
+ * to half of the places, every other principal has up to two, and so has every client address: otherwise one person with
+ * several accounts could take all places. The last free place is only for principals and addresses that have nothing
+ * running. If too much work waits, one piece is refused of the address or principal with the most work waiting
+ * (`docs/reference/limits.md#long-work`).
  */
 export class FairQueue<W extends Waiting> {
   readonly #places: number;
@@ -31,6 +34,7 @@ export class FairQueue<W extends Waiting> {
   /** By principal, the oldest work first. The map's order is the order of turns. */
   readonly #waiting = new Map<string, W[]>();
   #waitingCount = 0;
+  /** By what `holdersOf` names. */
   readonly #running = new Map<string, number>();
   #runningCount = 0;
   #keysRunning = 0;
@@ -52,14 +56,16 @@ export class FairQueue<W extends Waiting> {
   }
 
   /**
-   * If more work waits than `waitingMax`, takes out one piece for the caller to refuse: the newest of the principal
-   * with the most work waiting, and of several such principals, of the one whose turn comes last.
+   * If more work waits than `waitingMax`, takes out one piece for the caller to refuse: the newest of the address or
+   * principal with the most work waiting, and of several such, of the one whose turn comes last.
    */
   removeExcess(): W | undefined {
     if (this.#waitingCount <= this.#waitingMax) return undefined;
-    const lines = [...this.#waiting.values()];
-    const longest = lines.reduce((longest, line) => (line.length >= longest.length ? line : longest));
-    const work = longest.at(-1)!;
+    const all = [...this.#waiting.values()].flat();
+    const counts = new Map<string, number>();
+    for (const holder of all.flatMap(holdersOf)) counts.set(holder, (counts.get(holder) ?? 0) + 1);
+    const share = (work: W) => Math.max(...holdersOf(work).map((holder) => counts.get(holder)!));
+    const work = all.reduce((most, each) => (share(each) >= share(most) ? each : most));
     this.remove(work);
     return work;
   }
@@ -83,8 +89,8 @@ export class FairQueue<W extends Waiting> {
   /** Takes out the next work, which counts as running until `done`. Undefined if none waits or none may run. */
   next(): W | undefined {
     for (const [principal, line] of this.#waiting) {
-      const work = line[0]!;
-      if (!this.#mayRun(work)) continue;
+      const work = line.find((each) => this.#mayRun(each));
+      if (work === undefined) continue;
       this.remove(work);
       // A principal who had a turn goes behind all others.
       if (this.#waiting.delete(principal)) this.#waiting.set(principal, line);
@@ -99,18 +105,28 @@ export class FairQueue<W extends Waiting> {
     this.#count(work, -1);
   }
 
-  #mayRun({ principal, isKey }: W): boolean {
-    const own = this.#running.get(principal) ?? 0;
+  #mayRun(work: W): boolean {
+    const own = Math.max(...holdersOf(work).map((holder) => this.#running.get(holder) ?? 0));
     const free = this.#places - this.#runningCount;
     if (free === 0 || (free === 1 && own > 0)) return false;
-    return isKey ? this.#keysRunning < Math.max(1, Math.floor(this.#places / 2)) : own < runningMax;
+    return work.isKey ? this.#keysRunning < Math.max(1, Math.floor(this.#places / 2)) : own < runningMax;
   }
 
-  #count({ principal, isKey }: W, difference: 1 | -1): void {
-    const own = (this.#running.get(principal) ?? 0) + difference;
-    if (own === 0) this.#running.delete(principal);
-    else this.#running.set(principal, own);
+  #count(work: W, difference: 1 | -1): void {
+    for (const holder of holdersOf(work)) {
+      const own = (this.#running.get(holder) ?? 0) + difference;
+      if (own === 0) this.#running.delete(holder);
+      else this.#running.set(holder, own);
+    }
     this.#runningCount += difference;
-    if (isKey) this.#keysRunning += difference;
+    if (work.isKey) this.#keysRunning += difference;
   }
+}
+
+/**
+ * Whose limit work counts against: the principal's, and the client address's. All API keys may have one address, that of
+ * the owner's own server, so only the key counts.
+ */
+function holdersOf({ principal, address, isKey }: Waiting): readonly string[] {
+  return isKey || address === undefined ? [principal] : [principal, `from ${address}`];
 }

@@ -124,9 +124,9 @@ export class LongWorkThread {
    * Runs statements that only read, when it is their principal's turn. Throws DeadlineError, QueueFullError,
    * UnavailableError if the database is closed or the thread ends, or libsql's own errors.
    */
-  async read(statements: readonly Statement[], { principal, isKey, withinMs }: LongWork) {
+  async read(statements: readonly Statement[], { withinMs, ...who }: LongWork) {
     const endsAtMs = performance.now() + withinMs;
-    const turn = await this.#reads.take({ principal, isKey }, withinMs);
+    const turn = await this.#reads.take(who, withinMs);
     try {
       return await this.#run("read", statements, endsAtMs - performance.now());
     } finally {

@@ -28,12 +28,13 @@ export class LongWrites {
    * Throws what `write` throws, DeadlineError if its turn comes too late, and QueueFullError if too many wait or the
    * principal's last long write was interrupted not long ago.
    */
-  async run<T>({ principal, isKey, withinMs }: LongWork, write: (endsAtMs: number) => Promise<T>): Promise<T> {
+  async run<T>(long: LongWork, write: (endsAtMs: number) => Promise<T>): Promise<T> {
+    const { principal, withinMs } = long;
     const askedMs = performance.now();
     const refusedMs = (this.#refusedUntilMs.get(principal) ?? 0) - askedMs;
     if (refusedMs > 0)
       throw new QueueFullError("the last long write of this caller was interrupted not long ago", refusedMs);
-    const turn = await this.#turns.take({ principal, isKey }, withinMs);
+    const turn = await this.#turns.take(long, withinMs);
     const fromMs = performance.now();
     try {
       return await write(askedMs + withinMs);

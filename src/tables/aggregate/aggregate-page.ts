@@ -11,6 +11,7 @@ import type { PathChoice } from "../plan/list-plan.js";
 import type { Counted } from "../plan/plan-check.js";
 import type { AggregateRequest } from "../request/aggregate-request.js";
 import { type AggregatePlan, fitted } from "../sql/aggregate.js";
+import { isLongValue } from "../sql/wide-values.js";
 import { realOf } from "../sql/wire.js";
 import type { Sql } from "../sql-text/fragment.js";
 import { type AggregateSource, type BoundAggregate, prepareAggregate } from "./prepare-aggregate.js";
@@ -81,11 +82,18 @@ async function readReport(
   };
   const { brief } = aggregate;
   const { name } = access.table;
-  if (brief !== null && execution.database.hasReadThread === true && !aggregate.isLong && briefTries.may(name)) {
-    const { report, count } = await briefTries.during(name, () => readAs(brief.page, "short"));
-    if (!isCutOff(report, brief.plan)) {
-      count();
-      return report;
+  const caller = execution.longWork();
+  const mayTry = execution.database.hasReadThread === true && !aggregate.isLong && briefTries.may(caller, name);
+  if (brief !== null && mayTry) {
+    const tried = await briefTries
+      .during(caller, name, () => readAs(brief.page, "short"))
+      .catch((error: unknown) => {
+        if (isLongValue(error)) return null;
+        throw error;
+      });
+    if (tried !== null && !isCutOff(tried.report, brief.plan)) {
+      tried.count();
+      return tried.report;
     }
     const { served, ways } = aggregate.plan.rows.path;
     aggregate.isLong = served.length === 0 && ways === null;

@@ -1,8 +1,7 @@
 import { parseQueryString, type QueryParameter } from "../../http/query-string.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { jsonText } from "../../http/respond.js";
-import type { Attempt } from "../../metering/attempt.js";
-import type { Execution } from "../execution/execution.js";
+import type { Execution, Succeed } from "../execution/execution.js";
 import { type CursorState, loneCursor, openCursor, sealCursor } from "../list/cursor.js";
 import { type BoundCursors, boundTo, cursorLengthMax, cursorTooLong } from "../list/list-response.js";
 import { type AggregateRequest, parseAggregateRequest } from "../request/aggregate-request.js";
@@ -19,7 +18,7 @@ export async function aggregateResponse(
   source: AggregateSource,
   execution: Execution,
   listCursors: BoundCursors,
-  succeed: Attempt["succeed"],
+  succeed: Succeed,
 ): Promise<Response | Refusal> {
   const { nowMs } = execution;
   const cursors = boundTo("aggregate", listCursors);
@@ -31,7 +30,8 @@ export async function aggregateResponse(
   const { cipher, random, binding } = cursors;
   const cursor = next && (await sealCursor(cipher, next, binding, nowMs, random.bytes(12)));
   if (cursor !== null && cursor.length > cursorLengthMax) return cursorTooLong();
-  const metered = await succeed(200, rowsReturned);
+  const metered = await succeed(200, rowsReturned, data);
+  if (isRefusal(metered)) return metered;
   const members = [
     `"limit":${limit},"offset":${offset},"total":${total}`,
     cursor && `"next_cursor":"${cursor}"`,

@@ -4,6 +4,7 @@ import { asShown } from "../access/as-shown.js";
 import type { CursorState } from "../list/cursor.js";
 import {
   briefBytesMax,
+  briefComparedMax,
   briefJudgedMax,
   columnNames,
   keyValues,
@@ -16,7 +17,7 @@ import { closedListRule, type ListPlan, openListRule, type PathChoice, planList 
 import type { Counted } from "../plan/plan-check.js";
 import type { AggregateRequest } from "../request/aggregate-request.js";
 import { type AggregatePlan, aggregateStatement } from "../sql/aggregate.js";
-import { pageValues } from "../sql/page-parts.js";
+import { pageValues } from "../sql/page-slots.js";
 import { predicate } from "../sql/predicate.js";
 import type { SlotValues, Sql } from "../sql-text/fragment.js";
 
@@ -73,6 +74,8 @@ export function prepareAggregate(
           briefTableMax: null,
           metered: true,
           preview: null,
+          wide: "carried",
+          comparedBytesMax: null,
           choice,
           match: null,
           output: [],
@@ -114,6 +117,7 @@ function briefOf(plan: AggregatePlan): PreparedAggregate["brief"] {
     rows: {
       ...rows,
       scanLimit: Math.min(rows.scanLimit, briefJudgedMax(rows.path.rest)),
+      comparedBytesMax: briefComparedMax,
       catalog: { ...rows.catalog, answerBytesMax },
     },
   };

@@ -1,4 +1,6 @@
 import type { TransactionBy } from "../../changes/transactions.js";
+import type { Refusal } from "../../http/refusal.js";
+import type { MeteringMembers } from "../../metering/attempt.js";
 import type { Tally } from "../../metering/tally.js";
 import type { LongWork, Statement, Statements } from "../../platform/database.js";
 import type { Random } from "../../platform/platform.js";
@@ -27,6 +29,12 @@ export interface WriteExecution extends Execution {
   readonly changedBy: () => TransactionBy;
   readonly random: Random;
 }
+
+/**
+ * Records the success of a request that reads, as `Attempt.succeed` does. `data` is the text of the rows in the answer.
+ * A refusal where the answer is long and too many bytes wait to be sent already.
+ */
+export type Succeed = (status: number, rowsReturned: number, data: string) => Promise<MeteringMembers | Refusal>;
 
 /**
  * How long a statement may be expected to take: `short` is some milliseconds, because it looks up few rows, however

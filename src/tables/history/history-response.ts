@@ -7,7 +7,7 @@ import type { Access } from "../access/access.js";
 import { type Execution, read } from "../execution/execution.js";
 import { parseListRequest } from "../request/list-request.js";
 import { compositeKey } from "../request/row-request.js";
-import { finishRows } from "../sql/finish-rows.js";
+import { finishKey, finishRows } from "../sql/finish-rows.js";
 import { momentStatement } from "../sql/log.js";
 import { pastOf, versionsStatement } from "../sql/past.js";
 import { type LogState, logState, type Moments, type RequestedMoment, seesLog } from "./moments.js";
@@ -37,13 +37,15 @@ export async function historyResponse(request: PastRequest): Promise<Response | 
   const before = isCut ? (shown.at(-1)![0] as number) : examined >= scanLimit ? lastSeq : null;
   const next = before === null ? null : { parameters, place: before };
   const versions = await Promise.all(shown.map((row) => versionOf(row, access, caller, moments)));
-  const metered = await succeed(200, versions.length);
+  const data = `[${versions.join()}]`;
+  const metered = await succeed(200, versions.length, data);
+  if (isRefusal(metered)) return metered;
   const members = [
     `"limit":${limit},"floor":${await moments.written(floor)}`,
     await nextCursor(next, request),
     metered,
   ];
-  return jsonText(`{"data":[${versions.join()}],"meta":{${members.filter(Boolean).join()}}}`);
+  return jsonText(`{"data":${data},"meta":{${members.filter(Boolean).join()}}}`);
 }
 
 /** Writes a version of a row as JSON text for the answer, from a row of the result of `versionsStatement`. */
@@ -54,15 +56,14 @@ async function versionOf(
   moments: Moments,
 ): Promise<string> {
   const columns = [...readable.values()];
-  const finished = (text: ResultValue | undefined) => text && finishRows(text as string, columns);
   const keys = table.primaryKey.map((column) => table.columns.get(column)!);
   const isOwn = caller.kind === "user" && kind === "user" && id === caller.id;
   const by = kind !== null && (seesLog(caller) || isOwn) ? { kind, id } : null;
   const members = [
     `"seq":${await moments.written(seq as number)}`,
     `"at":${at === null ? null : JSON.stringify(new Date(at as number).toISOString())}`,
-    `"key":${finishRows(key as string, keys)},"op":"${op}","by":${JSON.stringify(by)}`,
-    `"changed":${changed},"row":${finished(row) ?? null}`,
+    `"key":${finishKey(key as string, keys)},"op":"${op}","by":${JSON.stringify(by)}`,
+    `"changed":${changed},"row":${row == null ? null : await finishRows(row as string, columns)}`,
   ];
   return `{${members.join()}}`;
 }

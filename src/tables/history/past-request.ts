@@ -1,9 +1,8 @@
 import type { Actor } from "../../auth/callers/principal.js";
 import type { QueryParameter } from "../../http/query-string.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
-import type { Attempt } from "../../metering/attempt.js";
 import type { Access } from "../access/access.js";
-import type { Execution } from "../execution/execution.js";
+import type { Execution, Succeed } from "../execution/execution.js";
 import { loneCursor, openSealed, sealCursor } from "../list/cursor.js";
 import type { BoundCursors } from "../list/list-response.js";
 import type { Moments } from "./moments.js";
@@ -18,7 +17,7 @@ export interface PastRequest {
   readonly execution: Execution;
   /** Cursors that are bound to one kind of answer, such as `history`, and open for no other kind. */
   readonly cursors: BoundCursors;
-  readonly succeed: Attempt["succeed"];
+  readonly succeed: Succeed;
 }
 
 /** What a request about the past asks for, and where its page begins: `place` is null for the first page. */

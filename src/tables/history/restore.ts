@@ -116,7 +116,7 @@ async function versionAt(
   const version = found!.rows.find((row) => row[8] === null);
   if (version === undefined) return noSuchVersion;
   const [, , , , , op, , row] = version;
-  return op === "delete" ? isDeletion : JSON.parse(finishRows(row as string, columns));
+  return op === "delete" ? isDeletion : JSON.parse(await finishRows(row as string, columns));
 }
 
 const noSuchVersion = new Refusal("not_found", "no such version of the row");

@@ -71,9 +71,10 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
   const isCut = (passed as number) > shown.length;
   const after = isCut ? shown.at(-1)![0] : (examined as number) >= scanLimit ? last : null;
   const next = after === null ? null : { parameters: asked.parameters, place: { seq, after: after as string } };
-  const data = finishRows(`[${shown.map(([, row]) => row).join()}]`, [...table.columns.values()]);
+  const data = await finishRows(`[${shown.map(([, row]) => row).join()}]`, [...table.columns.values()]);
   const floor = await moments.written(logState(state!).floor);
-  const metered = await succeed(200, shown.length);
+  const metered = await succeed(200, shown.length, data);
+  if (isRefusal(metered)) return metered;
   const members = [
     `"limit":${list.limit},"seq":${await moments.written(seq)},"floor":${floor}`,
     await nextCursor(next, request),

@@ -29,29 +29,32 @@ export function expandedSteps(columns: readonly (string | null)[]): readonly Exp
   return steps;
 }
 
-/**
- * How many characters the rows of a page may have at most with their expansions. A row that several others refer to is
- * written once for each of them, so the text may be much longer than what the database has returned.
- */
-const expandedCharactersMax = 33_554_432;
+/** The rows of a page as JSON with commas between them, and how many they are. */
+export interface WrittenRows {
+  readonly text: string;
+  readonly count: number;
+}
 
 /**
- * Writes the rows of a page with `_expand` and `_count`, in JSON with commas between them; null where they are longer
- * than `expandedCharactersMax`. `rows` is the text of the page's rows with their keys; `found` has what was found for
- * each step of the expansions, in the order of `stepsIn`. The JSON of each row is copied as text, so that numbers in
- * JSON columns keep their digits.
+ * Writes the rows of a page with `_expand` and `_count`, as many as have `charactersMax` characters together. A row that
+ * several others refer to is written once for each of them, so the text may be much longer than what the database has
+ * returned. `rows` is the text of the page's rows with their keys; `found` has what was found for each step of the
+ * expansions, in the order of `stepsIn`. The JSON of each row is copied as text, so that numbers in JSON columns keep
+ * their digits.
  */
-export function expandedRows(
+export async function expandedRows(
   rows: string,
   output: readonly Column[],
   expansions: readonly Expansion[],
   found: readonly ExpandedStep[],
-): string | null {
+  charactersMax: number,
+): Promise<WrittenRows> {
   const steps = firstSteps(expansions);
-  const byStep = new Map(stepsIn(steps).map((step, i) => [step, foundOf(step, found[i]!)]));
+  const byStep = new Map<ExpansionStep, FoundRows>();
+  for (const [i, step] of stepsIn(steps).entries()) byStep.set(step, await foundOf(step, found[i]!));
   const written: string[] = [];
-  let left = expandedCharactersMax;
-  for (const row of parsedRows(rows, output)) {
+  let left = charactersMax;
+  for (const row of await parsedRows(rows, output)) {
     const results = expansions.map((expansion) => resultOf(expansion, row, steps, byStep));
     const expand = expansions.map(
       ({ path, isBackward }, i) => `${JSON.stringify(path)}:${shown(results[i]!.rows, isBackward)}`,
@@ -62,10 +65,10 @@ export function expandedRows(
     const counted = count.length === 0 ? "" : `,"_count":{${count.join()}}`;
     const text = `${row.text.slice(0, -1)},"_expand":{${expand.join()}}${counted}}`;
     left -= text.length;
-    if (left < 0) return null;
+    if (left < 0) break;
     written.push(text);
   }
-  return written.join();
+  return { text: written.join(), count: written.length };
 }
 
 function shown(rows: readonly ParsedRow[], isBackward: boolean): string {
@@ -81,12 +84,18 @@ interface ParsedRow {
   readonly keys: readonly (string | null)[];
 }
 
-function parsedRows(rows: string, output: readonly Column[]): readonly ParsedRow[] {
+async function parsedRows(rows: string, output: readonly Column[]): Promise<readonly ParsedRow[]> {
   if (rows === "") return [];
-  return rows.split(rowSeparator).map((line) => {
+  const parsed: ParsedRow[] = [];
+  for (const line of rows.split(rowSeparator)) {
     const [text, keys = "[]"] = line.split("\n");
-    return { text: finishRows(text!, output), keys: (JSON.parse(keys) as unknown[]).map(keyText) };
-  });
+    const finished = finishRows(text!, output);
+    parsed.push({
+      text: finished instanceof Promise ? await finished : finished,
+      keys: (JSON.parse(keys) as unknown[]).map(keyText),
+    });
+  }
+  return parsed;
 }
 
 function keyText(key: unknown): string | null {
@@ -102,9 +111,9 @@ interface FoundRows {
   readonly counts: ReadonlyMap<string, number>;
 }
 
-function foundOf({ output }: ExpansionStep, { rows, counted }: ExpandedStep): FoundRows {
+async function foundOf({ output }: ExpansionStep, { rows, counted }: ExpandedStep): Promise<FoundRows> {
   const byKey = new Map<string, ParsedRow[]>();
-  for (const { text, keys } of parsedRows(rows, output)) {
+  for (const { text, keys } of await parsedRows(rows, output)) {
     const [key, ...inner] = keys;
     const others = byKey.get(key!);
     const row = { text, keys: inner };

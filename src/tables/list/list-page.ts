@@ -2,14 +2,17 @@ import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { countedRead, type Duration, type Execution, read } from "../execution/execution.js";
 import type { ListPlan, PathChoice } from "../plan/list-plan.js";
 import type { ListParameters, ListRequest } from "../request/list-request.js";
+import { pageValues } from "../sql/page-slots.js";
+import { isLongValue } from "../sql/wide-values.js";
 import type { CursorState } from "./cursor.js";
-import { answerOf, endOfWindow, type ListPage, mayEndInTable } from "./page.js";
+import { answerOf, endOfWindow, type ListPage, mayEndInTable, TooWide } from "./page.js";
 import { type PageReport, reportOf, rowsRead } from "./page-report.js";
 import {
   type BoundList,
   type ExpandedRequest,
   judgedMax,
   type ListSource,
+  type PageForms,
   type PlannedPage,
   type PreparedList,
   prepareList,
@@ -107,30 +110,92 @@ export function firstState(parameters: ListParameters, request: ListRequest): Cu
  * full ones.
  */
 async function readPage(
-  { list, values }: BoundList,
+  bound: BoundList,
+  request: ExpandedRequest,
+  state: CursorState,
+  source: ListSource,
+  execution: Execution,
+): Promise<ListPage | Refusal | Unserved> {
+  const { list } = bound;
+  const isTooDeep = state.window.skip + request.limit > sortedPlacesMax;
+  if (isTooDeep && !list.plan.path.ordered) return "too_deep_to_sort";
+  const brief = await tryBriefly(bound, request, state, source, execution);
+  if (brief !== null) return brief;
+  return readWhole(bound, request.limit, request, state, execution);
+}
+
+/** Tries to read a page in the event loop with low limits. Null where it has to be read with the full ones. */
+async function tryBriefly(
+  bound: BoundList,
   request: ExpandedRequest,
   state: CursorState,
   { briefTries }: ListSource,
   execution: Execution,
-): Promise<ListPage | Refusal | Unserved> {
-  const isTooDeep = state.window.skip + request.limit > sortedPlacesMax;
-  if (isTooDeep && !list.plan.path.ordered) return "too_deep_to_sort";
+): Promise<ListPage | Refusal | null> {
+  const { list } = bound;
   const table = list.plan.table.name;
-  const isTried = mayBeBrief(list, request, state, execution) && briefTries.may(table);
-  const brief = isTried ? list.brief() : null;
-  if (brief !== null) {
-    const { report, isExact } = await briefTries.during(table, () =>
-      readReport(brief, values, request, state, execution, "short"),
-    );
-    if (!isCutOff(brief.plan, list.plan, request, report)) {
-      execution.tally.add(isExact ? rowsRead(brief.plan, report, false) : null);
-      return answerOf(report, brief.plan, request, state, null);
-    }
-    list.isLong = list.plan.path.served.length === 0 && list.plan.path.ways === null;
+  if (!mayBeBrief(list, request, state, execution)) return null;
+  const caller = execution.longWork();
+  if (!briefTries.may(caller, table)) return null;
+  const forms = list.brief();
+  if (forms === null) return null;
+  const found = await shortFirst(list, forms, (page) =>
+    briefTries.during(caller, table, () => readReport(page, bound, request.limit, state, execution, "short")),
+  );
+  if (found === null) return null;
+  const { report, isExact, plan } = found;
+  if (!isCutOff(plan, list.plan, request, report)) {
+    const page = await answerOf(report, plan, request, state, null);
+    if (page instanceof TooWide) return null;
+    execution.tally.add(isExact ? rowsRead(plan, report, false) : null);
+    return page;
   }
-  const whole = list.whole();
-  const { plan } = whole;
-  const { report, isExact } = await readReport(whole, values, request, state, execution, "long");
+  list.isLong = list.plan.path.served.length === 0 && list.plan.path.ways === null;
+  return null;
+}
+
+/** After a page has come upon a long value, so many pages are read without carrying values along. */
+const seekingPages = 100;
+
+/**
+ * Reads a page in the form that is the quickest where all values are short, or else in the one that reads long values
+ * afterwards. Null where that is not possible either, because a value that is compared is too long for a try.
+ */
+async function shortFirst<R>(
+  list: PreparedList,
+  forms: PageForms,
+  readAs: (page: PlannedPage) => Promise<R>,
+): Promise<(R & { readonly plan: ListPlan }) | null> {
+  const attempt = async (page: PlannedPage) => {
+    try {
+      return { ...(await readAs(page)), plan: page.plan };
+    } catch (error) {
+      if (isLongValue(error)) return null;
+      throw error;
+    }
+  };
+  if (!list.canSeek) return attempt(forms("carried"));
+  if (list.seeking > 0) list.seeking--;
+  else {
+    const found = await attempt(forms("short"));
+    if (found !== null) return found;
+    list.seeking = seekingPages;
+  }
+  return attempt(forms("sought"));
+}
+
+/** Reads a page of `limit` rows with the full limits. It is read again where its rows are too large for a page. */
+async function readWhole(
+  bound: BoundList,
+  limit: number,
+  request: ExpandedRequest,
+  state: CursorState,
+  execution: Execution,
+): Promise<ListPage | Refusal | Unserved> {
+  const { list, values } = bound;
+  const { report, isExact, plan } = (await shortFirst(list, list.whole, (page) =>
+    readReport(page, bound, limit, state, execution, "long"),
+  ))!;
   const why = tooMany(plan, report);
   execution.tally.add(isExact ? rowsRead(plan, report, why !== null) : null);
   const examined = Math.max(report.counted?.candidates ?? 0, report.examined?.candidates ?? 0);
@@ -139,8 +204,9 @@ async function readPage(
   if (why !== null) return why;
   const tooFar = tooManyExpanded(plan, report);
   if (tooFar !== null) return tooFar;
-  const end = mayEndInTable(plan, request.limit, report) ? await endOfWindow(plan, values, execution) : null;
-  return answerOf(report, plan, request, state, end);
+  const end = mayEndInTable(plan, report) ? await endOfWindow(plan, values, execution) : null;
+  const page = await answerOf(report, plan, request, state, end);
+  return page instanceof TooWide ? readWhole(bound, page.rows, request, state, execution) : page;
 }
 
 /** Up to which `limit` a page is tried in the event loop. `briefSkipMax` is up to which offset. */
@@ -158,8 +224,8 @@ function mayBeBrief(
 
 /** Whether a page that was tried with low limits has reached one: with the full ones, another page may be the answer. */
 function isCutOff(brief: ListPlan, whole: ListPlan, { limit }: ListRequest, report: PageReport): boolean {
-  const { rows, found, counted, examined } = report;
-  if (rows === null && found > 0) return true;
+  const { rows, found, fitting, counted, examined } = report;
+  if ((rows === null && found > 0) || fitting < Math.min(found, limit)) return true;
   if (tooMany(brief, report) !== null || tooManyExpanded(brief, report) !== null) return true;
   if (!brief.path.ordered) return false;
   const countMax = counted?.toTheEnd ? whole.scanLimit : brief.scanLimit;
@@ -169,13 +235,13 @@ function isCutOff(brief: ListPlan, whole: ListPlan, { limit }: ListRequest, repo
 
 async function readReport(
   { plan, page }: PlannedPage,
-  values: BoundList["values"],
-  { limit }: ListRequest,
+  { values }: BoundList,
+  limit: number,
   { window: { skip } }: CursorState,
   execution: Execution,
   duration: Duration,
 ): Promise<{ readonly report: PageReport; readonly isExact: boolean }> {
-  const counted = countedRead(execution, page, values);
+  const counted = countedRead(execution, page, [pageValues(limit, skip), ...values]);
   const results = await read(execution, counted.statements, duration);
   return { isExact: counted.isExact(results), report: reportOf(results[0]!, plan, limit, skip) };
 }

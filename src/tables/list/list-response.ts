@@ -1,9 +1,8 @@
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { type HeadersRecord, jsonText } from "../../http/respond.js";
-import type { Attempt } from "../../metering/attempt.js";
 import { StatementError } from "../../platform/database.js";
 import type { Cipher, Random } from "../../platform/platform.js";
-import type { Execution } from "../execution/execution.js";
+import type { Execution, Succeed } from "../execution/execution.js";
 import { resolveExpansions } from "../plan/resolve-expansions.js";
 import { incomparableIn, type ListParameters, type ListRequest, parseListRequest } from "../request/list-request.js";
 import { type CursorBinding, type CursorState, loneCursor, openCursor, sealCursor } from "./cursor.js";
@@ -39,7 +38,7 @@ export async function listResponse(
   source: ListSource,
   execution: Execution,
   cursors: BoundCursors,
-  succeed: Attempt["succeed"],
+  succeed: Succeed,
   headers: HeadersRecord = {},
 ): Promise<Response | Refusal> {
   const { nowMs } = execution;
@@ -54,7 +53,8 @@ export async function listResponse(
   const cursor = next && (await sealCursor(cursors.cipher, next, cursors.binding, nowMs, cursors.random.bytes(12)));
   if (cursor !== null && cursor.length > cursorLengthMax)
     return cursorTooLong(longIn(next!).filter((column) => source.access.readable.has(column)));
-  const metered = await succeed(200, rowsReturned);
+  const metered = await succeed(200, rowsReturned, data);
+  if (isRefusal(metered)) return metered;
   const members = [
     `"limit":${limit},"offset":${offset},"total":${total}`,
     cursor && `"next_cursor":"${cursor}"`,

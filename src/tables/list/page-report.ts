@@ -8,6 +8,8 @@ export interface PageReport {
   readonly rows: string | null;
   /** How many rows of the list were found for the page: at most one more than its limit. */
   readonly found: number;
+  /** How many of them the page has: its limit, or fewer where the rows are large. */
+  readonly fitting: number;
   readonly lastKey: string | null;
   readonly counted: {
     readonly candidates: number;
@@ -36,7 +38,7 @@ export function reportOf(
   limit: number,
   skip: number,
 ): PageReport {
-  const [found, rows, lastKey, counted, examined, gateVisits, searched, ...expanded] = row as PageReportRow;
+  const [found, fitting, rows, lastKey, counted, examined, gateVisits, searched, ...expanded] = row as PageReportRow;
   const [candidates, authorized = candidates, probed = 0, toTheEnd] = numbers(counted);
   // Where every candidate is in the list, the statement does not say how many were examined. They are those up to the
   // row after the page, or, where no row comes after the page, all that were counted.
@@ -47,6 +49,7 @@ export function reportOf(
   return {
     rows,
     found,
+    fitting,
     lastKey,
     counted:
       candidates === undefined ? null : { candidates, authorized: authorized!, probed, toTheEnd: toTheEnd === 1 },
@@ -61,6 +64,7 @@ export function reportOf(
 /** The row that the statement of a page returns: the columns of `listStatement`, in their order. */
 type PageReportRow = readonly [
   found: number,
+  fitting: number,
   rows: string | null,
   lastKey: string | null,
   counted: string | number | null,

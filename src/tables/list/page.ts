@@ -2,7 +2,6 @@ import { badRequest, type Refusal } from "../../http/refusal.js";
 import { type Execution, read } from "../execution/execution.js";
 import type { ListPlan, PathChoice } from "../plan/list-plan.js";
 import type { ListRequest } from "../request/list-request.js";
-import { rowSeparator } from "../sql/expansions.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { windowEndStatement } from "../sql/list.js";
 import { bind } from "../sql-text/fragment.js";
@@ -28,22 +27,28 @@ export interface ListPage {
   readonly candidates: number | null;
 }
 
+/** A page that has to be read again with fewer rows, because these are too large together with their expansions. */
+export class TooWide {
+  /** `rows` is how many rows to try. */
+  constructor(readonly rows: number) {}
+}
+
 /**
- * Makes the page that was read, or a refusal where it is too large for an answer. `end` is the key at which the
+ * Makes the page that was read, or a refusal where a row is too large for an answer. `end` is the key at which the
  * examined part of the table ends; null where that reaches the table's end.
  */
-export function answerOf(
+export async function answerOf(
   report: PageReport,
   plan: ListPlan,
   request: ExpandedRequest,
   state: CursorState,
   end: string | null,
-): ListPage | Refusal {
-  const data = dataOf(report, plan, request);
-  if (data === null) return tooLarge;
+): Promise<ListPage | Refusal | TooWide> {
+  const data = await dataOf(report, plan, request);
+  if (typeof data !== "string") return data;
   const upTo = state.window.upTo ?? end;
   const { limit } = request;
-  const returned = Math.min(report.found, limit);
+  const returned = report.fitting;
   const next = windowAfter(state.window, plan, request, report, upTo);
   const total = state.total + (report.counted?.authorized ?? 0);
   return {
@@ -78,27 +83,31 @@ function choiceAfter({ choice }: CursorState, { path, among }: ListPlan): PathCh
   return path.ways === null && among === null ? "search" : "ways";
 }
 
-/** Writes the rows of a page as a JSON array, each with its expansions; null where they are too long. */
-function dataOf(
-  { rows: found, found: count, expanded: related }: PageReport,
-  { output }: ListPlan,
-  { expansions, limit }: ExpandedRequest,
-): string | null {
-  if (found === null && count > 0) return null;
-  // The row after the page, which was read to learn whether there are more, is left out.
-  const rows = found === null || count <= limit ? (found ?? "") : found.slice(0, found.lastIndexOf(rowSeparator));
-  if (expansions.length === 0) return finishRows(`[${rows}]`, output);
-  const expanded = expandedRows(rows, output, expansions, related);
-  return expanded === null ? null : `[${expanded}]`;
+/** Writes the rows of a page as a JSON array, each with its expansions. */
+async function dataOf(
+  { rows, fitting, expanded: related }: PageReport,
+  { output, catalog }: ListPlan,
+  { expansions }: ExpandedRequest,
+): Promise<string | Refusal | TooWide> {
+  const isExpanded = expansions.length > 0;
+  if (rows === null && fitting > 0) return !isExpanded ? tooLarge : fewer(Math.floor(fitting / 2));
+  if (!isExpanded) return finishRows(`[${rows ?? ""}]`, output);
+  const written = await expandedRows(rows ?? "", output, expansions, related, catalog.pageBytesMax);
+  return written.count < fitting ? fewer(written.count) : `[${written.text}]`;
 }
 
-const tooLarge = badRequest("the page is too large: a smaller limit or fewer columns would help");
+const fewer = (rows: number) => (rows === 0 ? tooLargeExpanded : new TooWide(rows));
+
+const tooLarge = badRequest("a row is too large for an answer: fewer columns would help");
+const tooLargeExpanded = badRequest(
+  "expand: a row is larger than a page together with the rows that it is expanded by: fewer of them or fewer columns would help",
+);
 
 /** Whether the page's window may have ended at the scan limit, before the end of the table. */
-export function mayEndInTable(plan: ListPlan, limit: number, { found, counted, examined }: PageReport): boolean {
+export function mayEndInTable(plan: ListPlan, { found, fitting, counted, examined }: PageReport): boolean {
   const { path, scanLimit, window } = plan;
   if (!path.ordered || window.upTo !== null || counted?.toTheEnd) return false;
-  return found > limit
+  return found > fitting
     ? counted !== null && !isUnconditional(plan) && counted.candidates >= scanLimit
     : (examined?.candidates ?? 0) >= scanLimit;
 }
@@ -126,11 +135,11 @@ function isUnconditional({ path }: ListPlan): boolean {
 function windowAfter(
   { skip }: WireWindow,
   plan: ListPlan,
-  { limit, counts }: ListRequest,
-  { found, lastKey, counted }: PageReport,
+  { counts }: ListRequest,
+  { found, fitting, lastKey, counted }: PageReport,
   upTo: string | null,
 ): WireWindow | null {
-  if (found > limit) return { after: lastKey!, upTo, counted: true, skip: 0 };
+  if (found > fitting) return { after: lastKey!, upTo, counted: true, skip: 0 };
   if (upTo === null) return null;
   const inWindow = isUnconditional(plan) ? plan.scanLimit : (counted?.authorized ?? found);
   const skipped = found > 0 ? 0 : Math.max(0, skip - inWindow);

@@ -6,14 +6,14 @@ import { leavesOf } from "../../rules/walk.js";
 import type { Access } from "../access/access.js";
 import { asShown } from "../access/as-shown.js";
 import type { BriefTries } from "../execution/brief-tries.js";
+import { rowKeyOf } from "../plan/access-path.js";
 import { type Expansion, type ExpansionStep, firstSteps, type ReadableTables, stepsIn } from "../plan/expansion.js";
-import { closedListRule, type ListPlan, openListRule, planList } from "../plan/list-plan.js";
+import { closedListRule, type ListPlan, openListRule, planList, type WideValues } from "../plan/list-plan.js";
 import { type Match, matchOf, matchValues } from "../plan/match.js";
 import { type Key, type OrderTerm, rank } from "../plan/order.js";
 import type { Counted } from "../plan/plan-check.js";
 import type { ListRequest } from "../request/list-request.js";
 import { listStatement } from "../sql/list.js";
-import { pageValues } from "../sql/page-parts.js";
 import { noNames, predicate } from "../sql/predicate.js";
 import { storedOf } from "../sql/wire.js";
 import { name, Slot, type SlotValues, type Sql } from "../sql-text/fragment.js";
@@ -53,18 +53,25 @@ export interface PlannedPage {
   readonly page: Counted<Sql>;
 }
 
+/** A page in one of the forms of its statement (`WideValues`), which are made when they are first used. */
+export type PageForms = (wide: WideValues) => PlannedPage;
+
 /** The plans and the SQL statements of a list, without values. Requests that differ only in values share them. */
 export interface PreparedList {
   readonly plan: ListPlan;
-  readonly whole: () => PlannedPage;
+  readonly whole: PageForms;
   /** The page with limits so low that it takes some milliseconds at most; null where it may take longer. */
-  readonly brief: () => PlannedPage | null;
+  readonly brief: () => PageForms | null;
   /**
    * Whether pages are read without trying `brief` first. Set when a page has reached the limits of `brief` and no index
    * or way narrows its rows down, because requests with other values would then reach them, too. Cleared when a page
    * turns out to examine few rows.
    */
   isLong: boolean;
+  /** Whether values that may be long can be read after the rows of the page are known. */
+  readonly canSeek: boolean;
+  /** For how many further pages they are, because a page has come upon a long value. */
+  seeking: number;
 }
 
 /** A prepared list together with the values of one request, which fill the placeholders of its statement. */
@@ -107,7 +114,6 @@ export function prepareList(
   const values = [
     callerValues,
     request.filterValues,
-    pageValues(request.limit, state.window.skip),
     keyValues("after", keys.after),
     keyValues("upTo", keys.upTo),
     ...(match === null ? [] : [matchValues(match, request.search!)]),
@@ -135,6 +141,8 @@ function preparedBy(
     briefTableMax: null,
     metered,
     preview: access.preview,
+    wide: "carried",
+    comparedBytesMax: null,
     choice,
     match,
     output: select ?? [...access.readable.values()],
@@ -144,7 +152,24 @@ function preparedBy(
   // Refuses an outdated cursor: the columns of its key depend on the path, and the path on the rules, which may have
   // changed since the cursor was made.
   if (after !== null && !isSameOrder(order, plan.path.order)) return outOfDate;
-  return { plan, whole: once(() => pageOf(plan)), brief: once(() => briefOf(plan)), isLong: false };
+  const canSeek = access.preview === null && rowKeyOf(table, catalog.tables.get(table.name)) !== null;
+  return {
+    plan,
+    whole: formsOf(plan),
+    brief: once(() => briefOf(plan)),
+    isLong: false,
+    canSeek,
+    seeking: 0,
+  };
+}
+
+function formsOf(plan: ListPlan): PageForms {
+  const made = new Map<WideValues, PlannedPage>();
+  return (wide) => {
+    const page = made.get(wide) ?? pageOf({ ...plan, wide });
+    made.set(wide, page);
+    return page;
+  };
 }
 
 function pageOf(plan: ListPlan): PlannedPage {
@@ -171,18 +196,26 @@ const unlimitedMax = 100_000;
 const soughtMax = 2_000;
 /** How many bytes of stored values a page that is read in the event loop may have. */
 export const briefBytesMax = 1_048_576;
+/** How many bytes a value may have that is compared or sorted by in the event loop. */
+export const briefComparedMax = 65_536;
 
-function briefOf(plan: ListPlan): PlannedPage | null {
+function briefOf(plan: ListPlan): PageForms | null {
   // No brief page for a full-text search, because FTS5 may take long however few rows it finds. Nor for `contains`
   // filters, or for a statement that takes long to prepare.
   if (plan.searches.length > 0 || plan.match !== null || isLongToPrepare(plan)) return null;
   const scanLimit = Math.min(plan.scanLimit, briefScanLimit(plan));
   const briefTableMax = Math.min(plan.scanLimit, countsInIndex(plan) ? unlimitedMax : unjudgedMax);
-  const answerBytesMax = Math.min(plan.catalog.answerBytesMax, briefBytesMax);
-  const brief = pageOf({ ...plan, scanLimit, briefTableMax, catalog: { ...plan.catalog, answerBytesMax } });
+  const pageBytesMax = Math.min(plan.catalog.pageBytesMax, briefBytesMax);
+  const brief = formsOf({
+    ...plan,
+    scanLimit,
+    briefTableMax,
+    comparedBytesMax: briefComparedMax,
+    catalog: { ...plan.catalog, pageBytesMax },
+  });
   // No brief page where it is not known how many rows an `exists` of the rule looks up: it may have to read a whole
   // table for each row.
-  return brief.page.exact ? brief : null;
+  return brief("short").page.exact ? brief : null;
 }
 
 /**

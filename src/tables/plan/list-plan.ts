@@ -35,6 +35,12 @@ export interface ListPlan {
   readonly metered: boolean;
   /** Texts, JSON and blobs of more bytes are shown by their beginning alone; null where all values are shown whole. */
   readonly preview: number | null;
+  readonly wide: WideValues;
+  /**
+   * The statement ends with an error (`longValue`) at a text, JSON or blob of more bytes that it compares or sorts by;
+   * null where such values may be of any length.
+   */
+  readonly comparedBytesMax: number | null;
   readonly window: Window;
   readonly choice: PathChoice;
   /** How candidates are counted in groups of equal ones; null where they are counted one by one. */
@@ -51,6 +57,19 @@ export interface ListPlan {
    * table, where `choice` is `search`, and for a list without a full-text search.
    */
   readonly among: ListPlan | null;
+}
+
+/**
+ * How the page of a list gets its texts, JSON and blobs, which may be long (docs/long-work.md#wide-rows). `carried`:
+ * they are read together with the row. `short`: likewise, but at a row for which they have more bytes than its share of
+ * a page, the statement ends with an error (`longValue`). `sought`: first their sizes are read, and they themselves
+ * afterwards, for the rows that fit into the page.
+ */
+export type WideValues = "carried" | "short" | "sought";
+
+/** The columns among these whose values may be long. */
+export function wideIn<C extends Pick<Column, "type">>(columns: readonly C[]): readonly C[] {
+  return columns.filter(({ type }) => type === "text" || type === "json" || type === "blob");
 }
 
 /**
@@ -103,6 +122,8 @@ export function planList(
     | "briefTableMax"
     | "metered"
     | "preview"
+    | "wide"
+    | "comparedBytesMax"
     | "output"
     | "window"
     | "choice"

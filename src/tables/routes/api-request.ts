@@ -1,9 +1,12 @@
+import type { Context } from "hono";
 import type { Actors } from "../../auth/callers/callers.js";
 import { type Actor, accountOf, authValues, idOf, longWorkFor, principalOf } from "../../auth/callers/principal.js";
 import { type AnswerFacts, addFacts } from "../../http/answer-facts.js";
+import { AnswerRoom } from "../../http/answer-room.js";
 import { RequestBody } from "../../http/body.js";
-import { badRequest, isRefusal, type Refusal, responseOf } from "../../http/refusal.js";
+import { badRequest, isRefusal, Refusal, responseOf } from "../../http/refusal.js";
 import type { HeadersRecord } from "../../http/respond.js";
+import type { UnsentBytes } from "../../http/unsent-bytes.js";
 import type { Attempt, Meter, Subject } from "../../metering/attempt.js";
 import { type AtOnce, whenThere } from "../../platform/at-once.js";
 import type { SqlValue, Statements } from "../../platform/database.js";
@@ -15,7 +18,7 @@ import type { RuleAction } from "../../rules/ast.js";
 import type { LiveProject } from "../../schema/live-project.js";
 import type { ProjectSource } from "../../schema/project-source.js";
 import { type Access, accessOf } from "../access/access.js";
-import type { WriteExecution } from "../execution/execution.js";
+import type { Succeed, WriteExecution } from "../execution/execution.js";
 import type { Cursors } from "../list/list-response.js";
 import { noPlanChecks } from "../plan/plan-check.js";
 import type { SlotValues } from "../sql-text/fragment.js";
@@ -31,6 +34,9 @@ export interface ApiServices {
   readonly meter: Meter;
   /** Makes the answer to an exception that a request has thrown, and logs the exception where it was not expected. */
   readonly failed: (error: unknown) => Refusal;
+  /** The IP address that a request comes from, or the part of it that counts as one client. */
+  readonly clientOf: (c: Context) => string;
+  readonly unsent: UnsentBytes;
   /**
    * Whether a request may ask by the header `Svc-Preview` for the beginnings of long values alone
    * (docs/reference/http.md#previews). It may under `/admin/api/data`; under `/api` the header is ignored.
@@ -54,6 +60,9 @@ export interface ApiRequest {
   readonly project: LiveProject;
   /** The database for this request. It adds the check of the caller's credentials to its first round trip. */
   readonly database: Statements;
+  /** The client's address (`ApiServices.clientOf`). */
+  readonly client: () => string;
+  readonly succeed: Succeed;
 }
 
 /** What `act` of `answered` returns where the request is not answered yet: it waits, or becomes a stream. */
@@ -78,8 +87,8 @@ type Act<A> = (asked: ApiRequest, reportColumns: (columns: AnswerFacts["columns"
  * Answers a request: authenticates the caller, lets `act` make the answer, and records the receipt, also where the
  * answer is an error.
  */
-export function answered(services: ApiServices, request: Request, act: Act<Response | Refusal>): Promise<Response> {
-  return answeredOrPending<never>(services, request, act) as Promise<Response>;
+export function answered(services: ApiServices, c: Context, act: Act<Response | Refusal>): Promise<Response> {
+  return answeredOrPending<never>(services, c, act) as Promise<Response>;
 }
 
 /**
@@ -88,11 +97,15 @@ export function answered(services: ApiServices, request: Request, act: Act<Respo
  */
 export async function answeredOrPending<T>(
   services: ApiServices,
-  request: Request,
+  c: Context,
   act: Act<Response | Refusal | Unanswered<T>>,
-  body = new RequestBody(request, services.config.api.max_body_bytes),
+  body = new RequestBody(c.req.raw, services.config.api.max_body_bytes),
 ): Promise<Response | PendingResponse<T>> {
+  const request = c.req.raw;
+  const client = () => services.clientOf(c);
   const attempt = services.meter(request.method);
+  const room = new AnswerRoom(services.unsent, () => receiversOf(sender!, client()));
+  const succeed: Succeed = async (status, rows, data) => room.take(data.length) ?? attempt.succeed(status, rows);
   let answer: Response | Refusal | Unanswered<T>;
   let sender: Actor | undefined;
   let isAs = false;
@@ -109,7 +122,7 @@ export async function answeredOrPending<T>(
       return whenThere(services.projects.current(schemaVersion), (project) =>
         isRefusal(project)
           ? project
-          : act({ services, request, body, attempt, caller, by, project, database }, reportColumns),
+          : act({ services, request, body, attempt, caller, by, project, database, client, succeed }, reportColumns),
       );
     });
     // `run` gives the caller whom the credentials claim before the database has checked them. Where the check fails,
@@ -122,7 +135,7 @@ export async function answeredOrPending<T>(
   // The answer to a request with the header `Svc-As` repeats that header. An administrator's page tells by it that a
   // 401 or 403 is the answer to the other caller, and not to the administrator.
   const as = isAs ? request.headers.get("Svc-As") : null;
-  const response = answer instanceof Unanswered ? null : responseOf(answer);
+  const response = answer instanceof Unanswered ? null : room.sent(request, responseOf(answer));
   if (as !== null) response?.headers.set("Svc-As", as);
   const ended = attempt.end(response?.status ?? unansweredStatus);
   if (ended !== undefined) await ended;
@@ -135,6 +148,11 @@ export async function answeredOrPending<T>(
     return { value: (answer as Unanswered<T>).value, facts, headers: as === null ? {} : { "Svc-As": as } };
   addFacts(request, response, facts);
   return response;
+}
+
+/** For whom an answer waits to be sent: anonymous callers are told apart by their addresses. */
+function receiversOf(by: Actor, address: string): readonly string[] {
+  return by.kind === "anonymous" ? [`address ${address}`] : [principalOf(by), `address ${address}`];
 }
 
 /** The status in the receipt of a request that has read rows and is not answered yet. */
@@ -163,7 +181,7 @@ export function sealedFor({ caller, by }: Pick<ApiRequest, "caller" | "by">): st
  * administrator asks for somebody else's view. `nowMs` is the time in milliseconds since the epoch.
  */
 export function accessTo(
-  { caller, by, project, services }: Omit<ApiRequest, "body">,
+  { caller, by, project, services }: Omit<ApiRequest, "body" | "succeed">,
   table: Table,
   action: RuleAction,
   nowMs: number,
@@ -181,9 +199,34 @@ export function accessTo(
   });
 }
 
+/** How many bytes the body of a caller without credentials may have at endpoints about several tables or lists. */
+const anonymousBytesMax = 16_384;
+
+/** How many bytes a body may have at endpoints that anybody may call to read, and at `/_svc/batch`. */
+export function openBytesMax({ caller, services }: Pick<ApiRequest, "caller" | "services">): number {
+  const { max_body_bytes } = services.config.api;
+  return caller.kind === "anonymous" ? Math.min(anonymousBytesMax, max_body_bytes) : max_body_bytes;
+}
+
+/**
+ * Refuses a request if its caller may do none of these actions with any table. It is asked before the body is parsed,
+ * which says the tables that the request is about. Null if the caller may do one of them.
+ */
+export function refusedEverywhere(asked: Omit<ApiRequest, "body" | "succeed">, actions: readonly RuleAction[]) {
+  const nowMs = asked.services.platform.clock.now();
+  let refusal: Refusal | null = null;
+  for (const table of asked.project.schema.tables.values())
+    for (const action of actions) {
+      const access = accessTo(asked, table, action, nowMs);
+      if (!isRefusal(access)) return null;
+      refusal = access;
+    }
+  return refusal && new Refusal(refusal.code, refusal.message);
+}
+
 /** Begins to meter a request to a table, and returns what is needed to run its statements. */
 export function executionOf(
-  { services, attempt, caller, by, project, database }: Omit<ApiRequest, "body">,
+  { services, attempt, caller, by, project, database, client }: Omit<ApiRequest, "body" | "succeed">,
   table: string,
   action: Subject["action"],
   nowMs: number,
@@ -204,7 +247,7 @@ export function executionOf(
       at: nowMs,
       attemptId: attempt.id(),
     }),
-    longWork: () => longWorkFor(by, config.api, platform.clock.elapsed() - beganMs),
+    longWork: () => longWorkFor(by, config.api, platform.clock.elapsed() - beganMs, client()),
   };
 }
 

@@ -132,13 +132,19 @@ export function withoutParameters(request: Request): Refusal | null {
   return parameters.length === 0 ? null : badRequest("no parameters are taken here");
 }
 
-/** Makes the answer with one row, JSON text; `"data":null` where the caller may not read it. */
+/**
+ * Makes the answer with one row, JSON text; `"data":null` where the caller may not read it. `isRead`: it may be refused
+ * where too many bytes wait to be sent. That of a write may not, because the write was carried out.
+ */
 export async function rowResponse(
-  { attempt }: TableRequest,
+  { attempt, succeed }: TableRequest,
   data: string | null,
   status: 200 | 201,
   headers: HeadersRecord = {},
-): Promise<Response> {
-  const meta = await attempt.succeed(status, data === null ? 0 : 1);
+  isRead = false,
+): Promise<Response | Refusal> {
+  const rows = data === null ? 0 : 1;
+  const meta = await (isRead ? succeed(status, rows, data ?? "") : attempt.succeed(status, rows));
+  if (isRefusal(meta)) return meta;
   return jsonText(meta === "" ? `{"data":${data}}` : `{"data":${data},"meta":{${meta}}}`, status, headers);
 }

@@ -24,7 +24,7 @@ import type { ListParameters } from "../request/list-request.js";
 import { compositeKey, type RowValues, singleKey } from "../request/row-request.js";
 import { getRow } from "../row/get-row.js";
 import { etagOf, isKnownTo, withoutPreconditions } from "../row/versions.js";
-import { type ApiServices, answered, sealedFor } from "./api-request.js";
+import { type ApiServices, answered, openBytesMax, sealedFor } from "./api-request.js";
 import {
   type Action,
   furtherAccess,
@@ -47,7 +47,7 @@ export type ServiceEndpoints = ReadonlyMap<string, ReturnType<typeof byMethod>>;
 export function tableRoutes(services: ApiServices, endpoints: ServiceEndpoints) {
   const routes = router();
   const answering = (act: (request: TableRequest) => TableAnswer) => (c: Context) =>
-    answered(services, c.req.raw, (asked, reportColumns) => {
+    answered(services, c, (asked, reportColumns) => {
       const { schema, catalog } = asked.project;
       const table = schema.tables.get(c.req.param("table") ?? "");
       reportColumns(table?.columns);
@@ -112,7 +112,7 @@ async function query(permitted: PermittedRequest): Promise<Response | Refusal> {
   const { asked } = permitted;
   // A body without a type gets 400, and one of a type that is not accepted 415 (RFC 10008, section 2).
   if (!asked.request.headers.has("Content-Type")) return withoutContentType;
-  const body = withoutParameters(asked.request) ?? (await asked.body.jsonObject());
+  const body = withoutParameters(asked.request) ?? (await asked.body.jsonObject(openBytesMax(asked)));
   return isRefusal(body) ? body : listOf(body, permitted);
 }
 
@@ -120,13 +120,12 @@ const withoutContentType = badRequest("expected Content-Type: application/json")
 
 function listOf(parameters: ListParameters, permitted: PermittedRequest): TableAnswer {
   const { asked, access, execution, remembered } = permitted;
-  const { services, attempt } = asked;
-  const { config } = services;
+  const { config } = asked.services;
   const scanLimit = config.api.scan_limit;
   const { lists: prepared, briefTries } = remembered;
   const tables = readableTables(permitted);
   const source = { access, scanLimit, metered: isMetered(config), prepared, briefTries, tables };
-  return listResponse(parameters, source, execution, cursorsOf(asked), attempt.succeed, acceptsQuery);
+  return listResponse(parameters, source, execution, cursorsOf(asked), asked.succeed, acceptsQuery);
 }
 
 /** The tables to which the expansions of a list may lead, as the caller of the request may read them. */
@@ -151,11 +150,11 @@ function readableTables({ asked, execution, remembered }: PermittedRequest): Rea
 }
 
 function aggregate({ asked, access, execution, remembered }: PermittedRequest): TableAnswer {
-  const { services, request, attempt } = asked;
+  const { services, request } = asked;
   const scanLimit = services.config.api.scan_limit;
   const { aggregates: prepared, briefTries } = remembered;
   const source = { access, scanLimit, prepared, briefTries };
-  return aggregateResponse(request, source, execution, cursorsOf(asked), attempt.succeed);
+  return aggregateResponse(request, source, execution, cursorsOf(asked), asked.succeed);
 }
 
 /**
@@ -165,7 +164,7 @@ function aggregate({ asked, access, execution, remembered }: PermittedRequest): 
 function past(answer: string, respond: (request: PastRequest) => Promise<Response | Refusal>): TableHandler {
   return (permitted) => {
     const { asked, access, execution } = permitted;
-    const { services, request, attempt, caller } = asked;
+    const { services, request, caller } = asked;
     const parameters = parseQueryString(request.url);
     if (isRefusal(parameters)) return parameters;
     return respond({
@@ -176,7 +175,7 @@ function past(answer: string, respond: (request: PastRequest) => Promise<Respons
       moments: momentsOf(caller, services.cursors),
       execution,
       cursors: boundTo(answer, cursorsOf(asked)),
-      succeed: attempt.succeed,
+      succeed: asked.succeed,
     });
   };
 }
@@ -212,7 +211,7 @@ async function get(permitted: PermittedRequest, key: RowValues): Promise<Respons
   const etag = etagOf(access, row);
   const known = etag.ETag === undefined ? null : entityTags(asked.request.headers, "If-None-Match");
   if (isRefusal(known)) return known;
-  if (!isKnownTo(known, etag)) return rowResponse(asked, row, 200, etag);
+  if (!isKnownTo(known, etag)) return rowResponse(asked, row, 200, etag, true);
   await asked.attempt.succeed(304, 0);
   return new Response(null, { status: 304, headers: { ...everyAnswer, ...etag } });
 }

@@ -112,7 +112,7 @@ async function carryOut(
       return { outcome: "not_written", isThere };
     }
     tally.add(exact ? rowsReadBy(write, written) : null, logicalRows(triggers, written.rowsWritten - entries));
-    return { outcome: "written", json: finishRows(written.row.json, [...access.table.columns.values()]) };
+    return { outcome: "written", json: await finishRows(written.row.json, [...access.table.columns.values()]) };
   } catch (error) {
     if (extra !== null && isAbort(error, extra.nonce)) throw error;
     const refusal = await refusalOfError(error, write, execution);

@@ -8,7 +8,7 @@ import type { Counted } from "../plan/plan-check.js";
 import type { AggregateRequest, AggregateResult } from "../request/aggregate-request.js";
 import { and, commaList, integer, name, type Sql, sql, sum } from "../sql-text/fragment.js";
 import { judgedSource } from "./list.js";
-import { page as pageSlots } from "./page-parts.js";
+import { page as pageSlots } from "./page-slots.js";
 import { behind, columnsOfAlias, orderBy } from "./place.js";
 import { jsonArray, keyValue, realJson, shownValue, storedBytes } from "./wire.js";
 

@@ -20,6 +20,7 @@ import {
   stopAt,
 } from "./place.js";
 import { noNames, predicate, type SqlNames } from "./predicate.js";
+import { bytesColumn, shortRows, soughtBytes } from "./wide-values.js";
 
 /**
  * Where a list's statement gets its candidates from: the rows that an index, the table or the list's ways offer, before
@@ -62,10 +63,11 @@ export function searchSource(plan: ListPlan, gate: Gate): CandidateSource {
   return {
     gate,
     inAnyOrder: (columns, more, limit) =>
-      sql`${selectFrom(plan, columns, more)} WHERE ${servedSql(path.served)}${limitOf(limit)}`,
+      sql`${selectFrom(plan, columns, more)} WHERE ${and([servedSql(path.served), ...shortRows(plan, sql`_t`, columns)])}${limitOf(limit)}`,
     inOrder: (columns, more, limitClause, until) => {
       const stop = until === null ? null : stopAt(path.order, columnsOfAlias(sql`_t`), placeIn(until));
-      return armed(plan, selectFrom(plan, columns, more), limitClause, stop);
+      const bounds = [...(stop === null ? [] : [stop]), ...shortRows(plan, sql`_t`, columns)];
+      return armed(plan, selectFrom(plan, columns, more), limitClause, bounds);
     },
     ways: null,
     refer: columnsOfAlias(sql`_t`),
@@ -104,13 +106,20 @@ function selectFrom(plan: ListPlan, columns: readonly Sql[], more: readonly Sql[
  * the alias, because SQLite reads a bare name in double quotes as a text where there is no such column.
  */
 export function selectList(
-  { catalog, table }: ListPlan,
+  plan: ListPlan,
   columns: readonly Sql[],
   more: readonly Sql[],
-  shown = (column: Sql) => shownColumn(catalog, table, sql`_t`, column),
+  shown = (column: Sql) => selected(plan, sql`_t`, column),
 ): Sql {
   const list = [...distinct(columns).map(shown), ...more];
   return list.length === 0 ? sql`1` : commaList(list);
+}
+
+/** Makes `alias.column AS column` for the SELECT list of a list's rows, or the size of a row for `bytesColumn`. */
+export function selected(plan: ListPlan, alias: Sql, column: Sql): Sql {
+  return column === bytesColumn
+    ? sql`${soughtBytes(plan, alias)} AS ${column}`
+    : shownColumn(plan.catalog, plan.table, alias, column);
 }
 
 /**
@@ -135,13 +144,13 @@ export function tableSource({ table, path }: ListPlan): Sql {
 /**
  * Adds to `select` what makes it return the rows of a window in the list's order. Where the window begins after a key,
  * there is one SELECT for each range of rows after that key (`Arm`), so that SQLite seeks each range. `limitClause`
- * limits each SELECT and all of them together. `stop`, a condition that `stopAt` makes, ends the scan before the
- * window's own end.
+ * limits each SELECT and all of them together. `also` are further conditions on each row, such as one that `stopAt`
+ * makes, which ends the scan before the window's own end.
  */
-function armed(plan: ListPlan, select: Sql, limitClause: Sql, stop: Sql | null): Sql {
+function armed(plan: ListPlan, select: Sql, limitClause: Sql, also: readonly Sql[]): Sql {
   const { path, window } = plan;
   const t = columnsOfAlias(sql`_t`);
-  const bounds = stop === null ? [] : [stop];
+  const bounds = [...also];
   if (window.upTo !== null) {
     const place = placeOf(path.order, window.upTo);
     const coarse = stopAt(path.order, t, place);

@@ -3,6 +3,7 @@ import type { Expression } from "../../rules/ast.js";
 import { alwaysTrue } from "../../rules/fold.js";
 import { conjuncts, mentionsRow, withAliases } from "../../rules/walk.js";
 import type { CatalogTable } from "../../schema/catalog.js";
+import { rowKeyOf } from "../plan/access-path.js";
 import { type BackwardRows, type ExpansionStep, type ReadAccess, stepsIn } from "../plan/expansion.js";
 import type { ListPlan } from "../plan/list-plan.js";
 import type { Seek } from "../plan/plan-check.js";
@@ -24,6 +25,7 @@ import { type Gate, type Gated, gateOf } from "./gate.js";
 import { type Judge, judgeOf } from "./judge.js";
 import { columnsOfAlias, firstAfter, orderBy } from "./place.js";
 import { cutAt } from "./preview.js";
+import { bytesColumn, shortExpanded, soughtIn } from "./wide-values.js";
 import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
 
 /**
@@ -86,7 +88,7 @@ const keyOf = (column: Column, ref: Sql, physical: CatalogTable | undefined) =>
  */
 export function expansionsSql(plan: ListPlan, page: Sql): ExpansionsSql {
   const all = stepsIn(plan.expansions);
-  const parts = partsOf(plan.expansions, page, plan, plan, all);
+  const parts = partsOf(plan.expansions, page, plan, plan, all, 1);
   return {
     ctes: parts.flatMap(({ ctes }) => ctes),
     bytes: sum(parts.map(({ bytes }) => bytes)),
@@ -114,11 +116,13 @@ function partsOf(
   before: Pick<ReadAccess, "table" | "catalog">,
   plan: ListPlan,
   all: readonly ExpansionStep[],
+  rowsBefore: number,
 ): readonly StepSql[] {
   return steps.flatMap((step) => {
     const i = all.indexOf(step);
-    const part = stepSql(step, i, source, before, plan);
-    return [part, ...partsOf(step.inner, part.found, step.access, plan, all)];
+    const rowsMax = rowsBefore * (step.rows?.limit ?? 1);
+    const part = stepSql(step, i, source, before, plan, rowsMax);
+    return [part, ...partsOf(step.inner, part.found, step.access, plan, all, rowsMax)];
   });
 }
 
@@ -132,6 +136,8 @@ interface Walked {
   readonly gate: Gate;
   readonly judge: Judge;
   readonly scanLimit: number;
+  /** The conditions by which the statement ends at a row with long values, where the rows are read as this alias. */
+  readonly short: (alias: Sql) => readonly Sql[];
 }
 
 function stepSql(
@@ -140,6 +146,7 @@ function stepSql(
   source: Sql,
   before: Pick<ReadAccess, "table" | "catalog">,
   plan: ListPlan,
+  rowsMax: number,
 ): StepSql & { readonly found: Sql } {
   const { from, access, output, rows, inner } = step;
   const physicalBefore = before.catalog.tables.get(before.table.name);
@@ -153,26 +160,46 @@ function stepSql(
   // answered with its own row: so DISTINCT, which would merge them, is left out, and each value is looked up by itself.
   const unique = rows !== null || physicalBefore?.exactColumns.has(from.name) ? sql`DISTINCT ` : empty;
   const values = sql`SELECT ${unique}_before.${value} AS k FROM ${source} AS _before WHERE _before.${value} IS NOT NULL`;
-  const walked: Walked = { step, from: values, row, gate, judge, scanLimit: plan.scanLimit };
-  const needed = [...output, ...inner.map(({ from }) => from)].map(({ name: column }) => name(column));
-  const found = rows === null ? forward(walked, i, needed) : backward(walked, rows, i, needed);
-  const refer = ({ name: column }: Column) => sql`_found.${name(column)}`;
+  const short = (alias: Sql) => shortExpanded(plan, alias, output, rowsMax);
+  const walked: Walked = { step, from: values, row, gate, judge, scanLimit: plan.scanLimit, short };
+  const rowKey = rowKeyOf(access.table, physical);
+  const sought = rowKey === null ? [] : soughtIn({ wide: plan.wide, output });
+  const later = alias(i, "v");
+  const carried = [...output.filter((column) => !sought.includes(column)), ...inner.map(({ from }) => from)];
+  const needed = [
+    ...carried.map(({ name: column }) => name(column)),
+    ...(sought.length === 0 ? [] : [...rowKey!.map(name), bytesColumn]),
+  ];
+  const readColumn = (row: Sql, column: Sql) =>
+    column === bytesColumn
+      ? sql`${storedBytes(sought, ({ name: its }) => sql`${row}.${name(its)}`)} AS ${column}`
+      : shownColumn(access.catalog, access.table, row, column);
+  const found = rows === null ? forward(walked, i, needed, readColumn) : backward(walked, rows, i, needed, readColumn);
+  const refer = (column: Column) => sql`${sought.includes(column) ? later : sql`_found`}.${name(column.name)}`;
   const cut = cutAt(plan.preview, refer);
   const shown = jsonObject(output, refer, physical, cut);
   const text = rowAndKeys(shown, [keyOf(from, sql`_found._k`, physicalBefore)], inner, sql`_found`, physical);
-  const bytes = storedBytes(output, refer, cut);
+  const bytes = sought.length > 0 ? sql`_found.${bytesColumn}` : storedBytes(output, refer, cut);
+  const isRow = and((rowKey ?? []).map((column) => sql`${later}.${name(column)} = _found.${name(column)}`));
+  const lookup =
+    sought.length === 0 ? empty : sql` CROSS JOIN ${name(access.table.name)} AS ${later} NOT INDEXED WHERE ${isRow}`;
   const counts = sql`SELECT _w._k AS _k, count(*) AS _n FROM ${found.examined} AS _w WHERE ${judge.passes} GROUP BY _w._k`;
   return {
     ctes: [...gate.ctes, ...found.ctes],
     found: found.rows,
-    rows: sql`SELECT group_concat(${text}, ${separator}) FROM ${found.rows} AS _found`,
+    rows: sql`SELECT group_concat(${text}, ${separator}) FROM ${found.rows} AS _found${lookup}`,
     bytes: bytes.text === "0" ? bytes : sql`ifnull((SELECT sum(${bytes}) FROM ${found.rows} AS _found), 0)`,
     examined: sql`SELECT json_array(count(*), ${judge.probed}, ${gate.visits}) FROM ${found.examined} AS _w`,
     counted: rows?.counts
       ? sql`(SELECT json_group_array(json_array(${keyOf(from, sql`_k`, physicalBefore)}, _n)) FROM (${counts}))`
       : sql`NULL`,
     exact: gate.exact && judge.exact,
-    seeks: [...gate.seeks, ...judge.seeks, ...found.seeks],
+    seeks: [
+      ...gate.seeks,
+      ...judge.seeks,
+      ...found.seeks,
+      ...(sought.length === 0 ? [] : [{ alias: unquoted(later), columns: rowKey! }]),
+    ],
   };
 }
 
@@ -197,7 +224,7 @@ function gatedBy({ table, catalog, rule }: ReadAccess, i: number): Gated & Pick<
  * An alias for a table of the i-th step of the expansions. It begins with a number, so that it is none of a rule's
  * aliases, which begin with a letter.
  */
-const alias = (i: number, kind: "e" | "n" | "r") => aliasName(`${i}${kind}`);
+const alias = (i: number, kind: "e" | "n" | "r" | "v") => aliasName(`${i}${kind}`);
 
 /** The SQL of the rows that one step of an expansion finds. */
 interface StepRows {
@@ -212,11 +239,14 @@ interface StepRows {
   readonly seeks: readonly Seek[];
 }
 
-function forward(walked: Walked, i: number, needed: readonly Sql[]): StepRows {
-  const { step, row, judge } = walked;
+/** Makes `alias.column AS column` for the SELECT list of a step's rows. */
+type ReadColumn = (alias: Sql, column: Sql) => Sql;
+
+function forward(walked: Walked, i: number, needed: readonly Sql[], readColumn: ReadColumn): StepRows {
+  const { row, judge } = walked;
   const cte = internalName("e", i);
-  const columns = shownColumns(step.access, row, [...needed, ...judge.columns]);
-  const { select, seeks } = whole(walked, columns, sql`-1`);
+  const columns = distinct([...needed, ...judge.columns]).map((column) => readColumn(row, column));
+  const { select, seeks } = whole(walked, columns, sql`-1`, walked.short(row));
   return {
     ctes: [sql`${cte} AS MATERIALIZED (${select})`],
     examined: cte,
@@ -225,7 +255,13 @@ function forward(walked: Walked, i: number, needed: readonly Sql[]): StepRows {
   };
 }
 
-function backward(walked: Walked, rows: BackwardRows, i: number, needed: readonly Sql[]): StepRows {
+function backward(
+  walked: Walked,
+  rows: BackwardRows,
+  i: number,
+  needed: readonly Sql[],
+  readColumn: ReadColumn,
+): StepRows {
   const { step, judge } = walked;
   const { access } = step;
   const examined = internalName("c", i);
@@ -239,13 +275,16 @@ function backward(walked: Walked, rows: BackwardRows, i: number, needed: readonl
   // One row more than the scan limit tells that there are too many.
   const { select, seeks } = rows.isLazy
     ? untilEnough(walked, rows, i, columns)
-    : whole(walked, columns, integer(walked.scanLimit + 1));
+    : whole(walked, columns, integer(walked.scanLimit + 1), []);
   const passing = sql`${examined} AS _w WHERE ${judge.passes}`;
   const chosen = rows.isLazy
     ? sql`SELECT * FROM ${passing}`
     : sql`SELECT * FROM (SELECT _w.*, row_number() OVER (PARTITION BY _w._k${orderBy(rows.order, columnsOfAlias(sql`_w`))}) AS _n FROM ${passing}) WHERE _n <= ${integer(rows.limit)}`;
-  const list = [sql`_c._k AS _k`, ...shownColumns(access, again, needed)];
-  const isRow = and(rows.rowKey.map((column) => sql`${again}.${name(column)} = _c.${name(column)}`));
+  const list = [sql`_c._k AS _k`, ...distinct(needed).map((column) => readColumn(again, column))];
+  const isRow = and([
+    ...rows.rowKey.map((column) => sql`${again}.${name(column)} = _c.${name(column)}`),
+    ...walked.short(again),
+  ]);
   // CROSS JOIN makes SQLite read the chosen rows first and look up the other columns of one after the other, which
   // keeps their order.
   const read = sql`SELECT ${commaList(list)} FROM (${chosen}) AS _c CROSS JOIN ${name(access.table.name)} AS ${again} NOT INDEXED WHERE ${isRow}`;
@@ -263,11 +302,16 @@ interface Examination {
 }
 
 /** Makes a SELECT of the rows that the values of a step lead to, in no order. */
-function whole({ step, from, row, gate, judge }: Walked, columns: readonly Sql[], limit: Sql): Examination {
+function whole(
+  { step, from, row, gate, judge }: Walked,
+  columns: readonly Sql[],
+  limit: Sql,
+  also: readonly Sql[],
+): Examination {
   const { to, access, index } = step;
   const list = commaList([sql`_p.k AS _k`, ...columns, ...judge.probes]);
   return {
-    select: sql`SELECT ${list} FROM (${from}) AS _p CROSS JOIN ${searched(access, index, row)} WHERE ${row}.${name(to.name)} = +_p.k LIMIT ${gate.limited(limit)}`,
+    select: sql`SELECT ${list} FROM (${from}) AS _p CROSS JOIN ${searched(access, index, row)} WHERE ${and([sql`${row}.${name(to.name)} = +_p.k`, ...also])} LIMIT ${gate.limited(limit)}`,
     seeks: [{ alias: unquoted(row), columns: [to.name] }],
   };
 }

@@ -1,5 +1,5 @@
 import type { Column } from "../../project/model.js";
-import { isUnjudged } from "../plan/access-path.js";
+import { isUnjudged, rowKeyOf } from "../plan/access-path.js";
 import type { ListPlan } from "../plan/list-plan.js";
 import type { Counted } from "../plan/plan-check.js";
 import { and, commaList, empty, integer, internalName, join, name, type Sql, sql } from "../sql-text/fragment.js";
@@ -8,19 +8,12 @@ import { expansionsSql, rowAndKeys, separator } from "./expansions.js";
 import { type Gate, gateOf, openGate } from "./gate.js";
 import { type Judge, judgeOf } from "./judge.js";
 import { matchSource } from "./matches.js";
-import {
-  behindPage,
-  isPeeked,
-  judgedParts,
-  keyColumns,
-  keysOf,
-  page,
-  sortedParts,
-  unjudgedParts,
-} from "./page-parts.js";
+import { behindPage, judgedParts, keyColumns, keysOf, sortedParts, unjudgedParts } from "./page-parts.js";
+import { page } from "./page-slots.js";
 import { previewedPage } from "./preview.js";
 import { searchBudget } from "./search-budget.js";
 import { waysSource } from "./ways.js";
+import { bytesColumn, soughtIn } from "./wide-values.js";
 import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
 
 /**
@@ -32,6 +25,7 @@ import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
  * candidates. "Probed" is a number of rows that were looked up for an `exists`.
  *
  * - `found`: how many rows in the list were found for the page, at most `limit + 1`.
+ * - `fitting`: how many of them the page has: at most `limit`, and as many as `pageBytesMax` allows, but at least one.
  * - `rows`: these rows as `rowAndKeys` writes them, with `rowSeparator` between them; NULL where there are none, or
  *   where they have more bytes than an answer can hold.
  * - `last_key`: the key of the page's last row as a JSON array; NULL where no further row was found after the page.
@@ -55,32 +49,86 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   const partsOf = isUnjudged(plan.path) ? unjudgedParts : ordered ? judgedParts : sortedParts;
   const parts = partsOf(plan, source, judge);
   const visits = source.ways === null ? gate.visits : sql`json_array(${gate.visits}, ${source.ways.links})`;
-  const expansions = expansionsSql(plan, sql`(SELECT * FROM _page LIMIT ${page.limit})`);
+  const isShort = plan.wide === "short";
+  const fitting = isShort ? page.limit : sql`(SELECT fitting FROM _size)`;
+  const inPage = sql`(SELECT * FROM _page LIMIT ${fitting})`;
+  const expansions = expansionsSql(plan, inPage);
   const isPreviewed = plan.preview !== null;
   const rowsOfPage = isPreviewed ? previewedPage(parts.page, keysOf(plan), plan) : parts.page;
-  const ctes = [...gate.ctes, ...parts.ctes, sql`_page AS MATERIALIZED (${rowsOfPage})`, ...expansions.ctes];
   const physical = plan.catalog.tables.get(plan.table.name);
   const keys = order.map((term) => keyValue(term, sql`_page.${name(term.column.name)}`, physical));
-  const refer = ({ name: column }: Column) => sql`_page.${name(column)}`;
+  const sought = soughtIn(plan);
+  const ofRow = ({ name: column }: Column) => sql`_page.${name(column)}`;
+  const refer = (column: Column) => (sought.includes(column) ? sql`_v.${name(column.name)}` : ofRow(column));
   const row = isPreviewed ? sql`_page._row` : jsonObject(plan.output, refer, physical);
   const rowWithKeys = rowAndKeys(row, [], plan.expansions, sql`_page`, physical);
-  const bytes = isPreviewed ? sql`octet_length(_page._row)` : storedBytes(plan.output, refer);
-  const rows = sql`SELECT group_concat(${rowWithKeys}, ${separator}) FROM _page`;
-  const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page LIMIT 1 OFFSET ${page.limit} - 1`;
-  const fits = sql`_size.bytes <= ${integer(plan.catalog.answerBytesMax)}`;
+  const rowKey = sought.length === 0 ? [] : rowKeyOf(plan.table, physical)!;
+  // CROSS JOIN makes SQLite look up the row of one row of the page after the other, which keeps the order.
+  const from =
+    sought.length === 0
+      ? sql`${inPage} AS _page`
+      : sql`${inPage} AS _page CROSS JOIN ${name(plan.table.name)} AS _v NOT INDEXED WHERE ${and(rowKey.map((column) => sql`_v.${name(column)} = _page.${name(column)}`))}`;
+  const rows = sql`SELECT group_concat(${rowWithKeys}, ${separator}) FROM ${from}`;
+  const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page LIMIT 1 OFFSET ${fitting} - 1`;
+  const bytes = isPreviewed
+    ? sql`octet_length(_page._row)`
+    : sought.length > 0
+      ? sql`_page.${bytesColumn}`
+      : storedBytes(plan.output, ofRow);
+  const fits = fitsInAnswer(plan, expansions.bytes);
+  const ctes = [
+    ...gate.ctes,
+    ...parts.ctes,
+    sql`_page AS MATERIALIZED (${rowsOfPage})`,
+    ...(isShort ? [] : [sql`_size AS MATERIALIZED (${sizeOf(bytes, plan)})`]),
+    ...expansions.ctes,
+  ];
   const counted = plan.window.counted ? sql`NULL` : parts.counted;
-  const alsoBytes = plan.expansions.length === 0 ? empty : sql` + ${expansions.bytes}`;
   const expanded = join(
     expansions.columns(fits).map((column) => sql`, ${column}`),
     empty,
   );
-  const statement = sql`WITH ${commaList(ctes)} SELECT _size.found AS found, CASE WHEN ${fits} THEN (${rows}) END AS rows, CASE WHEN ${isPeeked} THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${visits} AS gate_visits, ${measured} AS searched${expanded} FROM (SELECT sum(${bytes})${alsoBytes} AS bytes, count(*) AS found FROM _page) AS _size`;
+  const statement = sql`WITH ${commaList(ctes)} SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN ${fits} THEN (${rows}) END AS rows, CASE WHEN _size.found > _size.fitting THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${visits} AS gate_visits, ${measured} AS searched${expanded} FROM ${isShort ? sql`(${sizeOfShort}) AS _size` : sql`_size`}`;
   return {
     statement,
     asked: statement,
     exact: gate.exact && source.exact && judge.exact && expansions.exact,
-    seeks: [...source.seeks, ...gate.seeks, ...judge.seeks, ...parts.seeks, ...expansions.seeks],
+    seeks: [
+      ...source.seeks,
+      ...gate.seeks,
+      ...judge.seeks,
+      ...parts.seeks,
+      ...expansions.seeks,
+      ...(sought.length === 0 ? [] : [{ alias: "_v", columns: rowKey }]),
+    ],
   };
+}
+
+/**
+ * A SELECT of how many rows were `found`, and how many of them are `fitting`. Of short rows all fit, up to the limit.
+ */
+const sizeOfShort = sql`SELECT count(*) AS found, min(count(*), ${page.limit}) AS fitting FROM _page`;
+
+/**
+ * As `sizeOfShort`, for rows of any size, and with the `bytes` of those that fit. `bytes` is the SQL of the size of a row
+ * of `_page`.
+ */
+function sizeOf(bytes: Sql, { catalog }: ListPlan): Sql {
+  const sums = sql`SELECT sum(${bytes}) OVER (ROWS UNBOUNDED PRECEDING) AS bytes FROM _page LIMIT ${page.limit}`;
+  const fitting = sql`SELECT count(*) FILTER (WHERE bytes <= ${integer(catalog.pageBytesMax)}) AS n, min(bytes) AS least, max(bytes) FILTER (WHERE bytes <= ${integer(catalog.pageBytesMax)}) AS most FROM (${sums})`;
+  const found = sql`SELECT count(*) FROM _page`;
+  return sql`SELECT (${found}) AS found, CASE WHEN least IS NULL THEN 0 ELSE max(n, 1) END AS fitting, coalesce(most, least, 0) AS bytes FROM (${fitting})`;
+}
+
+/**
+ * The condition that the rows of a page are not too large for an answer, together with those of their expansions, which
+ * have this many bytes. A single row without expansions may be larger than a page.
+ */
+function fitsInAnswer({ catalog, expansions, wide }: ListPlan, expanded: Sql): Sql {
+  if (wide === "short") return sql`1`;
+  return expansions.length === 0
+    ? sql`_size.bytes <= ${integer(catalog.answerBytesMax)}`
+    : sql`_size.bytes + ${expanded} <= ${integer(catalog.pageBytesMax)}`;
 }
 
 /** Makes the source of a list's candidates, what their `contains` filters would cost (`SearchBudget`), and their tests. */
@@ -124,7 +172,8 @@ function judgeOfSource(plan: ListPlan, { gate, ways, refer }: CandidateSource): 
  * last candidate, then that of the candidate after it, if there is one. It returns no row where the list has fewer
  * candidates.
  */
-export function windowEndStatement(plan: ListPlan): Sql {
+export function windowEndStatement(given: ListPlan): Sql {
+  const plan: ListPlan = { ...given, wide: "carried", comparedBytesMax: null };
   const { order } = plan.path;
   const { gate, inOrder } = sourceOf(plan, openGate);
   const candidates = inOrder(keyColumns(order), [], sql`LIMIT ${integer(plan.scanLimit + 1)}`, null);

@@ -18,9 +18,10 @@ import {
   sql,
   sum,
 } from "../sql-text/fragment.js";
-import { type CandidateSource, concatenated, limitOf, selectList, shownColumn } from "./candidates.js";
+import { type CandidateSource, concatenated, limitOf, selected, selectList } from "./candidates.js";
 import type { Gate } from "./gate.js";
 import { columnsOfAlias } from "./place.js";
+import { shortRows } from "./wide-values.js";
 
 /**
  * Up to how many rows that match a full-text search are all looked up. Only where more match, an index or ways narrow
@@ -38,12 +39,12 @@ const fewMatches = 1_000;
  * match, the rows of `among` are found first (`_own`), and other matches are passed over in the full-text index.
  */
 export function matchSource(plan: ListPlan, match: Match, gate: Gate, among: CandidateSource | null): CandidateSource {
-  const { table, catalog, scanLimit } = plan;
+  const { table, scanLimit } = plan;
   const isRow = rowIs(plan);
   const m = columnsOfAlias(sql`_m`);
   const t = columnsOfAlias(sql`_t`);
   const shown = (column: Sql) =>
-    column.text === name(rank).text ? sql`_m.${column} AS ${column}` : shownColumn(catalog, table, sql`_t`, column);
+    column.text === name(rank).text ? sql`_m.${column} AS ${column}` : selected(plan, sql`_t`, column);
   const keys = keysOf(table).map((column) => sql`_m.${column}`);
   return {
     gate: {
@@ -55,7 +56,7 @@ export function matchSource(plan: ListPlan, match: Match, gate: Gate, among: Can
       ],
     },
     inAnyOrder: (columns, more, limit) =>
-      sql`SELECT ${selectList(plan, columns, more, shown)} FROM _matches AS _m CROSS JOIN ${name(table.name)} AS _t${tableHint(match)} WHERE ${isRow(sql`_t`, keys)}${limitOf(limit)}`,
+      sql`SELECT ${selectList(plan, columns, more, shown)} FROM _matches AS _m CROSS JOIN ${name(table.name)} AS _t${tableHint(match)} WHERE ${and([isRow(sql`_t`, keys), ...shortRows(plan, sql`_t`, columns)])}${limitOf(limit)}`,
     inOrder: () => {
       throw new Error("what a search finds has no order of its own");
     },

@@ -2,22 +2,13 @@ import { rowKeyOf } from "../plan/access-path.js";
 import type { ListPlan } from "../plan/list-plan.js";
 import type { OrderTerm } from "../plan/order.js";
 import type { Seek } from "../plan/plan-check.js";
-import { and, commaList, integer, name, param, Slot, type SlotValues, type Sql, sql } from "../sql-text/fragment.js";
-import { type CandidateSource, distinct, shownColumn, type WaysSource } from "./candidates.js";
+import { and, commaList, integer, name, type Sql, sql } from "../sql-text/fragment.js";
+import { type CandidateSource, distinct, selected, type WaysSource } from "./candidates.js";
 import type { Judge } from "./judge.js";
 import { countedWays, countOf, firstCount, groupedOr, scanLimit, unjudgedWayCount, wayCount } from "./page-count.js";
+import { page } from "./page-slots.js";
 import { behind, columnsOfAlias, notBehind, orderBy, placeIn, type Refer } from "./place.js";
-
-/** The placeholders for the numbers that differ between two pages of the same list. */
-export const page = { skip: param(new Slot("page.skip")), limit: param(new Slot("page.limit")) };
-
-/** The values for the placeholders of a page of `limit` rows, which leaves out `skip` rows before them (the offset). */
-export function pageValues(limit: number, skip: number): SlotValues {
-  return new Map([
-    ["page.skip", BigInt(skip)],
-    ["page.limit", BigInt(limit)],
-  ]);
-}
+import { bytesColumn, shortRows, soughtIn } from "./wide-values.js";
 
 /** The SQL of a page and of its count, of which `listStatement` makes the whole statement. */
 interface Parts {
@@ -151,17 +142,18 @@ interface RowLookup {
  * is looked up, and the rows are sorted with all columns that the page needs.
  */
 function lookupOf(plan: ListPlan): RowLookup | null {
-  const { table, catalog, path } = plan;
-  const rowKey = rowKeyOf(table, catalog.tables.get(table.name));
+  const { table, path } = plan;
+  const rowKey = rowKeyOf(table, plan.catalog.tables.get(table.name));
   if (rowKey === null) return null;
   const sorted = distinct([...keyColumns(path.order), ...rowKey.map(name)]);
   const isSorted = (column: Sql) => sorted.some(({ text }) => text === column.text);
   const columns = pageColumns(plan);
   if (columns.every(isSorted)) return null;
-  const list = columns.map((column) =>
-    isSorted(column) ? sql`_sorted.${column}` : shownColumn(catalog, table, sql`_r`, column),
-  );
-  const isRow = and(rowKey.map((column) => sql`_r.${name(column)} = _sorted.${name(column)}`));
+  const list = columns.map((column) => (isSorted(column) ? sql`_sorted.${column}` : selected(plan, sql`_r`, column)));
+  const isRow = and([
+    ...rowKey.map((column) => sql`_r.${name(column)} = _sorted.${name(column)}`),
+    ...shortRows(plan, sql`_r`, columns),
+  ]);
   return {
     sorted,
     // CROSS JOIN makes SQLite go through the rows of `_sorted` and look up one row of the table after the other, which
@@ -192,10 +184,16 @@ export function keyColumns(order: readonly OrderTerm[]): readonly Sql[] {
 
 /**
  * Returns the columns that the SELECT of a page needs: those that are answered, those whose values expansions follow,
- * those of the cursor's key, and `more`.
+ * those of the cursor's key, and `more`. Instead of values that are sought later it has their size and the row's key.
  */
 function pageColumns(plan: ListPlan, more: readonly Sql[] = []): readonly Sql[] {
-  return distinct([...plan.output.map((column) => name(column.name)), ...keysOf(plan), ...more]);
+  const sought = soughtIn(plan);
+  const carried = plan.output.filter((column) => !sought.includes(column));
+  const later =
+    sought.length === 0
+      ? []
+      : [...rowKeyOf(plan.table, plan.catalog.tables.get(plan.table.name))!.map(name), bytesColumn];
+  return distinct([...carried.map((column) => name(column.name)), ...keysOf(plan), ...later, ...more]);
 }
 
 /** Returns the columns of a page whose values expansions follow, and those of the cursor's key. */

@@ -1,13 +1,8 @@
 import type { Column } from "../../project/model.js";
-import type { ListPlan } from "../plan/list-plan.js";
+import { type ListPlan, wideIn } from "../plan/list-plan.js";
 import { commaList, integer, name, type Sql, sql } from "../sql-text/fragment.js";
 import { distinct } from "./candidates.js";
 import { type Cut, type CutOf, jsonObject, type ShownColumn } from "./wire.js";
-
-/** Whether values of a column may be so long that only their beginning is shown: texts, JSON and blobs. */
-function mayBeLong({ type }: Pick<Column, "type">): boolean {
-  return type === "text" || type === "json" || type === "blob";
-}
 
 /**
  * Makes a function that gives, for a column, the SQL by which values of more than `bytesMax` bytes are shown by their
@@ -18,7 +13,7 @@ export function cutAt<C extends ShownColumn>(bytesMax: number | null, refer: (co
 }
 
 function cutOf(column: ShownColumn, ref: Sql, bytesMax: number): Cut | null {
-  if (!mayBeLong(column)) return null;
+  if (wideIn([column]).length === 0) return null;
   const bytes = sql`octet_length(${ref})`;
   return {
     bytes,

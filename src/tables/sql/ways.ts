@@ -24,6 +24,7 @@ import { type CandidateSource, concatenated, limitOf, searched, selectList } fro
 import { type Gate, narrowed } from "./gate.js";
 import { columnsOfAlias, firstAfter, notBehind, orderBy, placeOf, type Refer } from "./place.js";
 import { existsSql, listed, noNames, predicate, type SqlNames } from "./predicate.js";
+import { shortRows } from "./wide-values.js";
 
 /**
  * Makes the source of candidates for a list whose rows are found by ways: index walks from a known value, such as the
@@ -62,14 +63,14 @@ export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gat
       const list = selectList(plan, columns, more);
       const selects = ways.map(
         (way, w) =>
-          sql`SELECT ${list} FROM ${keysName(w)} AS _k CROSS JOIN ${searched(plan, way.index, sql`_t`)} WHERE ${isReached(way, sql`_t`, sql`_k`)}`,
+          sql`SELECT ${list} FROM ${keysName(w)} AS _k CROSS JOIN ${searched(plan, way.index, sql`_t`)} WHERE ${and([isReached(way, sql`_t`, sql`_k`), ...shortRows(plan, sql`_t`, columns)])}`,
       );
       return selects.length === 1 ? sql`${selects[0]!}${limitOf(limit)}` : concatenated(selects, limitOf(limit));
     },
     inOrder: (columns, more, limitClause, until) => {
       const [rowKey] = rowKeyOf(plan.table, plan.catalog.tables.get(plan.table.name))!;
       const row = name(rowKey!);
-      return sql`SELECT ${selectList(plan, columns, more)} FROM (${merged(plan, ways, row, limitClause, until)}) AS _k CROSS JOIN ${name(plan.table.name)} AS _t NOT INDEXED WHERE _t.${row} = _k.p`;
+      return sql`SELECT ${selectList(plan, columns, more)} FROM (${merged(plan, ways, row, limitClause, until)}) AS _k CROSS JOIN ${name(plan.table.name)} AS _t NOT INDEXED WHERE ${and([sql`_t.${row} = _k.p`, ...shortRows(plan, sql`_t`, columns)])}`;
     },
     refer: columnsOfAlias(sql`_t`),
     exact: all.every(({ exact }) => exact),
@@ -174,6 +175,7 @@ function merged(plan: ListPlan, ways: readonly WalkedWay[], row: Sql, limitClaus
   ];
   // The place `until`, where the scan may end, is joined as a table `_u`, so that its SQL stands in the query once,
   // however many of its columns are compared.
+  const ordering = order.map(({ column }) => name(column.name));
   const bounded = until === null ? empty : sql` CROSS JOIN ${until} AS _u`;
   const step = (source: Sql, begin: Refer | null) => {
     const next = nextOfWays(plan, ways, row, source, begin);
@@ -181,7 +183,7 @@ function merged(plan: ListPlan, ways: readonly WalkedWay[], row: Sql, limitClaus
       return sql`SELECT ${source}.w AS w, ${source}.k AS k, ${next} AS p FROM ${source}${bounded} WHERE ${and([sql`${next} IS NOT NULL`, ...within(() => next)])}`;
     const h = columnsOfAlias(sql`_h`);
     const values = order.map(({ column }, i) => sql`${h(column)} AS ${places[i]!}`);
-    return sql`SELECT ${source}.w AS w, ${source}.k AS k, _h.${row} AS p, ${commaList(values)} FROM ${source}${bounded} CROSS JOIN ${name(plan.table.name)} AS _h NOT INDEXED WHERE ${and([sql`_h.${row} = ${next}`, ...within(h)])}`;
+    return sql`SELECT ${source}.w AS w, ${source}.k AS k, _h.${row} AS p, ${commaList(values)} FROM ${source}${bounded} CROSS JOIN ${name(plan.table.name)} AS _h NOT INDEXED WHERE ${and([sql`_h.${row} = ${next}`, ...within(h), ...shortRows(plan, sql`_h`, ordering)])}`;
   };
   const first = step(sql`_keys`, after === null ? null : placeOf(order, after));
   const terms = order.map(({ descending }, i) => sql`${places[i]!}${descending ? sql` DESC` : sql``}`);

@@ -3,6 +3,7 @@ import type { SqlValue } from "../../platform/database.js";
 import { isPlainSql, scaledSql, unscaled } from "../../platform/real-scale.js";
 import type { Column, Table } from "../../project/model.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
+import { wideIn } from "../plan/list-plan.js";
 import type { OrderTerm } from "../plan/order.js";
 import { chain, commaList, integer, type Sql, sql, sum, textLiteral } from "../sql-text/fragment.js";
 
@@ -80,9 +81,9 @@ export function storedBytes<C extends ShownColumn>(
   refer: (column: C) => Sql,
   cutOf: CutOf<C> = uncut,
 ): Sql {
-  const sizes = columns
-    .filter(({ type }) => type === "text" || type === "json" || type === "blob")
-    .map((column) => sql`ifnull(${cutOf(column)?.shownBytes ?? sql`octet_length(${refer(column)})`}, 0)`);
+  const sizes = wideIn(columns).map(
+    (column) => sql`ifnull(${cutOf(column)?.shownBytes ?? sql`octet_length(${refer(column)})`}, 0)`,
+  );
   return sum(sizes);
 }
 

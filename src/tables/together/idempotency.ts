@@ -2,6 +2,7 @@ import { toHex } from "../../encoding/hex.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { HeadersRecord } from "../../http/respond.js";
 import { abortText, isAbort, nonceBytes } from "../../platform/abort.js";
+import type { AtOnce } from "../../platform/at-once.js";
 import type { Memo } from "../../platform/memo.js";
 import type { Table } from "../../project/model.js";
 import type { Access } from "../access/access.js";
@@ -11,7 +12,7 @@ import { keyInBody } from "../request/row-request.js";
 import { type LoneWrite, writeAlone } from "../row/lone-write.js";
 import { type RowWrite, slots } from "../row/row-write.js";
 import { triggersOf } from "../row/sent-write.js";
-import { finishRows } from "../sql/finish-rows.js";
+import { finishKey, finishRows } from "../sql/finish-rows.js";
 import {
   clearStaged,
   ifKept,
@@ -168,7 +169,7 @@ async function asKept(
   { database }: WriteExecution,
 ): Promise<readonly WrittenTogether[]> {
   const [found] = await database.query([keptAnswer(request)]);
-  const kept = keptOf(steps, found!.rows[0]![2] as string);
+  const kept = await keptOf(steps, found!.rows[0]![2] as string);
   return rows.map((row, i) => {
     const { stored, write } = kept[i]!;
     return row.json === null || write.kind === "delete" || stored === null ? row : { ...row, json: stored };
@@ -185,19 +186,20 @@ interface KeptWrite {
   readonly stored: string | null;
 }
 
-function keptOf(steps: readonly WriteStep[], answer: string): readonly KeptWrite[] {
+async function keptOf(steps: readonly WriteStep[], answer: string): Promise<readonly KeptWrite[]> {
   const parts = steps.length === 1 ? steps[0]!.parts : undefined;
   const kept = keptRows(answer, steps[0]!.writes[0]!.access.table.primaryKey);
-  return kept.map(([isNew, key, row], i) => {
+  const writes = kept.map(async ([isNew, key, row], i) => {
     const write = parts === undefined ? steps[i]!.writes[0]! : parts.write(i);
     const columns = [...write.access.table.columns.values()];
     return {
       isNew: isNew === 1,
       write,
-      keyText: finishRows(JSON.stringify(key), columns),
-      stored: row === null ? null : finishRows(returnedRow(row).json, columns),
+      keyText: finishKey(JSON.stringify(key), columns),
+      stored: row === null ? null : await finishRows(returnedRow(row).json, columns),
     };
   });
+  return Promise.all(writes);
 }
 
 async function replay(
@@ -209,7 +211,7 @@ async function replay(
   const [found] = await read(execution, [keptAnswer(request)], "short");
   const [hash, , answer] = found!.rows[0]!;
   if (hash !== request.hash) return mismatch;
-  const kept = keptOf(steps, answer as string);
+  const kept = await keptOf(steps, answer as string);
   const shown = kept.map((each) => shownNow(each, execution, showing));
   const asked = shown.flatMap(({ get }) => (get === null ? [] : [get]));
   const results =
@@ -222,14 +224,14 @@ async function replay(
         );
   const current = results.values();
   execution.tally.add(0);
-  const rows = shown.map(({ get, json }, i) => {
+  const rows = shown.map(async ({ get, json }, i) => {
     const { isNew } = kept[i]!;
-    if (get === null) return { json: json(null), isNew };
+    if (get === null) return { json: await json(null), isNew };
     const row = current.next().value!.rows[0];
     if (row !== undefined) execution.tally.add(get.exact ? 1 + (row[2] as number) : null);
-    return { json: json(row?.[0] === 1 ? (row[1] as string | null) : null), isNew };
+    return { json: await json(row?.[0] === 1 ? (row[1] as string | null) : null), isNew };
   });
-  return { outcome: "replayed", rows };
+  return { outcome: "replayed", rows: await Promise.all(rows) };
 }
 
 /** How a row of a kept answer is shown to the caller of the repetition: only as far as they may read it by now. */
@@ -243,7 +245,7 @@ interface ReplayedRow {
    * Gives the row to answer with, as JSON text, or null if nothing of it is shown. `current` is the row as it is now;
    * null where it is gone or the caller may not read it.
    */
-  readonly json: (current: string | null) => string | null;
+  readonly json: (current: string | null) => AtOnce<string | null>;
 }
 
 function shownNow(

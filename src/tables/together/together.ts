@@ -2,6 +2,7 @@ import { askNewestEntry, closeTransaction, openTransaction } from "../../changes
 import { toHex } from "../../encoding/hex.js";
 import { Refusal } from "../../http/refusal.js";
 import { abortText, isAbort, nonceBytes, undo } from "../../platform/abort.js";
+import type { AtOnce } from "../../platform/at-once.js";
 import { ConstraintError, type Result, type Statement, StatementError } from "../../platform/database.js";
 import { longWorkOf, type WriteExecution } from "../execution/execution.js";
 import type { PlanQuestion } from "../plan/plan-check.js";
@@ -122,7 +123,7 @@ async function attempt(
   const long = longWorkOf(execution, batchDuration(steps));
   try {
     const results = await tally.during(database.batch(batch.statements, long));
-    return { outcome: "written", rows: batch.read(results) };
+    return { outcome: "written", rows: await batch.read(results) };
   } catch (error) {
     if (isAbort(error, nonce)) return stoppedBy(error.reason, steps, execution);
     // After a ConstraintError or StatementError it is certain that nothing was committed. Any other error is passed on.
@@ -182,7 +183,7 @@ function assembled(
   own: ServerStatements,
 ): {
   readonly statements: readonly Statement[];
-  readonly read: (results: readonly Result[]) => readonly WrittenTogether[];
+  readonly read: (results: readonly Result[]) => Promise<readonly WrittenTogether[]>;
 } {
   const isLogged = triggersOfSteps(steps).some(({ logged }) => logged);
   const statements: Statement[] = [...own.before(nonce)];
@@ -212,7 +213,7 @@ function assembled(
   });
   return {
     statements,
-    read: (results) => {
+    read: async (results) => {
       const seqAt = (i: number) => (isLogged ? (results[marks[i]!]!.rows[0]![0] as number) : 0);
       for (const answered of asked) answered(results);
       const outcomes = steps.map((step, i) => step.read(results.slice(ranges[i]!.from, ranges[i]!.to)));
@@ -222,14 +223,15 @@ function assembled(
           rowsWrittenBy(outcome, seqAt(i + 1) - seqAt(i)),
         );
       });
-      return outcomes.flatMap(({ rows }, i) =>
-        rows.map(({ json, isNew }) => ({ json: json && finished(steps[i]!, json), isNew })),
+      const rows = outcomes.flatMap(({ rows }, i) =>
+        rows.map(async ({ json, isNew }) => ({ json: json && (await finished(steps[i]!, json)), isNew })),
       );
+      return Promise.all(rows);
     },
   };
 }
 
-function finished({ writes }: WriteStep, json: string): string {
+function finished({ writes }: WriteStep, json: string): AtOnce<string> {
   return finishRows(json, [...writes[0]!.access.table.columns.values()]);
 }
 

@@ -89,7 +89,7 @@ describe("Svc-Preview", () => {
     const { server, root } = await served();
     for (let id = 10; id < 30; id++)
       await run(server, "INSERT INTO docs (id, body) VALUES (?, hex(zeroblob(900000)))", BigInt(id));
-    expectRefusal(await root.get(docs), 400, "bad_request");
+    expect(dataOf<unknown[]>(await root.get(docs)).length).toBeLessThan(22);
     const list = dataOf<{ body: unknown }[]>(await root.get(docs, preview));
     expect(list).toHaveLength(22);
     expect(list[2]!.body).toEqual({ $preview: "0".repeat(100), bytes: 1_800_000 });

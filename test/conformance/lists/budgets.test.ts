@@ -1,8 +1,8 @@
-import { expect, it } from "vitest";
-import { client, expectAnswer, expectRefusal } from "../../support/client.js";
+import { describe, expect, it } from "vitest";
+import { client, expectAnswer, expectRefusal, type ListMeta } from "../../support/client.js";
 import { rowsOf, run } from "../../support/people.js";
 import { receiptRows } from "../../support/receipts.js";
-import { serve } from "../../support/server.js";
+import { serve, type TestServer } from "../../support/server.js";
 
 const schema = `
 notes:
@@ -14,24 +14,64 @@ notes:
 const config = `[rules.notes]\nread = "public"\ncreate = "public"\nupdate = "public"`;
 const megabyte = 1_048_576n;
 
-it("a page of more text than an answer can hold is 400, and fewer columns or a smaller limit help", async () => {
-  const server = await serve({ schema, config });
-  const fill =
-    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40) INSERT INTO notes (body) SELECT hex(zeroblob(?)) FROM n";
-  await run(server, fill, BigInt(server.database.answerBytesMax) / 64n);
-  const anyone = client(server);
-  expectRefusal(await anyone.get("/api/notes"), 400, "bad_request");
-  expect((await anyone.get("/api/notes?limit=5")).status).toBe(200);
-  expect((await anyone.get("/api/notes?select=id")).body).toMatchObject({ meta: { total: 40 } });
-});
+/** How many rows each page has, from the first to the last; the rows of all pages have to be these. */
+async function pageSizes(server: TestServer, path: string, ids: readonly number[]): Promise<readonly number[]> {
+  const pages: number[][] = [];
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const { body } = await client(server).get(next);
+    const { data, meta } = body as { data: { id: number }[]; meta: ListMeta };
+    pages.push(data.map(({ id }) => id));
+    expect(meta.total).toBe(ids.length);
+    next = meta.next_cursor && `/api/notes?cursor=${meta.next_cursor}`;
+  }
+  expect(pages.flat()).toEqual(ids);
+  return pages.map(({ length }) => length);
+}
 
-it("says so too where the page is read by another index, as the best one leaves too many rows to sort", async () => {
-  const server = await serve({ schema, config: `api.scan_limit = 5\n${config}` });
-  const fill =
-    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 7) INSERT INTO notes (body) SELECT hex(zeroblob(?)) FROM n";
-  await run(server, fill, BigInt(server.database.answerBytesMax) / 8n);
-  const refused = await client(server).get("/api/notes?filter[id][in]=1,2,3,4,5,6,7");
-  expect(expectRefusal(refused, 400, "bad_request")).toMatch(/^the page is too large/);
+const fill = (rows: number) =>
+  `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) INSERT INTO notes (body) SELECT hex(zeroblob(?)) FROM n`;
+const ids = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
+
+describe("a page ends before the row with which it would have more than api.max_page_bytes", () => {
+  it.each(["/api/notes?limit=20", "/api/notes?limit=20&sort=body"])("%s", async (path) => {
+    const server = await serve({ schema, config: `api.max_page_bytes = 100_000\n${config}` });
+    await run(server, fill(12), 10_000n);
+    expect(await pageSizes(server, path, ids(12))).toEqual([5, 5, 2]);
+    expect(await pageSizes(server, "/api/notes?limit=4", ids(12))).toEqual([4, 4, 4]);
+  });
+
+  it("also with an offset, and in windows of few rows", async () => {
+    const server = await serve({ schema, config: `api.max_page_bytes = 50_000\n${config}` });
+    await run(server, fill(7), 10_000n);
+    const { body } = await client(server).get("/api/notes?limit=5&offset=3");
+    expect(body).toMatchObject({ data: [{ id: 4 }, { id: 5 }], meta: { limit: 5, offset: 3, total: 7 } });
+    const small = await serve({ schema, config: `api.max_page_bytes = 50_000\napi.scan_limit = 3\n${config}` });
+    await run(small, fill(7), 10_000n);
+    expect(await pageSizes(small, "/api/notes?limit=5", ids(7))).toEqual([2, 2, 2, 1]);
+  });
+
+  it("and has at least one row, also where that is larger than a page", async () => {
+    const server = await serve({ schema, config: `api.max_page_bytes = 100\n${config}` });
+    await run(server, fill(3), 10_000n);
+    expect(await pageSizes(server, "/api/notes", ids(3))).toEqual([1, 1, 1]);
+    await run(server, "UPDATE notes SET body = NULL");
+    expect(await pageSizes(server, "/api/notes", ids(3))).toEqual([3]);
+  });
+
+  it("and where the database can return no more at once", async () => {
+    const server = await serve({ schema, config });
+    await run(server, fill(40), BigInt(server.database.answerBytesMax) / 64n);
+    const sizes = await pageSizes(server, "/api/notes", ids(40));
+    expect(sizes.length).toBeGreaterThan(1);
+    expect((await client(server).get("/api/notes?select=id")).body).toMatchObject({ meta: { total: 40 } });
+  });
+
+  it("also where the page is read by another index, as the best one leaves too many rows to sort", async () => {
+    const server = await serve({ schema, config: `api.scan_limit = 5\napi.max_page_bytes = 50_000\n${config}` });
+    await run(server, fill(7), 10_000n);
+    const { body } = await client(server).get("/api/notes?filter[id][in]=1,2,3,4,5,6,7");
+    expect(body).toMatchObject({ data: [{ id: 1 }, { id: 2 }] });
+  });
 });
 
 it("a row that no answer can hold is 400, and a write to it answers with its key", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { client, dataOf, expectRefusal, metaOf, pagesOf } from "../../support/client.js";
+import { client, dataOf, expectRefusal, type ListMeta, metaOf, pagesOf } from "../../support/client.js";
 import { member, run } from "../../support/people.js";
 import { apiKey, serve } from "../../support/server.js";
 
@@ -373,7 +373,7 @@ describe("expand", () => {
     ]);
   });
 
-  it("is refused where one large row would be written too often", async () => {
+  it("ends the page where one large row would be written too often", async () => {
     const server = await serve({
       schema,
       config: '[rules.rooms]\nread = "public"\n[rules.profiles]\nread = "public"',
@@ -381,14 +381,24 @@ describe("expand", () => {
     await run(server, "INSERT INTO profiles (id, name, is_public) VALUES ('ada', printf('%.40000c', 'a'), 1)");
     await run(server, `${numbers(1000)} INSERT INTO rooms (id, owner_id) SELECT i, 'ada' FROM n`);
     const anybody = client(server);
-    const path = (limit: number) => `/api/rooms?select=id&expand=owner_id&limit=${limit}`;
-    const names = dataOf<{ _expand: { owner_id: { name: string } } }[]>(await anybody.get(path(50))).map(
-      ({ _expand }) => _expand.owner_id.name.length,
-    );
-    expect(names).toEqual(Array.from({ length: 50 }, () => 40_000));
-    // 40 MB.
-    const refused = await anybody.get(path(1000));
-    expect(expectRefusal(refused, 400, "bad_request")).toContain("too large");
+    // All would have 40 MB.
+    const { body } = await anybody.get("/api/rooms?select=id&expand=owner_id&limit=1000");
+    const { data, meta } = body as { data: { id: number; _expand: { owner_id: { name: string } } }[]; meta: ListMeta };
+    const pageBytes = Math.min(4_194_304, server.database.answerBytesMax);
+    expect(data.length).toBe(Math.floor(pageBytes / JSON.stringify(data[0]).length));
+    expect(data.map(({ id }) => id)).toEqual(Array.from({ length: data.length }, (_, i) => i + 1));
+    expect(data.every(({ _expand }) => _expand.owner_id.name.length === 40_000)).toBe(true);
+    const { body: next } = await anybody.get(`/api/rooms?cursor=${meta.next_cursor}`);
+    expect(next).toMatchObject({ data: expect.arrayContaining([expect.objectContaining({ id: data.length + 1 })]) });
+  });
+
+  it("is refused for a row that is larger than a page together with what it is expanded by", async () => {
+    const config = 'api.max_page_bytes = 30_000\n[rules.rooms]\nread = "public"\n[rules.profiles]\nread = "public"';
+    const server = await serve({ schema, config });
+    await run(server, "INSERT INTO profiles (id, name, is_public) VALUES ('ada', printf('%.40000c', 'a'), 1)");
+    await run(server, "INSERT INTO rooms (id, owner_id) VALUES (1, 'ada'), (2, 'ada')");
+    const refused = await client(server).get("/api/rooms?select=id&expand=owner_id");
+    expect(expectRefusal(refused, 400, "bad_request")).toMatch(/^expand: a row is larger than a page/);
   });
 });
 

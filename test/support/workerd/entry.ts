@@ -158,7 +158,7 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
     database,
     passwordHasher,
     commits: patientCommits(polledCommits(50)),
-    clock: { now: () => clock.ms, elapsed: () => clock.ms },
+    clock: { now: () => clock.ms, elapsed: () => clock.ms, cpu: () => clock.ms },
     journal: databaseJournal(database),
     random: systemRandom,
     cipher: webCipher,

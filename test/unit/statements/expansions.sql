@@ -28,23 +28,22 @@ WITH _gates AS MATERIALIZED (SELECT *, ("_g0" IS 2) AS open
       FROM _page
       LIMIT ?) AS _before
     WHERE _before."room_id" IS NOT NULL) AS _p CROSS JOIN "rooms" AS "_x_0e" NOT INDEXED
-  WHERE "_x_0e"."id" = +_p.k
+  WHERE ("_x_0e"."id" = +_p.k AND CASE WHEN ifnull(octet_length("_x_0e"."name"), 0) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
   LIMIT -1)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END) || char(10) || json_array(CASE WHEN _page."room_id" IS NOT NULL THEN json_array('i', CAST(_page."room_id" AS TEXT)) END), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END) || char(10) || json_array(CASE WHEN _page."room_id" IS NOT NULL THEN json_array('i', CAST(_page."room_id" AS TEXT)) END), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, (SELECT "_g0" IS NOT NULL
-  FROM _gates) AS gate_visits, NULL AS searched, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('name', _found."name") || char(10) || json_array(CASE WHEN _found._k IS NOT NULL THEN json_array('i', CAST(_found._k AS TEXT)) END), ',\n')
+  FROM _gates) AS gate_visits, NULL AS searched, CASE WHEN 1 THEN (SELECT group_concat(json_object('name', _found."name") || char(10) || json_array(CASE WHEN _found._k IS NOT NULL THEN json_array('i', CAST(_found._k AS TEXT)) END), ',\n')
   FROM (SELECT *
     FROM "_e0" AS _w
     WHERE (_w."owner_id" = ? OR (_w."_p0" IS 2))) AS _found) END AS "_e0", (SELECT json_array(count(*), count(_w."_p0"), 0)
   FROM "_e0" AS _w) AS "_e1", NULL AS "_e2"
-FROM (SELECT sum(0) + ifnull((SELECT sum(ifnull(octet_length(_found."name"), 0))
-      FROM (SELECT *
-        FROM "_e0" AS _w
-        WHERE (_w."owner_id" = ? OR (_w."_p0" IS 2))) AS _found), 0) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -74,32 +73,32 @@ FROM (SELECT sum(0) + ifnull((SELECT sum(ifnull(octet_length(_found."name"), 0))
 --       SCAN _sorted
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
---     SCALAR SUBQUERY 26
---       MATERIALIZE _e0
---         CO-ROUTINE _p
---           CO-ROUTINE _before
---             SCAN _page
---           SCAN _before
---           USE TEMP B-TREE FOR DISTINCT
---         SCAN _p
---         SEARCH _x_0e USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 13
---           SEARCH _x_0_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---       SCAN _w
 --   SCAN _size
---   SCALAR SUBQUERY 17
---     SCAN _page
 --   SCALAR SUBQUERY 18
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 19
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 20
 --     SCAN _counted
 --   SCALAR SUBQUERY 21
+--     SCAN _counted
+--   SCALAR SUBQUERY 22
 --     SCAN _gates
---   SCALAR SUBQUERY 23
---     SCAN _w
 --   SCALAR SUBQUERY 24
+--     MATERIALIZE _e0
+--       CO-ROUTINE _p
+--         CO-ROUTINE _before
+--           SCAN _page
+--         SCAN _before
+--         USE TEMP B-TREE FOR DISTINCT
+--       SCAN _p
+--       SEARCH _x_0e USING INTEGER PRIMARY KEY (rowid=?)
+--       CORRELATED SCALAR SUBQUERY 13
+--         SEARCH _x_0_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--     SCAN _w
+--   SCALAR SUBQUERY 25
 --     SCAN _w
 
 -- GET /api/rooms?where[id]=1&select=id&expand[messages.room_id][sort]=-created_at,-id&expand[messages.room_id][select]=body → 200
@@ -156,9 +155,11 @@ WITH _gates AS MATERIALIZED (SELECT *, 1 AS open
   FROM (SELECT *
     FROM "_c0" AS _w
     WHERE (_w."_p0" IS 2)) AS _c CROSS JOIN "messages" AS "_x_0r" NOT INDEXED
-  WHERE "_x_0r"."id" = _c."id")
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END) || char(10) || json_array(CASE WHEN _page."id" IS NOT NULL THEN json_array('i', CAST(_page."id" AS TEXT)) END), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array()
+  WHERE ("_x_0r"."id" = _c."id" AND CASE WHEN ifnull(octet_length("_x_0r"."body"), 0) > 419430 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END) || char(10) || json_array(CASE WHEN _page."id" IS NOT NULL THEN json_array('i', CAST(_page."id" AS TEXT)) END), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array()
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
@@ -169,11 +170,10 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
       FROM _gates) THEN 100000 ELSE 0 END) AS _w
   WHERE 1) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
   FROM _counted) END AS examined, (SELECT "_g0" IS NOT NULL
-  FROM _gates) AS gate_visits, NULL AS searched, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('body', _found."body") || char(10) || json_array(CASE WHEN _found._k IS NOT NULL THEN json_array('i', CAST(_found._k AS TEXT)) END), ',\n')
+  FROM _gates) AS gate_visits, NULL AS searched, CASE WHEN 1 THEN (SELECT group_concat(json_object('body', _found."body") || char(10) || json_array(CASE WHEN _found._k IS NOT NULL THEN json_array('i', CAST(_found._k AS TEXT)) END), ',\n')
   FROM "_e0" AS _found) END AS "_e0", (SELECT json_array(count(*), count(_w."_p0"), 0)
   FROM "_c0" AS _w) AS "_e1", NULL AS "_e2"
-FROM (SELECT sum(0) + ifnull((SELECT sum(ifnull(octet_length(_found."body"), 0))
-      FROM "_e0" AS _found), 0) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -191,39 +191,14 @@ FROM (SELECT sum(0) + ifnull((SELECT sum(ifnull(octet_length(_found."body"), 0))
 --       SCALAR SUBQUERY 12
 --         SCAN _gates
 --     SCAN _page
---     SCALAR SUBQUERY 35
---       MATERIALIZE _e0
---         MATERIALIZE _c0
---           SETUP
---             CO-ROUTINE _p
---               CO-ROUTINE _before
---                 SCAN _page
---               SCAN _before
---               USE TEMP B-TREE FOR DISTINCT
---             SCAN _p
---             SEARCH _x_0e USING INTEGER PRIMARY KEY (rowid=?)
---             CORRELATED SCALAR SUBQUERY 17
---               SEARCH _x_0n USING COVERING INDEX messages(room_id,created_at) (room_id=?)
---             CORRELATED SCALAR SUBQUERY 14
---               SEARCH _x_0_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---           RECURSIVE STEP
---             SCAN _w
---             SEARCH _x_0e USING INTEGER PRIMARY KEY (rowid=?)
---             CORRELATED SCALAR SUBQUERY 20
---               SEARCH _x_0n USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid<?)
---             CORRELATED SCALAR SUBQUERY 21
---               SEARCH _x_0n USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at<?)
---             CORRELATED SCALAR SUBQUERY 19
---               SEARCH _x_0_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---         SCAN _w
---         SEARCH _x_0r USING INTEGER PRIMARY KEY (rowid=?)
---       SCAN _found
 --   SCAN _size
---   SCALAR SUBQUERY 25
---     SCAN _page
 --   SCALAR SUBQUERY 26
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 27
+--     SCAN _page
+--   SCALAR SUBQUERY 28
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
 --       SCALAR SUBQUERY 7
@@ -235,19 +210,44 @@ FROM (SELECT sum(0) + ifnull((SELECT sum(ifnull(octet_length(_found."body"), 0))
 --         SCALAR SUBQUERY 4
 --           SCAN _gates
 --     SCAN _counted
---   SCALAR SUBQUERY 30
+--   SCALAR SUBQUERY 31
 --     CO-ROUTINE _w
---       SCALAR SUBQUERY 28
+--       SCALAR SUBQUERY 29
 --         SCAN _gates
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _w
---   SCALAR SUBQUERY 31
---     SCAN _counted
 --   SCALAR SUBQUERY 32
---     SCAN _gates
+--     SCAN _counted
 --   SCALAR SUBQUERY 33
---     SCAN _found
+--     SCAN _gates
 --   SCALAR SUBQUERY 34
+--     MATERIALIZE _e0
+--       MATERIALIZE _c0
+--         SETUP
+--           CO-ROUTINE _p
+--             CO-ROUTINE _before
+--               SCAN _page
+--             SCAN _before
+--             USE TEMP B-TREE FOR DISTINCT
+--           SCAN _p
+--           SEARCH _x_0e USING INTEGER PRIMARY KEY (rowid=?)
+--           CORRELATED SCALAR SUBQUERY 17
+--             SEARCH _x_0n USING COVERING INDEX messages(room_id,created_at) (room_id=?)
+--           CORRELATED SCALAR SUBQUERY 14
+--             SEARCH _x_0_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--         RECURSIVE STEP
+--           SCAN _w
+--           SEARCH _x_0e USING INTEGER PRIMARY KEY (rowid=?)
+--           CORRELATED SCALAR SUBQUERY 20
+--             SEARCH _x_0n USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid<?)
+--           CORRELATED SCALAR SUBQUERY 21
+--             SEARCH _x_0n USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at<?)
+--           CORRELATED SCALAR SUBQUERY 19
+--             SEARCH _x_0_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--       SCAN _w
+--       SEARCH _x_0r USING INTEGER PRIMARY KEY (rowid=?)
+--     SCAN _found
+--   SCALAR SUBQUERY 35
 --     SCAN _w
 
 -- GET /api/rooms?where[id]=1&select=id&expand[messages.room_id][count]=true&expand[messages.room_id][sort]=author_id → 200
@@ -288,9 +288,11 @@ WITH _gates AS MATERIALIZED (SELECT *, 1 AS open
       FROM "_c0" AS _w
       WHERE (_w."_p0" IS 2))
     WHERE _n <= 10) AS _c CROSS JOIN "messages" AS "_x_0r" NOT INDEXED
-  WHERE "_x_0r"."id" = _c."id")
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END) || char(10) || json_array(CASE WHEN _page."id" IS NOT NULL THEN json_array('i', CAST(_page."id" AS TEXT)) END), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array()
+  WHERE ("_x_0r"."id" = _c."id" AND CASE WHEN (ifnull(octet_length("_x_0r"."author_id"), 0) + ifnull(octet_length("_x_0r"."body"), 0) + ifnull(octet_length("_x_0r"."attachment"), 0)) > 419430 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END) || char(10) || json_array(CASE WHEN _page."id" IS NOT NULL THEN json_array('i', CAST(_page."id" AS TEXT)) END), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array()
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
@@ -301,15 +303,14 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
       FROM _gates) THEN 100000 ELSE 0 END) AS _w
   WHERE 1) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
   FROM _counted) END AS examined, (SELECT "_g0" IS NOT NULL
-  FROM _gates) AS gate_visits, NULL AS searched, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _found."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _found."id" ELSE CAST(_found."id" AS TEXT) END, 'room_id', CASE WHEN _found."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _found."room_id" ELSE CAST(_found."room_id" AS TEXT) END, 'author_id', _found."author_id", 'body', _found."body", 'created_at', CASE WHEN _found."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _found."created_at" ELSE CAST(_found."created_at" AS TEXT) END, 'attachment', CASE WHEN _found."attachment" IS NOT NULL THEN hex(_found."attachment") END) || char(10) || json_array(CASE WHEN _found._k IS NOT NULL THEN json_array('i', CAST(_found._k AS TEXT)) END), ',\n')
+  FROM _gates) AS gate_visits, NULL AS searched, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _found."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _found."id" ELSE CAST(_found."id" AS TEXT) END, 'room_id', CASE WHEN _found."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _found."room_id" ELSE CAST(_found."room_id" AS TEXT) END, 'author_id', _found."author_id", 'body', _found."body", 'created_at', CASE WHEN _found."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _found."created_at" ELSE CAST(_found."created_at" AS TEXT) END, 'attachment', CASE WHEN _found."attachment" IS NOT NULL THEN hex(_found."attachment") END) || char(10) || json_array(CASE WHEN _found._k IS NOT NULL THEN json_array('i', CAST(_found._k AS TEXT)) END), ',\n')
   FROM "_e0" AS _found) END AS "_e0", (SELECT json_array(count(*), count(_w."_p0"), 0)
   FROM "_c0" AS _w) AS "_e1", (SELECT json_group_array(json_array(CASE WHEN _k IS NOT NULL THEN json_array('i', CAST(_k AS TEXT)) END, _n))
   FROM (SELECT _w._k AS _k, count(*) AS _n
     FROM "_c0" AS _w
     WHERE (_w."_p0" IS 2)
     GROUP BY _w._k)) AS "_e2"
-FROM (SELECT sum(0) + ifnull((SELECT sum((ifnull(octet_length(_found."author_id"), 0) + ifnull(octet_length(_found."body"), 0) + ifnull(octet_length(_found."attachment"), 0)))
-      FROM "_e0" AS _found), 0) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -327,32 +328,14 @@ FROM (SELECT sum(0) + ifnull((SELECT sum((ifnull(octet_length(_found."author_id"
 --       SCALAR SUBQUERY 12
 --         SCAN _gates
 --     SCAN _page
---     SCALAR SUBQUERY 33
---       MATERIALIZE _e0
---         CO-ROUTINE (subquery-18)
---           CO-ROUTINE (subquery-36)
---             MATERIALIZE _c0
---               CO-ROUTINE _p
---                 CO-ROUTINE _before
---                   SCAN _page
---                 SCAN _before
---                 USE TEMP B-TREE FOR DISTINCT
---               SCAN _p
---               SEARCH _x_0e USING INDEX messages(room_id,created_at) (room_id=?)
---               CORRELATED SCALAR SUBQUERY 14
---                 SEARCH _x_0_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---             SCAN _w
---             USE TEMP B-TREE FOR ORDER BY
---           SCAN (subquery-36)
---         SCAN (subquery-18)
---         SEARCH _x_0r USING INTEGER PRIMARY KEY (rowid=?)
---       SCAN _found
 --   SCAN _size
---   SCALAR SUBQUERY 21
---     SCAN _page
 --   SCALAR SUBQUERY 22
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 23
+--     SCAN _page
+--   SCALAR SUBQUERY 24
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
 --       SCALAR SUBQUERY 7
@@ -364,22 +347,40 @@ FROM (SELECT sum(0) + ifnull((SELECT sum((ifnull(octet_length(_found."author_id"
 --         SCALAR SUBQUERY 4
 --           SCAN _gates
 --     SCAN _counted
---   SCALAR SUBQUERY 26
+--   SCALAR SUBQUERY 27
 --     CO-ROUTINE _w
---       SCALAR SUBQUERY 24
+--       SCALAR SUBQUERY 25
 --         SCAN _gates
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _w
---   SCALAR SUBQUERY 27
---     SCAN _counted
 --   SCALAR SUBQUERY 28
---     SCAN _gates
+--     SCAN _counted
 --   SCALAR SUBQUERY 29
---     SCAN _found
+--     SCAN _gates
 --   SCALAR SUBQUERY 30
+--     MATERIALIZE _e0
+--       CO-ROUTINE (subquery-18)
+--         CO-ROUTINE (subquery-36)
+--           MATERIALIZE _c0
+--             CO-ROUTINE _p
+--               CO-ROUTINE _before
+--                 SCAN _page
+--               SCAN _before
+--               USE TEMP B-TREE FOR DISTINCT
+--             SCAN _p
+--             SEARCH _x_0e USING INDEX messages(room_id,created_at) (room_id=?)
+--             CORRELATED SCALAR SUBQUERY 14
+--               SEARCH _x_0_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--           SCAN _w
+--           USE TEMP B-TREE FOR ORDER BY
+--         SCAN (subquery-36)
+--       SCAN (subquery-18)
+--       SEARCH _x_0r USING INTEGER PRIMARY KEY (rowid=?)
+--     SCAN _found
+--   SCALAR SUBQUERY 31
 --     SCAN _w
---   SCALAR SUBQUERY 32
---     CO-ROUTINE (subquery-31)
+--   SCALAR SUBQUERY 33
+--     CO-ROUTINE (subquery-32)
 --       SCAN _w
 --       USE TEMP B-TREE FOR GROUP BY
---     SCAN (subquery-31)
+--     SCAN (subquery-32)

@@ -1,124 +1,142 @@
 -- GET /api/tags → 200
 WITH _page AS MATERIALIZED (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
   FROM "tags" AS _t NOT INDEXED
-  WHERE 1
+  WHERE (1 AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
   ORDER BY _t."id"
   LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
   FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
 --       SCAN _t
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 2
---     SCAN _page
 --   SCALAR SUBQUERY 3
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 4
+--     SCAN _page
+--   SCALAR SUBQUERY 5
 --     SCAN tags USING COVERING INDEX tags(label)
 
 -- GET /api/tags?limit=2&select=id,label → 200
 WITH _page AS MATERIALIZED (SELECT _t."id" AS "id", _t."label" AS "label"
   FROM "tags" AS _t NOT INDEXED
-  WHERE 1
+  WHERE (1 AND CASE WHEN ifnull(octet_length(_t."label"), 0) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
   ORDER BY _t."id"
   LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label"), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label"), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
   FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum(ifnull(octet_length(_page."label"), 0)) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
 --       SCAN _t
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 2
---     SCAN _page
 --   SCALAR SUBQUERY 3
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 4
+--     SCAN _page
+--   SCALAR SUBQUERY 5
 --     SCAN tags USING COVERING INDEX tags(label)
 
 -- GET /api/tags?sort=-id&offset=1 → 200
 WITH _page AS MATERIALIZED (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
   FROM "tags" AS _t NOT INDEXED
-  WHERE 1
+  WHERE (1 AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
   ORDER BY _t."id" DESC
   LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
   FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
 --       SCAN _t
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 2
---     SCAN _page
 --   SCALAR SUBQUERY 3
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 4
+--     SCAN _page
+--   SCALAR SUBQUERY 5
 --     SCAN tags USING COVERING INDEX tags(label)
 
 -- GET /api/tags?sort=label → 200
 WITH _page AS MATERIALIZED (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
   FROM "tags" AS _t INDEXED BY "tags(label)"
-  WHERE 1
+  WHERE (1 AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
   ORDER BY _t."label", _t."id"
   LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(_page."label", json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."label", json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
   FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
 --       SCAN _t USING INDEX tags(label)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 2
---     SCAN _page
 --   SCALAR SUBQUERY 3
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 4
+--     SCAN _page
+--   SCALAR SUBQUERY 5
 --     SCAN tags USING COVERING INDEX tags(label)
 
 -- GET /api/tags?sort=color,-label → 200
 WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE 1), 0)
     FROM (SELECT _t."color" AS "color", _t."label" AS "label", _t."id" AS "id"
       FROM "tags" AS _t NOT INDEXED
-      WHERE 1
+      WHERE (1 AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
       LIMIT 100001) AS _w) AS counted), _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
   FROM (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
     FROM "tags" AS _t NOT INDEXED
-    WHERE 1
+    WHERE (1 AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
     LIMIT CASE WHEN (SELECT counted ->> 0
       FROM _counted) <= 100000 THEN -1 ELSE 0 END) AS _w
   WHERE 1
   ORDER BY _w."color", _w."label" DESC, _w."id"
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(_page."color", _page."label", json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."color", _page."label", json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -136,23 +154,27 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 --       USE TEMP B-TREE FOR ORDER BY
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 7
---     SCAN _page
 --   SCALAR SUBQUERY 8
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 9
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 10
+--     SCAN _counted
+--   SCALAR SUBQUERY 11
 --     SCAN _counted
 
 -- GET /api/tags?where[label]=tag+1 → 200
 WITH _page AS MATERIALIZED (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
   FROM "tags" AS _t INDEXED BY "tags(label)"
-  WHERE _t."label" = ?
+  WHERE (_t."label" = ? AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
   ORDER BY _t."id"
   LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, CASE WHEN (SELECT max(_e."id")
   FROM "tags" AS _e) - (SELECT min(_e."id")
@@ -164,24 +186,26 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     WHERE _t."label" = ?
     ORDER BY _t."id"
     LIMIT 100000) AS _w) END AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
 --       SEARCH _t USING INDEX tags(label) (label=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 2
---     SCAN _page
 --   SCALAR SUBQUERY 3
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 4
---     SEARCH _e
+--     SCAN _page
 --   SCALAR SUBQUERY 5
 --     SEARCH _e
 --   SCALAR SUBQUERY 6
+--     SEARCH _e
+--   SCALAR SUBQUERY 7
 --     SEARCH _t USING COVERING INDEX tags(label) (label=?)
---   SCALAR SUBQUERY 8
+--   SCALAR SUBQUERY 9
 --     CO-ROUTINE _w
 --       SEARCH _t USING COVERING INDEX tags(label) (label=?)
 --     SCAN _w
@@ -203,14 +227,16 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
   ORDER BY _w."id" DESC
   LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."label" AS "label", _r."color" AS "color"
   FROM _sorted CROSS JOIN "tags" AS _r NOT INDEXED
-  WHERE _r."id" = _sorted."id")
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  WHERE (_r."id" = _sorted."id" AND CASE WHEN (ifnull(octet_length(_r."label"), 0) + ifnull(octet_length(_r."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -235,23 +261,27 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 10
---     SCAN _page
 --   SCALAR SUBQUERY 11
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 12
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 13
+--     SCAN _counted
+--   SCALAR SUBQUERY 14
 --     SCAN _counted
 
 -- GET /api/tags?filter[id][gte]=2&filter[id][lt]=4 → 200
 WITH _page AS MATERIALIZED (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
   FROM "tags" AS _t NOT INDEXED
-  WHERE (_t."id" >= ? AND _t."id" < ?)
+  WHERE ((_t."id" >= ? AND _t."id" < ?) AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
   ORDER BY _t."id"
   LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, CASE WHEN (SELECT max(_e."id")
   FROM "tags" AS _e) - (SELECT min(_e."id")
@@ -263,24 +293,26 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     WHERE (_t."id" >= ? AND _t."id" < ?)
     ORDER BY _t."id"
     LIMIT 100000) AS _w) END AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 2
---     SCAN _page
 --   SCALAR SUBQUERY 3
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 4
---     SEARCH _e
+--     SCAN _page
 --   SCALAR SUBQUERY 5
 --     SEARCH _e
 --   SCALAR SUBQUERY 6
+--     SEARCH _e
+--   SCALAR SUBQUERY 7
 --     SEARCH _t USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
---   SCALAR SUBQUERY 8
+--   SCALAR SUBQUERY 9
 --     CO-ROUTINE _w
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
 --     SCAN _w
@@ -289,33 +321,35 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."label" > ? AND _w."color" IS NULL)), 0)
     FROM (SELECT _t."label" AS "label", _t."color" AS "color", _t."id" AS "id"
       FROM "tags" AS _t NOT INDEXED
-      WHERE 1
+      WHERE (1 AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
       ORDER BY _t."id"
       LIMIT 100000) AS _w) AS counted), _peeked AS (SELECT *
   FROM _page
   LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
   FROM (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
     FROM "tags" AS _t NOT INDEXED
-    WHERE 1
+    WHERE (1 AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
     ORDER BY _t."id"
     LIMIT 100000) AS _w
   WHERE (_w."label" > ? AND _w."color" IS NULL)
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
   FROM (SELECT _t."label" AS "label", _t."color" AS "color", _t."id" AS "id"
     FROM "tags" AS _t NOT INDEXED
     WHERE (1 AND _t."id" <= (SELECT "id"
-        FROM _peeked))
+        FROM _peeked) AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
     ORDER BY _t."id"
     LIMIT 100000) AS _w
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
   FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -324,11 +358,13 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 --       SCAN _w
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 7
---     SCAN _page
 --   SCALAR SUBQUERY 8
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 9
+--     SCAN _page
+--   SCALAR SUBQUERY 10
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
 --       SCALAR SUBQUERY 2
@@ -336,17 +372,17 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 --           SCAN _t
 --         SCAN _w
 --     SCAN _counted
---   SCALAR SUBQUERY 13
+--   SCALAR SUBQUERY 14
 --     CO-ROUTINE _w
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid<?)
---       SCALAR SUBQUERY 10
+--       SCALAR SUBQUERY 11
 --         MATERIALIZE _peeked
 --           SCAN _page
 --         SCAN _peeked
 --     SCAN _w
---     SCALAR SUBQUERY 12
+--     SCALAR SUBQUERY 13
 --       SCAN _peeked
---   SCALAR SUBQUERY 14
+--   SCALAR SUBQUERY 15
 --     SCAN _counted
 
 -- GET /api/tags?filter[label][contains]=ag&filter[label][starts_with]=t → 200
@@ -373,14 +409,16 @@ WITH _searched AS MATERIALIZED (SELECT count(*) AS n, ifnull(sum(_w."_s0"), 0) *
   LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
   FROM (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
     FROM "tags" AS _t NOT INDEXED
-    WHERE 1
+    WHERE (1 AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
     ORDER BY _t."id"
     LIMIT CASE WHEN (SELECT fits
       FROM _searched) THEN 100000 ELSE 0 END) AS _w
   WHERE (instr(_w."label", ?) > 0 AND substr(_w."label", 1, length(?)) = ?)
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
@@ -395,7 +433,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
   FROM _counted) END AS examined, 0 AS gate_visits, (SELECT json_array(n, fits)
   FROM _searched) AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -410,11 +448,13 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 --       SCAN _w
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 17
---     SCAN _page
 --   SCALAR SUBQUERY 18
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 19
+--     SCAN _page
+--   SCALAR SUBQUERY 20
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
 --       SCALAR SUBQUERY 11
@@ -436,54 +476,56 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 --             SCAN _t
 --           SCAN _w
 --     SCAN _counted
---   SCALAR SUBQUERY 24
+--   SCALAR SUBQUERY 25
 --     CO-ROUTINE _w
---       SCALAR SUBQUERY 21
+--       SCALAR SUBQUERY 22
 --         SCAN _searched
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid<?)
---       SCALAR SUBQUERY 20
+--       SCALAR SUBQUERY 21
 --         MATERIALIZE _peeked
 --           SCAN _page
 --         SCAN _peeked
 --     SCAN _w
---     SCALAR SUBQUERY 23
+--     SCALAR SUBQUERY 24
 --       SCAN _peeked
---   SCALAR SUBQUERY 25
---     SCAN _counted
 --   SCALAR SUBQUERY 26
+--     SCAN _counted
+--   SCALAR SUBQUERY 27
 --     SCAN _searched
 
 -- GET /api/tags?filter[color][ne]=red&filter[label][lte]=z → 200
 WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."color" <> ? AND _w."label" <= ?)), 0)
     FROM (SELECT _t."color" AS "color", _t."label" AS "label", _t."id" AS "id"
       FROM "tags" AS _t NOT INDEXED
-      WHERE 1
+      WHERE (1 AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
       ORDER BY _t."id"
       LIMIT 100000) AS _w) AS counted), _peeked AS (SELECT *
   FROM _page
   LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
   FROM (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
     FROM "tags" AS _t NOT INDEXED
-    WHERE 1
+    WHERE (1 AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
     ORDER BY _t."id"
     LIMIT 100000) AS _w
   WHERE (_w."color" <> ? AND _w."label" <= ?)
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
   FROM (SELECT _t."color" AS "color", _t."label" AS "label", _t."id" AS "id"
     FROM "tags" AS _t NOT INDEXED
     WHERE (1 AND _t."id" <= (SELECT "id"
-        FROM _peeked))
+        FROM _peeked) AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
     ORDER BY _t."id"
     LIMIT 100000) AS _w
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
   FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -492,11 +534,13 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 --       SCAN _w
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 7
---     SCAN _page
 --   SCALAR SUBQUERY 8
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 9
+--     SCAN _page
+--   SCALAR SUBQUERY 10
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
 --       SCALAR SUBQUERY 2
@@ -504,17 +548,17 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 --           SCAN _t
 --         SCAN _w
 --     SCAN _counted
---   SCALAR SUBQUERY 13
+--   SCALAR SUBQUERY 14
 --     CO-ROUTINE _w
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid<?)
---       SCALAR SUBQUERY 10
+--       SCALAR SUBQUERY 11
 --         MATERIALIZE _peeked
 --           SCAN _page
 --         SCAN _peeked
 --     SCAN _w
---     SCALAR SUBQUERY 12
+--     SCALAR SUBQUERY 13
 --       SCAN _peeked
---   SCALAR SUBQUERY 14
+--   SCALAR SUBQUERY 15
 --     SCAN _counted
 
 -- GET /api/rooms → 200
@@ -595,13 +639,15 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
           FROM _counted) THEN 100000 ELSE 0 END ELSE 0 END)
       SELECT *
       FROM _q) AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
-    WHERE _t."id" = _k.p) AS _w
+    WHERE (_t."id" = _k.p AND CASE WHEN (ifnull(octet_length(_t."owner_id"), 0) + ifnull(octet_length(_t."name"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)) AS _w
   WHERE (_w."_f0" AND 1)
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
     WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
@@ -672,7 +718,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   WHERE 1) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
   FROM _counted) END AS examined, json_array(0, (SELECT count(*)
     FROM "_l0")) AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -744,55 +790,57 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --         SCAN _w0
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 37
---     SCAN _page
 --   SCALAR SUBQUERY 38
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 39
+--     SCAN _page
+--   SCALAR SUBQUERY 40
 --     SCAN _counted
---   SCALAR SUBQUERY 59
+--   SCALAR SUBQUERY 60
 --     CO-ROUTINE _q
---       SCALAR SUBQUERY 54
---         SCAN _l0
 --       SCALAR SUBQUERY 55
+--         SCAN _l0
+--       SCALAR SUBQUERY 56
 --         SCAN _counted
 --       SETUP
 --         MATERIALIZE _peeked
 --           SCAN _page
 --         SCAN _keys
---         CORRELATED SCALAR SUBQUERY 43
---           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
 --         CORRELATED SCALAR SUBQUERY 44
+--           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 45
 --           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
 --         SCAN _u
---         CORRELATED SCALAR SUBQUERY 45
---           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
 --         CORRELATED SCALAR SUBQUERY 46
---           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
---         CORRELATED SCALAR SUBQUERY 41
 --           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 47
+--           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
 --         CORRELATED SCALAR SUBQUERY 42
+--           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 43
 --           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
 --       RECURSIVE STEP
 --         SCAN _q
---         CORRELATED SCALAR SUBQUERY 50
---           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
 --         CORRELATED SCALAR SUBQUERY 51
+--           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 52
 --           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
 --         SCAN _u
---         CORRELATED SCALAR SUBQUERY 52
---           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
 --         CORRELATED SCALAR SUBQUERY 53
---           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
---         CORRELATED SCALAR SUBQUERY 48
 --           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 54
+--           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
 --         CORRELATED SCALAR SUBQUERY 49
+--           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 50
 --           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
 --     SCAN _q
 --     SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---   SCALAR SUBQUERY 60
---     SCAN _counted
 --   SCALAR SUBQUERY 61
+--     SCAN _counted
+--   SCALAR SUBQUERY 62
 --     SCAN _l0
 
 -- GET /api/rooms?filter[archived_at][is_null]=true → 200
@@ -812,15 +860,17 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
       WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
       LIMIT 1) AS "_p0"
     FROM "rooms" AS _t INDEXED BY "rooms(archived_at)"
-    WHERE _t."archived_at" IS NULL
+    WHERE (_t."archived_at" IS NULL AND CASE WHEN (ifnull(octet_length(_t."owner_id"), 0) + ifnull(octet_length(_t."name"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
     ORDER BY _t."id"
     LIMIT 100000) AS _w
   WHERE (_w."owner_id" = ? OR (_w."_p0" IS 2))
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
     WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), count(_w."_p0"))
@@ -836,7 +886,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
   FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -847,11 +897,13 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --       SCAN _w
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 9
---     SCAN _page
 --   SCALAR SUBQUERY 10
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 11
+--     SCAN _page
+--   SCALAR SUBQUERY 12
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
 --       SCALAR SUBQUERY 3
@@ -861,19 +913,19 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --             SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
 --         SCAN _w
 --     SCAN _counted
---   SCALAR SUBQUERY 16
+--   SCALAR SUBQUERY 17
 --     CO-ROUTINE _w
 --       SEARCH _t USING INDEX rooms(archived_at) (archived_at=? AND rowid<?)
---       SCALAR SUBQUERY 13
+--       SCALAR SUBQUERY 14
 --         MATERIALIZE _peeked
 --           SCAN _page
 --         SCAN _peeked
---       CORRELATED SCALAR SUBQUERY 12
+--       CORRELATED SCALAR SUBQUERY 13
 --         SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
 --     SCAN _w
---     SCALAR SUBQUERY 15
+--     SCALAR SUBQUERY 16
 --       SCAN _peeked
---   SCALAR SUBQUERY 17
+--   SCALAR SUBQUERY 18
 --     SCAN _counted
 
 -- GET /api/rooms?filter[archived_at][is_null]=false&where[owner_id]=nobody → 200
@@ -893,15 +945,17 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
       WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
       LIMIT 1) END AS "_p0"
     FROM "rooms" AS _t INDEXED BY "rooms(owner_id)"
-    WHERE _t."owner_id" = ?
+    WHERE (_t."owner_id" = ? AND CASE WHEN (ifnull(octet_length(_t."owner_id"), 0) + ifnull(octet_length(_t."name"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
     ORDER BY _t."id"
     LIMIT 100000) AS _w
   WHERE (_w."archived_at" IS NOT NULL AND (_w."_p0" IS 2))
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
     WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), count(_w."_p0"))
@@ -917,7 +971,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
   FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -928,11 +982,13 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --       SCAN _w
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 9
---     SCAN _page
 --   SCALAR SUBQUERY 10
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 11
+--     SCAN _page
+--   SCALAR SUBQUERY 12
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
 --       SCALAR SUBQUERY 3
@@ -942,19 +998,19 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --             SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
 --         SCAN _w
 --     SCAN _counted
---   SCALAR SUBQUERY 16
+--   SCALAR SUBQUERY 17
 --     CO-ROUTINE _w
 --       SEARCH _t USING INDEX rooms(owner_id) (owner_id=? AND rowid<?)
---       SCALAR SUBQUERY 13
+--       SCALAR SUBQUERY 14
 --         MATERIALIZE _peeked
 --           SCAN _page
 --         SCAN _peeked
---       CORRELATED SCALAR SUBQUERY 12
+--       CORRELATED SCALAR SUBQUERY 13
 --         SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
 --     SCAN _w
---     SCALAR SUBQUERY 15
+--     SCALAR SUBQUERY 16
 --       SCAN _peeked
---   SCALAR SUBQUERY 17
+--   SCALAR SUBQUERY 18
 --     SCAN _counted
 
 -- GET /api/rooms?filter[size][in]=1,2.5&sort=name,-size → 200
@@ -1006,11 +1062,13 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
   ORDER BY _w."name", _w."size" DESC, _w."id"
   LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."owner_id" AS "owner_id", _sorted."name", _r."archived_at" AS "archived_at", _sorted."size"
   FROM _sorted CROSS JOIN "rooms" AS _r NOT INDEXED
-  WHERE _r."id" = _sorted."id")
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+  WHERE (_r."id" = _sorted."id" AND CASE WHEN (ifnull(octet_length(_r."owner_id"), 0) + ifnull(octet_length(_r."name"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
     WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(_page."name", CASE WHEN _page."size" IS NOT NULL THEN CASE WHEN abs(_page."size") = 9e999 THEN json_array('r', CASE WHEN _page."size" > 0 THEN 1 ELSE -1 END, 1024) ELSE json_array('r', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."name", CASE WHEN _page."size" IS NOT NULL THEN CASE WHEN abs(_page."size") = 9e999 THEN json_array('r', CASE WHEN _page."size" > 0 THEN 1 ELSE -1 END, 1024) ELSE json_array('r', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
     WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END) END END, json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
@@ -1018,7 +1076,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, json_array(0, (SELECT count(*)
     FROM "_l0")) AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -1080,15 +1138,17 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 32
---     SCAN _page
 --   SCALAR SUBQUERY 33
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 34
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 35
 --     SCAN _counted
 --   SCALAR SUBQUERY 36
+--     SCAN _counted
+--   SCALAR SUBQUERY 37
 --     SCAN _l0
 
 -- GET /api/messages → 200
@@ -1117,15 +1177,17 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
   ORDER BY _w."id"
   LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."room_id" AS "room_id", _r."author_id" AS "author_id", _r."body" AS "body", _r."created_at" AS "created_at", _r."attachment" AS "attachment"
   FROM _sorted CROSS JOIN "messages" AS _r NOT INDEXED
-  WHERE _r."id" = _sorted."id")
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  WHERE (_r."id" = _sorted."id" AND CASE WHEN (ifnull(octet_length(_r."author_id"), 0) + ifnull(octet_length(_r."body"), 0) + ifnull(octet_length(_r."attachment"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, json_array(0, (SELECT count(*)
     FROM "_l0")) AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -1163,15 +1225,17 @@ FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_leng
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 16
---     SCAN _page
 --   SCALAR SUBQUERY 17
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 18
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 19
 --     SCAN _counted
 --   SCALAR SUBQUERY 20
+--     SCAN _counted
+--   SCALAR SUBQUERY 21
 --     SCAN _l0
 
 -- GET /api/messages?sort=created_at&total=none → 200
@@ -1208,11 +1272,13 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
           FROM "_l0") <= 100000 THEN 100000 ELSE 0 END)
       SELECT *
       FROM _q) AS _k CROSS JOIN "messages" AS _t NOT INDEXED
-    WHERE _t."id" = _k.p) AS _w
+    WHERE (_t."id" = _k.p AND CASE WHEN (ifnull(octet_length(_t."author_id"), 0) + ifnull(octet_length(_t."body"), 0) + ifnull(octet_length(_t."attachment"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)) AS _w
   WHERE 1
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."created_at" AS TEXT)), json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."created_at" AS TEXT)), json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, CASE WHEN NOT _size.found > ? THEN (SELECT count(*)
   FROM (SELECT 1
@@ -1242,7 +1308,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
       FROM _q) AS _k CROSS JOIN "messages" AS _t NOT INDEXED
     WHERE _t."id" = _k.p) AS _w) END AS examined, json_array(0, (SELECT count(*)
     FROM "_l0")) AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -1274,29 +1340,31 @@ FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_leng
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 14
---     SCAN _page
 --   SCALAR SUBQUERY 15
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
---   SCALAR SUBQUERY 24
+--   SCALAR SUBQUERY 16
+--     SCAN _page
+--   SCALAR SUBQUERY 25
 --     CO-ROUTINE _q
---       SCALAR SUBQUERY 20
+--       SCALAR SUBQUERY 21
 --         SCAN _l0
 --       SETUP
 --         SCAN _keys
 --         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 16
+--         CORRELATED SCALAR SUBQUERY 17
 --           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=?)
 --       RECURSIVE STEP
 --         SCAN _q
 --         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 18
---           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
 --         CORRELATED SCALAR SUBQUERY 19
+--           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
+--         CORRELATED SCALAR SUBQUERY 20
 --           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at>?)
 --     SCAN _q
 --     SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---   SCALAR SUBQUERY 25
+--   SCALAR SUBQUERY 26
 --     SCAN _l0
 
 -- GET /api/messages?where[room_id]=1&sort=-created_at → 200
@@ -1320,15 +1388,17 @@ WITH _gates AS MATERIALIZED (SELECT *, ("_g0" IS 2) AS open
   ORDER BY _w."created_at" DESC, _w."id"
   LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."room_id" AS "room_id", _r."author_id" AS "author_id", _r."body" AS "body", _sorted."created_at", _r."attachment" AS "attachment"
   FROM _sorted CROSS JOIN "messages" AS _r NOT INDEXED
-  WHERE _r."id" = _sorted."id")
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."created_at" AS TEXT)), json_array('i', CAST(_page."id" AS TEXT)))
+  WHERE (_r."id" = _sorted."id" AND CASE WHEN (ifnull(octet_length(_r."author_id"), 0) + ifnull(octet_length(_r."body"), 0) + ifnull(octet_length(_r."attachment"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."created_at" AS TEXT)), json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, (SELECT "_g0" IS NOT NULL
   FROM _gates) AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -1359,15 +1429,17 @@ FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_leng
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 13
---     SCAN _page
 --   SCALAR SUBQUERY 14
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 15
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 16
 --     SCAN _counted
 --   SCALAR SUBQUERY 17
+--     SCAN _counted
+--   SCALAR SUBQUERY 18
 --     SCAN _gates
 
 -- GET /api/messages?where[room_id]=1&where[author_id]=nobody → 200
@@ -1386,14 +1458,16 @@ WITH _gates AS MATERIALIZED (SELECT *, ("_g0" IS 2) AS open
   LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."room_id", _w."author_id", _w."body", _w."created_at", _w."attachment"
   FROM (SELECT _t."id" AS "id", _t."room_id" AS "room_id", _t."author_id" AS "author_id", _t."body" AS "body", _t."created_at" AS "created_at", _t."attachment" AS "attachment"
     FROM "messages" AS _t INDEXED BY "messages(author_id)"
-    WHERE _t."author_id" = ?
+    WHERE (_t."author_id" = ? AND CASE WHEN (ifnull(octet_length(_t."author_id"), 0) + ifnull(octet_length(_t."body"), 0) + ifnull(octet_length(_t."attachment"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
     ORDER BY _t."id"
     LIMIT CASE WHEN (SELECT open
       FROM _gates) THEN 100000 ELSE 0 END) AS _w
   WHERE _w."room_id" = ?
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
@@ -1408,7 +1482,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
   FROM _counted) END AS examined, (SELECT "_g0" IS NOT NULL
   FROM _gates) AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -1425,11 +1499,13 @@ FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_leng
 --       SCAN _w
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 12
---     SCAN _page
 --   SCALAR SUBQUERY 13
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 14
+--     SCAN _page
+--   SCALAR SUBQUERY 15
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
 --       SCALAR SUBQUERY 6
@@ -1439,21 +1515,21 @@ FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_leng
 --           SEARCH _t USING INDEX messages(author_id) (author_id=?)
 --         SCAN _w
 --     SCAN _counted
---   SCALAR SUBQUERY 19
+--   SCALAR SUBQUERY 20
 --     CO-ROUTINE _w
---       SCALAR SUBQUERY 16
+--       SCALAR SUBQUERY 17
 --         SCAN _gates
 --       SEARCH _t USING INDEX messages(author_id) (author_id=? AND rowid<?)
---       SCALAR SUBQUERY 15
+--       SCALAR SUBQUERY 16
 --         MATERIALIZE _peeked
 --           SCAN _page
 --         SCAN _peeked
 --     SCAN _w
---     SCALAR SUBQUERY 18
+--     SCALAR SUBQUERY 19
 --       SCAN _peeked
---   SCALAR SUBQUERY 20
---     SCAN _counted
 --   SCALAR SUBQUERY 21
+--     SCAN _counted
+--   SCALAR SUBQUERY 22
 --     SCAN _gates
 
 -- GET /api/messages?filter[author_id][in]=a,b&filter[created_at][gt]=5 → 200
@@ -1479,14 +1555,16 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
   ORDER BY _w."id"
   LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."room_id" AS "room_id", _r."author_id" AS "author_id", _r."body" AS "body", _r."created_at" AS "created_at", _r."attachment" AS "attachment"
   FROM _sorted CROSS JOIN "messages" AS _r NOT INDEXED
-  WHERE _r."id" = _sorted."id")
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  WHERE (_r."id" = _sorted."id" AND CASE WHEN (ifnull(octet_length(_r."author_id"), 0) + ifnull(octet_length(_r."body"), 0) + ifnull(octet_length(_r."attachment"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -1515,13 +1593,15 @@ FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_leng
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 12
---     SCAN _page
 --   SCALAR SUBQUERY 13
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 14
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 15
+--     SCAN _counted
+--   SCALAR SUBQUERY 16
 --     SCAN _counted
 
 -- GET /api/room_members → 200
@@ -1539,14 +1619,16 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
   ORDER BY _w."room_id"
   LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."room_id", _r."user_id" AS "user_id", _r."role" AS "role"
   FROM _sorted CROSS JOIN "room_members" AS _r NOT INDEXED
-  WHERE _r."_rowid_" = _sorted."_rowid_")
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'user_id', _page."user_id", 'role', _page."role"), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."room_id" AS TEXT)))
+  WHERE (_r."_rowid_" = _sorted."_rowid_" AND CASE WHEN (ifnull(octet_length(_r."user_id"), 0) + ifnull(octet_length(_r."role"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'user_id', _page."user_id", 'role', _page."role"), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."room_id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."user_id"), 0) + ifnull(octet_length(_page."role"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -1567,13 +1649,15 @@ FROM (SELECT sum((ifnull(octet_length(_page."user_id"), 0) + ifnull(octet_length
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 8
---     SCAN _page
 --   SCALAR SUBQUERY 9
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 10
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 11
+--     SCAN _counted
+--   SCALAR SUBQUERY 12
 --     SCAN _counted
 
 -- GET /api/reports → 200
@@ -1590,7 +1674,7 @@ FROM (SELECT (SELECT max(version)
           FROM "_users" AS "_x_u"
           WHERE "_x_u"."role" = _t."kind") THEN 2 END AS "_p1"
         FROM "reports" AS _t NOT INDEXED
-        WHERE 1
+        WHERE (1 AND CASE WHEN (ifnull(octet_length(_t."author_id"), 0) + ifnull(octet_length(_t."kind"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
         ORDER BY _t."id"
         LIMIT 100000) AS _w) AS counted), _peeked AS (SELECT *
     FROM _page
@@ -1602,13 +1686,15 @@ FROM (SELECT (SELECT max(version)
         FROM "_users" AS "_x_u"
         WHERE "_x_u"."role" = _t."kind") THEN 2 END AS "_p1"
       FROM "reports" AS _t NOT INDEXED
-      WHERE 1
+      WHERE (1 AND CASE WHEN (ifnull(octet_length(_t."author_id"), 0) + ifnull(octet_length(_t."kind"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
       ORDER BY _t."id"
       LIMIT 100000) AS _w
     WHERE ((_w."_p0" IS 2) OR (_w."_p1" IS 2))
     LIMIT ? + 1 OFFSET ?)
-  SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'author_id', _page."author_id", 'kind', _page."kind"), ',\n')
-    FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'author_id', _page."author_id", 'kind', _page."kind"), ',\n')
+    FROM (SELECT *
+      FROM _page
+      LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
     FROM _page
     LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
     FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), (count(_w."_p0") + count(_w."_p1")))
@@ -1620,13 +1706,13 @@ FROM (SELECT (SELECT max(version)
         WHERE "_x_u"."role" = _t."kind") THEN 2 END AS "_p1"
       FROM "reports" AS _t NOT INDEXED
       WHERE (1 AND _t."id" <= (SELECT "id"
-          FROM _peeked))
+          FROM _peeked) AND CASE WHEN (ifnull(octet_length(_t."author_id"), 0) + ifnull(octet_length(_t."kind"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
       ORDER BY _t."id"
       LIMIT 100000) AS _w
     WHERE _w."id" <= (SELECT "id"
       FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
     FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
-  FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."kind"), 0))) AS bytes, count(*) AS found
+  FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
     FROM _page) AS _size) ON 1;
 --   CO-ROUTINE (subquery-2)
 --     SCAN CONSTANT ROW
@@ -1646,11 +1732,13 @@ FROM (SELECT (SELECT max(version)
 --   SCAN _size LEFT-JOIN
 --   SCALAR SUBQUERY 1
 --     SEARCH _schema
---   SCALAR SUBQUERY 14
---     SCAN _page
 --   SCALAR SUBQUERY 15
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 16
+--     SCAN _page
+--   SCALAR SUBQUERY 17
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
 --       SCALAR SUBQUERY 7
@@ -1662,34 +1750,36 @@ FROM (SELECT (SELECT max(version)
 --             SCAN _x_u
 --         SCAN _w
 --     SCAN _counted
---   SCALAR SUBQUERY 22
+--   SCALAR SUBQUERY 23
 --     CO-ROUTINE _w
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid<?)
---       SCALAR SUBQUERY 19
+--       SCALAR SUBQUERY 20
 --         MATERIALIZE _peeked
 --           SCAN _page
 --         SCAN _peeked
---       CORRELATED SCALAR SUBQUERY 17
---         SEARCH _x_u USING PRIMARY KEY (id=?)
 --       CORRELATED SCALAR SUBQUERY 18
+--         SEARCH _x_u USING PRIMARY KEY (id=?)
+--       CORRELATED SCALAR SUBQUERY 19
 --         SCAN _x_u
 --     SCAN _w
---     SCALAR SUBQUERY 21
+--     SCALAR SUBQUERY 22
 --       SCAN _peeked
---   SCALAR SUBQUERY 23
+--   SCALAR SUBQUERY 24
 --     SCAN _counted
 
 -- GET what follows /api/tags?limit=2 → 200
 WITH _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
   FROM (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
     FROM "tags" AS _t NOT INDEXED
-    WHERE (1 AND _t."id" > ?)
+    WHERE (1 AND _t."id" > ? AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
     ORDER BY _t."id"
     LIMIT 100000) AS _w
   WHERE 1
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, CASE WHEN NOT _size.found > ? THEN (SELECT count(*)
   FROM (SELECT 1
@@ -1697,7 +1787,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     WHERE (1 AND _t."id" > ?)
     ORDER BY _t."id"
     LIMIT 100000) AS _w) END AS examined, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -1706,11 +1796,13 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 --       SCAN _w
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 3
---     SCAN _page
 --   SCALAR SUBQUERY 4
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
---   SCALAR SUBQUERY 6
+--   SCALAR SUBQUERY 5
+--     SCAN _page
+--   SCALAR SUBQUERY 7
 --     CO-ROUTINE _w
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid>?)
 --     SCAN _w
@@ -1719,22 +1811,24 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (((_w."color" = ? AND _w."label" = ? AND _w."id" > ?) OR (_w."color" = ? AND _w."label" < ?) OR _w."color" > ?) AND 1)), 0)
     FROM (SELECT _t."color" AS "color", _t."label" AS "label", _t."id" AS "id"
       FROM "tags" AS _t NOT INDEXED
-      WHERE 1
+      WHERE (1 AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
       LIMIT 100001) AS _w) AS counted), _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
   FROM (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
     FROM "tags" AS _t NOT INDEXED
-    WHERE 1
+    WHERE (1 AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
     LIMIT CASE WHEN (SELECT counted ->> 0
       FROM _counted) <= 100000 THEN -1 ELSE 0 END) AS _w
   WHERE (((_w."color" = ? AND _w."label" = ? AND _w."id" > ?) OR (_w."color" = ? AND _w."label" < ?) OR _w."color" > ?) AND 1)
   ORDER BY _w."color", _w."label" DESC, _w."id"
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(_page."color", _page."label", json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."color", _page."label", json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -1752,11 +1846,13 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 --       USE TEMP B-TREE FOR ORDER BY
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 7
---     SCAN _page
 --   SCALAR SUBQUERY 8
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 9
+--     SCAN _page
+--   SCALAR SUBQUERY 10
 --     SCAN _counted
 
 -- GET what follows /api/rooms?limit=2&sort=name,-size → 200
@@ -1806,18 +1902,20 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
   ORDER BY _w."name", _w."size" DESC, _w."id"
   LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."owner_id" AS "owner_id", _sorted."name", _r."archived_at" AS "archived_at", _sorted."size"
   FROM _sorted CROSS JOIN "rooms" AS _r NOT INDEXED
-  WHERE _r."id" = _sorted."id")
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+  WHERE (_r."id" = _sorted."id" AND CASE WHEN (ifnull(octet_length(_r."owner_id"), 0) + ifnull(octet_length(_r."name"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
     WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(_page."name", CASE WHEN _page."size" IS NOT NULL THEN CASE WHEN abs(_page."size") = 9e999 THEN json_array('r', CASE WHEN _page."size" > 0 THEN 1 ELSE -1 END, 1024) ELSE json_array('r', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."name", CASE WHEN _page."size" IS NOT NULL THEN CASE WHEN abs(_page."size") = 9e999 THEN json_array('r', CASE WHEN _page."size" > 0 THEN 1 ELSE -1 END, 1024) ELSE json_array('r', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
     WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END) END END, json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, json_array(0, (SELECT count(*)
     FROM "_l0")) AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -1875,13 +1973,15 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 30
---     SCAN _page
 --   SCALAR SUBQUERY 31
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 32
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 33
+--     SCAN _counted
+--   SCALAR SUBQUERY 34
 --     SCAN _l0
 
 -- GET what follows /api/messages?limit=1&sort=created_at → 200
@@ -1922,11 +2022,13 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
           FROM "_l0") <= 100000 THEN 100000 ELSE 0 END)
       SELECT *
       FROM _q) AS _k CROSS JOIN "messages" AS _t NOT INDEXED
-    WHERE _t."id" = _k.p) AS _w
+    WHERE (_t."id" = _k.p AND CASE WHEN (ifnull(octet_length(_t."author_id"), 0) + ifnull(octet_length(_t."body"), 0) + ifnull(octet_length(_t."attachment"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)) AS _w
   WHERE 1
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."created_at" AS TEXT)), json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."created_at" AS TEXT)), json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, CASE WHEN NOT _size.found > ? THEN (SELECT count(*)
   FROM (SELECT 1
@@ -1960,7 +2062,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
       FROM _q) AS _k CROSS JOIN "messages" AS _t NOT INDEXED
     WHERE _t."id" = _k.p) AS _w) END AS examined, json_array(0, (SELECT count(*)
     FROM "_l0")) AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -1994,29 +2096,31 @@ FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_leng
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 15
---     SCAN _page
 --   SCALAR SUBQUERY 16
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
---   SCALAR SUBQUERY 26
+--   SCALAR SUBQUERY 17
+--     SCAN _page
+--   SCALAR SUBQUERY 27
 --     CO-ROUTINE _q
---       SCALAR SUBQUERY 22
+--       SCALAR SUBQUERY 23
 --         SCAN _l0
 --       SETUP
 --         SCAN _keys
 --         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 17
---           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
 --         CORRELATED SCALAR SUBQUERY 18
+--           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
+--         CORRELATED SCALAR SUBQUERY 19
 --           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at>?)
 --       RECURSIVE STEP
 --         SCAN _q
 --         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 20
---           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
 --         CORRELATED SCALAR SUBQUERY 21
+--           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
+--         CORRELATED SCALAR SUBQUERY 22
 --           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at>?)
 --     SCAN _q
 --     SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---   SCALAR SUBQUERY 27
+--   SCALAR SUBQUERY 28
 --     SCAN _l0

@@ -12,26 +12,48 @@ WITH _page AS MATERIALIZED (SELECT _q."id" AS "id", json_object('id', CASE WHEN 
     WHERE 1
     ORDER BY _t."id"
     LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?) AS _q
-  WHERE 1)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(_page._row, ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  WHERE 1), _size AS MATERIALIZED (SELECT (SELECT count(*)
+    FROM _page) AS found, CASE WHEN least IS NULL THEN 0 ELSE max(n, 1) END AS fitting, coalesce(most, least, 0) AS bytes
+  FROM (SELECT count(*) FILTER (WHERE bytes <= 4194304) AS n, min(bytes) AS least, max(bytes) FILTER (WHERE bytes <= 4194304) AS most
+    FROM (SELECT sum(octet_length(_page._row)) OVER (ROWS UNBOUNDED PRECEDING) AS bytes
+      FROM _page
+      LIMIT ?)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(_page._row, ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT (SELECT fitting
+      FROM _size)) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
-  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
+  LIMIT 1 OFFSET (SELECT fitting
+    FROM _size) - 1) END AS last_key, (SELECT count(*)
   FROM "messages") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum(octet_length(_page._row)) AS bytes, count(*) AS found
-  FROM _page) AS _size;
---   CO-ROUTINE _size
---     MATERIALIZE _page
---       CO-ROUTINE _q
---         SCAN _t
---       SCAN _q
---     SCAN _page
+FROM _size;
+--   MATERIALIZE _size
+--     CO-ROUTINE (subquery-5)
+--       CO-ROUTINE (subquery-4)
+--         CO-ROUTINE (subquery-14)
+--           MATERIALIZE _page
+--             CO-ROUTINE _q
+--               SCAN _t
+--             SCAN _q
+--           SCAN _page
+--         SCAN (subquery-14)
+--       SCAN (subquery-4)
+--     SCAN (subquery-5)
+--     SCALAR SUBQUERY 3
+--       SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 3
+--   SCALAR SUBQUERY 9
+--     CO-ROUTINE _page
+--       SCALAR SUBQUERY 7
+--         SCAN _size
+--       SCAN _page
 --     SCAN _page
---   SCALAR SUBQUERY 4
+--   SCALAR SUBQUERY 11
+--     SCALAR SUBQUERY 10
+--       SCAN _size
 --     SCAN _page
---   SCALAR SUBQUERY 5
+--   SCALAR SUBQUERY 12
 --     SCAN messages USING COVERING INDEX messages(room_id,created_at)
 
 -- GET /admin/api/data/letters?sort=title&select=title,body → 200
@@ -51,41 +73,63 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
   FROM (SELECT _sorted."title", _r."body" AS "body", _sorted."id"
     FROM _sorted CROSS JOIN "letters" AS _r NOT INDEXED
     WHERE _r."_rowid_" = _sorted."_rowid_") AS _q
-  WHERE 1)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(_page._row, ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(_page."title", _page."id")
+  WHERE 1), _size AS MATERIALIZED (SELECT (SELECT count(*)
+    FROM _page) AS found, CASE WHEN least IS NULL THEN 0 ELSE max(n, 1) END AS fitting, coalesce(most, least, 0) AS bytes
+  FROM (SELECT count(*) FILTER (WHERE bytes <= 4194304) AS n, min(bytes) AS least, max(bytes) FILTER (WHERE bytes <= 4194304) AS most
+    FROM (SELECT sum(octet_length(_page._row)) OVER (ROWS UNBOUNDED PRECEDING) AS bytes
+      FROM _page
+      LIMIT ?)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(_page._row, ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT (SELECT fitting
+      FROM _size)) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."title", _page."id")
   FROM _page
-  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
+  LIMIT 1 OFFSET (SELECT fitting
+    FROM _size) - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum(octet_length(_page._row)) AS bytes, count(*) AS found
-  FROM _page) AS _size;
---   CO-ROUTINE _size
---     MATERIALIZE _page
---       MATERIALIZE _sorted
---         CO-ROUTINE _w
---           SCALAR SUBQUERY 4
---             MATERIALIZE _counted
---               SCAN CONSTANT ROW
---               SCALAR SUBQUERY 2
---                 CO-ROUTINE _w
---                   SCAN _t
---                 SCAN _w
---             SCAN _counted
---           SCAN _t
---         SCAN _w
---         USE TEMP B-TREE FOR ORDER BY
---       SCAN _sorted
---       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
---     SCAN _page
+FROM _size;
+--   MATERIALIZE _size
+--     CO-ROUTINE (subquery-11)
+--       CO-ROUTINE (subquery-10)
+--         CO-ROUTINE (subquery-21)
+--           MATERIALIZE _page
+--             MATERIALIZE _sorted
+--               CO-ROUTINE _w
+--                 SCALAR SUBQUERY 4
+--                   MATERIALIZE _counted
+--                     SCAN CONSTANT ROW
+--                     SCALAR SUBQUERY 2
+--                       CO-ROUTINE _w
+--                         SCAN _t
+--                       SCAN _w
+--                   SCAN _counted
+--                 SCAN _t
+--               SCAN _w
+--               USE TEMP B-TREE FOR ORDER BY
+--             SCAN _sorted
+--             SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
+--           SCAN _page
+--         SCAN (subquery-21)
+--       SCAN (subquery-10)
+--     SCAN (subquery-11)
+--     SCALAR SUBQUERY 9
+--       SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 9
+--   SCALAR SUBQUERY 15
+--     CO-ROUTINE _page
+--       SCALAR SUBQUERY 13
+--         SCAN _size
+--       SCAN _page
 --     SCAN _page
---   SCALAR SUBQUERY 10
+--   SCALAR SUBQUERY 17
+--     SCALAR SUBQUERY 16
+--       SCAN _size
 --     SCAN _page
---   SCALAR SUBQUERY 11
+--   SCALAR SUBQUERY 18
 --     SCAN _counted
---   SCALAR SUBQUERY 12
+--   SCALAR SUBQUERY 19
 --     SCAN _counted
 
 -- GET /admin/api/data/messages?select=id&expand=room_id&expand[room_id][select]=name → 200
@@ -95,54 +139,84 @@ WITH _page AS MATERIALIZED (SELECT _q."room_id" AS "room_id", _q."id" AS "id", j
     WHERE 1
     ORDER BY _t."id"
     LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?) AS _q
-  WHERE 1), "_e0" AS MATERIALIZED (SELECT _p.k AS _k, "_x_0e"."name" AS "name"
+  WHERE 1), _size AS MATERIALIZED (SELECT (SELECT count(*)
+    FROM _page) AS found, CASE WHEN least IS NULL THEN 0 ELSE max(n, 1) END AS fitting, coalesce(most, least, 0) AS bytes
+  FROM (SELECT count(*) FILTER (WHERE bytes <= 4194304) AS n, min(bytes) AS least, max(bytes) FILTER (WHERE bytes <= 4194304) AS most
+    FROM (SELECT sum(octet_length(_page._row)) OVER (ROWS UNBOUNDED PRECEDING) AS bytes
+      FROM _page
+      LIMIT ?))), "_e0" AS MATERIALIZED (SELECT _p.k AS _k, "_x_0e"."name" AS "name"
   FROM (SELECT DISTINCT _before."room_id" AS k
     FROM (SELECT *
       FROM _page
-      LIMIT ?) AS _before
+      LIMIT (SELECT fitting
+        FROM _size)) AS _before
     WHERE _before."room_id" IS NOT NULL) AS _p CROSS JOIN "rooms" AS "_x_0e" NOT INDEXED
   WHERE "_x_0e"."id" = +_p.k
   LIMIT -1)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(_page._row || char(10) || json_array(CASE WHEN _page."room_id" IS NOT NULL THEN json_array('i', CAST(_page."room_id" AS TEXT)) END), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN _size.bytes + ifnull((SELECT sum(ifnull(min(octet_length(_found."name"), 1000), 0))
+    FROM (SELECT *
+      FROM "_e0" AS _w
+      WHERE 1) AS _found), 0) <= 4194304 THEN (SELECT group_concat(_page._row || char(10) || json_array(CASE WHEN _page."room_id" IS NOT NULL THEN json_array('i', CAST(_page."room_id" AS TEXT)) END), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT (SELECT fitting
+      FROM _size)) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
-  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
-  FROM "messages") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('name', CASE WHEN octet_length(_found."name") > 1000 THEN json_object('$preview', substr(substr(CAST(_found."name" AS TEXT), 1, 1000), 1, length(CAST(substr(CAST(substr(CAST(_found."name" AS TEXT), 1, 1000) AS BLOB), 1, 1000) AS TEXT)) - (hex(substr(CAST(substr(CAST(_found."name" AS TEXT), 1, 1000) AS BLOB), 1001, 1)) BETWEEN '80' AND 'BF')), 'bytes', octet_length(_found."name")) ELSE _found."name" END) || char(10) || json_array(CASE WHEN _found._k IS NOT NULL THEN json_array('i', CAST(_found._k AS TEXT)) END), ',\n')
+  LIMIT 1 OFFSET (SELECT fitting
+    FROM _size) - 1) END AS last_key, (SELECT count(*)
+  FROM "messages") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched, CASE WHEN _size.bytes + ifnull((SELECT sum(ifnull(min(octet_length(_found."name"), 1000), 0))
+    FROM (SELECT *
+      FROM "_e0" AS _w
+      WHERE 1) AS _found), 0) <= 4194304 THEN (SELECT group_concat(json_object('name', CASE WHEN octet_length(_found."name") > 1000 THEN json_object('$preview', substr(substr(CAST(_found."name" AS TEXT), 1, 1000), 1, length(CAST(substr(CAST(substr(CAST(_found."name" AS TEXT), 1, 1000) AS BLOB), 1, 1000) AS TEXT)) - (hex(substr(CAST(substr(CAST(_found."name" AS TEXT), 1, 1000) AS BLOB), 1001, 1)) BETWEEN '80' AND 'BF')), 'bytes', octet_length(_found."name")) ELSE _found."name" END) || char(10) || json_array(CASE WHEN _found._k IS NOT NULL THEN json_array('i', CAST(_found._k AS TEXT)) END), ',\n')
   FROM (SELECT *
     FROM "_e0" AS _w
     WHERE 1) AS _found) END AS "_e0", (SELECT json_array(count(*), 0, 0)
   FROM "_e0" AS _w) AS "_e1", NULL AS "_e2"
-FROM (SELECT sum(octet_length(_page._row)) + ifnull((SELECT sum(ifnull(min(octet_length(_found."name"), 1000), 0))
-      FROM (SELECT *
-        FROM "_e0" AS _w
-        WHERE 1) AS _found), 0) AS bytes, count(*) AS found
-  FROM _page) AS _size;
---   CO-ROUTINE _size
---     MATERIALIZE _page
---       CO-ROUTINE _q
---         SCAN _t
---       SCAN _q
---     SCAN _page
---     SCALAR SUBQUERY 13
---       MATERIALIZE _e0
---         CO-ROUTINE _p
---           CO-ROUTINE _before
---             SCAN _page
---           SCAN _before
---           USE TEMP B-TREE FOR DISTINCT
---         SCAN _p
---         SEARCH _x_0e USING INTEGER PRIMARY KEY (rowid=?)
---       SCAN _w
+FROM _size;
+--   MATERIALIZE _size
+--     CO-ROUTINE (subquery-5)
+--       CO-ROUTINE (subquery-4)
+--         CO-ROUTINE (subquery-25)
+--           MATERIALIZE _page
+--             CO-ROUTINE _q
+--               SCAN _t
+--             SCAN _q
+--           SCAN _page
+--         SCAN (subquery-25)
+--       SCAN (subquery-4)
+--     SCAN (subquery-5)
+--     SCALAR SUBQUERY 3
+--       SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 6
---     SCAN _page
---   SCALAR SUBQUERY 7
---     SCAN _page
---   SCALAR SUBQUERY 8
---     SCAN messages USING COVERING INDEX messages(room_id,created_at)
---   SCALAR SUBQUERY 10
+--   SCALAR SUBQUERY 12
+--     MATERIALIZE _e0
+--       CO-ROUTINE _p
+--         CO-ROUTINE _before
+--           SCALAR SUBQUERY 7
+--             SCAN _size
+--           SCAN _page
+--         SCAN _before
+--         USE TEMP B-TREE FOR DISTINCT
+--       SCAN _p
+--       SEARCH _x_0e USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _w
---   SCALAR SUBQUERY 11
+--   SCALAR SUBQUERY 15
+--     CO-ROUTINE _page
+--       SCALAR SUBQUERY 13
+--         SCAN _size
+--       SCAN _page
+--     SCAN _page
+--   SCALAR SUBQUERY 17
+--     SCALAR SUBQUERY 16
+--       SCAN _size
+--     SCAN _page
+--   SCALAR SUBQUERY 18
+--     SCAN messages USING COVERING INDEX messages(room_id,created_at)
+--   SCALAR SUBQUERY 20
+--     SCAN _w
+--   SCALAR SUBQUERY 22
+--     SCAN _w
+--   SCALAR SUBQUERY 23
 --     SCAN _w
 
 -- PATCH /admin/api/data/messages/1 {"body":"new"} → 200

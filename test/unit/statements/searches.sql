@@ -25,24 +25,26 @@ WITH _few AS MATERIALIZED (SELECT count(*) < 1001 AS few
       FROM _few) THEN 0 ELSE 100001 END)), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE _w."author_id" = ?), 0)
     FROM (SELECT _t."author_id" AS "author_id", _t."id" AS "id"
       FROM _matches AS _m CROSS JOIN "letters" AS _t
-      WHERE _t."id" = _m."_k0"
+      WHERE (_t."id" = _m."_k0" AND CASE WHEN ifnull(octet_length(_t."id"), 0) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
       LIMIT 100000 + 1) AS _w) AS counted), _page AS MATERIALIZED (SELECT _w."id"
   FROM (SELECT _t."id" AS "id", _t."author_id" AS "author_id"
     FROM _matches AS _m CROSS JOIN "letters" AS _t
-    WHERE _t."id" = _m."_k0"
+    WHERE (_t."id" = _m."_k0" AND CASE WHEN ifnull(octet_length(_t."id"), 0) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
     LIMIT CASE WHEN (SELECT counted ->> 0
       FROM _counted) <= 100000 THEN -1 ELSE 0 END) AS _w
   WHERE _w."author_id" = ?
   ORDER BY _w."id"
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', _page."id"), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(_page."id")
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', _page."id"), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."id")
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, json_array(0, (SELECT count(*)
     FROM _own)) AS gate_visits, NULL AS searched
-FROM (SELECT sum(ifnull(octet_length(_page."id"), 0)) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -92,15 +94,17 @@ FROM (SELECT sum(ifnull(octet_length(_page."id"), 0)) AS bytes, count(*) AS foun
 --       USE TEMP B-TREE FOR ORDER BY
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 19
---     SCAN _page
 --   SCALAR SUBQUERY 20
+--     CO-ROUTINE _page
+--       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 21
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 22
 --     SCAN _counted
 --   SCALAR SUBQUERY 23
+--     SCAN _counted
+--   SCALAR SUBQUERY 24
 --     SCAN _own
 
 -- GET /api/letters?search="red+shoe"&filter[author_id][ne]=bob → 200
@@ -177,15 +181,17 @@ WITH _few AS MATERIALIZED (SELECT count(*) < 1001 AS few
   ORDER BY _w."_rank", _w."id"
   LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."author_id" AS "author_id", _r."title" AS "title", _r."body" AS "body", _sorted."_rank"
   FROM _sorted CROSS JOIN "letters" AS _r NOT INDEXED
-  WHERE _r."_rowid_" = _sorted."_rowid_")
-SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', _page."id", 'author_id', _page."author_id", 'title', _page."title", 'body', _page."body"), ',\n')
-  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."_rank" AS TEXT)), _page."id")
+  WHERE (_r."_rowid_" = _sorted."_rowid_" AND CASE WHEN (ifnull(octet_length(_r."id"), 0) + ifnull(octet_length(_r."author_id"), 0) + ifnull(octet_length(_r."title"), 0) + ifnull(octet_length(_r."body"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
+SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', _page."id", 'author_id', _page."author_id", 'title', _page."title", 'body', _page."body"), ',\n')
+  FROM (SELECT *
+    FROM _page
+    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."_rank" AS TEXT)), _page."id")
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, json_array(0, (SELECT count(*)
     FROM _own)) AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."id"), 0) + ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."title"), 0) + ifnull(octet_length(_page."body"), 0))) AS bytes, count(*) AS found
+FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -281,13 +287,15 @@ FROM (SELECT sum((ifnull(octet_length(_page."id"), 0) + ifnull(octet_length(_pag
 --               SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --             SCAN _page
 --           SCAN _size
---           SCALAR SUBQUERY 38
---             SCAN _page
 --           SCALAR SUBQUERY 39
+--             CO-ROUTINE _page
+--               SCAN _page
 --             SCAN _page
 --           SCALAR SUBQUERY 40
---             SCAN _counted
+--             SCAN _page
 --           SCALAR SUBQUERY 41
 --             SCAN _counted
 --           SCALAR SUBQUERY 42
+--             SCAN _counted
+--           SCALAR SUBQUERY 43
 --             SCAN _own
