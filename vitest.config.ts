@@ -18,12 +18,15 @@ const notInWorkerd = [
 ];
 
 /**
- * They replace modules of Node, or look at the threads and at the code cache of the process that they run in: each has a
- * process of its own. The other files share some processes, which spares them most of the imports.
+ * They replace modules of Node, change a module for all who use it, or look at the threads and at the code cache of the
+ * process that they run in: each has a process of its own. The other files share some processes, which spares them most
+ * of the imports.
  */
-const alone = ["cli/{code-cache,unfinished}", "platform/{journal-disk,password-hasher,threads-of-libsql}"].map(
-  (files) => `test/${files}.test.ts`,
-);
+const alone = [
+  "cli/{code-cache,unfinished}",
+  "platform/{journal-disk,password-hasher,threads-of-libsql}",
+  "property/rxdb-suite",
+].map((files) => `test/${files}.test.ts`);
 
 /**
  * What depends least on the SQL for the owner's tables. `npm run test:targets` runs it in workerd, too. `npm test` does not,
