@@ -82,11 +82,11 @@ async function readReport(
   };
   const { brief } = aggregate;
   const { name } = access.table;
-  const caller = execution.longWork();
-  const mayTry = execution.database.hasReadThread === true && !aggregate.isLong && briefTries.may(caller, name);
+  const mayTry =
+    execution.database.hasReadThread === true && !aggregate.isLong && briefTries.may(execution.longWork, name);
   if (brief !== null && mayTry) {
     const tried = await briefTries
-      .during(caller, name, () => readAs(brief.page, "short"))
+      .during(execution.longWork, name, () => readAs(brief.page, "short"))
       .catch((error: unknown) => {
         if (isLongValue(error)) return null;
         throw error;

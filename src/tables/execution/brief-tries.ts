@@ -15,7 +15,11 @@ const payOffMs = 500;
 /** How much of it is remembered, in bytes. */
 const rememberedBytesMax = 262_144;
 
-type Caller = Pick<LongWork, "principal" | "address">;
+/** How old a measurement of the CPU time may be from which a try is measured. */
+const sampleMsMax = 5;
+
+/** Names the caller, if need be. */
+type CallerOf = () => Pick<LongWork, "principal" | "address">;
 
 /**
  * Decides for each caller and table whether a page may be read in the event loop first (a try), and not at once in the
@@ -28,11 +32,12 @@ export class BriefTries {
   /** By caller and table, the time (`Clock.elapsed`) at which all tries that took too long will be forgotten. */
   readonly #paidAtMs = new Memo<number>(rememberedBytesMax);
   #hasPassed = false;
+  #sample = { atMs: Number.NEGATIVE_INFINITY, cpuMs: 0 };
 
   constructor(private readonly clock: Pick<Clock, "elapsed" | "cpu">) {}
 
   /** Whether a page of the table may be tried for the caller in the event loop now. */
-  may(caller: Caller, table: TableName): boolean {
+  may(caller: CallerOf, table: TableName): boolean {
     // Mostly no try has taken too long, and no name has to be made.
     if (!this.#hasPassed) return true;
     const paidAtMs = this.#paidAtMs.find(nameOf(caller, table));
@@ -44,15 +49,16 @@ export class BriefTries {
    * the statement has run. What follows is not measured, because the event loop may do other work before the promise is
    * settled.
    */
-  during<T>(caller: Caller, table: TableName, read: () => Promise<T>): Promise<T> {
+  during<T>(caller: CallerOf, table: TableName, read: () => Promise<T>): Promise<T> {
     const { clock } = this;
     const fromMs = clock.elapsed();
-    const fromCpuMs = clock.cpu();
+    // Measuring takes a microsecond, so that several tries are measured from the same moment.
+    if (!(fromMs - this.#sample.atMs < sampleMsMax)) this.#sample = { atMs: fromMs, cpuMs: clock.cpu() };
     const result = read();
     const toMs = clock.elapsed();
     if (toMs - fromMs > longMs) {
       // The CPU time is that of all threads, so it may exceed the time that has passed.
-      const tookMs = Math.min(toMs - fromMs, clock.cpu() - fromCpuMs);
+      const tookMs = Math.min(toMs - fromMs, clock.cpu() - this.#sample.cpuMs);
       if (tookMs > longMs) this.#charge(nameOf(caller, table), toMs, tookMs);
     }
     return result;
@@ -65,5 +71,7 @@ export class BriefTries {
   }
 }
 
-const nameOf = ({ principal, address }: Caller, table: TableName) =>
-  principal === "anonymous" ? `${address} ${table}` : `${principal} ${table}`;
+function nameOf(caller: CallerOf, table: TableName): string {
+  const { principal, address } = caller();
+  return principal === "anonymous" ? `${address} ${table}` : `${principal} ${table}`;
+}

@@ -135,12 +135,13 @@ async function tryBriefly(
   const { list } = bound;
   const table = list.plan.table.name;
   if (!mayBeBrief(list, request, state, execution)) return null;
-  const caller = execution.longWork();
-  if (!briefTries.may(caller, table)) return null;
+  if (!briefTries.may(execution.longWork, table)) return null;
   const forms = list.brief();
   if (forms === null) return null;
   const found = await shortFirst(list, forms, (page) =>
-    briefTries.during(caller, table, () => readReport(page, bound, request.limit, state, execution, "short")),
+    briefTries.during(execution.longWork, table, () =>
+      readReport(page, bound, request.limit, state, execution, "short"),
+    ),
   );
   if (found === null) return null;
   const { report, isExact, plan } = found;
@@ -161,27 +162,23 @@ const seekingPages = 100;
  * Reads a page in the form that is the quickest where all values are short, or else in the one that reads long values
  * afterwards. Null where that is not possible either, because a value that is compared is too long for a try.
  */
-async function shortFirst<R>(
+async function shortFirst(
   list: PreparedList,
   forms: PageForms,
-  readAs: (page: PlannedPage) => Promise<R>,
-): Promise<(R & { readonly plan: ListPlan }) | null> {
-  const attempt = async (page: PlannedPage) => {
-    try {
-      return { ...(await readAs(page)), plan: page.plan };
-    } catch (error) {
-      if (isLongValue(error)) return null;
-      throw error;
-    }
-  };
-  if (!list.canSeek) return attempt(forms("carried"));
-  if (list.seeking > 0) list.seeking--;
-  else {
-    const found = await attempt(forms("short"));
-    if (found !== null) return found;
-    list.seeking = seekingPages;
+  readAs: (page: PlannedPage) => Promise<ReadReport>,
+): Promise<ReadReport | null> {
+  const isSeeking = list.seeking > 0;
+  const first = forms(!list.canSeek ? "carried" : isSeeking ? "sought" : "short");
+  try {
+    const report = await readAs(first);
+    if (isSeeking) list.seeking--;
+    return report;
+  } catch (error) {
+    if (!isLongValue(error)) throw error;
   }
-  return attempt(forms("sought"));
+  if (!list.canSeek || isSeeking) return null;
+  list.seeking = seekingPages;
+  return shortFirst(list, forms, readAs);
 }
 
 /** Reads a page of `limit` rows with the full limits. It is read again where its rows are too large for a page. */
@@ -233,6 +230,13 @@ function isCutOff(brief: ListPlan, whole: ListPlan, { limit }: ListRequest, repo
   return found <= limit && (examined?.candidates ?? 0) >= brief.scanLimit;
 }
 
+/** What a page's statement has reported, and whether the number of rows that it has examined is known. */
+interface ReadReport {
+  readonly plan: ListPlan;
+  readonly report: PageReport;
+  readonly isExact: boolean;
+}
+
 async function readReport(
   { plan, page }: PlannedPage,
   { values }: BoundList,
@@ -240,8 +244,8 @@ async function readReport(
   { window: { skip } }: CursorState,
   execution: Execution,
   duration: Duration,
-): Promise<{ readonly report: PageReport; readonly isExact: boolean }> {
+): Promise<ReadReport> {
   const counted = countedRead(execution, page, [pageValues(limit, skip), ...values]);
   const results = await read(execution, counted.statements, duration);
-  return { isExact: counted.isExact(results), report: reportOf(results[0]!, plan, limit, skip) };
+  return { plan, isExact: counted.isExact(results), report: reportOf(results[0]!, plan, limit, skip) };
 }

@@ -1,7 +1,9 @@
 import { badRequest, type Refusal } from "../../http/refusal.js";
+import type { AtOnce } from "../../platform/at-once.js";
 import { type Execution, read } from "../execution/execution.js";
 import type { ListPlan, PathChoice } from "../plan/list-plan.js";
 import type { ListRequest } from "../request/list-request.js";
+import { rowSeparator } from "../sql/expansions.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { windowEndStatement } from "../sql/list.js";
 import { bind } from "../sql-text/fragment.js";
@@ -44,7 +46,8 @@ export async function answerOf(
   state: CursorState,
   end: string | null,
 ): Promise<ListPage | Refusal | TooWide> {
-  const data = await dataOf(report, plan, request);
+  const made = dataOf(report, plan, request);
+  const data = made instanceof Promise ? await made : made;
   if (typeof data !== "string") return data;
   const upTo = state.window.upTo ?? end;
   const { limit } = request;
@@ -84,16 +87,20 @@ function choiceAfter({ choice }: CursorState, { path, among }: ListPlan): PathCh
 }
 
 /** Writes the rows of a page as a JSON array, each with its expansions. */
-async function dataOf(
-  { rows, fitting, expanded: related }: PageReport,
-  { output, catalog }: ListPlan,
+function dataOf(
+  { rows: read, found, fitting, expanded: related }: PageReport,
+  { output, catalog, wide }: ListPlan,
   { expansions }: ExpandedRequest,
-): Promise<string | Refusal | TooWide> {
+): AtOnce<string | Refusal | TooWide> {
   const isExpanded = expansions.length > 0;
-  if (rows === null && fitting > 0) return !isExpanded ? tooLarge : fewer(Math.floor(fitting / 2));
-  if (!isExpanded) return finishRows(`[${rows ?? ""}]`, output);
-  const written = await expandedRows(rows ?? "", output, expansions, related, catalog.pageBytesMax);
-  return written.count < fitting ? fewer(written.count) : `[${written.text}]`;
+  if (read === null && fitting > 0) return !isExpanded ? tooLarge : fewer(Math.floor(fitting / 2));
+  // The row after the page, which was read to learn whether there are more, is left out.
+  const isCut = wide === "short" && found > fitting;
+  const rows = isCut ? read!.slice(0, read!.lastIndexOf(rowSeparator)) : (read ?? "");
+  if (!isExpanded) return finishRows(`[${rows}]`, output);
+  return expandedRows(rows, output, expansions, related, catalog.pageBytesMax).then(({ text, count }) =>
+    count < fitting ? fewer(count) : `[${text}]`,
+  );
 }
 
 const fewer = (rows: number) => (rows === 0 ? tooLargeExpanded : new TooWide(rows));

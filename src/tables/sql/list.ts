@@ -27,7 +27,8 @@ import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
  * - `found`: how many rows in the list were found for the page, at most `limit + 1`.
  * - `fitting`: how many of them the page has: at most `limit`, and as many as `pageBytesMax` allows, but at least one.
  * - `rows`: these rows as `rowAndKeys` writes them, with `rowSeparator` between them; NULL where there are none, or
- *   where they have more bytes than an answer can hold.
+ *   where they have more bytes than an answer can hold. Short rows (`WideValues`) are all that were found, because it is
+ *   quicker to leave out the last one afterwards.
  * - `last_key`: the key of the page's last row as a JSON array; NULL where no further row was found after the page.
  * - `counted`: how many candidates the window has, all of which are in the list; or a JSON array `[candidates, in the
  *   list, probed]`. A fourth item is 1 where the whole list is known to have been counted; `groupedOr` adds a fifth.
@@ -64,8 +65,9 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   const rowWithKeys = rowAndKeys(row, [], plan.expansions, sql`_page`, physical);
   const rowKey = sought.length === 0 ? [] : rowKeyOf(plan.table, physical)!;
   // CROSS JOIN makes SQLite look up the row of one row of the page after the other, which keeps the order.
-  const from =
-    sought.length === 0
+  const from = isShort
+    ? sql`_page`
+    : sought.length === 0
       ? sql`${inPage} AS _page`
       : sql`${inPage} AS _page CROSS JOIN ${name(plan.table.name)} AS _v NOT INDEXED WHERE ${and(rowKey.map((column) => sql`_v.${name(column)} = _page.${name(column)}`))}`;
   const rows = sql`SELECT group_concat(${rowWithKeys}, ${separator}) FROM ${from}`;
@@ -88,7 +90,7 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
     expansions.columns(fits).map((column) => sql`, ${column}`),
     empty,
   );
-  const statement = sql`WITH ${commaList(ctes)} SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN ${fits} THEN (${rows}) END AS rows, CASE WHEN _size.found > _size.fitting THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${visits} AS gate_visits, ${measured} AS searched${expanded} FROM ${isShort ? sql`(${sizeOfShort}) AS _size` : sql`_size`}`;
+  const statement = sql`WITH ${commaList(ctes)} SELECT _size.found AS found, _size.fitting AS fitting, ${isShort ? sql`(${rows})` : sql`CASE WHEN ${fits} THEN (${rows}) END`} AS rows, CASE WHEN _size.found > _size.fitting THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${visits} AS gate_visits, ${measured} AS searched${expanded} FROM ${isShort ? sql`(${sizeOfShort}) AS _size` : sql`_size`}`;
   return {
     statement,
     asked: statement,

@@ -30,10 +30,8 @@ WITH _gates AS MATERIALIZED (SELECT *, ("_g0" IS 2) AS open
     WHERE _before."room_id" IS NOT NULL) AS _p CROSS JOIN "rooms" AS "_x_0e" NOT INDEXED
   WHERE ("_x_0e"."id" = +_p.k AND CASE WHEN ifnull(octet_length("_x_0e"."name"), 0) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
   LIMIT -1)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END) || char(10) || json_array(CASE WHEN _page."room_id" IS NOT NULL THEN json_array('i', CAST(_page."room_id" AS TEXT)) END), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END) || char(10) || json_array(CASE WHEN _page."room_id" IS NOT NULL THEN json_array('i', CAST(_page."room_id" AS TEXT)) END), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
@@ -74,19 +72,17 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 17
+--     SCAN _page
 --   SCALAR SUBQUERY 18
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 19
---     SCAN _page
+--     SCAN _counted
 --   SCALAR SUBQUERY 20
 --     SCAN _counted
 --   SCALAR SUBQUERY 21
---     SCAN _counted
---   SCALAR SUBQUERY 22
 --     SCAN _gates
---   SCALAR SUBQUERY 24
+--   SCALAR SUBQUERY 23
 --     MATERIALIZE _e0
 --       CO-ROUTINE _p
 --         CO-ROUTINE _before
@@ -98,7 +94,7 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       CORRELATED SCALAR SUBQUERY 13
 --         SEARCH _x_0_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
 --     SCAN _w
---   SCALAR SUBQUERY 25
+--   SCALAR SUBQUERY 24
 --     SCAN _w
 
 -- GET /api/rooms?where[id]=1&select=id&expand[messages.room_id][sort]=-created_at,-id&expand[messages.room_id][select]=body → 200
@@ -156,10 +152,8 @@ WITH _gates AS MATERIALIZED (SELECT *, 1 AS open
     FROM "_c0" AS _w
     WHERE (_w."_p0" IS 2)) AS _c CROSS JOIN "messages" AS "_x_0r" NOT INDEXED
   WHERE ("_x_0r"."id" = _c."id" AND CASE WHEN ifnull(octet_length("_x_0r"."body"), 0) > 419430 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END) || char(10) || json_array(CASE WHEN _page."id" IS NOT NULL THEN json_array('i', CAST(_page."id" AS TEXT)) END), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array()
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END) || char(10) || json_array(CASE WHEN _page."id" IS NOT NULL THEN json_array('i', CAST(_page."id" AS TEXT)) END), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array()
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
@@ -192,13 +186,11 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --         SCAN _gates
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 25
+--     SCAN _page
 --   SCALAR SUBQUERY 26
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 27
---     SCAN _page
---   SCALAR SUBQUERY 28
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
 --       SCALAR SUBQUERY 7
@@ -210,17 +202,17 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --         SCALAR SUBQUERY 4
 --           SCAN _gates
 --     SCAN _counted
---   SCALAR SUBQUERY 31
+--   SCALAR SUBQUERY 30
 --     CO-ROUTINE _w
---       SCALAR SUBQUERY 29
+--       SCALAR SUBQUERY 28
 --         SCAN _gates
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _w
---   SCALAR SUBQUERY 32
+--   SCALAR SUBQUERY 31
 --     SCAN _counted
---   SCALAR SUBQUERY 33
+--   SCALAR SUBQUERY 32
 --     SCAN _gates
---   SCALAR SUBQUERY 34
+--   SCALAR SUBQUERY 33
 --     MATERIALIZE _e0
 --       MATERIALIZE _c0
 --         SETUP
@@ -247,7 +239,7 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SCAN _w
 --       SEARCH _x_0r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _found
---   SCALAR SUBQUERY 35
+--   SCALAR SUBQUERY 34
 --     SCAN _w
 
 -- GET /api/rooms?where[id]=1&select=id&expand[messages.room_id][count]=true&expand[messages.room_id][sort]=author_id → 200
@@ -289,10 +281,8 @@ WITH _gates AS MATERIALIZED (SELECT *, 1 AS open
       WHERE (_w."_p0" IS 2))
     WHERE _n <= 10) AS _c CROSS JOIN "messages" AS "_x_0r" NOT INDEXED
   WHERE ("_x_0r"."id" = _c."id" AND CASE WHEN (ifnull(octet_length("_x_0r"."author_id"), 0) + ifnull(octet_length("_x_0r"."body"), 0) + ifnull(octet_length("_x_0r"."attachment"), 0)) > 419430 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END) || char(10) || json_array(CASE WHEN _page."id" IS NOT NULL THEN json_array('i', CAST(_page."id" AS TEXT)) END), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array()
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END) || char(10) || json_array(CASE WHEN _page."id" IS NOT NULL THEN json_array('i', CAST(_page."id" AS TEXT)) END), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array()
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
@@ -329,13 +319,11 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --         SCAN _gates
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 21
+--     SCAN _page
 --   SCALAR SUBQUERY 22
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 23
---     SCAN _page
---   SCALAR SUBQUERY 24
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
 --       SCALAR SUBQUERY 7
@@ -347,20 +335,20 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --         SCALAR SUBQUERY 4
 --           SCAN _gates
 --     SCAN _counted
---   SCALAR SUBQUERY 27
+--   SCALAR SUBQUERY 26
 --     CO-ROUTINE _w
---       SCALAR SUBQUERY 25
+--       SCALAR SUBQUERY 24
 --         SCAN _gates
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _w
---   SCALAR SUBQUERY 28
+--   SCALAR SUBQUERY 27
 --     SCAN _counted
---   SCALAR SUBQUERY 29
+--   SCALAR SUBQUERY 28
 --     SCAN _gates
---   SCALAR SUBQUERY 30
+--   SCALAR SUBQUERY 29
 --     MATERIALIZE _e0
 --       CO-ROUTINE (subquery-18)
---         CO-ROUTINE (subquery-36)
+--         CO-ROUTINE (subquery-35)
 --           MATERIALIZE _c0
 --             CO-ROUTINE _p
 --               CO-ROUTINE _before
@@ -373,14 +361,14 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --               SEARCH _x_0_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
 --           SCAN _w
 --           USE TEMP B-TREE FOR ORDER BY
---         SCAN (subquery-36)
+--         SCAN (subquery-35)
 --       SCAN (subquery-18)
 --       SEARCH _x_0r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _found
---   SCALAR SUBQUERY 31
+--   SCALAR SUBQUERY 30
 --     SCAN _w
---   SCALAR SUBQUERY 33
---     CO-ROUTINE (subquery-32)
+--   SCALAR SUBQUERY 32
+--     CO-ROUTINE (subquery-31)
 --       SCAN _w
 --       USE TEMP B-TREE FOR GROUP BY
---     SCAN (subquery-32)
+--     SCAN (subquery-31)

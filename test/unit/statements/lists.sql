@@ -4,10 +4,8 @@ WITH _page AS MATERIALIZED (SELECT _t."id" AS "id", _t."label" AS "label", _t."c
   WHERE (1 AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
   ORDER BY _t."id"
   LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
   FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
@@ -18,13 +16,11 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SCAN _t
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 2
+--     SCAN _page
 --   SCALAR SUBQUERY 3
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 4
---     SCAN _page
---   SCALAR SUBQUERY 5
 --     SCAN tags USING COVERING INDEX tags(label)
 
 -- GET /api/tags?limit=2&select=id,label → 200
@@ -33,10 +29,8 @@ WITH _page AS MATERIALIZED (SELECT _t."id" AS "id", _t."label" AS "label"
   WHERE (1 AND CASE WHEN ifnull(octet_length(_t."label"), 0) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
   ORDER BY _t."id"
   LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label"), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label"), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
   FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
@@ -47,13 +41,11 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SCAN _t
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 2
+--     SCAN _page
 --   SCALAR SUBQUERY 3
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 4
---     SCAN _page
---   SCALAR SUBQUERY 5
 --     SCAN tags USING COVERING INDEX tags(label)
 
 -- GET /api/tags?sort=-id&offset=1 → 200
@@ -62,10 +54,8 @@ WITH _page AS MATERIALIZED (SELECT _t."id" AS "id", _t."label" AS "label", _t."c
   WHERE (1 AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
   ORDER BY _t."id" DESC
   LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
   FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
@@ -76,13 +66,11 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SCAN _t
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 2
+--     SCAN _page
 --   SCALAR SUBQUERY 3
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 4
---     SCAN _page
---   SCALAR SUBQUERY 5
 --     SCAN tags USING COVERING INDEX tags(label)
 
 -- GET /api/tags?sort=label → 200
@@ -91,10 +79,8 @@ WITH _page AS MATERIALIZED (SELECT _t."id" AS "id", _t."label" AS "label", _t."c
   WHERE (1 AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
   ORDER BY _t."label", _t."id"
   LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."label", json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."label", json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
   FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
@@ -105,13 +91,11 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SCAN _t USING INDEX tags(label)
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 2
+--     SCAN _page
 --   SCALAR SUBQUERY 3
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 4
---     SCAN _page
---   SCALAR SUBQUERY 5
 --     SCAN tags USING COVERING INDEX tags(label)
 
 -- GET /api/tags?sort=color,-label → 200
@@ -128,10 +112,8 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
   WHERE 1
   ORDER BY _w."color", _w."label" DESC, _w."id"
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."color", _page."label", json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."color", _page."label", json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
@@ -154,15 +136,13 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       USE TEMP B-TREE FOR ORDER BY
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 7
+--     SCAN _page
 --   SCALAR SUBQUERY 8
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 9
---     SCAN _page
---   SCALAR SUBQUERY 10
 --     SCAN _counted
---   SCALAR SUBQUERY 11
+--   SCALAR SUBQUERY 10
 --     SCAN _counted
 
 -- GET /api/tags?where[label]=tag+1 → 200
@@ -171,10 +151,8 @@ WITH _page AS MATERIALIZED (SELECT _t."id" AS "id", _t."label" AS "label", _t."c
   WHERE (_t."label" = ? AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
   ORDER BY _t."id"
   LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, CASE WHEN (SELECT max(_e."id")
   FROM "tags" AS _e) - (SELECT min(_e."id")
@@ -193,19 +171,17 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SEARCH _t USING INDEX tags(label) (label=?)
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 2
+--     SCAN _page
 --   SCALAR SUBQUERY 3
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 4
---     SCAN _page
+--     SEARCH _e
 --   SCALAR SUBQUERY 5
 --     SEARCH _e
 --   SCALAR SUBQUERY 6
---     SEARCH _e
---   SCALAR SUBQUERY 7
 --     SEARCH _t USING COVERING INDEX tags(label) (label=?)
---   SCALAR SUBQUERY 9
+--   SCALAR SUBQUERY 8
 --     CO-ROUTINE _w
 --       SEARCH _t USING COVERING INDEX tags(label) (label=?)
 --     SCAN _w
@@ -228,10 +204,8 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
   LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."label" AS "label", _r."color" AS "color"
   FROM _sorted CROSS JOIN "tags" AS _r NOT INDEXED
   WHERE (_r."id" = _sorted."id" AND CASE WHEN (ifnull(octet_length(_r."label"), 0) + ifnull(octet_length(_r."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
@@ -261,15 +235,13 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 10
+--     SCAN _page
 --   SCALAR SUBQUERY 11
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 12
---     SCAN _page
---   SCALAR SUBQUERY 13
 --     SCAN _counted
---   SCALAR SUBQUERY 14
+--   SCALAR SUBQUERY 13
 --     SCAN _counted
 
 -- GET /api/tags?filter[id][gte]=2&filter[id][lt]=4 → 200
@@ -278,10 +250,8 @@ WITH _page AS MATERIALIZED (SELECT _t."id" AS "id", _t."label" AS "label", _t."c
   WHERE ((_t."id" >= ? AND _t."id" < ?) AND CASE WHEN (ifnull(octet_length(_t."label"), 0) + ifnull(octet_length(_t."color"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)
   ORDER BY _t."id"
   LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, CASE WHEN (SELECT max(_e."id")
   FROM "tags" AS _e) - (SELECT min(_e."id")
@@ -300,19 +270,17 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 2
+--     SCAN _page
 --   SCALAR SUBQUERY 3
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 4
---     SCAN _page
+--     SEARCH _e
 --   SCALAR SUBQUERY 5
 --     SEARCH _e
 --   SCALAR SUBQUERY 6
---     SEARCH _e
---   SCALAR SUBQUERY 7
 --     SEARCH _t USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
---   SCALAR SUBQUERY 9
+--   SCALAR SUBQUERY 8
 --     CO-ROUTINE _w
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
 --     SCAN _w
@@ -333,10 +301,8 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
     LIMIT 100000) AS _w
   WHERE (_w."label" > ? AND _w."color" IS NULL)
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
@@ -358,13 +324,11 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SCAN _w
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 7
+--     SCAN _page
 --   SCALAR SUBQUERY 8
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 9
---     SCAN _page
---   SCALAR SUBQUERY 10
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
 --       SCALAR SUBQUERY 2
@@ -372,17 +336,17 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --           SCAN _t
 --         SCAN _w
 --     SCAN _counted
---   SCALAR SUBQUERY 14
+--   SCALAR SUBQUERY 13
 --     CO-ROUTINE _w
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid<?)
---       SCALAR SUBQUERY 11
+--       SCALAR SUBQUERY 10
 --         MATERIALIZE _peeked
 --           SCAN _page
 --         SCAN _peeked
 --     SCAN _w
---     SCALAR SUBQUERY 13
+--     SCALAR SUBQUERY 12
 --       SCAN _peeked
---   SCALAR SUBQUERY 15
+--   SCALAR SUBQUERY 14
 --     SCAN _counted
 
 -- GET /api/tags?filter[label][contains]=ag&filter[label][starts_with]=t → 200
@@ -415,10 +379,8 @@ WITH _searched AS MATERIALIZED (SELECT count(*) AS n, ifnull(sum(_w."_s0"), 0) *
       FROM _searched) THEN 100000 ELSE 0 END) AS _w
   WHERE (instr(_w."label", ?) > 0 AND substr(_w."label", 1, length(?)) = ?)
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
@@ -448,13 +410,11 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SCAN _w
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 17
+--     SCAN _page
 --   SCALAR SUBQUERY 18
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 19
---     SCAN _page
---   SCALAR SUBQUERY 20
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
 --       SCALAR SUBQUERY 11
@@ -476,21 +436,21 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --             SCAN _t
 --           SCAN _w
 --     SCAN _counted
---   SCALAR SUBQUERY 25
+--   SCALAR SUBQUERY 24
 --     CO-ROUTINE _w
---       SCALAR SUBQUERY 22
+--       SCALAR SUBQUERY 21
 --         SCAN _searched
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid<?)
---       SCALAR SUBQUERY 21
+--       SCALAR SUBQUERY 20
 --         MATERIALIZE _peeked
 --           SCAN _page
 --         SCAN _peeked
 --     SCAN _w
---     SCALAR SUBQUERY 24
+--     SCALAR SUBQUERY 23
 --       SCAN _peeked
---   SCALAR SUBQUERY 26
+--   SCALAR SUBQUERY 25
 --     SCAN _counted
---   SCALAR SUBQUERY 27
+--   SCALAR SUBQUERY 26
 --     SCAN _searched
 
 -- GET /api/tags?filter[color][ne]=red&filter[label][lte]=z → 200
@@ -509,10 +469,8 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
     LIMIT 100000) AS _w
   WHERE (_w."color" <> ? AND _w."label" <= ?)
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
@@ -534,13 +492,11 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SCAN _w
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 7
+--     SCAN _page
 --   SCALAR SUBQUERY 8
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 9
---     SCAN _page
---   SCALAR SUBQUERY 10
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
 --       SCALAR SUBQUERY 2
@@ -548,17 +504,17 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --           SCAN _t
 --         SCAN _w
 --     SCAN _counted
---   SCALAR SUBQUERY 14
+--   SCALAR SUBQUERY 13
 --     CO-ROUTINE _w
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid<?)
---       SCALAR SUBQUERY 11
+--       SCALAR SUBQUERY 10
 --         MATERIALIZE _peeked
 --           SCAN _page
 --         SCAN _peeked
 --     SCAN _w
---     SCALAR SUBQUERY 13
+--     SCALAR SUBQUERY 12
 --       SCAN _peeked
---   SCALAR SUBQUERY 15
+--   SCALAR SUBQUERY 14
 --     SCAN _counted
 
 -- GET /api/rooms → 200
@@ -642,12 +598,10 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
     WHERE (_t."id" = _k.p AND CASE WHEN (ifnull(octet_length(_t."owner_id"), 0) + ifnull(octet_length(_t."name"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)) AS _w
   WHERE (_w."_f0" AND 1)
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
     WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
@@ -790,57 +744,55 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --         SCAN _w0
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 37
+--     SCAN _page
 --   SCALAR SUBQUERY 38
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 39
---     SCAN _page
---   SCALAR SUBQUERY 40
 --     SCAN _counted
---   SCALAR SUBQUERY 60
+--   SCALAR SUBQUERY 59
 --     CO-ROUTINE _q
---       SCALAR SUBQUERY 55
+--       SCALAR SUBQUERY 54
 --         SCAN _l0
---       SCALAR SUBQUERY 56
+--       SCALAR SUBQUERY 55
 --         SCAN _counted
 --       SETUP
 --         MATERIALIZE _peeked
 --           SCAN _page
 --         SCAN _keys
---         CORRELATED SCALAR SUBQUERY 44
+--         CORRELATED SCALAR SUBQUERY 43
 --           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 45
+--         CORRELATED SCALAR SUBQUERY 44
 --           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
 --         SCAN _u
+--         CORRELATED SCALAR SUBQUERY 45
+--           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
 --         CORRELATED SCALAR SUBQUERY 46
---           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 47
 --           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
---         CORRELATED SCALAR SUBQUERY 42
+--         CORRELATED SCALAR SUBQUERY 41
 --           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 43
+--         CORRELATED SCALAR SUBQUERY 42
 --           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
 --       RECURSIVE STEP
 --         SCAN _q
---         CORRELATED SCALAR SUBQUERY 51
+--         CORRELATED SCALAR SUBQUERY 50
 --           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 52
+--         CORRELATED SCALAR SUBQUERY 51
 --           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
 --         SCAN _u
+--         CORRELATED SCALAR SUBQUERY 52
+--           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
 --         CORRELATED SCALAR SUBQUERY 53
---           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 54
 --           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
---         CORRELATED SCALAR SUBQUERY 49
+--         CORRELATED SCALAR SUBQUERY 48
 --           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 50
+--         CORRELATED SCALAR SUBQUERY 49
 --           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
 --     SCAN _q
 --     SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---   SCALAR SUBQUERY 61
+--   SCALAR SUBQUERY 60
 --     SCAN _counted
---   SCALAR SUBQUERY 62
+--   SCALAR SUBQUERY 61
 --     SCAN _l0
 
 -- GET /api/rooms?filter[archived_at][is_null]=true → 200
@@ -865,12 +817,10 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
     LIMIT 100000) AS _w
   WHERE (_w."owner_id" = ? OR (_w."_p0" IS 2))
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
     WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), count(_w."_p0"))
@@ -897,13 +847,11 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SCAN _w
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 9
+--     SCAN _page
 --   SCALAR SUBQUERY 10
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 11
---     SCAN _page
---   SCALAR SUBQUERY 12
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
 --       SCALAR SUBQUERY 3
@@ -913,19 +861,19 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --             SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
 --         SCAN _w
 --     SCAN _counted
---   SCALAR SUBQUERY 17
+--   SCALAR SUBQUERY 16
 --     CO-ROUTINE _w
 --       SEARCH _t USING INDEX rooms(archived_at) (archived_at=? AND rowid<?)
---       SCALAR SUBQUERY 14
+--       SCALAR SUBQUERY 13
 --         MATERIALIZE _peeked
 --           SCAN _page
 --         SCAN _peeked
---       CORRELATED SCALAR SUBQUERY 13
+--       CORRELATED SCALAR SUBQUERY 12
 --         SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
 --     SCAN _w
---     SCALAR SUBQUERY 16
+--     SCALAR SUBQUERY 15
 --       SCAN _peeked
---   SCALAR SUBQUERY 18
+--   SCALAR SUBQUERY 17
 --     SCAN _counted
 
 -- GET /api/rooms?filter[archived_at][is_null]=false&where[owner_id]=nobody → 200
@@ -950,12 +898,10 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
     LIMIT 100000) AS _w
   WHERE (_w."archived_at" IS NOT NULL AND (_w."_p0" IS 2))
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
     WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), count(_w."_p0"))
@@ -982,13 +928,11 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SCAN _w
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 9
+--     SCAN _page
 --   SCALAR SUBQUERY 10
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 11
---     SCAN _page
---   SCALAR SUBQUERY 12
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
 --       SCALAR SUBQUERY 3
@@ -998,19 +942,19 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --             SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
 --         SCAN _w
 --     SCAN _counted
---   SCALAR SUBQUERY 17
+--   SCALAR SUBQUERY 16
 --     CO-ROUTINE _w
 --       SEARCH _t USING INDEX rooms(owner_id) (owner_id=? AND rowid<?)
---       SCALAR SUBQUERY 14
+--       SCALAR SUBQUERY 13
 --         MATERIALIZE _peeked
 --           SCAN _page
 --         SCAN _peeked
---       CORRELATED SCALAR SUBQUERY 13
+--       CORRELATED SCALAR SUBQUERY 12
 --         SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
 --     SCAN _w
---     SCALAR SUBQUERY 16
+--     SCALAR SUBQUERY 15
 --       SCAN _peeked
---   SCALAR SUBQUERY 18
+--   SCALAR SUBQUERY 17
 --     SCAN _counted
 
 -- GET /api/rooms?filter[size][in]=1,2.5&sort=name,-size → 200
@@ -1063,12 +1007,10 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
   LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."owner_id" AS "owner_id", _sorted."name", _r."archived_at" AS "archived_at", _sorted."size"
   FROM _sorted CROSS JOIN "rooms" AS _r NOT INDEXED
   WHERE (_r."id" = _sorted."id" AND CASE WHEN (ifnull(octet_length(_r."owner_id"), 0) + ifnull(octet_length(_r."name"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
     WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."name", CASE WHEN _page."size" IS NOT NULL THEN CASE WHEN abs(_page."size") = 9e999 THEN json_array('r', CASE WHEN _page."size" > 0 THEN 1 ELSE -1 END, 1024) ELSE json_array('r', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."name", CASE WHEN _page."size" IS NOT NULL THEN CASE WHEN abs(_page."size") = 9e999 THEN json_array('r', CASE WHEN _page."size" > 0 THEN 1 ELSE -1 END, 1024) ELSE json_array('r', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
     WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END) END END, json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
@@ -1138,17 +1080,15 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 32
+--     SCAN _page
 --   SCALAR SUBQUERY 33
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 34
---     SCAN _page
+--     SCAN _counted
 --   SCALAR SUBQUERY 35
 --     SCAN _counted
 --   SCALAR SUBQUERY 36
---     SCAN _counted
---   SCALAR SUBQUERY 37
 --     SCAN _l0
 
 -- GET /api/messages → 200
@@ -1178,10 +1118,8 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
   LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."room_id" AS "room_id", _r."author_id" AS "author_id", _r."body" AS "body", _r."created_at" AS "created_at", _r."attachment" AS "attachment"
   FROM _sorted CROSS JOIN "messages" AS _r NOT INDEXED
   WHERE (_r."id" = _sorted."id" AND CASE WHEN (ifnull(octet_length(_r."author_id"), 0) + ifnull(octet_length(_r."body"), 0) + ifnull(octet_length(_r."attachment"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
@@ -1225,17 +1163,15 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 16
+--     SCAN _page
 --   SCALAR SUBQUERY 17
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 18
---     SCAN _page
+--     SCAN _counted
 --   SCALAR SUBQUERY 19
 --     SCAN _counted
 --   SCALAR SUBQUERY 20
---     SCAN _counted
---   SCALAR SUBQUERY 21
 --     SCAN _l0
 
 -- GET /api/messages?sort=created_at&total=none → 200
@@ -1275,10 +1211,8 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
     WHERE (_t."id" = _k.p AND CASE WHEN (ifnull(octet_length(_t."author_id"), 0) + ifnull(octet_length(_t."body"), 0) + ifnull(octet_length(_t."attachment"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)) AS _w
   WHERE 1
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."created_at" AS TEXT)), json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."created_at" AS TEXT)), json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, CASE WHEN NOT _size.found > ? THEN (SELECT count(*)
   FROM (SELECT 1
@@ -1340,31 +1274,29 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 14
+--     SCAN _page
 --   SCALAR SUBQUERY 15
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
---   SCALAR SUBQUERY 16
---     SCAN _page
---   SCALAR SUBQUERY 25
+--   SCALAR SUBQUERY 24
 --     CO-ROUTINE _q
---       SCALAR SUBQUERY 21
+--       SCALAR SUBQUERY 20
 --         SCAN _l0
 --       SETUP
 --         SCAN _keys
 --         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 17
+--         CORRELATED SCALAR SUBQUERY 16
 --           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=?)
 --       RECURSIVE STEP
 --         SCAN _q
 --         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 19
+--         CORRELATED SCALAR SUBQUERY 18
 --           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
---         CORRELATED SCALAR SUBQUERY 20
+--         CORRELATED SCALAR SUBQUERY 19
 --           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at>?)
 --     SCAN _q
 --     SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---   SCALAR SUBQUERY 26
+--   SCALAR SUBQUERY 25
 --     SCAN _l0
 
 -- GET /api/messages?where[room_id]=1&sort=-created_at → 200
@@ -1389,10 +1321,8 @@ WITH _gates AS MATERIALIZED (SELECT *, ("_g0" IS 2) AS open
   LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."room_id" AS "room_id", _r."author_id" AS "author_id", _r."body" AS "body", _sorted."created_at", _r."attachment" AS "attachment"
   FROM _sorted CROSS JOIN "messages" AS _r NOT INDEXED
   WHERE (_r."id" = _sorted."id" AND CASE WHEN (ifnull(octet_length(_r."author_id"), 0) + ifnull(octet_length(_r."body"), 0) + ifnull(octet_length(_r."attachment"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."created_at" AS TEXT)), json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."created_at" AS TEXT)), json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
@@ -1429,17 +1359,15 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 13
+--     SCAN _page
 --   SCALAR SUBQUERY 14
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 15
---     SCAN _page
+--     SCAN _counted
 --   SCALAR SUBQUERY 16
 --     SCAN _counted
 --   SCALAR SUBQUERY 17
---     SCAN _counted
---   SCALAR SUBQUERY 18
 --     SCAN _gates
 
 -- GET /api/messages?where[room_id]=1&where[author_id]=nobody → 200
@@ -1464,10 +1392,8 @@ WITH _gates AS MATERIALIZED (SELECT *, ("_g0" IS 2) AS open
       FROM _gates) THEN 100000 ELSE 0 END) AS _w
   WHERE _w."room_id" = ?
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
@@ -1499,13 +1425,11 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SCAN _w
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 12
+--     SCAN _page
 --   SCALAR SUBQUERY 13
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 14
---     SCAN _page
---   SCALAR SUBQUERY 15
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
 --       SCALAR SUBQUERY 6
@@ -1515,21 +1439,21 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --           SEARCH _t USING INDEX messages(author_id) (author_id=?)
 --         SCAN _w
 --     SCAN _counted
---   SCALAR SUBQUERY 20
+--   SCALAR SUBQUERY 19
 --     CO-ROUTINE _w
---       SCALAR SUBQUERY 17
+--       SCALAR SUBQUERY 16
 --         SCAN _gates
 --       SEARCH _t USING INDEX messages(author_id) (author_id=? AND rowid<?)
---       SCALAR SUBQUERY 16
+--       SCALAR SUBQUERY 15
 --         MATERIALIZE _peeked
 --           SCAN _page
 --         SCAN _peeked
 --     SCAN _w
---     SCALAR SUBQUERY 19
+--     SCALAR SUBQUERY 18
 --       SCAN _peeked
---   SCALAR SUBQUERY 21
+--   SCALAR SUBQUERY 20
 --     SCAN _counted
---   SCALAR SUBQUERY 22
+--   SCALAR SUBQUERY 21
 --     SCAN _gates
 
 -- GET /api/messages?filter[author_id][in]=a,b&filter[created_at][gt]=5 → 200
@@ -1556,10 +1480,8 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
   LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."room_id" AS "room_id", _r."author_id" AS "author_id", _r."body" AS "body", _r."created_at" AS "created_at", _r."attachment" AS "attachment"
   FROM _sorted CROSS JOIN "messages" AS _r NOT INDEXED
   WHERE (_r."id" = _sorted."id" AND CASE WHEN (ifnull(octet_length(_r."author_id"), 0) + ifnull(octet_length(_r."body"), 0) + ifnull(octet_length(_r."attachment"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
@@ -1593,15 +1515,13 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 12
+--     SCAN _page
 --   SCALAR SUBQUERY 13
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 14
---     SCAN _page
---   SCALAR SUBQUERY 15
 --     SCAN _counted
---   SCALAR SUBQUERY 16
+--   SCALAR SUBQUERY 15
 --     SCAN _counted
 
 -- GET /api/room_members → 200
@@ -1620,10 +1540,8 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
   LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."room_id", _r."user_id" AS "user_id", _r."role" AS "role"
   FROM _sorted CROSS JOIN "room_members" AS _r NOT INDEXED
   WHERE (_r."_rowid_" = _sorted."_rowid_" AND CASE WHEN (ifnull(octet_length(_r."user_id"), 0) + ifnull(octet_length(_r."role"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'user_id', _page."user_id", 'role', _page."role"), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."room_id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'user_id', _page."user_id", 'role', _page."role"), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."room_id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
@@ -1649,15 +1567,13 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 8
+--     SCAN _page
 --   SCALAR SUBQUERY 9
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 10
---     SCAN _page
---   SCALAR SUBQUERY 11
 --     SCAN _counted
---   SCALAR SUBQUERY 12
+--   SCALAR SUBQUERY 11
 --     SCAN _counted
 
 -- GET /api/reports → 200
@@ -1691,10 +1607,8 @@ FROM (SELECT (SELECT max(version)
       LIMIT 100000) AS _w
     WHERE ((_w."_p0" IS 2) OR (_w."_p1" IS 2))
     LIMIT ? + 1 OFFSET ?)
-  SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'author_id', _page."author_id", 'kind', _page."kind"), ',\n')
-    FROM (SELECT *
-      FROM _page
-      LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'author_id', _page."author_id", 'kind', _page."kind"), ',\n')
+    FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
     FROM _page
     LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
     FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), (count(_w."_p0") + count(_w."_p1")))
@@ -1732,13 +1646,11 @@ FROM (SELECT (SELECT max(version)
 --   SCAN _size LEFT-JOIN
 --   SCALAR SUBQUERY 1
 --     SEARCH _schema
+--   SCALAR SUBQUERY 14
+--     SCAN _page
 --   SCALAR SUBQUERY 15
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 16
---     SCAN _page
---   SCALAR SUBQUERY 17
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
 --       SCALAR SUBQUERY 7
@@ -1750,21 +1662,21 @@ FROM (SELECT (SELECT max(version)
 --             SCAN _x_u
 --         SCAN _w
 --     SCAN _counted
---   SCALAR SUBQUERY 23
+--   SCALAR SUBQUERY 22
 --     CO-ROUTINE _w
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid<?)
---       SCALAR SUBQUERY 20
+--       SCALAR SUBQUERY 19
 --         MATERIALIZE _peeked
 --           SCAN _page
 --         SCAN _peeked
---       CORRELATED SCALAR SUBQUERY 18
+--       CORRELATED SCALAR SUBQUERY 17
 --         SEARCH _x_u USING PRIMARY KEY (id=?)
---       CORRELATED SCALAR SUBQUERY 19
+--       CORRELATED SCALAR SUBQUERY 18
 --         SCAN _x_u
 --     SCAN _w
---     SCALAR SUBQUERY 22
+--     SCALAR SUBQUERY 21
 --       SCAN _peeked
---   SCALAR SUBQUERY 24
+--   SCALAR SUBQUERY 23
 --     SCAN _counted
 
 -- GET what follows /api/tags?limit=2 → 200
@@ -1776,10 +1688,8 @@ WITH _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
     LIMIT 100000) AS _w
   WHERE 1
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, CASE WHEN NOT _size.found > ? THEN (SELECT count(*)
   FROM (SELECT 1
@@ -1796,13 +1706,11 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SCAN _w
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 3
+--     SCAN _page
 --   SCALAR SUBQUERY 4
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
---   SCALAR SUBQUERY 5
---     SCAN _page
---   SCALAR SUBQUERY 7
+--   SCALAR SUBQUERY 6
 --     CO-ROUTINE _w
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid>?)
 --     SCAN _w
@@ -1821,10 +1729,8 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
   WHERE (((_w."color" = ? AND _w."label" = ? AND _w."id" > ?) OR (_w."color" = ? AND _w."label" < ?) OR _w."color" > ?) AND 1)
   ORDER BY _w."color", _w."label" DESC, _w."id"
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."color", _page."label", json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."color", _page."label", json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, 0 AS gate_visits, NULL AS searched
@@ -1846,13 +1752,11 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       USE TEMP B-TREE FOR ORDER BY
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 7
+--     SCAN _page
 --   SCALAR SUBQUERY 8
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 9
---     SCAN _page
---   SCALAR SUBQUERY 10
 --     SCAN _counted
 
 -- GET what follows /api/rooms?limit=2&sort=name,-size → 200
@@ -1903,12 +1807,10 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
   LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."owner_id" AS "owner_id", _sorted."name", _r."archived_at" AS "archived_at", _sorted."size"
   FROM _sorted CROSS JOIN "rooms" AS _r NOT INDEXED
   WHERE (_r."id" = _sorted."id" AND CASE WHEN (ifnull(octet_length(_r."owner_id"), 0) + ifnull(octet_length(_r."name"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
     WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."name", CASE WHEN _page."size" IS NOT NULL THEN CASE WHEN abs(_page."size") = 9e999 THEN json_array('r', CASE WHEN _page."size" > 0 THEN 1 ELSE -1 END, 1024) ELSE json_array('r', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."name", CASE WHEN _page."size" IS NOT NULL THEN CASE WHEN abs(_page."size") = 9e999 THEN json_array('r', CASE WHEN _page."size" > 0 THEN 1 ELSE -1 END, 1024) ELSE json_array('r', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
     WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END) END END, json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
@@ -1973,15 +1875,13 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 30
+--     SCAN _page
 --   SCALAR SUBQUERY 31
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 32
---     SCAN _page
---   SCALAR SUBQUERY 33
 --     SCAN _counted
---   SCALAR SUBQUERY 34
+--   SCALAR SUBQUERY 33
 --     SCAN _l0
 
 -- GET what follows /api/messages?limit=1&sort=created_at → 200
@@ -2025,10 +1925,8 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
     WHERE (_t."id" = _k.p AND CASE WHEN (ifnull(octet_length(_t."author_id"), 0) + ifnull(octet_length(_t."body"), 0) + ifnull(octet_length(_t."attachment"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END)) AS _w
   WHERE 1
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."created_at" AS TEXT)), json_array('i', CAST(_page."id" AS TEXT)))
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."created_at" AS TEXT)), json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, CASE WHEN NOT _size.found > ? THEN (SELECT count(*)
   FROM (SELECT 1
@@ -2096,31 +1994,29 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 15
+--     SCAN _page
 --   SCALAR SUBQUERY 16
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
---   SCALAR SUBQUERY 17
---     SCAN _page
---   SCALAR SUBQUERY 27
+--   SCALAR SUBQUERY 26
 --     CO-ROUTINE _q
---       SCALAR SUBQUERY 23
+--       SCALAR SUBQUERY 22
 --         SCAN _l0
 --       SETUP
 --         SCAN _keys
 --         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 18
+--         CORRELATED SCALAR SUBQUERY 17
 --           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
---         CORRELATED SCALAR SUBQUERY 19
+--         CORRELATED SCALAR SUBQUERY 18
 --           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at>?)
 --       RECURSIVE STEP
 --         SCAN _q
 --         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 21
+--         CORRELATED SCALAR SUBQUERY 20
 --           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
---         CORRELATED SCALAR SUBQUERY 22
+--         CORRELATED SCALAR SUBQUERY 21
 --           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at>?)
 --     SCAN _q
 --     SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---   SCALAR SUBQUERY 28
+--   SCALAR SUBQUERY 27
 --     SCAN _l0

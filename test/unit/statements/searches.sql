@@ -35,10 +35,8 @@ WITH _few AS MATERIALIZED (SELECT count(*) < 1001 AS few
   WHERE _w."author_id" = ?
   ORDER BY _w."id"
   LIMIT ? + 1 OFFSET ?)
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', _page."id"), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."id")
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', _page."id"), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(_page."id")
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
@@ -94,17 +92,15 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --       USE TEMP B-TREE FOR ORDER BY
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 19
+--     SCAN _page
 --   SCALAR SUBQUERY 20
---     CO-ROUTINE _page
---       SCAN _page
 --     SCAN _page
 --   SCALAR SUBQUERY 21
---     SCAN _page
+--     SCAN _counted
 --   SCALAR SUBQUERY 22
 --     SCAN _counted
 --   SCALAR SUBQUERY 23
---     SCAN _counted
---   SCALAR SUBQUERY 24
 --     SCAN _own
 
 -- GET /api/letters?search="red+shoe"&filter[author_id][ne]=bob → 200
@@ -182,10 +178,8 @@ WITH _few AS MATERIALIZED (SELECT count(*) < 1001 AS few
   LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."author_id" AS "author_id", _r."title" AS "title", _r."body" AS "body", _sorted."_rank"
   FROM _sorted CROSS JOIN "letters" AS _r NOT INDEXED
   WHERE (_r."_rowid_" = _sorted."_rowid_" AND CASE WHEN (ifnull(octet_length(_r."id"), 0) + ifnull(octet_length(_r."author_id"), 0) + ifnull(octet_length(_r."title"), 0) + ifnull(octet_length(_r."body"), 0)) > 4194304 / (? + 1) THEN json_extract('{}', 'svc:00000000000000000000000000000000:long value') ELSE 1 END))
-SELECT _size.found AS found, _size.fitting AS fitting, CASE WHEN 1 THEN (SELECT group_concat(json_object('id', _page."id", 'author_id', _page."author_id", 'title', _page."title", 'body', _page."body"), ',\n')
-  FROM (SELECT *
-    FROM _page
-    LIMIT ?) AS _page) END AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."_rank" AS TEXT)), _page."id")
+SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json_object('id', _page."id", 'author_id', _page."author_id", 'title', _page."title", 'body', _page."body"), ',\n')
+  FROM _page) AS rows, CASE WHEN _size.found > _size.fitting THEN (SELECT json_array(json_array('i', CAST(_page."_rank" AS TEXT)), _page."id")
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
@@ -287,15 +281,13 @@ FROM (SELECT count(*) AS found, min(count(*), ?) AS fitting
 --               SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --             SCAN _page
 --           SCAN _size
+--           SCALAR SUBQUERY 38
+--             SCAN _page
 --           SCALAR SUBQUERY 39
---             CO-ROUTINE _page
---               SCAN _page
 --             SCAN _page
 --           SCALAR SUBQUERY 40
---             SCAN _page
+--             SCAN _counted
 --           SCALAR SUBQUERY 41
 --             SCAN _counted
 --           SCALAR SUBQUERY 42
---             SCAN _counted
---           SCALAR SUBQUERY 43
 --             SCAN _own
