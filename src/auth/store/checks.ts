@@ -164,7 +164,7 @@ const insisting = new Memo<string>(16_384);
  */
 export function withCheck(check: Statement, { sql, params }: Statement): Statement {
   const text = textsAfter(check.sql).get(sql, () => `SELECT * FROM (${check.sql}) LEFT JOIN (${sql}) ON 1`);
-  return { sql: text, params: [...check.params, ...params] };
+  return { sql: text, params: [...check.params, ...params], single: "row" };
 }
 
 /**
