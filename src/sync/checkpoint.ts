@@ -1,4 +1,5 @@
 import type { Cipher, Random } from "../platform/platform.js";
+import type { CursorState } from "../tables/list/cursor.js";
 
 /** A moment in the history of the database, named by the entry of the log of changes that was the newest then. */
 export interface Mark {
@@ -20,11 +21,23 @@ export interface Checkpoint {
   readonly who: string;
   /** A hash of the tables, filters, columns and rules that say which rows the client has. */
   readonly view: string;
-  /** The moment as of which the client has all its rows; null while it is being told all of them. */
+  /** The moment as of which the client has the rows that it has been told; null before it has been told any. */
   readonly from: Mark | null;
-  /** How far the client has come on the way to a later moment; null where it has had all pages. */
+  /** How far these rows have been brought to a later moment; null where they are not underway to one. */
   readonly round: Round | null;
+  /** How far the client's first copy of all rows has come; null where it is complete. */
+  readonly copy: CopyProgress | null;
 }
+
+/** How far the pages of a first copy have come. The rows of later tables, and those after `state`, are still missing. */
+export interface CopyProgress {
+  /** The index of the table that the next page begins with. */
+  readonly table: number;
+  /** The state of the list of this table from which its next page is read; null for its first page. */
+  readonly state: CursorState | null;
+}
+
+export const beginning: CopyProgress = { table: 0, state: null };
 
 /** How far a client has come through the pages that bring it to the moment `to`. */
 export interface Round {
@@ -48,5 +61,10 @@ export async function sealCheckpoint(
 /** Null for a text that `sealCheckpoint` did not make. */
 export async function openCheckpoint(cipher: Cipher, text: string): Promise<Checkpoint | null> {
   const plain = await cipher.open(text, associated);
-  return plain === null ? null : JSON.parse(plain);
+  if (plain === null) return null;
+  const checkpoint: Omit<Checkpoint, "copy"> & Partial<Checkpoint> = JSON.parse(plain);
+  // Version 0.1 of the server made checkpoints without `copy`. If one is from the middle of a first copy, which it read
+  // in another way, the copy begins anew.
+  if (checkpoint.copy !== undefined) return checkpoint as Checkpoint;
+  return checkpoint.from === null ? { ...checkpoint, round: null, copy: beginning } : { ...checkpoint, copy: null };
 }

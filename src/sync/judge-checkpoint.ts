@@ -1,4 +1,4 @@
-import type { Checkpoint, Mark, Round } from "./checkpoint.js";
+import { beginning, type Checkpoint, type CopyProgress, type Mark, type Round } from "./checkpoint.js";
 
 /** Why a client is told all rows again, although it sent a checkpoint. */
 export type ResetReason = "retention" | "restore" | "rules" | "identity" | "budget";
@@ -27,12 +27,26 @@ export interface LogHead {
 export const entriesMax = 50_000;
 
 /**
- * What a client is told: the changes from the moment `from` to the moment `round.to`, or all rows as of `round.to` if
- * `from` is null. `reset` is the reason if the client is told all rows although it sent a checkpoint.
+ * What a client is told. Without `copy`: the changes from the moment `from` to the moment `round.to`. With `copy`, the
+ * next page of all rows, and for those that were told before the changes since `from`; a `round` is underway there only
+ * if these changes have more than one page. `reset` is the reason if the client is told all rows although it sent a
+ * checkpoint.
  */
-export interface Course {
-  readonly from: Mark | null;
+export type Course = Following | Copying;
+
+/** The course of a client that has a copy of all rows. */
+export interface Following {
+  readonly copy: null;
+  readonly from: Mark;
   readonly round: Round;
+  readonly reset: null;
+}
+
+/** The course of a client that is told all rows. */
+export interface Copying {
+  readonly copy: CopyProgress;
+  readonly from: Mark | null;
+  readonly round: Round | null;
   readonly reset: ResetReason | null;
 }
 
@@ -43,24 +57,29 @@ export function judgeCheckpoint(
   head: LogHead,
 ): Course {
   const { newest } = head;
-  if (checkpoint === null) return anew(newest, null);
-  if (checkpoint.who !== who) return anew(newest, "identity");
-  if (checkpoint.view !== view) return anew(newest, "rules");
-  const { from, round } = checkpoint;
+  if (checkpoint === null) return anew(null);
+  if (checkpoint.who !== who) return anew("identity");
+  if (checkpoint.view !== view) return anew("rules");
+  const { from, round, copy } = checkpoint;
   const marks = [
     ...(from === null ? [] : [{ mark: from, witness: head.witnessAtFrom }]),
     ...(round === null ? [] : [{ mark: round.to, witness: head.witnessAtTo }]),
   ];
   for (const { mark, witness } of marks) {
-    if (mark.seq > newest.seq) return anew(newest, "restore");
-    if (mark.seq < head.floor || (witness === null && mark.seq > 0)) return anew(newest, "retention");
-    if (witness !== mark.witness) return anew(newest, "restore");
+    if (mark.seq > newest.seq) return anew("restore");
+    if (mark.seq < head.floor || (witness === null && mark.seq > 0)) return anew("retention");
+    if (witness !== mark.witness) return anew("restore");
   }
-  if (from !== null && head.entries > entriesMax) return anew(newest, "budget");
-  return { from, round: round ?? { to: newest, table: 0, after: null }, reset: null };
+  if (from !== null && head.entries > entriesMax) return anew("budget");
+  return copy === null
+    ? { copy, from: from!, round: round ?? roundTo(newest), reset: null }
+    : { copy, from, round, reset: null };
 }
 
-/** The course of a client that begins anew: all rows as of the moment `to`. `reset` is null if it had no checkpoint. */
-export function anew(to: Mark, reset: ResetReason | null): Course {
-  return { from: null, round: { to, table: 0, after: null }, reset };
+/** The course of a client that begins a copy of all rows. `reset` is null if it had no checkpoint. */
+export function anew(reset: ResetReason | null): Copying {
+  return { copy: beginning, from: null, round: null, reset };
 }
+
+/** The beginning of a round to a moment. */
+export const roundTo = (to: Mark): Round => ({ to, table: 0, after: null });

@@ -1,5 +1,8 @@
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
+import { isMetered } from "../project/is-metered.js";
+import type { Access } from "../tables/access/access.js";
 import { type ApiRequest, accessTo, executionOf } from "../tables/routes/api-request.js";
+import { rememberedOf } from "../tables/routes/remembered.js";
 import type { Checkpoint } from "./checkpoint.js";
 import { type PulledPage, pullPage } from "./pull.js";
 import type { SharedPages } from "./shared-pages.js";
@@ -48,6 +51,9 @@ function isIntegerIn(value: unknown, minimum: number, maximum: number): value is
   return typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum;
 }
 
+/** The lists of a first copy have no expansions. */
+const noTables = { find: () => null };
+
 /** The next page of the changes that a request asks for; a refusal if its caller may not be told them. */
 export function pulledBy(
   asked: Omit<ApiRequest, "body" | "succeed">,
@@ -61,5 +67,9 @@ export function pulledBy(
   const names = view.tables.map(({ name }) => name).sort();
   const execution = executionOf(asked, names.join(), "sync", nowMs);
   const { scan_limit: scanLimit } = services.config.api;
-  return pullPage(view, { ...pulling, scanLimit }, execution, services.cursors.cipher, shared);
+  const { lists: prepared, briefTries } = rememberedOf(project, services.platform);
+  const metered = isMetered(services.config);
+  const listSource = (access: Access) => ({ access, scanLimit, metered, prepared, briefTries, tables: noTables });
+  const sources = { shared, listSource };
+  return pullPage(view, { ...pulling, scanLimit }, execution, services.cursors.cipher, sources);
 }

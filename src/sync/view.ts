@@ -1,6 +1,7 @@
 import type { Actor } from "../auth/callers/principal.js";
 import { authValues, isPastRules, principalOf } from "../auth/callers/principal.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
+import type { Table } from "../project/model.js";
 import type { Expression } from "../rules/ast.js";
 import { whenTrue } from "../rules/fold.js";
 import { existsIn, leavesOf, operandsOf } from "../rules/walk.js";
@@ -8,7 +9,7 @@ import type { LiveProject } from "../schema/live-project.js";
 import { sqlTableName, type TableName } from "../sqlite/names.js";
 import type { Access } from "../tables/access/access.js";
 import { ListedValues } from "../tables/request/filters.js";
-import { incomparableIn, parseListRequest } from "../tables/request/list-request.js";
+import { incomparableIn, type ListRequest, parseListRequest } from "../tables/request/list-request.js";
 import type { Followed } from "../tables/sql/delta.js";
 import { loggedTable } from "../tables/sql/logged.js";
 import type { SlotValues } from "../tables/sql-text/fragment.js";
@@ -17,7 +18,10 @@ import { notFollowable } from "./followable.js";
 /** The rows of a table that a caller follows, and the values that the caller's filters compare with. */
 export interface FollowedTable extends Followed {
   readonly name: TableName;
+  readonly access: Access;
   readonly values: SlotValues;
+  /** The list of these rows, in the order of their keys. */
+  readonly list: ListRequest;
 }
 
 /** The rows that a client keeps a copy of: some tables, each with the rule and filters that its rows meet. */
@@ -48,7 +52,7 @@ export function viewOf(
   asked: unknown,
   caller: Actor,
   project: LiveProject,
-  accessTo: (table: FollowedTable["access"]["table"]) => Access | Refusal,
+  accessTo: (table: Table) => Access | Refusal,
 ): View | Refusal {
   const { schema, catalog, rules } = project;
   if (typeof asked !== "object" || asked === null || Array.isArray(asked))
@@ -79,7 +83,8 @@ export function viewOf(
     const related = new Set(existsIn(whole).map((node) => sqlTableName(node.table)));
     tables.push({
       name: table.name,
-      access: { table, catalog },
+      access,
+      list: asksFor.list,
       rule: whole,
       output: asksFor.output,
       logged: loggedTable(table, catalog.tables.get(table.name)!),
@@ -148,6 +153,7 @@ function requestFor(name: string, terms: unknown, access: Access, listed: Listed
   const list = parseListRequest(sent, readable, incomparableIn(access), listed);
   if (isRefusal(list)) return list;
   return {
+    list: { ...list, counts: false, copies: true },
     filters: list.filters,
     values: list.filterValues,
     output: list.select ?? [...readable.values()],

@@ -40,6 +40,14 @@ function within(sql: string, from: string, to: string, change: (part: string) =>
   return sql.slice(0, begin) + change(sql.slice(begin, end)) + sql.slice(end);
 }
 
+/** Rewrites the condition by which only rows are looked at that a first copy has come to. */
+function copiedPart(sql: string, change: (condition: string) => string): string {
+  const end = sql.indexOf(" LIMIT 50001");
+  const begin = sql.lastIndexOf(") WHERE ", end) + ") WHERE ".length;
+  const condition = sql.slice(begin, end);
+  return end === -1 || condition === "1" ? sql : sql.slice(0, begin) + change(condition) + sql.slice(end);
+}
+
 /** Makes the triggers of a table's log anew, with another text. */
 const retriggered = (event: string, change: (sql: string) => string) => async (server: TestServer) => {
   const name = `_svc_log_messages_${event}`;
@@ -83,6 +91,12 @@ const faults: Record<string, Pick<Run, "project" | "before">> = {
   },
   "a row that was changed after the moment is left out": {
     project: rewritten((sql) => within(sql, '"_as_h0"', "_k", (part) => part.replace("_l.old IS NOT NULL", "0"))),
+  },
+  "in a first copy, what was told before stays as it was": {
+    project: rewritten((sql) => copiedPart(sql, (condition) => `(${condition}) AND 0`)),
+  },
+  "in a first copy, what was not told yet is told as changed": {
+    project: rewritten((sql) => copiedPart(sql, (condition) => `(${condition}) OR 1`)),
   },
   "a changed key is no deletion": {
     before: retriggered("move", (sql) => sql.replace(/ {2}INSERT INTO _changes [^;]*'delete'[^;]*;\n/, "")),

@@ -4,7 +4,7 @@ import type { Checkpoint } from "../../src/sync/checkpoint.js";
 import { liveEvents } from "../../src/sync/live.js";
 import type { PulledPage } from "../../src/sync/pull.js";
 
-const at = (seq: number): Checkpoint => ({ who: "w", view: "v", from: { seq, witness: "1" }, round: null });
+const at = (seq: number): Checkpoint => ({ who: "w", view: "v", from: { seq, witness: "1" }, round: null, copy: null });
 const quiet = (seq: number): PulledPage => ({
   changes: "[]",
   count: 0,

@@ -75,6 +75,7 @@ export function prepareAggregate(
           metered: true,
           preview: null,
           wide: "carried",
+          copies: false,
           comparedBytesMax: null,
           choice,
           match: null,

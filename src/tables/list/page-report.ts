@@ -29,12 +29,20 @@ export interface PageReport {
   readonly searched: { readonly candidates: number; readonly fits: boolean } | null;
   /** What was found for each step of the expansions, in the order of `stepsIn`. */
   readonly expanded: readonly ExpandedStep[];
+  /** The place of the page in the log of changes; null unless the page is for a client's copy. */
+  readonly position: LogPosition | null;
+}
+
+/** A place in the log of changes: the number of the newest entry, and its witness; 0 and null for the empty log. */
+export interface LogPosition {
+  readonly seq: number;
+  readonly witness: string | null;
 }
 
 /** Reads the row that `listStatement` returns. `skip` is how many rows the page leaves out before it. */
 export function reportOf(
   { rows: [row] }: Result,
-  { path, scanLimit }: ListPlan,
+  { path, scanLimit, copies }: ListPlan,
   limit: number,
   skip: number,
 ): PageReport {
@@ -57,8 +65,14 @@ export function reportOf(
     gateVisits: visits,
     links,
     searched: measured === undefined ? null : { candidates: measured, fits: fits === 1 },
-    expanded: expandedSteps(expanded),
+    expanded: copies ? [] : expandedSteps(expanded),
+    position: copies ? positionOf(expanded[0]!) : null,
   };
+}
+
+function positionOf(text: string): LogPosition {
+  const [seq, witness] = JSON.parse(text);
+  return { seq, witness };
 }
 
 /** The row that the statement of a page returns: the columns of `listStatement`, in their order. */

@@ -7,14 +7,15 @@ import { rowSeparator } from "../sql/expansions.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { windowEndStatement } from "../sql/list.js";
 import { bind } from "../sql-text/fragment.js";
+import { copiedRows } from "./copied-rows.js";
 import type { CursorState, WireWindow } from "./cursor.js";
 import { expandedRows } from "./expanded-rows.js";
-import type { PageReport } from "./page-report.js";
+import type { LogPosition, PageReport } from "./page-report.js";
 import type { BoundList, ExpandedRequest } from "./prepare-list.js";
 
 /** A page of a list, with the `meta` of its answer. */
 export interface ListPage {
-  /** The page's rows as a JSON array. */
+  /** The page's rows as a JSON array; for a client's copy as the changes by which it gets them. */
   readonly data: string;
   readonly rowsReturned: number;
   readonly limit: number;
@@ -27,6 +28,8 @@ export interface ListPage {
   readonly plan: ListPlan;
   /** How many candidates were counted for the page; null where it was read without counting. */
   readonly candidates: number | null;
+  /** As in `PageReport`. */
+  readonly position: LogPosition | null;
 }
 
 /** A page that has to be read again with fewer rows, because these are too large together with their expansions. */
@@ -71,6 +74,7 @@ export async function answerOf(
     },
     plan,
     candidates: report.counted?.candidates ?? null,
+    position: report.position,
   };
 }
 
@@ -89,7 +93,7 @@ function choiceAfter({ choice }: CursorState, { path, among }: ListPlan): PathCh
 /** Writes the rows of a page as a JSON array, each with its expansions. */
 function dataOf(
   { rows: read, found, fitting, expanded: related }: PageReport,
-  { output, catalog, wide }: ListPlan,
+  { table, output, catalog, wide, copies }: ListPlan,
   { expansions }: ExpandedRequest,
 ): AtOnce<string | Refusal | TooWide> {
   const isExpanded = expansions.length > 0;
@@ -97,6 +101,7 @@ function dataOf(
   // The row after the page, which was read to learn whether there are more, is left out.
   const isCut = wide === "short" && found > fitting;
   const rows = isCut ? read!.slice(0, read!.lastIndexOf(rowSeparator)) : (read ?? "");
+  if (copies) return copiedRows(rows, table, output).then((changes) => `[${changes.join()}]`);
   if (!isExpanded) return finishRows(`[${rows}]`, output);
   return expandedRows(rows, output, expansions, related, catalog.pageBytesMax).then(({ text, count }) =>
     count < fitting ? fewer(count) : `[${text}]`,

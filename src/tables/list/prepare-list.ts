@@ -128,7 +128,7 @@ interface WindowKeys {
 
 function preparedBy(
   rule: Expression,
-  { filters, select, sort, expansions }: ExpandedRequest,
+  { filters, select, sort, expansions, copies }: ExpandedRequest,
   match: Match | null,
   { window, order, choice }: CursorState,
   { after, upTo }: WindowKeys,
@@ -142,6 +142,7 @@ function preparedBy(
     metered,
     preview: access.preview,
     wide: "carried",
+    copies,
     comparedBytesMax: null,
     choice,
     match,
@@ -281,6 +282,7 @@ const membersOfShape: Readonly<
   counts: null,
   // `shapeOfSteps`.
   expand: null,
+  copies: ({ copies }) => (copies ? "copies" : ""),
 };
 const shapeParts = Object.values(membersOfShape).filter((part) => part !== null);
 

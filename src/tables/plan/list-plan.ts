@@ -36,6 +36,8 @@ export interface ListPlan {
   /** Texts, JSON and blobs of more bytes are shown by their beginning alone; null where all values are shown whole. */
   readonly preview: number | null;
   readonly wide: WideValues;
+  /** As in `ListRequest`. */
+  readonly copies: boolean;
   /**
    * The statement ends with an error (`longValue`) at a text, JSON or blob of more bytes that it compares or sorts by;
    * null where such values may be of any length.
@@ -123,6 +125,7 @@ export function planList(
     | "metered"
     | "preview"
     | "wide"
+    | "copies"
     | "comparedBytesMax"
     | "output"
     | "window"

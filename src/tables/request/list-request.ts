@@ -37,6 +37,8 @@ export interface ListRequest {
   readonly counts: boolean;
   /** The full-text search as `parseSearch` returned it; null where the request has no parameter `search`. */
   readonly search: string | null;
+  /** Whether the rows are for a client's copy (docs/sync.md): each with its key, and with their place in the log. */
+  readonly copies: boolean;
 }
 
 /** One term of the parameter `sort`: a column that the list is sorted by, and the direction. */
@@ -137,10 +139,10 @@ function parsed<Raw>(
   const { filters, filterValues, compared } = found;
   const sorted = request.sort.map(({ column }) => column);
   const refusal = notComparable([...compared, ...sorted], incomparable);
-  return refusal ?? { ...request, filters, filterValues, expand };
+  return refusal ?? { ...request, filters, filterValues, expand, copies: false };
 }
 
-type ListParts = Omit<ListRequest, "filters" | "filterValues" | "expand">;
+type ListParts = Omit<ListRequest, "filters" | "filterValues" | "expand" | "copies">;
 
 /** The columns that this database cannot compare, for lack of their collation, each with the reason. */
 export type Incomparable = ReadonlyMap<string, string>;

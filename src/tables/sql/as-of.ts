@@ -107,8 +107,8 @@ export function keyObject(
  * SQL for whether a row still fits into a page: `n` is the number of the row in the page, from 1, and `bytes` how many
  * bytes the rows up to it have. The first row always fits, however large it is.
  */
-export function isInPage(limit: number, { pageBytesMax }: Catalog): Sql {
-  return sql`n <= ${integer(limit)} AND (n = 1 OR bytes <= ${integer(pageBytesMax)})`;
+export function isInPage(limit: number, bytesMax: number): Sql {
+  return sql`n <= ${integer(limit)} AND (n = 1 OR bytes <= ${integer(bytesMax)})`;
 }
 
 /** The image of the row of an alias: its JSON as the log of changes writes it. */

@@ -3,8 +3,9 @@ import type { Column } from "../../project/model.js";
 import type { Exists, Expression } from "../../rules/ast.js";
 import { alwaysTrue } from "../../rules/fold.js";
 import { conjuncts, existsChains, existsIn } from "../../rules/walk.js";
-import { sqlTableName } from "../../sqlite/names.js";
+import { type ColumnName, sqlTableName } from "../../sqlite/names.js";
 import type { ReadAccess } from "../plan/expansion.js";
+import type { Key } from "../plan/order.js";
 import {
   aliasName,
   and,
@@ -18,8 +19,8 @@ import {
   type Sql,
   sql,
 } from "../sql-text/fragment.js";
-import { type AsOf, asOf, asShownOf, hasKey, isInPage, key, keyObject, tableLiteral } from "./as-of.js";
-import { rowsAsOf } from "./past.js";
+import { type AsOf, asOf, asShownOf, hasKey, isInPage, key, keyColumn, keyObject, tableLiteral } from "./as-of.js";
+import { notBehind, placeOf, type Refer } from "./place.js";
 import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
 import { jsonWithin, storedBytes } from "./wire.js";
 
@@ -47,6 +48,10 @@ export interface DeltaPage {
   readonly limit: number;
   /** How many keys are examined for the page at most. */
   readonly window: number;
+  /** How many bytes the rows of the page have at most. */
+  readonly bytesMax: number;
+  /** The last key that the caller's copy has come to, where it is not complete: only keys up to this one are examined. */
+  readonly copiedTo: Key | null;
 }
 
 /** How many keys all pages may have to examine. Where there are more, the caller starts the copy anew. */
@@ -61,7 +66,10 @@ export const candidatesMax = 50_000;
  * of these have changed for the caller (up to one more than the limit), and how many keys there are for all pages (up
  * to one more than `candidatesMax`). No row comes where no key was examined.
  */
-export function deltaStatement(followed: Followed, { from, to, after, limit, window }: DeltaPage): Sql {
+export function deltaStatement(
+  followed: Followed,
+  { from, to, after, limit, window, bytesMax, copiedTo }: DeltaPage,
+): Sql {
   const { access, logged, related } = followed;
   const tables = [logged, ...related.filter(({ table }) => table !== logged.table)];
   const before = asOf(param(from), "c", tables, access.catalog);
@@ -69,35 +77,33 @@ export function deltaStatement(followed: Followed, { from, to, after, limit, win
   const leads = existsChains(followed.rule).map((chain) => led(chain, followed, before, now, tables));
   const own = sql`SELECT pk FROM ${before.changed} WHERE tbl = ${tableLiteral(logged.table)}`;
   const rest = after === null ? sql`1` : sql`pk > ${param(after)}`;
+  const isCopied = copiedTo === null ? sql`1` : isUpTo(copiedTo, logged);
   const ctes = [
     ...before.ctes,
     ...now.ctes,
-    sql`_k AS MATERIALIZED (SELECT pk FROM (${join([own, ...leads], sql` UNION `)}) LIMIT ${integer(candidatesMax + 1)})`,
+    sql`_k AS MATERIALIZED (SELECT pk FROM (${join([own, ...leads], sql` UNION `)}) WHERE ${isCopied} LIMIT ${integer(candidatesMax + 1)})`,
     sql`_p AS MATERIALIZED (SELECT pk FROM _k WHERE ${rest} ORDER BY pk LIMIT ${integer(window)})`,
     sql`_a AS MATERIALIZED (${seenAt(before, followed)})`,
     sql`_b AS MATERIALIZED (${seenAt(now, followed)})`,
     sql`_d AS MATERIALIZED (SELECT _p.pk AS pk, _b.row AS row, _a.pk IS NOT NULL AS had, sum(ifnull(_b.bytes, 0)) OVER (ORDER BY _p.pk ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY _p.pk) AS n FROM _p LEFT JOIN _a ON _a.pk = _p.pk LEFT JOIN _b ON _b.pk = _p.pk WHERE _a.row IS NOT _b.row ORDER BY _p.pk LIMIT ${integer(limit + 1)})`,
   ];
-  return page(ctes, followed, limit, sql`SELECT pk FROM _p ORDER BY pk DESC LIMIT 1`);
+  return page(ctes, followed, limit, bytesMax);
 }
 
-/**
- * Makes the statement for all rows that a caller may see at one moment, for a new copy. Its result has the columns of
- * that of `deltaStatement`, and tells of each row as one that the caller did not have.
- */
-export function wholeStatement(followed: Followed, { to, after, limit, window }: Omit<DeltaPage, "from">): Sql {
-  const { access, logged, related } = followed;
-  const tables = [logged, ...related.filter(({ table }) => table !== logged.table)];
-  const now = asOf(param(to), "h", tables, access.catalog);
-  const order = (direction: Sql) => commaList(logged.key.map((column) => sql`_r.${name(column.name)}${direction}`));
-  const { row, bytes } = shown(followed);
-  const ctes = [
-    ...now.ctes,
-    sql`_p AS MATERIALIZED (${rowsAsOf(now, logged, after, window)})`,
-    sql`_k AS (SELECT _pk FROM _p)`,
-    sql`_d AS MATERIALIZED (SELECT _r._pk AS pk, ${row} AS row, 0 AS had, sum(${bytes}) OVER (ORDER BY ${order(sql``)} ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY ${order(sql``)}) AS n FROM _p AS _r WHERE ${holdsAt(now, followed)} ORDER BY ${order(sql``)} LIMIT ${integer(limit + 1)})`,
-  ];
-  return page(ctes, followed, limit, sql`SELECT _pk AS pk FROM _p AS _r ORDER BY ${order(sql` DESC`)} LIMIT 1`);
+/** The condition that the key with the text `pk` does not come after another one, in the order of the table's keys. */
+function isUpTo(key: Key, logged: LoggedTable): Sql {
+  const order = logged.key.map(({ name: column }) => ({
+    column: { name: column as ColumnName, type: "text" as const },
+    descending: false,
+    nullable: false,
+  }));
+  const refer: Refer = (column) =>
+    keyColumn(
+      logged,
+      order.findIndex((term) => term.column === column),
+      sql`pk`,
+    );
+  return notBehind(order, refer, placeOf(order, key));
 }
 
 /** A SELECT of the rows of `_p` that the caller could see at a moment: `pk`, `row` in JSON, and its `bytes`. */
@@ -134,12 +140,13 @@ function holdsAt(moment: AsOf, { access: { table, catalog }, rule }: Followed): 
   return predicate(asShownOf(rule, "row", physical), names);
 }
 
-function page(ctes: readonly Sql[], { access, logged }: Followed, limit: number, last: Sql): Sql {
+function page(ctes: readonly Sql[], { access, logged }: Followed, limit: number, bytesMax: number): Sql {
   const { table, catalog } = access;
+  const last = sql`SELECT pk FROM _p ORDER BY pk DESC LIMIT 1`;
   // The answer has the whole key: whoever follows a table may read its key.
   const keyJson = keyObject(logged, [...table.columns.values()], sql`_d.pk`, catalog.tables.get(table.name));
   const counts = sql`(SELECT count(*) FROM _p), (SELECT count(*) FROM _d), (SELECT count(*) FROM _k)`;
-  return sql`WITH ${commaList(ctes)} SELECT pk, ${keyJson} AS key, row, had, NULL AS examined, NULL AS told, NULL AS candidates FROM _d WHERE ${isInPage(limit, catalog)} UNION ALL SELECT pk, NULL, NULL, NULL, ${counts} FROM (${last})`;
+  return sql`WITH ${commaList(ctes)} SELECT pk, ${keyJson} AS key, row, had, NULL AS examined, NULL AS told, NULL AS candidates FROM _d WHERE ${isInPage(limit, bytesMax)} UNION ALL SELECT pk, NULL, NULL, NULL, ${counts} FROM (${last})`;
 }
 
 /**

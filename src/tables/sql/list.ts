@@ -1,4 +1,4 @@
-import type { Column } from "../../project/model.js";
+import type { Column, Table } from "../../project/model.js";
 import { isUnjudged, rowKeyOf } from "../plan/access-path.js";
 import type { ListPlan } from "../plan/list-plan.js";
 import type { Counted } from "../plan/plan-check.js";
@@ -7,6 +7,7 @@ import { type CandidateSource, searchSource } from "./candidates.js";
 import { expansionsSql, rowAndKeys, separator } from "./expansions.js";
 import { type Gate, gateOf, openGate } from "./gate.js";
 import { type Judge, judgeOf } from "./judge.js";
+import { logPosition } from "./log.js";
 import { matchSource } from "./matches.js";
 import { behindPage, judgedParts, keyColumns, keysOf, sortedParts, unjudgedParts } from "./page-parts.js";
 import { page } from "./page-slots.js";
@@ -40,6 +41,8 @@ import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
  *   list by ways a JSON array of that number and the one of `WaysSource.links`.
  * - `searched`: the value of `SearchBudget.measured`. Where the budget does not allow the search, no row is read.
  * - The columns of the list's expansions (`ExpansionsSql`).
+ * - For a client's copy (`ListRequest.copies`), instead of expansions: a JSON array of the number of the newest entry of
+ *   the log, and its witness.
  *
  * `exact` is false where it cannot be known how many rows an `exists` looks up.
  */
@@ -62,7 +65,9 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   const ofRow = ({ name: column }: Column) => sql`_page.${name(column)}`;
   const refer = (column: Column) => (sought.includes(column) ? sql`_v.${name(column.name)}` : ofRow(column));
   const row = isPreviewed ? sql`_page._row` : jsonObject(plan.output, refer, physical);
-  const rowWithKeys = rowAndKeys(row, [], plan.expansions, sql`_page`, physical);
+  const rowWithKeys = plan.copies
+    ? sql`${row} || char(10) || ${jsonObject(keyOf(plan.table), ofRow, physical)}`
+    : rowAndKeys(row, [], plan.expansions, sql`_page`, physical);
   const rowKey = sought.length === 0 ? [] : rowKeyOf(plan.table, physical)!;
   // CROSS JOIN makes SQLite look up the row of one row of the page after the other, which keeps the order.
   const from = isShort
@@ -90,7 +95,7 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
     expansions.columns(fits).map((column) => sql`, ${column}`),
     empty,
   );
-  const statement = sql`WITH ${commaList(ctes)} SELECT _size.found AS found, _size.fitting AS fitting, ${isShort ? sql`(${rows})` : sql`CASE WHEN ${fits} THEN (${rows}) END`} AS rows, CASE WHEN _size.found > _size.fitting THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${visits} AS gate_visits, ${measured} AS searched${expanded} FROM ${isShort ? sql`(${sizeOfShort}) AS _size` : sql`_size`}`;
+  const statement = sql`WITH ${commaList(ctes)} SELECT _size.found AS found, _size.fitting AS fitting, ${isShort ? sql`(${rows})` : sql`CASE WHEN ${fits} THEN (${rows}) END`} AS rows, CASE WHEN _size.found > _size.fitting THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${visits} AS gate_visits, ${measured} AS searched${plan.copies ? sql`, ${logPosition} AS position` : expanded} FROM ${isShort ? sql`(${sizeOfShort}) AS _size` : sql`_size`}`;
   return {
     statement,
     asked: statement,
@@ -105,6 +110,10 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
     ],
   };
 }
+
+/** The columns of a table's key, in the order in which answers have them. */
+const keyOf = ({ columns, primaryKey }: Table) =>
+  [...columns.values()].filter((column) => primaryKey.includes(column.name));
 
 /**
  * A SELECT of how many rows were `found`, and how many of them are `fitting`. Of short rows all fit, up to the limit.

@@ -1,6 +1,7 @@
 import { newestEntry } from "../../changes/transactions.js";
 import type { Statement } from "../../platform/database.js";
 import type { TableName } from "../../sqlite/names.js";
+import type { Sql } from "../sql-text/fragment.js";
 
 /**
  * Makes the statement that reads one row about the log of changes: the table's floor (the number of the entry from
@@ -19,6 +20,12 @@ export function momentStatement(table: TableName, atMs: number): Statement {
     params: [at, at, table],
   };
 }
+
+/** The SQL of the place of a statement's results in the log: the number of the newest entry, and its witness, as JSON. */
+export const logPosition: Sql = {
+  text: `(SELECT json_array(n.seq, (SELECT CAST(witness AS TEXT) FROM _changes WHERE seq = n.seq)) FROM (SELECT ${newestEntry} AS seq) AS n)`,
+  params: [],
+};
 
 /** What a syncing client's request asks of the log of changes before the client gets any rows (`headStatement`). */
 export interface HeadQuestion {

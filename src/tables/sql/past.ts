@@ -116,7 +116,7 @@ export function stateStatement(past: Past, at: Sql, after: Slot | null): Sql {
     sql`_p AS MATERIALIZED (${passing})`,
   ];
   const counts = sql`(SELECT count(*) FROM _w), (SELECT count(*) FROM _p)`;
-  return sql`WITH ${commaList(ctes)} SELECT pk, row, NULL AS examined, NULL AS passed FROM _p WHERE ${isInPage(limit, catalog)} UNION ALL SELECT * FROM (SELECT _r._pk, NULL, ${counts} FROM _w AS _r ORDER BY ${last} LIMIT 1)`;
+  return sql`WITH ${commaList(ctes)} SELECT pk, row, NULL AS examined, NULL AS passed FROM _p WHERE ${isInPage(limit, catalog.pageBytesMax)} UNION ALL SELECT * FROM (SELECT _r._pk, NULL, ${counts} FROM _w AS _r ORDER BY ${last} LIMIT 1)`;
 }
 
 /**
@@ -212,6 +212,6 @@ export function versionsStatement(
   const differs = sql`_c.value IS NOT json_extract(before, _c.fullkey) OR _c.type IS NOT json_type(before, _c.fullkey)`;
   const changed = sql`CASE op WHEN 'update' THEN (SELECT json_group_array(_c.key) FROM json_each(row) AS _c WHERE ${differs}) END`;
   const members = sql`seq, at, kind, id, key, op, ${changed}, ${row}`;
-  const statement = sql`WITH ${commaList([...ctes, sql`_d AS MATERIALIZED (${versions})`])} SELECT ${members}, NULL AS told FROM _d WHERE ${isInPage(limit, catalog)} UNION ALL SELECT last, examined, NULL, NULL, NULL, NULL, NULL, NULL, (SELECT count(*) FROM _d) FROM (SELECT min(seq) AS last, count(*) AS examined FROM _e) WHERE examined > 0`;
+  const statement = sql`WITH ${commaList([...ctes, sql`_d AS MATERIALIZED (${versions})`])} SELECT ${members}, NULL AS told FROM _d WHERE ${isInPage(limit, catalog.pageBytesMax)} UNION ALL SELECT last, examined, NULL, NULL, NULL, NULL, NULL, NULL, (SELECT count(*) FROM _d) FROM (SELECT min(seq) AS last, count(*) AS examined FROM _e) WHERE examined > 0`;
   return bind(statement, of === null ? [values] : [of, values]);
 }

@@ -253,13 +253,16 @@ test("what waits is asked for in few bytes, as it is kept and read again with ea
   expectRefusal(await caller.get(`/api/_svc/live?q=${q}`), 413, "payload_too_large");
 });
 
-test("how many rows were looked at is not known, and none where nothing has changed", async () => {
+test("a first copy reads as many rows as a list, none where nothing has changed, and else it is not known", async () => {
   const { server, ann } = await world();
   const pull = (body: object) => client(server, ann).post("/api/_svc/pull", { ...messages, ...body });
   const first = await pull({});
-  expect(metaOf(first)).toMatchObject({ rows_read: null, rows_written: 0, rows_returned: 1 });
+  const list = metaOf(await client(server, ann).get("/api/messages?total=none&limit=500"));
+  expect(metaOf(first)).toMatchObject({ rows_read: list.rows_read, rows_written: 0, rows_returned: 1 });
   const { checkpoint } = dataOf(first) as unknown as { checkpoint: string };
   expect(metaOf(await pull({ checkpoint }))).toMatchObject({ rows_read: 0, rows_returned: 0 });
+  await run(server, "UPDATE messages SET body = 'changed'");
+  expect(metaOf(await pull({ checkpoint }))).toMatchObject({ rows_read: null, rows_returned: 1 });
 });
 
 test("the metrics tell how many streams are open, what they were sent and which resets there were", async () => {

@@ -1,0 +1,112 @@
+import { isRefusal, type Refusal } from "../http/refusal.js";
+import type { Access } from "../tables/access/access.js";
+import type { Execution } from "../tables/execution/execution.js";
+import { firstState, listPage } from "../tables/list/list-page.js";
+import type { ListSource } from "../tables/list/prepare-list.js";
+import type { Checkpoint, CopyProgress, Mark, Round } from "./checkpoint.js";
+import { type Copying, type LogHead, roundTo } from "./judge-checkpoint.js";
+import { hasChangedSince, type Reading, readChanges, tablesIn } from "./read-changes.js";
+import type { ChangesPage } from "./shared-pages.js";
+import type { View } from "./view.js";
+
+/** What a page tells the client, and the members of the client's checkpoint after it. */
+export interface Told extends Pick<Checkpoint, "from" | "round" | "copy"> {
+  /** JSON objects `{table, op, key, row?}` with commas between them. */
+  readonly changes: string;
+  readonly count: number;
+}
+
+/** Why a page cannot be told: see `ChangesPageOutcome`. */
+export type NoPage = "gone" | "too many";
+
+/** Gives what a list needs of a table that the caller may read this way. */
+export type ListSources = (access: Access) => ListSource;
+
+/** What a page of changes tells. */
+export function toldBy({ changes }: ChangesPage): Pick<Told, "changes" | "count"> {
+  return { changes: changes.join(), count: changes.length };
+}
+
+/** Where a client is after a page of a round: at its end if the page was the last one of this many tables. */
+export function afterRound(from: Mark, { to }: Round, { table, after }: ChangesPage, tables: number) {
+  return table < tables ? { from, round: { to, table, after } } : { from: to, round: null };
+}
+
+/**
+ * Goes on with a first copy (docs/change-log.md#a-first-copy). It reads the next pages of the lists of all rows, each of
+ * which is as of a moment of its own, and brings the rows that were told before to the same moment. Where this takes
+ * more than a page, these changes alone are told, and the page of the list is read again later.
+ */
+export async function copyOn(
+  view: View,
+  { copy, from: began, round }: Copying,
+  { entries }: LogHead,
+  reading: Reading,
+  listSource: ListSources,
+): Promise<Told | Refusal | NoPage> {
+  const { limit, execution } = reading;
+  const changesTo = async (from: Mark, to: Round, copied: CopyProgress, most: number) => {
+    const page = await readChanges(view, { from, round: to }, copied, { ...reading, limit: most });
+    if (isRefusal(page) || typeof page === "string") return page;
+    return { ...toldBy(page), ...afterRound(from, to, page, tablesIn(copied)), copy: copied };
+  };
+  if (round !== null) return changesTo(began!, round, copy, limit);
+  // Leaves room for what has changed, so that the copy goes on whatever changes meanwhile.
+  const most = began === null ? limit : limit - Math.min(entries, Math.floor(limit / 2));
+  const changes: string[] = [];
+  let count = 0;
+  let from = began;
+  let at: CopyProgress | null = copy;
+  while (at !== null && count < most) {
+    const page = await nextRows(view, at, most - count, execution, listSource);
+    if (isRefusal(page)) return page;
+    const isChanged = from !== null && (await hasChangedSince(view, from, execution));
+    if (isChanged === "gone") return "gone";
+    if (isChanged) {
+      // What this page tells already is as of `from`.
+      if (count > 0) break;
+      const since = await changesTo(from!, roundTo(page.moment), at, limit - page.count);
+      if (isRefusal(since) || typeof since === "string" || since.round !== null) return since;
+      if (since.count > 0) changes.push(since.changes);
+      count = since.count;
+    }
+    if (page.count > 0) changes.push(page.changes);
+    count += page.count;
+    from = page.moment;
+    at = page.next;
+    // A page that ends before the table does has come to a limit.
+    if (at?.state != null) break;
+  }
+  return { changes: changes.join(), count, from, round: null, copy: at };
+}
+
+/** The next page of a first copy. */
+interface CopiedRows extends Pick<Told, "changes" | "count"> {
+  /** The moment of which its rows are. */
+  readonly moment: Mark;
+  /** Where the next page begins; null where this is the last one. */
+  readonly next: CopyProgress | null;
+}
+
+async function nextRows(
+  view: View,
+  { table, state }: CopyProgress,
+  limit: number,
+  execution: Execution,
+  listSource: ListSources,
+): Promise<CopiedRows | Refusal> {
+  const { access, list } = view.tables[table]!;
+  const catalog = { ...access.catalog, pageBytesMax: Math.floor(access.catalog.pageBytesMax / 2) };
+  const request = { ...list, limit, expansions: [] };
+  const source = listSource({ ...access, catalog });
+  const page = await listPage(request, state ?? firstState([], request), source, execution);
+  if (isRefusal(page)) return page;
+  const { data, rowsReturned, position, next } = page;
+  const isLast = next === null && table + 1 === view.tables.length;
+  return {
+    changes: data.slice(1, -1),
+    count: rowsReturned,
+    moment: position!,
+    next: isLast ? null : next === null ? { table: table + 1, state: null } : { table, state: next },
+  };
+}
