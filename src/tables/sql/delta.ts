@@ -3,7 +3,7 @@ import type { Column } from "../../project/model.js";
 import type { Exists, Expression } from "../../rules/ast.js";
 import { alwaysTrue } from "../../rules/fold.js";
 import { conjuncts, existsChains, existsIn } from "../../rules/walk.js";
-import { type ColumnName, sqlTableName } from "../../sqlite/names.js";
+import { sqlTableName } from "../../sqlite/names.js";
 import type { ReadAccess } from "../plan/expansion.js";
 import type { Key } from "../plan/order.js";
 import {
@@ -77,7 +77,7 @@ export function deltaStatement(
   const leads = existsChains(followed.rule).map((chain) => led(chain, followed, before, now, tables));
   const own = sql`SELECT pk FROM ${before.changed} WHERE tbl = ${tableLiteral(logged.table)}`;
   const rest = after === null ? sql`1` : sql`pk > ${param(after)}`;
-  const isCopied = copiedTo === null ? sql`1` : isUpTo(copiedTo, logged);
+  const isCopied = copiedTo === null ? sql`1` : isUpTo(copiedTo, followed);
   const ctes = [
     ...before.ctes,
     ...now.ctes,
@@ -91,9 +91,9 @@ export function deltaStatement(
 }
 
 /** The condition that the key with the text `pk` does not come after another one, in the order of the table's keys. */
-function isUpTo(key: Key, logged: LoggedTable): Sql {
+function isUpTo(key: Key, { access, logged }: Followed): Sql {
   const order = logged.key.map(({ name: column }) => ({
-    column: { name: column as ColumnName, type: "text" as const },
+    column: access.table.columns.get(column)!,
     descending: false,
     nullable: false,
   }));
