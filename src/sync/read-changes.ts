@@ -45,7 +45,7 @@ export async function readChanges(
   while (table < tables && changes.length < limit && left > 0) {
     const followed = view.tables[table]!;
     const { catalog } = followed.access;
-    const last = copied?.table === table ? copiedKey(followed, copied) : null;
+    const last = copied?.table === table ? placeOf(followed, copied) : null;
     const page = {
       from: new Slot("from"),
       to: new Slot("to"),
@@ -54,17 +54,17 @@ export async function readChanges(
       window: left,
       // In a first copy, a page of the list is told with these changes.
       bytesMax: copied === null ? catalog.pageBytesMax : Math.floor(catalog.pageBytesMax / 2),
-      copiedTo: last === null ? null : slotsOf("upTo", last),
+      copiedTo: last && { columns: last.columns, key: slotsOf("upTo", last.values)! },
     };
-    const isCopying = copied !== null;
-    const name = JSON.stringify([view.text, table, after === null, page.limit, left, isCopying, last?.map(isNull)]);
+    const columns = last?.columns.map((column) => column.name);
+    const name = JSON.stringify([view.text, table, after === null, page.limit, left, copied !== null, columns]);
     const sql = shared.statement(catalog, name, () => deltaStatement(followed, page));
     const moments = new Map<string, SqlValue>([
       ["from", BigInt(from.seq)],
       ["to", BigInt(round.to.seq)],
       ["after", after],
     ]);
-    const values = [moments, execution.values, followed.values, keyValues("upTo", last)];
+    const values = [moments, execution.values, followed.values, keyValues("upTo", last?.values ?? null)];
     const floors = headStatement({
       tables: view.logs,
       from: null,
@@ -92,13 +92,19 @@ export async function readChanges(
 
 const nothing: readonly (number | null)[] = [null, null, null, null, 0, 0, 0];
 const tooLarge = badRequest("a row is too large for an answer: select fewer columns");
-const isNull = (value: SqlValue) => value === null;
 
-/** The key, in the order of the log's key columns, of the last row that a copy has come to in its present table. */
-function copiedKey({ logged }: FollowedTable, { state }: CopyProgress): readonly SqlValue[] {
+/**
+ * The place that a copy has come to in its present table. The list is not ordered by columns of the key that its rule
+ * holds equal to a value.
+ */
+function placeOf({ access, logged }: FollowedTable, { state }: CopyProgress) {
   const { order, window } = state!;
-  const values = parseCursorKey(window.after)!;
-  return logged.key.map(({ name }) => values[order.indexOf(name)]!);
+  const key = parseCursorKey(window.after)!;
+  const places = order.flatMap((name, i) => (logged.key.some((column) => column.name === name) ? [i] : []));
+  return {
+    columns: places.map((i) => access.table.columns.get(order[i]!)!),
+    values: places.map((i) => key[i]!),
+  };
 }
 
 async function changeOf({ name, output, access }: FollowedTable, row: readonly ResultValue[]): Promise<string> {

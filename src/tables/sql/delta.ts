@@ -50,8 +50,14 @@ export interface DeltaPage {
   readonly window: number;
   /** How many bytes the rows of the page have at most. */
   readonly bytesMax: number;
-  /** The last key that the caller's copy has come to, where it is not complete: only keys up to this one are examined. */
-  readonly copiedTo: Key | null;
+  /** The place that the caller's copy has come to, if it is not complete: only rows up to there are examined. */
+  readonly copiedTo: CopiedTo | null;
+}
+
+/** A place in the list of a table's rows: the columns of its key that order the list, and a value for each of them. */
+export interface CopiedTo {
+  readonly columns: readonly Column[];
+  readonly key: Key;
 }
 
 /** How many keys all pages may have to examine. Where there are more, the caller starts the copy anew. */
@@ -90,20 +96,11 @@ export function deltaStatement(
   return page(ctes, followed, limit, bytesMax);
 }
 
-/** The condition that the key with the text `pk` does not come after another one, in the order of the table's keys. */
-function isUpTo(key: Key, { access, logged }: Followed): Sql {
-  const order = logged.key.map(({ name: column }) => ({
-    column: access.table.columns.get(column)!,
-    descending: false,
-    nullable: false,
-  }));
-  const refer: Refer = (column) =>
-    keyColumn(
-      logged,
-      order.findIndex((term) => term.column === column),
-      sql`pk`,
-    );
-  return notBehind(order, refer, placeOf(order, key));
+/** The condition that the key with the text `pk` does not come after a place. */
+function isUpTo({ columns, key }: CopiedTo, { logged }: Followed): Sql {
+  const order = columns.map((column) => ({ column, descending: false, nullable: false }));
+  const placeIn = ({ name: column }: Parameters<Refer>[0]) => logged.key.findIndex((its) => its.name === column);
+  return notBehind(order, (column) => keyColumn(logged, placeIn(column), sql`pk`), placeOf(order, key));
 }
 
 /** A SELECT of the rows of `_p` that the caller could see at a moment: `pk`, `row` in JSON, and its `bytes`. */
