@@ -22,10 +22,14 @@ export class AnswerRoom {
     private readonly receivers: () => readonly string[],
   ) {}
 
-  /** Takes room for an answer of about `length` characters before it is made; a refusal where there is none. */
+  /**
+   * Takes room for an answer of about `length` characters before it is made, instead of what was taken before; a refusal
+   * where there is none.
+   */
   take(length: number): Refusal | null {
-    if (length < slicedFrom) return null;
     this.#release?.();
+    this.#release = null;
+    if (length < slicedFrom) return null;
     this.#release = this.unsent.take(length, this.receivers());
     return this.#release === null ? busy : null;
   }
@@ -38,6 +42,7 @@ export class AnswerRoom {
     const text = request.method === "HEAD" ? undefined : slicedTextOf(response);
     if (text === undefined) {
       this.#release?.();
+      this.#release = null;
       return response;
     }
     const release = this.#release ?? this.unsent.take(text.length, this.receivers());

@@ -59,6 +59,15 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/**
+ * The name of a member of an object that is none of `known`; undefined if it has no other members. An object may have
+ * very many, so nothing is copied.
+ */
+export function unknownMember(object: object, known: readonly string[]): string | undefined {
+  for (const name in object) if (!known.includes(name)) return name;
+  return undefined;
+}
+
 function isJson(contentType: string | null): boolean {
   return /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType ?? "");
 }

@@ -1,4 +1,4 @@
-import { SlicedText, slicedFrom } from "./sliced-text.js";
+import { lengthOf, SlicedText, slicedFrom } from "./sliced-text.js";
 
 /**
  * Makes a JSON answer. Answers depend on the caller and the origin, so `Cache-Control: no-store` forbids to store them,
@@ -8,11 +8,16 @@ export function json(body: unknown, status = 200, headers: HeadersRecord = {}): 
   return jsonText(JSON.stringify(body), status, headers);
 }
 
-/** Like `json`, from a body that is JSON text already. A long body is sent in slices. */
+/** Like `json`, from a body that is JSON text already. */
 export function jsonText(body: string, status = 200, headers: HeadersRecord = {}): Response {
+  return jsonPieces([body], status, headers);
+}
+
+/** Like `jsonText`, from a text that is given in pieces, none of them empty. A long one is sent in slices. */
+export function jsonPieces(pieces: readonly string[], status = 200, headers: HeadersRecord = {}): Response {
   const init = { status, headers: { ...always, ...headers } };
-  if (body.length < slicedFrom) return new Response(body, init);
-  const text = new SlicedText(body);
+  if (lengthOf(pieces) < slicedFrom) return new Response(pieces.join(""), init);
+  const text = new SlicedText(pieces);
   const response: Sliced = new Response(text.stream, init);
   response[sliced] = text;
   return response;

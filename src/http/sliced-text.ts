@@ -6,30 +6,35 @@ export const slicedFrom = 262_144;
 
 /**
  * A long text as a stream, which encodes a slice when the client has taken the one before. Otherwise a client that
- * reads nothing would keep the encoded text in memory too.
+ * reads nothing would keep the encoded text in memory too. The text is given in pieces, because joining them would copy
+ * it.
  */
 export class SlicedText {
   readonly stream: ReadableStream<Uint8Array>;
   readonly length: number;
   #whenTaken = () => {};
 
-  constructor(text: string) {
-    this.length = text.length;
+  constructor(pieces: readonly string[]) {
+    this.length = lengthOf(pieces);
     const encoder = new TextEncoder();
-    let left: string | null = text;
+    let left = pieces;
     let at = 0;
     const end = () => {
-      left = null;
+      left = [];
       this.#whenTaken();
     };
     this.stream = new ReadableStream<Uint8Array>(
       {
         pull: (controller) => {
-          if (left === null) return;
-          const next = sliceEnd(left, at);
-          controller.enqueue(encoder.encode(left.slice(at, next)));
+          const [piece] = left;
+          if (piece === undefined) return;
+          const next = sliceEnd(piece, at);
+          controller.enqueue(encoder.encode(piece.slice(at, next)));
           at = next;
-          if (at < left.length) return;
+          if (at < piece.length) return;
+          at = 0;
+          left = left.slice(1);
+          if (left.length > 0) return;
           controller.close();
           end();
         },
@@ -43,6 +48,11 @@ export class SlicedText {
   whenTaken(then: () => void): void {
     this.#whenTaken = then;
   }
+}
+
+/** How many characters these pieces have together. */
+export function lengthOf(pieces: readonly string[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** Where the slice that begins at `begin` ends: not between the two halves of a character. */

@@ -140,6 +140,7 @@ export async function openServerDatabase(
     );
   }
   const database = openLibsql({ path, synchronous: config.database.synchronous, checkpoints: lock !== null });
+  database.limitMemory();
   const takeOver = () => {
     try {
       lock = lockDatabase(path);

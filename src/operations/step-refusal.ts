@@ -1,5 +1,5 @@
 import { badRequest, Refusal } from "../http/refusal.js";
-import { ConstraintError, StatementError } from "../platform/database.js";
+import { ConstraintError, MemoryError, StatementError } from "../platform/database.js";
 import type { NamedOperation } from "../project/model.js";
 import { noRow, returnedRowsMax, tooManyRows } from "../tables/sql/operation.js";
 import { isTooLargeImage } from "../tables/sql/row.js";
@@ -47,6 +47,7 @@ const words = {
  */
 export function stepErrorRefusal(error: unknown): Refusal | null {
   if (error instanceof ConstraintError) return constraintRefusal(error);
+  if (error instanceof MemoryError) return badRequest("a step of the operation makes a value that is too large");
   if (!(error instanceof StatementError)) return null;
   if (error.message.includes("too many levels of trigger recursion"))
     return badRequest("this leads to too many changes of other rows, each by the one before");

@@ -171,6 +171,9 @@ export class UnavailableError extends Error {
   override readonly name = "UnavailableError";
 }
 
+/** The database would have needed more memory than it may take. Nothing of the batch was kept. */
+export class MemoryError extends UnavailableError {}
+
 /** Long work has not ended by its deadline. Nothing of it was kept. */
 export class DeadlineError extends UnavailableError {}
 

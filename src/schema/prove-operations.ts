@@ -4,15 +4,15 @@ import { schemaFile } from "../project/file-names.js";
 import type { OperationStep, Schema } from "../project/model.js";
 import { givenParameters, operationPath } from "../project/parse-operations.js";
 import { boundSql, proveSql } from "../sqlite/proof.js";
-import { quoteName, tokenize } from "../sqlite/sql-tokens.js";
+import { isSymbol, quoteName, tokenize } from "../sqlite/sql-tokens.js";
 
 /** What an EXPLAIN of its steps has shown about one operation. */
 export interface ProvedOperation {
   /** Why the operation must not run. */
   readonly problems: readonly Problem[];
   /**
-   * Whether no step itself loops over rows, so that the operation takes no longer in large tables than in small ones.
-   * Loops in triggers that it fires are not looked at.
+   * Whether no step itself loops over rows, so that the operation takes no longer in large tables than in small ones, and
+   * none calls a function that may take long for a single value. Triggers that it fires are not looked at.
    */
   readonly isShort: boolean;
 }
@@ -40,7 +40,7 @@ export async function proveOperations(
         const messages =
           typeof proof === "string" ? [`the database refuses it: ${proof}`] : openingProblems(step, proof, objects);
         const problems = messages.map((message) => ({ file: schemaFile, path, message }));
-        return [{ problems, isShort: typeof proof !== "string" && !proof.loops }];
+        return [{ problems, isShort: typeof proof !== "string" && !proof.loops && !mayCallLong(step) }];
       });
       const problems = [
         ...named.filter(({ path }) => isWithin(path, operation)),
@@ -49,6 +49,21 @@ export async function proveOperations(
       return [operation, { problems, isShort: own.every(({ isShort }) => isShort) }];
     }),
   );
+}
+
+/**
+ * Functions whose time, or the length of whose result, can grow with the product of the lengths of their arguments or
+ * with a number that they are given.
+ */
+const longFunctions = new Set(
+  "format glob group_concat instr like ltrim printf replace rtrim string_agg trim".split(" "),
+);
+
+function mayCallLong({ statement: { tokens } }: OperationStep): boolean {
+  return tokens.some(({ value }, i) => {
+    const word = value.toLowerCase();
+    return word === "like" || word === "glob" || (longFunctions.has(word) && isSymbol(tokens[i + 1], "("));
+  });
 }
 
 function isWithin(path: string, operation: string): boolean {

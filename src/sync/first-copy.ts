@@ -101,10 +101,10 @@ async function nextRows(
   const source = listSource({ ...access, catalog });
   const page = await listPage(request, state ?? firstState([], request), source, execution);
   if (isRefusal(page)) return page;
-  const { data, rowsReturned, position, next } = page;
+  const { rows, rowsReturned, position, next } = page;
   const isLast = next === null && table + 1 === view.tables.length;
   return {
-    changes: data.slice(1, -1),
+    changes: rows,
     count: rowsReturned,
     moment: position!,
     next: isLast ? null : next === null ? { table: table + 1, state: null } : { table, state: next },

@@ -1,3 +1,4 @@
+import { unknownMember } from "../http/body.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { isMetered } from "../project/is-metered.js";
 import type { Access } from "../tables/access/access.js";
@@ -33,12 +34,8 @@ const waitMsMax = 25_000;
 
 /** Reads the JSON of a request for a pull, or for a stream if `isLive`. A stream takes `from`, a pull `wait_ms`. */
 export function parsePull(body: Readonly<Record<string, unknown>>, isLive: boolean): ParsedPull | Refusal {
-  const { tables, checkpoint = null, limit = limitDefault, wait_ms: waitMs = 0, from = null, ...others } = body;
-  const [unknown] = [
-    ...Object.keys(others),
-    ...(isLive && "wait_ms" in body ? ["wait_ms"] : []),
-    ...(!isLive && "from" in body ? ["from"] : []),
-  ];
+  const { tables, checkpoint = null, limit = limitDefault, wait_ms: waitMs = 0, from = null } = body;
+  const unknown = unknownMember(body, ["tables", "checkpoint", "limit", isLive ? "from" : "wait_ms"]);
   if (unknown !== undefined) return badRequest(`unknown member ${JSON.stringify(unknown)}`);
   if (checkpoint !== null && typeof checkpoint !== "string") return badRequest("checkpoint: expected a text or null");
   if (!isIntegerIn(limit, 1, limitMax)) return badRequest(`limit: expected an integer from 1 to ${limitMax}`);

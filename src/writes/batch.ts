@@ -1,4 +1,4 @@
-import { isObject } from "../http/body.js";
+import { isObject, unknownMember } from "../http/body.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import {
@@ -58,8 +58,8 @@ export async function batch(asked: ApiRequest): Promise<Response | Refusal> {
 /** The 1 to `max` members of `operations` in a body. Refuses a body with other members, or another array. */
 function operationsIn(body: unknown, max: number): readonly unknown[] | Refusal {
   if (!isObject(body)) return badRequest("expected a JSON object as the body");
-  const { operations, ...others } = body;
-  const [unknown] = Object.keys(others);
+  const { operations } = body;
+  const unknown = unknownMember(body, ["operations"]);
   if (unknown !== undefined) return badRequest(`unknown member ${JSON.stringify(unknown)}`);
   return Array.isArray(operations) && operations.length > 0 && operations.length <= max
     ? operations

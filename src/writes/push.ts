@@ -1,6 +1,6 @@
 import { principalOf } from "../auth/callers/principal.js";
 import { toHex } from "../encoding/hex.js";
-import { isObject } from "../http/body.js";
+import { isObject, unknownMember } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import { nonceBytes } from "../platform/abort.js";
@@ -105,8 +105,8 @@ async function parsePush(
   operationsMax: number,
 ): Promise<{ readonly client: string; readonly mutations: readonly Mutation[] } | Refusal> {
   if (!isObject(body)) return badRequest("expected a JSON object as the body");
-  const { client, mutations: sent, ...others } = body;
-  const [unknown] = Object.keys(others);
+  const { client, mutations: sent } = body;
+  const unknown = unknownMember(body, ["client", "mutations"]);
   if (unknown !== undefined) return badRequest(`unknown member ${JSON.stringify(unknown)}`);
   if (typeof client !== "string" || !/^[\x21-\x7e]{1,100}$/.test(client))
     return badRequest("client: expected 1 to 100 visible characters");
@@ -115,8 +115,9 @@ async function parsePush(
   const mutations: Mutation[] = [];
   let count = 0;
   for (const [i, mutation] of sent.entries()) {
-    const { id, operations, ...more } = isObject(mutation) ? mutation : {};
-    if (Object.keys(more).length > 0 || typeof id !== "number" || !Number.isSafeInteger(id) || id < 1)
+    const { id, operations } = isObject(mutation) ? mutation : {};
+    const isOther = isObject(mutation) && unknownMember(mutation, ["id", "operations"]) !== undefined;
+    if (isOther || typeof id !== "number" || !Number.isSafeInteger(id) || id < 1)
       return badRequest(`mutations.${i}: expected {id, operations} with an id from 1 on`);
     if (!Array.isArray(operations) || operations.length === 0)
       return badRequest(`mutations.${i}: operations: expected an array of at least one`);

@@ -7,7 +7,13 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { openLibsql } from "../../src/node/database/libsql.js";
 import type { LibsqlOptions } from "../../src/node/database/libsql-connection.js";
 import { asLongWork } from "../../src/platform/as-long-work.js";
-import { type Database, type SqlValue, type Statement, UnavailableError } from "../../src/platform/database.js";
+import {
+  type Database,
+  type SqlValue,
+  type Statement,
+  StatementError,
+  UnavailableError,
+} from "../../src/platform/database.js";
 import { databaseContract } from "./database.contract.js";
 
 databaseContract("libsql in memory", async () => ({
@@ -122,6 +128,19 @@ describe("openLibsql", () => {
     const texts = Array.from({ length: 700 }, (_, index) => sql(`SELECT ${index}`));
     const results = await database.query([...texts, ...texts]);
     expect(results.map((result) => result.rows[0]![0])).toEqual([...texts.keys(), ...texts.keys()]);
+  });
+
+  it("runs a statement of one row again that has failed, and one that has found none", async () => {
+    const extract = (path: string) => ({
+      ...sql("SELECT json_extract('{}', ?) AS value", path),
+      single: "row" as const,
+    });
+    await expect(database.query([extract("no path")])).rejects.toBeInstanceOf(StatementError);
+    expect((await database.query([extract("$.a")]))[0]!.rows).toEqual([[null]]);
+    const find = (id: bigint) => ({ ...sql("SELECT id FROM item WHERE id = ?", id), single: "row" as const });
+    expect((await database.query([find(1n)]))[0]!.rows).toEqual([]);
+    await insert(1);
+    expect((await database.query([find(1n), find(2n)])).map(({ rows }) => rows)).toEqual([[[1]], []]);
   });
 
   it("does not let a query write", async () => {

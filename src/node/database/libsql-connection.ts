@@ -214,6 +214,11 @@ export class Connection {
     this.#statements = newCache();
   }
 
+  /** From now on, a statement fails for which SQLite would need more than this for all connections of the process. */
+  limitMemory(bytesMax: number): void {
+    this.#native.exec(`PRAGMA hard_heap_limit=${bytesMax}`);
+  }
+
   /** From now on, checkpoints after a commit if the WAL has 1,000 pages, which is SQLite's default. */
   startCheckpoints(): void {
     this.#native.exec("PRAGMA wal_autocheckpoint=1000");
@@ -271,15 +276,23 @@ export class Connection {
     const prepared = this.#prepare(sql);
     // libsql binds NULL for a missing parameter and ignores one too many.
     checkParams(statement, prepared.placeholders);
-    if (prepared.returnsRows && statement.single !== undefined) {
-      // `all` takes half as long again for one row.
-      const row = prepared.native.get(params) as NativeRow | undefined;
-      return row === undefined ? [] : fromNative([row]);
-    }
+    if (prepared.returnsRows && statement.single !== undefined) return this.#row(sql, prepared, params);
     if (prepared.returnsRows) return fromNative(prepared.native.all(params) as NativeRow[]);
     if (!mayWrite) throw new Error("only a statement that reads can be queried");
     prepared.native.run(params);
     return [];
+  }
+
+  /** Reads at most one row. `all` would take half as long again. */
+  #row(sql: string, { native }: PreparedStatement, params: readonly SqlValue[]): Result["rows"] {
+    try {
+      const row = native.get(params) as NativeRow | undefined;
+      return row === undefined ? [] : fromNative([row]);
+    } catch (error) {
+      // libsql would throw the same error when the statement is used again.
+      this.#statements.delete(sql);
+      throw error;
+    }
   }
 
   #prepare(sql: string): PreparedStatement {

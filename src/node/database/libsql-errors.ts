@@ -1,6 +1,12 @@
 import Libsql from "libsql";
 import { abortError } from "../../platform/abort.js";
-import { type ConstraintKind, constraintError, StatementError, UnavailableError } from "../../platform/database.js";
+import {
+  type ConstraintKind,
+  constraintError,
+  MemoryError,
+  StatementError,
+  UnavailableError,
+} from "../../platform/database.js";
 import { danglingKeyError } from "../../platform/foreign-key-check.js";
 import { notSetUpError } from "../../platform/not-set-up.js";
 
@@ -19,12 +25,12 @@ const constraintKinds = new Map<number, ConstraintKind>([
 ]);
 
 const primaryBusy = 5;
+const outOfMemory = 7;
 
 /** SQLite's primary result codes for trouble with the storage or its locks. The same statement may succeed later. */
 const unavailable = new Set([
   primaryBusy,
   6, // SQLITE_LOCKED
-  7, // SQLITE_NOMEM
   8, // SQLITE_READONLY
   10, // SQLITE_IOERR
   11, // SQLITE_CORRUPT
@@ -49,6 +55,7 @@ export function translated(error: unknown): unknown {
   const known = abortError(error.message) ?? danglingKeyError(error.message) ?? notSetUpError(error.message);
   if (known !== null) return known;
   const { message } = error;
+  if ((code & 0xff) === outOfMemory) return new MemoryError(message, { cause: error });
   return unavailable.has(code & 0xff)
     ? new UnavailableError(message, { cause: error })
     : new StatementError(message, { cause: error });

@@ -178,7 +178,22 @@ async function carryOut({ id, kind, statements, withinMs }) {
   else lane.closeIfUsedUp();
   lane.isFree = true;
   parentPort?.postMessage(answer);
+  countPassed(answer);
   if (isStopping) stopWhenIdle();
+}
+
+/** After so many characters of results, their memory is freed: otherwise hundreds of megabytes would gather. */
+const passedMax = 16_777_216;
+let passed = 0;
+
+/** @param {TaskAnswer} answer */
+function countPassed(answer) {
+  if (answer.outcome !== "done") return;
+  for (const { rows } of answer.results)
+    for (const row of rows) for (const value of row) if (typeof value === "string") passed += value.length;
+  if (passed < passedMax) return;
+  passed = 0;
+  collectGarbage();
 }
 
 /** @param {unknown} error */

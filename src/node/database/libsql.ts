@@ -30,10 +30,18 @@ export function openLibsql(options: LibsqlOptions): EmbeddedDatabase {
 export interface EmbeddedDatabase extends Database {
   /** To be called when this server has the database's lock: no other connection may checkpoint. */
   startCheckpoints(): void;
+  /** To be called by a server: statements fail that would take its memory (docs/long-work.md#memory). */
+  limitMemory(): void;
   /** Interrupts the long work and takes no more of it. Short reads and writes go on. */
   endLongWork(): Promise<void>;
   readonly commits: Commits;
 }
+
+/**
+ * How much memory SQLite may take in a server's process. A single function of an owner's SQL, such as `replace`, can make
+ * a value of up to a gigabyte of two that have a megabyte each.
+ */
+const heapBytesMax = 167_772_160;
 
 /** How long a server's write, or its read of a locked database, waits for another process to release the lock. */
 const lockWaitMs = 4000;
@@ -92,6 +100,10 @@ class LibsqlDatabase implements EmbeddedDatabase {
         shorten: () => this.#writes.doNext(() => this.#writer.checkpointInThread()),
       },
     );
+  }
+
+  limitMemory(): void {
+    this.#writer.limitMemory(heapBytesMax);
   }
 
   startCheckpoints(): void {

@@ -21,6 +21,11 @@ export interface Execution {
    * take. Called each time when a statement is sent.
    */
   readonly longWork: () => LongWork;
+  /**
+   * Takes room for an answer of so many bytes before it is read (`UnsentBytes`); a refusal where there is none. Missing
+   * where answers are short.
+   */
+  readonly takeRoom?: (bytes: number) => Refusal | null;
 }
 
 /** What is needed to run the statements of a request that may write. */

@@ -1,4 +1,5 @@
 import type { Actor } from "../../auth/callers/principal.js";
+import { unknownMember } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { SqlValue } from "../../platform/database.js";
 import type { RuleAction } from "../../rules/ast.js";
@@ -37,8 +38,8 @@ export async function restore(
   execution: WriteExecution,
 ): Promise<string | Refusal> {
   const { table } = past;
-  const { key: sentKey, seq: sentSeq, ...others } = body;
-  const [unknown] = Object.keys(others);
+  const { key: sentKey, seq: sentSeq } = body;
+  const unknown = unknownMember(body, ["key", "seq"]);
   if (unknown !== undefined) return badRequest(`unknown member ${JSON.stringify(unknown)}`);
   const key = keyInBody(past, sentKey);
   if (isRefusal(key)) return key;

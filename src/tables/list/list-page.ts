@@ -162,11 +162,11 @@ const seekingPages = 100;
  * Reads a page in the form that is the quickest where all values are short, or else in the one that reads long values
  * afterwards. Null where that is not possible either, because a value that is compared is too long for a try.
  */
-async function shortFirst(
+async function shortFirst<R extends ReadReport | Refusal>(
   list: PreparedList,
   forms: PageForms,
-  readAs: (page: PlannedPage) => Promise<ReadReport>,
-): Promise<ReadReport | null> {
+  readAs: (page: PlannedPage) => Promise<R>,
+): Promise<R | null> {
   const isSeeking = list.seeking > 0;
   const first = forms(!list.canSeek ? "carried" : isSeeking ? "sought" : "short");
   try {
@@ -190,9 +190,13 @@ async function readWhole(
   execution: Execution,
 ): Promise<ListPage | Refusal | Unserved> {
   const { list, values } = bound;
-  const { report, isExact, plan } = (await shortFirst(list, list.whole, (page) =>
-    readReport(page, bound, limit, state, execution, "long"),
-  ))!;
+  const read = (await shortFirst<ReadReport | Refusal>(list, list.whole, async (page) => {
+    // Many such pages at once would take much memory before any of them is an answer.
+    const refusal = page.plan.wide === "sought" ? execution.takeRoom?.(page.plan.catalog.pageBytesMax) : null;
+    return refusal ?? readReport(page, bound, limit, state, execution, "long");
+  }))!;
+  if (isRefusal(read)) return read;
+  const { report, isExact, plan } = read;
   const why = tooMany(plan, report);
   execution.tally.add(isExact ? rowsRead(plan, report, why !== null) : null);
   const examined = Math.max(report.counted?.candidates ?? 0, report.examined?.candidates ?? 0);

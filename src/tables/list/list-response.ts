@@ -1,5 +1,5 @@
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
-import { type HeadersRecord, jsonText } from "../../http/respond.js";
+import { type HeadersRecord, jsonPieces } from "../../http/respond.js";
 import { StatementError } from "../../platform/database.js";
 import type { Cipher, Random } from "../../platform/platform.js";
 import type { Execution, Succeed } from "../execution/execution.js";
@@ -49,11 +49,11 @@ export async function listResponse(
   if (isRefusal(expansions)) return expansions;
   const page = await listPage({ ...list, expansions }, state, source, execution).catch(tooLargeStatement);
   if (isRefusal(page)) return page;
-  const { data, limit, offset, total, truncated, next, rowsReturned } = page;
+  const { rows, limit, offset, total, truncated, next, rowsReturned } = page;
   const cursor = next && (await sealCursor(cursors.cipher, next, cursors.binding, nowMs, cursors.random.bytes(12)));
   if (cursor !== null && cursor.length > cursorLengthMax)
     return cursorTooLong(longIn(next!).filter((column) => source.access.readable.has(column)));
-  const metered = await succeed(200, rowsReturned, data);
+  const metered = await succeed(200, rowsReturned, rows);
   if (isRefusal(metered)) return metered;
   const members = [
     `"limit":${limit},"offset":${offset},"total":${total}`,
@@ -61,7 +61,8 @@ export async function listResponse(
     truncated && `"truncated":true`,
     metered,
   ];
-  return jsonText(`{"data":${data},"meta":{${members.filter(Boolean).join()}}}`, 200, headers);
+  const meta = `],"meta":{${members.filter(Boolean).join()}}}`;
+  return jsonPieces(rows === "" ? ['{"data":[', meta] : ['{"data":[', rows, meta], 200, headers);
 }
 
 /** Refuses a list whose statement was too large for the database; throws any other error again. */

@@ -15,8 +15,8 @@ import type { BoundList, ExpandedRequest } from "./prepare-list.js";
 
 /** A page of a list, with the `meta` of its answer. */
 export interface ListPage {
-  /** The page's rows as a JSON array; for a client's copy as the changes by which it gets them. */
-  readonly data: string;
+  /** The page's rows as JSON with commas between them; for a client's copy as the changes by which it gets them. */
+  readonly rows: string;
   readonly rowsReturned: number;
   readonly limit: number;
   readonly offset: number;
@@ -49,16 +49,16 @@ export async function answerOf(
   state: CursorState,
   end: string | null,
 ): Promise<ListPage | Refusal | TooWide> {
-  const made = dataOf(report, plan, request);
-  const data = made instanceof Promise ? await made : made;
-  if (typeof data !== "string") return data;
+  const made = rowsOf(report, plan, request);
+  const rows = made instanceof Promise ? await made : made;
+  if (typeof rows !== "string") return rows;
   const upTo = state.window.upTo ?? end;
   const { limit } = request;
   const returned = report.fitting;
   const next = windowAfter(state.window, plan, request, report, upTo);
   const total = state.total + (report.counted?.authorized ?? 0);
   return {
-    data,
+    rows,
     rowsReturned: returned,
     limit,
     offset: state.offset,
@@ -90,8 +90,8 @@ function choiceAfter({ choice }: CursorState, { path, among }: ListPlan): PathCh
   return path.ways === null && among === null ? "search" : "ways";
 }
 
-/** Writes the rows of a page as a JSON array, each with its expansions. */
-function dataOf(
+/** Writes the rows of a page as JSON, each with its expansions. */
+function rowsOf(
   { rows: read, found, fitting, expanded: related }: PageReport,
   { table, output, catalog, wide, copies }: ListPlan,
   { expansions }: ExpandedRequest,
@@ -101,10 +101,10 @@ function dataOf(
   // The row after the page, which was read to learn whether there are more, is left out.
   const isCut = wide === "short" && found > fitting;
   const rows = isCut ? read!.slice(0, read!.lastIndexOf(rowSeparator)) : (read ?? "");
-  if (copies) return copiedRows(rows, table, output).then((changes) => `[${changes.join()}]`);
-  if (!isExpanded) return finishRows(`[${rows}]`, output);
+  if (copies) return copiedRows(rows, table, output).then((changes) => changes.join());
+  if (!isExpanded) return finishRows(rows, output);
   return expandedRows(rows, output, expansions, related, catalog.pageBytesMax).then(({ text, count }) =>
-    count < fitting ? fewer(count) : `[${text}]`,
+    count < fitting ? fewer(count) : text,
   );
 }
 

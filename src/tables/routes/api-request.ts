@@ -63,6 +63,8 @@ export interface ApiRequest {
   /** The client's address (`ApiServices.clientOf`). */
   readonly client: () => string;
   readonly succeed: Succeed;
+  /** As in `Execution`. */
+  readonly takeRoom?: (bytes: number) => Refusal | null;
 }
 
 /** What `act` of `answered` returns where the request is not answered yet: it waits, or becomes a stream. */
@@ -105,6 +107,7 @@ export async function answeredOrPending<T>(
   const client = () => services.clientOf(c);
   const attempt = services.meter(request.method);
   const room = new AnswerRoom(services.unsent, () => receiversOf(sender!, client()));
+  const takeRoom = (bytes: number) => room.take(bytes);
   const succeed: Succeed = async (status, rows, data) => room.take(data.length) ?? attempt.succeed(status, rows);
   let answer: Response | Refusal | Unanswered<T>;
   let sender: Actor | undefined;
@@ -122,7 +125,10 @@ export async function answeredOrPending<T>(
       return whenThere(services.projects.current(schemaVersion), (project) =>
         isRefusal(project)
           ? project
-          : act({ services, request, body, attempt, caller, by, project, database, client, succeed }, reportColumns),
+          : act(
+              { services, request, body, attempt, caller, by, project, database, client, succeed, takeRoom },
+              reportColumns,
+            ),
       );
     });
     // `run` gives the caller whom the credentials claim before the database has checked them. Where the check fails,
@@ -226,7 +232,7 @@ export function refusedEverywhere(asked: Omit<ApiRequest, "body" | "succeed">, a
 
 /** Begins to meter a request to a table, and returns what is needed to run its statements. */
 export function executionOf(
-  { services, attempt, caller, by, project, database, client }: Omit<ApiRequest, "body" | "succeed">,
+  { services, attempt, caller, by, project, database, client, takeRoom }: Omit<ApiRequest, "body" | "succeed">,
   table: string,
   action: Subject["action"],
   nowMs: number,
@@ -248,6 +254,7 @@ export function executionOf(
       attemptId: attempt.id(),
     }),
     longWork: () => longWorkFor(by, config.api, platform.clock.elapsed() - beganMs, client()),
+    ...(takeRoom && { takeRoom }),
   };
 }
 

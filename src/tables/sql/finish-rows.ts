@@ -7,9 +7,10 @@ import { realOf, type ShownColumn } from "./wire.js";
 const charactersInTurn = 1_048_576;
 
 /**
- * Turns the JSON text of a row or of an array of rows, which SQL has made by `jsonObject`, into the form that is
- * answered: reals in JavaScript's shortest spelling, blobs in base64. All other values are copied as they are, so that
- * numbers in JSON columns keep their digits. A long text takes several turns of the event loop.
+ * Turns the JSON text of a row, of an array of rows or of rows with commas between them, which SQL has made by
+ * `jsonObject`, into the form that is answered: reals in JavaScript's shortest spelling, blobs in base64. All other
+ * values are copied as they are, so that numbers in JSON columns keep their digits. A long text takes several turns of
+ * the event loop.
  */
 export function finishRows(text: string, columns: readonly ShownColumn[]): AtOnce<string> {
   if (!columns.some(isFinished)) return text;

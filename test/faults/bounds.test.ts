@@ -1,0 +1,233 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import Libsql from "libsql";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { figure, quantile } from "../support/figures.js";
+import { builtCommand, type SpawnedServer, spawnServer } from "../support/spawned-server.js";
+
+/**
+ * docs/benchmarks.md#bounds: requests of which each could take the server away from the others. What must hold on every
+ * machine is expected; the figures are printed. `SECONDS` is how long each goes on, `COMMAND` is another checkout's server.
+ */
+const seconds = Number(process.env.SECONDS ?? 1);
+const command = process.env.COMMAND ?? builtCommand;
+const residentMbMax = 400;
+vi.setConfig({ testTimeout: 9_000_000, hookTimeout: 9_000_000 });
+
+const schema = `
+$history: 30d
+$operations:
+  swap:
+    params: { id: integer, from: text, to: text }
+    allow: "auth.id is not null"
+    steps: [{ sql: "update docs set body = replace(body, :from, :to) where id = :id" }]
+  padded:
+    params: { width: integer }
+    allow: "auth.id is not null"
+    steps: [{ sql: "select printf('%0*d', :width, id) as n from docs limit 1", returns: one, as: { n: text } }]
+docs:
+  columns: { id: { type: integer, primary_key: true }, owner: { type: text }, body: { type: text }, j: { type: json } }
+  indexes: [{ columns: [owner] }]
+comments:
+  columns: { id: { type: integer, primary_key: true }, doc_id: { type: integer, references: { table: docs, column: id } } }
+notes:
+  columns: { id: { type: integer, primary_key: true }, n: { type: integer }, body: { type: text } }
+narrow: { columns: { id: { type: integer, primary_key: true }, n: { type: integer } } }
+`;
+const config = `
+auth = { allow_insecure_dev_secret = true, dev_secret = "a secret of the fault tests, 32 bytes" }
+[rules.docs]
+read = "row.owner = auth.id or row.owner = 'all'"
+create = "new.owner = auth.id"
+update = "row.owner = auth.id"
+[rules.comments]
+read = "public"
+[rules.notes]
+read = "public"
+create = "auth.id is not null"
+update = "auth.id is not null"
+[rules.notes.columns.id]
+write = "auth.id is not null"
+[rules.narrow]
+read = "public"
+`;
+
+interface User {
+  readonly id: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly token: string;
+}
+
+let directory: string;
+let server: SpawnedServer;
+let ada: User;
+let bob: User;
+
+const json = { "Content-Type": "application/json" };
+
+async function register(name: string): Promise<User> {
+  const body = JSON.stringify({ email: `${name}@example.com`, password: "correct horse" });
+  const answer = await fetch(`${server.url}/auth/register`, { method: "POST", headers: json, body });
+  const { data } = (await answer.json()) as { data: { access_token: string; user: { id: string } } };
+  const token = data.access_token;
+  return { id: data.user.id, token, headers: { Authorization: `Bearer ${token}` } };
+}
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "svc-bounds-"));
+  writeFileSync(join(directory, "svc.schema.yaml"), schema);
+  writeFileSync(join(directory, "svc.toml"), config);
+  server = await spawnServer(directory, "ignore", "./test/faults/stretches.js", command);
+  ada = await register("ada");
+  bob = await register("bob");
+  const database = new Libsql(join(directory, ".svc/data.db"));
+  database.exec("PRAGMA busy_timeout=60000; PRAGMA wal_autocheckpoint=0");
+  const rows = (count: number) => `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
+  const megabyte = "replace(hex(zeroblob(500000)), '0', 'a')";
+  database.exec(`
+    INSERT INTO docs (id, owner, body) VALUES (1, 'all', ${megabyte}), (2, '${ada.id}', replace(hex(zeroblob(500)), '0', 'a'));
+    ${rows(200)} INSERT INTO docs (owner, body) SELECT '${bob.id}', ${megabyte} FROM n;
+    ${rows(30)} INSERT INTO comments (doc_id) SELECT 1 FROM n;
+    ${rows(1000)} INSERT INTO notes (id, n, body) SELECT i, i, replace(hex(zeroblob(15000)), '0', 'a') FROM n;
+    ${rows(1000)} INSERT INTO narrow (id, n) SELECT i, i FROM n;`);
+  database.close();
+});
+
+afterAll(async () => {
+  await server?.end("SIGKILL");
+  rmSync(directory, { recursive: true });
+});
+
+const residentMb = () => {
+  const status = readFileSync(`/proc/${server.process.pid}/status`, "utf8");
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
+};
+
+interface Measured {
+  readonly longestMs: number;
+  readonly residentMb: number;
+  readonly healthMs: number;
+  readonly statuses: readonly number[];
+}
+
+/** Repeats `send` on several connections at once, and measures the server meanwhile. */
+async function under(connections: number, send: () => Promise<number>): Promise<Measured> {
+  const args = ["test/faults/prober.js", server.url, "/api/narrow/1", ada.token, String(server.process.pid)];
+  const prober: ChildProcess = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const printed = text(prober.stdout!);
+  server.process.send("begin");
+  const endsAtMs = performance.now() + seconds * 1_000;
+  const statuses = new Set<number>();
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      do statuses.add(await send());
+      while (performance.now() < endsAtMs);
+    }),
+  );
+  const answer = once(server.process, "message");
+  server.process.send("end");
+  const [{ longestMs }] = (await answer) as [{ longestMs: number }];
+  prober.stdin!.end();
+  const { milliseconds, residentMb } = JSON.parse(await printed) as { milliseconds: number[]; residentMb: number };
+  return { longestMs, residentMb, healthMs: quantile(milliseconds, 0.99), statuses: [...statuses].sort() };
+}
+
+function row(name: string, { longestMs, residentMb, healthMs, statuses }: Measured): void {
+  const cells = [`${longestMs.toFixed(0)} ms`, `${residentMb.toFixed(0)} MB`, `${healthMs.toFixed(0)} ms`];
+  figure("bounds", name, statuses.join(), ...cells);
+  expect(residentMb, name).toBeLessThan(residentMbMax);
+}
+
+const post = (path: string, body: string, user?: User) => async () => {
+  const answer = await fetch(server.url + path, { method: "POST", headers: { ...json, ...user?.headers }, body });
+  await answer.arrayBuffer();
+  return answer.status;
+};
+const get = (path: string, user?: User) => async () => {
+  const answer = await fetch(server.url + path, { headers: user?.headers ?? {} });
+  await answer.arrayBuffer();
+  return answer.status;
+};
+
+const members = `{${Array.from({ length: 75_000 }, (_, i) => `"k${i}":{}`).join()}}`;
+const ones = `[${Array.from({ length: 199_000 }, () => "1").join()}]`;
+
+it.each([
+  ["batch", "/api/_svc/batch"],
+  ["pull", "/api/_svc/pull"],
+])("an object of 75,000 members to %s", async (name, path) => {
+  row(`75,000 members to ${name}, anonymous, 2 at once`, await under(2, post(path, members)));
+  row(`75,000 members to ${name}, a user, 2 at once`, await under(2, post(path, members, ada)));
+  row(`199,000 items to ${name}, a user, 2 at once`, await under(2, post(path, `{"k":${ones}}`, ada)));
+});
+
+it("a json column of 70,000 keys", async () => {
+  const keys = `{${Array.from({ length: 70_000 }, (_, i) => `"k${i}":1`).join()}}`;
+  row(
+    "a json column of 70,000 keys, written",
+    await under(1, post("/api/docs", `{"owner":"${ada.id}","j":${keys}}`, ada)),
+  );
+});
+
+it("answers of 30 MB, read", async () => {
+  row(
+    "a page whose rows are expanded by 1 MB each, read, 4 at once",
+    await under(4, get("/api/comments?limit=30&expand=doc_id")),
+  );
+  row("200 own rows of 1 MB, 2 at once", await under(2, get("/api/docs?limit=200", bob)));
+  row("1,000 rows of 30 KB, 8 at once", await under(8, get("/api/notes?limit=1000")));
+});
+
+it.each([
+  ["a page whose rows are expanded by 1 MB each", "/api/comments?limit=30&expand=doc_id"],
+  ["1,000 rows of 30 KB", "/api/notes?limit=1000"],
+])("connections that do not read %s", async (name, path) => {
+  const { hostname, port } = new URL(server.url);
+  const sockets = await Promise.all(
+    Array.from({ length: 64 }, async () => {
+      const socket = connect(Number(port), hostname);
+      await once(socket, "connect");
+      socket.pause();
+      socket.on("error", () => {});
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`);
+      return socket;
+    }),
+  );
+  row(`${name}, not read by 64 connections`, await under(1, get("/api/narrow/2")));
+  for (const socket of sockets) socket.destroy();
+  expect((await fetch(`${server.url}/health`)).status).toBe(200);
+});
+
+it("a first pull beside rows of 1 MB of others", async () => {
+  const body = JSON.stringify({ tables: { docs: { select: ["id"] } }, checkpoint: null, limit: 10 });
+  row("a first pull beside 200 rows of 1 MB of others, 4 at once", await under(4, post("/api/_svc/pull", body, ada)));
+});
+
+it("steps that would make large values", async () => {
+  const swap = JSON.stringify({ id: 2, from: "a", to: "b".repeat(900_000) });
+  const swapped = await under(1, post("/ops/swap", swap, ada));
+  row("`replace` that would make 900 MB", swapped);
+  expect(swapped.statuses).toEqual([400]);
+  const padded = await under(1, post("/ops/padded", '{"width":500000000}', ada));
+  row("`printf` that would make 500 MB", padded);
+  expect(padded.statuses).toEqual([400]);
+});
+
+it("many values and rows", async () => {
+  const values = Array.from({ length: 900 }, (_, i) => i);
+  const $and = Array.from({ length: 190 }, () => ({ n: { in: values } }));
+  const query = JSON.stringify({ filter: { $and } });
+  row("190 `in` of 900 values", await under(1, post("/api/notes/_svc/query", query, ada)));
+  const rows = JSON.stringify(Array.from({ length: 1_000 }, (_, i) => ({ id: i + 1, n: i, body: "short" })));
+  row("an upsert of 1,000 rows", await under(1, post("/api/notes?on_conflict=id&on_duplicate=update", rows, ada)));
+});
+
+it("the server is there, and holds no more than before", async () => {
+  expect((await fetch(`${server.url}/health`)).status).toBe(200);
+  expect(residentMb()).toBeLessThan(residentMbMax);
+});
