@@ -27,11 +27,15 @@ export class AnswerRoom {
    * where there is none.
    */
   take(length: number): Refusal | null {
-    this.#release?.();
-    this.#release = null;
+    this.giveBack();
     if (length < slicedFrom) return null;
     this.#release = this.unsent.take(length, this.receivers());
     return this.#release === null ? busy : null;
+  }
+
+  giveBack(): void {
+    this.#release?.();
+    this.#release = null;
   }
 
   /**
@@ -41,8 +45,7 @@ export class AnswerRoom {
   sent(request: Request, response: Response): Response {
     const text = request.method === "HEAD" ? undefined : slicedTextOf(response);
     if (text === undefined) {
-      this.#release?.();
-      this.#release = null;
+      this.giveBack();
       return response;
     }
     const release = this.#release ?? this.unsent.take(text.length, this.receivers());

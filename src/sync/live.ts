@@ -10,6 +10,8 @@ export interface LiveSource {
   readonly streams: Pick<Streams, "isEnding" | "whenEnding">;
   /** Gives back the stream's place: only a limited number of streams may be open at once. */
   readonly release: () => void;
+  /** Called when the client has taken the last events. */
+  readonly taken: () => void;
   /** Checks the caller of the stream again, and finds what has changed since a checkpoint. */
   readonly look: (checkpoint: Checkpoint) => Promise<PulledPage | Refusal>;
   readonly seal: (checkpoint: Checkpoint) => Promise<string>;
@@ -41,6 +43,7 @@ export async function liveEvents(
   const forget = streams.whenEnding(() => over.abort());
   const release = () => {
     forget();
+    source.taken();
     source.release();
   };
   const whole = commits.within(endsAfterMs);
@@ -50,6 +53,7 @@ export async function liveEvents(
   if (first.reset !== null) counts.reset(first.reset);
   let seen = known;
   const next = async (): Promise<string | null> => {
+    if (text === "") source.taken();
     const quiet = commits.within(heartbeatMs);
     for (;;) {
       if (text !== "") {

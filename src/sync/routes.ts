@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { withFacts } from "../http/answer-facts.js";
+import { AnswerRoom } from "../http/answer-room.js";
 import { bytesOver, RequestBody } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
@@ -13,6 +14,7 @@ import {
   type ApiServices,
   answeredOrPending,
   openBytesMax,
+  receiversOf,
   refusedEverywhere,
   Unanswered,
 } from "../tables/routes/api-request.js";
@@ -117,6 +119,7 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   const { commits, clock } = platform;
   const known = commits.known();
   const body = new RequestBody(request, config.api.max_body_bytes);
+  const client = services.clientOf(c);
   const begun = await answeredOrPending(
     services,
     c,
@@ -131,18 +134,23 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
       const parsed = lastId === null || lastId === "" ? read : { ...read, checkpoint: lastId };
       const page = await pulledBy(asked, parsed, services.sharedPages);
       if (isRefusal(page)) return page;
+      const room = new AnswerRoom(services.unsent, () => receiversOf(asked.by, client));
+      const busy = room.take(page.changes.length);
+      if (busy !== null) return busy;
       await asked.attempt.succeed(200, page.count);
-      return new Unanswered({ parsed, page, by: asked.by });
+      return new Unanswered({ parsed, page, by: asked.by, room });
     },
     body,
   );
   if (begun instanceof Response) return begun;
-  const { parsed, by } = begun.value;
+  const { parsed, by, room } = begun.value;
   const nowMs = clock.elapsed();
   const lastsMs = platform.requestsVanish ? streamMsMax : Number.POSITIVE_INFINITY;
-  const client = services.clientOf(c);
   const release = streams.take(by, client, nowMs, nowMs + lastsMs);
-  if (release === null) return tooMany.toResponse();
+  if (release === null) {
+    room.giveBack();
+    return tooMany.toResponse();
+  }
   const source = {
     commits,
     streams,
@@ -151,7 +159,8 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
     counts: services.counts,
     endsAfterMs: lastsMs,
     // It lives as long as the stream, so it must not keep the first page alive: no closure here may name `begun`.
-    look: (checkpoint: Checkpoint) => look(services, request, client, { ...parsed, checkpoint, isStream: true }),
+    taken: () => room.giveBack(),
+    look: (checkpoint: Checkpoint) => look(services, request, client, { ...parsed, checkpoint, isStream: true }, room),
   };
   const events = await liveEvents(begun.value.page, known, source);
   const headers = { ...everyAnswer, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" };
@@ -184,6 +193,7 @@ async function look(
   request: Request,
   client: string,
   asked: ParsedPull,
+  room: AnswerRoom,
 ): Promise<PulledPage | Refusal> {
   const attempt = services.meter(request.method);
   services.counts.looked();
@@ -199,8 +209,10 @@ async function look(
             ),
       ),
     );
-    if (!isRefusal(page) && !page.isQuiet) await attempt.succeed(200, page.count);
-    return page;
+    if (isRefusal(page)) return page;
+    const busy = room.take(page.changes.length);
+    if (busy === null && !page.isQuiet) await attempt.succeed(200, page.count);
+    return busy ?? page;
   } catch (error) {
     return services.failed(error);
   }

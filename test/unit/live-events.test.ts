@@ -26,6 +26,7 @@ async function textOf(found: readonly (PulledPage | Refusal)[]): Promise<string>
     },
     streams: { isEnding: false, whenEnding: () => () => {} },
     release: () => {},
+    taken: () => {},
     look: async () => pages.shift() ?? new Refusal("unauthorized", "the session is over"),
     seal: async ({ from }) => `sealed-${from!.seq}`,
     counts: { event: () => {}, reset: () => {} },

@@ -141,6 +141,7 @@ export async function answeredOrPending<T>(
   // The answer to a request with the header `Svc-As` repeats that header. An administrator's page tells by it that a
   // 401 or 403 is the answer to the other caller, and not to the administrator.
   const as = isAs ? request.headers.get("Svc-As") : null;
+  if (answer instanceof Unanswered) room.giveBack();
   const response = answer instanceof Unanswered ? null : room.sent(request, responseOf(answer));
   if (as !== null) response?.headers.set("Svc-As", as);
   const ended = attempt.end(response?.status ?? unansweredStatus);
@@ -157,7 +158,7 @@ export async function answeredOrPending<T>(
 }
 
 /** For whom an answer waits to be sent: anonymous callers are told apart by their addresses. */
-function receiversOf(by: Actor, address: string): readonly string[] {
+export function receiversOf(by: Actor, address: string): readonly string[] {
   return by.kind === "anonymous" ? [`address ${address}`] : [principalOf(by), `address ${address}`];
 }
 
