@@ -47,7 +47,17 @@ const mayImport: Record<string, readonly string[]> = {
     "sqlite",
     "wire",
   ],
-  sync: ["auth/callers/principal.ts", "http", "platform", "project", "rules", "schema", "sqlite", "tables"],
+  sync: [
+    "auth/callers/principal.ts",
+    "encoding/padded.ts",
+    "http",
+    "platform",
+    "project",
+    "rules",
+    "schema",
+    "sqlite",
+    "tables",
+  ],
   operations: [
     "auth/callers/principal.ts",
     "changes",

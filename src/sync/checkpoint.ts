@@ -1,3 +1,4 @@
+import { padded } from "../encoding/padded.js";
 import type { Cipher, Random } from "../platform/platform.js";
 import type { CursorState } from "../tables/list/cursor.js";
 
@@ -55,7 +56,7 @@ export async function sealCheckpoint(
   { cipher, random }: { readonly cipher: Cipher; readonly random: Random },
   checkpoint: Checkpoint,
 ): Promise<string> {
-  return cipher.seal(JSON.stringify(checkpoint), associated, random.bytes(12));
+  return cipher.seal(padded(JSON.stringify(checkpoint)), associated, random.bytes(12));
 }
 
 /** Null for a text that `sealCheckpoint` did not make. */

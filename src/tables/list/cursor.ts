@@ -1,3 +1,4 @@
+import { padded } from "../../encoding/padded.js";
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import type { Cipher } from "../../platform/platform.js";
 import type { PathChoice } from "../plan/list-plan.js";
@@ -51,7 +52,7 @@ export async function sealCursor<State extends object>(
   iv: Uint8Array<ArrayBuffer>,
 ): Promise<string> {
   const carried = { expiresAtMs: now + cursorLifetimeMs, ...state };
-  return cipher.seal(JSON.stringify(carried), associated(binding), iv);
+  return cipher.seal(padded(JSON.stringify(carried)), associated(binding), iv);
 }
 
 /** Decrypts a cursor that `sealCursor` made; a refusal where it is malformed, expired or not for this. */
