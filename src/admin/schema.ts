@@ -7,10 +7,10 @@ import type { Database } from "../platform/database.js";
 import { formatProblem, type Problem } from "../problems/problem.js";
 import { located } from "../project/lines/located.js";
 import { yamlPlaces } from "../project/lines/yaml-places.js";
-import { parseRules } from "../project/parse-rules.js";
 import { type ApplyOutcome, applyChange } from "../schema/apply.js";
 import { formatStep } from "../schema/plan/format-plan.js";
 import { planChange } from "../schema/plan/plan.js";
+import { problemsWith } from "../tables/plan/without-ways.js";
 import { type SchemaChange, type SchemaPlan, schemaChange, schemaPlan } from "../wire/plan.js";
 import { data, oneOf, text } from "../wire/schema.js";
 import { type AdminEndpoint, inQuery, submitErrors, withConsole } from "./endpoint.js";
@@ -81,7 +81,7 @@ async function applySchema(given: AdminRequest): Promise<Response | Refusal> {
   const outcome = await applyChange(databaseFor(caller, services), text, {
     allowDestructive: allow === "true",
     now: platform.clock.now(),
-    fits: (schema) => parseRules(config, schema).problems,
+    fits: (schema) => problemsWith(config, schema),
     ...(base === undefined ? {} : { base }),
   });
   return outcomeAnswer(outcome, text);

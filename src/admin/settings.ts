@@ -71,6 +71,7 @@ const shownKeys: ShownKeys<Sections> = {
     key_deadline_ms: "value",
     max_body_bytes: "value",
     max_page_bytes: "value",
+    require_ways: "value",
     public_openapi: "value",
   },
   sync: {

@@ -27,13 +27,13 @@ import { isMetered } from "../project/is-metered.js";
 import { type ListenAddress, parseListenAddress } from "../project/listen-address.js";
 import { listenUrl } from "../project/listen-url.js";
 import type { Schema } from "../project/model.js";
-import { parseRules } from "../project/parse-rules.js";
 import { type ApplyOutcome, applySafe } from "../schema/apply.js";
 import { fitRules } from "../schema/fit-rules.js";
 import { loadSchemaInForce, parseOnce } from "../schema/in-force.js";
 import { formatStep } from "../schema/plan/format-plan.js";
 import { proveOperations } from "../schema/prove-operations.js";
 import { unservedExists } from "../tables/plan/unserved-exists.js";
+import { problemsWith, withoutWays } from "../tables/plan/without-ways.js";
 import { nodeCipher } from "./cipher.js";
 import { consoleFiles } from "./console-files.js";
 import { createHttpServer } from "./http-server.js";
@@ -228,7 +228,7 @@ function storedBytes(database: Database): Promise<number> {
  */
 async function bringUpSchema(project: ProjectDirectory, database: Database, log: Log): Promise<Schema | null> {
   const { config, schemaText } = project;
-  const fits = (schema: Parameters<typeof parseRules>[1]) => parseRules(config, schema).problems;
+  const fits = (schema: Schema) => problemsWith(config, schema);
   const outcome = config.schema.auto_apply
     ? await applySafe(database, schemaText, { now: systemClock.now(), fits })
     : null;
@@ -243,8 +243,9 @@ async function bringUpSchema(project: ProjectDirectory, database: Database, log:
   const { rules, problems } = fitRules(config, inForce);
   const proofs = await proveOperations(database, inForce.schema);
   const unproved = [...proofs.values()].flatMap((proof) => proof.problems);
-  if (problems.length + unproved.length > 0)
-    throw new ProblemsError(withConfigLines(project, [...problems, ...unproved]));
+  const scanned = withoutWays(config, rules, inForce.schema, inForce.catalog);
+  if (problems.length + unproved.length + scanned.length > 0)
+    throw new ProblemsError(withConfigLines(project, [...problems, ...unproved, ...scanned]));
   const warnings = [...comparisonWarnings(rules), ...unservedExists(rules, inForce.catalog)];
   for (const warning of withConfigLines(project, warnings)) log.warn(formatProblem(warning));
   const staying = columnsToGo(inForce.schema, parseOnce(schemaText).schema);

@@ -240,6 +240,12 @@ export const configSchema = mapWith({
      * there.
      */
     max_page_bytes: integer(4_194_304, 1, 33_554_432),
+    /**
+     * Whether every table whose read rule depends on the row needs a way: indexes that lead from the caller to the rows
+     * that the rule admits (docs/security.md#what-scans-tell). If one has none, `svc check` fails, and the server does
+     * not start.
+     */
+    require_ways: boolean(false),
     /** Whether everyone can read `GET /openapi.json`, instead of only administrators and `project:backend` keys. */
     public_openapi: boolean(false),
   }),

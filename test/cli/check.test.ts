@@ -141,10 +141,31 @@ notes:
     return svc(directory, ["check"]).stdout.split("\n").slice(2, -1);
   };
 
+  it("under api.require_ways a table without a way stops the start, and its schema is not applied", () => {
+    const toml = `auth = { allow_insecure_dev_secret = true, dev_secret = "a secret of this test, 32 bytes long" }
+api.require_ways = true
+[rules.notes]
+read = "row.owner = auth.id"
+[rules.members]
+read = "row.user = auth.id"
+`;
+    const directory = project({ "svc.toml": toml, "svc.schema.yaml": schema });
+    const problem =
+      "svc.toml:6: rules.members.read: api.require_ways: lists of members have no way to the rows that a user may read; an index on members (user) would\n";
+    expect(svc(directory, ["serve", "--port", "0"])).toMatchObject({ status: 2, stderr: problem });
+    const refused = svc(directory, ["schema", "apply"]);
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toContain("an index on members (user) would");
+    const served = schema.replace(/(user: \{ type: text \} \}\n)/, "$1  indexes: [{ columns: [user] }]\n");
+    writeFileSync(join(directory, "svc.schema.yaml"), served);
+    expect(svc(directory, ["schema", "apply"])).toMatchObject({ status: 0 });
+    expect(svc(directory, ["check"])).toMatchObject({ status: 0 });
+  });
+
   it("names the indexes with which the rows would be reached from the caller", () => {
     expect(linesOf(schema, rule)).toEqual([
-      "  members: by asking the rule of each row; with an index on members (user), from the caller",
-      "  notes: by asking the rule of each row; with an index on members (user) and on notes (room), from the caller",
+      "  members: by asking the rule of each row, which tells of the rows of others; with an index on members (user), from the caller",
+      "  notes: by asking the rule of each row, which tells of the rows of others; with an index on members (user) and on notes (room), from the caller",
     ]);
     const served = schema
       .replace("{ room: { type: integer }, user: { type: text } }\n", "$&  indexes: [{ columns: [user] }]\n")
@@ -153,7 +174,9 @@ notes:
       "  members: by members.user",
       "  notes: by members.user, then notes.room; or by notes.owner",
     ]);
-    expect(linesOf(served, "row.owner != auth.id")[1]).toBe("  notes: by asking the rule of each row");
+    expect(linesOf(served, "row.owner != auth.id")[1]).toBe(
+      "  notes: by asking the rule of each row, which tells of the rows of others",
+    );
   });
 });
 

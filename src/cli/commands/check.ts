@@ -29,6 +29,7 @@ import { notFollowable } from "../../sync/followable.js";
 import { unservedExists } from "../../tables/plan/unserved-exists.js";
 import { listedByWords } from "../../tables/plan/way-words.js";
 import { type ListedBy, waysOfRules } from "../../tables/plan/ways-of-rules.js";
+import { withoutWays } from "../../tables/plan/without-ways.js";
 import type { Command } from "../command.js";
 import { uncompiledTriggers } from "../uncompiled-triggers.js";
 
@@ -147,7 +148,8 @@ async function findingsOf(
     ...(isForD1(project) ? imageWarnings(schema) : []),
   ];
   const lists = waysOfRules(rules, schema, catalog);
-  return { problems, warnings, lists, syncs: syncsOf(schema, rules, catalog) };
+  const scanned = withoutWays(config, rules, schema, catalog);
+  return { problems: [...problems, ...scanned], warnings, lists, syncs: syncsOf(schema, rules, catalog) };
 }
 
 /**

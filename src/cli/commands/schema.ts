@@ -5,11 +5,11 @@ import { readProject } from "../../node/project-directory.js";
 import { systemClock } from "../../node/system.js";
 import { formatProblem, ProblemsError } from "../../problems/problem.js";
 import { schemaFile } from "../../project/file-names.js";
-import { parseRules } from "../../project/parse-rules.js";
 import { type ApplyOutcome, applyChange } from "../../schema/apply.js";
 import { formatPlan, formatStep } from "../../schema/plan/format-plan.js";
 import { type Plan, planChange } from "../../schema/plan/plan.js";
 import { noteSections, pullSchema } from "../../schema/pull/pull.js";
+import { problemsWith } from "../../tables/plan/without-ways.js";
 import { type Command, type ExitCode, RefusedError, UsageError } from "../command.js";
 import { withDatabase } from "../local-database.js";
 import { type RemoteServer, remoteServer, signInHelp, signInOptions } from "../remote-server.js";
@@ -57,7 +57,7 @@ const schemaApply: Command = {
       applyChange(database, project.schemaText, {
         allowDestructive,
         now: systemClock.now(),
-        fits: (schema) => parseRules(project.config, schema).problems,
+        fits: (schema) => problemsWith(project.config, schema),
         ...(base === undefined ? {} : { base }),
       }),
     );

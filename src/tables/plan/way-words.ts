@@ -12,9 +12,7 @@ export function listedByWords({ by, ways, missing }: Pick<ListedBy, "by" | "ways
     case "ways":
       return byWays(ways);
     case "table":
-      return missing.length === 0
-        ? eachRow
-        : `${eachRow}; with an index on ${missing.join(" and on ")}, from the caller`;
+      return missing.length === 0 ? scan : `${scan}; with an index on ${missing.join(" and on ")}, from the caller`;
   }
 }
 
@@ -31,6 +29,7 @@ export function planWords({ table, path, gates, match }: ListPlan): string {
 const everyRow = "every row";
 const once = "all or none, which is decided once";
 const eachRow = "by asking the rule of each row";
+const scan = `${eachRow}, which tells of the rows of others`;
 
 function byWays(ways: readonly (readonly string[])[]): string {
   return ways.map((columns) => `by ${columns.join(", then ")}`).join("; or ");
