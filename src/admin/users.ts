@@ -9,6 +9,7 @@ import { deleteCodes, deleteEveryCode } from "../auth/store/oauth.js";
 import { revokeEverySession, revokeSessions } from "../auth/store/sessions.js";
 import { changeUser, userById } from "../auth/store/users.js";
 import { withFacts } from "../http/answer-facts.js";
+import { unknownMember } from "../http/body.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import type { SecurityEvent } from "../http/security-event.js";
@@ -124,8 +125,8 @@ async function patchUser({ body: sent, services, id, caller }: AdminRequest): Pr
   const { platform } = services;
   const body = await sent.jsonObject();
   if (isRefusal(body)) return body;
-  const { disabled = null, role = null, ...others } = body;
-  const [unknown] = Object.keys(others);
+  const { disabled = null, role = null } = body;
+  const unknown = unknownMember(body, ["disabled", "role"]);
   if (unknown !== undefined) return badRequest(`unknown field ${JSON.stringify(unknown)}`);
   if (disabled === null && role === null) return badRequest("expected disabled, role or both");
   if (disabled !== null && typeof disabled !== "boolean") return badRequest("disabled: expected true or false");

@@ -1,3 +1,4 @@
+import { unknownMember } from "../http/body.js";
 import { type QueryParameter, quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import type { SqlValue } from "../platform/database.js";
@@ -19,6 +20,8 @@ export function paramsFromBody(
   operation: NamedOperation,
   body: Readonly<Record<string, unknown>>,
 ): ParamValues | Refusal {
+  const unknown = unknownMember(body, [...operation.params.keys()]);
+  if (unknown !== undefined) return badRequest(`unknown parameter ${quoted(unknown)}`);
   const given = new Map(Object.entries(body));
   return paramValues(operation, given, (param, value) => fromJson(param, value));
 }

@@ -1,5 +1,6 @@
 import type { Actor } from "../auth/callers/principal.js";
 import { authValues, isPastRules, principalOf } from "../auth/callers/principal.js";
+import { unknownMember } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import type { Table } from "../project/model.js";
 import type { Expression } from "../rules/ast.js";
@@ -145,7 +146,7 @@ function valuesIn(rule: Expression, values: SlotValues): readonly unknown[] {
 function requestFor(name: string, terms: unknown, access: Access, listed: ListedValues) {
   if (typeof terms !== "object" || terms === null || Array.isArray(terms))
     return badRequest(`tables.${name}: expected an object`);
-  const other = Object.keys(terms).find((key) => !["where", "filter", "select"].includes(key));
+  const other = unknownMember(terms, ["where", "filter", "select"]);
   if (other !== undefined)
     return badRequest(`tables.${name}: unknown member ${JSON.stringify(other)}; expected where, filter or select`);
   const { readable } = access;

@@ -56,6 +56,7 @@ export class CheckedDatabase implements Statements {
       this.#compare(first.rows[0]!);
       return isJoined ? [withoutCheck(first, this.#expected.length)] : results.slice(1);
     } catch (error) {
+      // Also after an AbortError the check has passed only if its row is the expected one.
       return this.#orAsk(error);
     }
   }
@@ -73,6 +74,12 @@ export class CheckedDatabase implements Statements {
       // If a statement that was joined with the check has failed on purpose to undo the batch, the error is thrown on
       // without counting the caller as checked: SQLite may have evaluated that statement before the check.
       if (values.some((value) => isAbortOf(value, error))) throw error;
+      // Any other AbortError comes from one of the request's own statements, which has undone the batch on purpose. It
+      // ran after the check of the caller in the same transaction, so that check has passed.
+      if (error instanceof AbortError) {
+        this.#confirmed = true;
+        throw error;
+      }
       return this.#orAsk(error);
     }
   }
@@ -104,10 +111,7 @@ export class CheckedDatabase implements Statements {
    * unknown whether the batch was carried out, so the check is not run.
    */
   async #orAsk(error: unknown): Promise<never> {
-    // An AbortError comes from one of the request's own statements, which has undone the batch on purpose. It ran after
-    // the check of the caller in the same transaction, so that check has passed.
-    if (error instanceof AbortError) this.#confirmed = true;
-    else if (error instanceof StatementError) await this.confirm();
+    if (error instanceof StatementError) await this.confirm();
     // A constraint is violated only after the caller was checked in the same transaction, so the caller's check has
     // passed.
     if (error instanceof ConstraintError) this.#confirmed = true;

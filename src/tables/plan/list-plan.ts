@@ -39,7 +39,7 @@ export interface ListPlan {
   /** As in `ListRequest`. */
   readonly copies: boolean;
   /**
-   * The statement ends with an error (`longValue`) at a text, JSON or blob of more bytes that it compares or sorts by;
+   * The statement ends with an error (`isLongValue`) at a text, JSON or blob of more bytes that it compares or sorts by;
    * null where such values may be of any length.
    */
   readonly comparedBytesMax: number | null;
@@ -64,7 +64,7 @@ export interface ListPlan {
 /**
  * How the page of a list gets its texts, JSON and blobs, which may be long (docs/long-work.md#wide-rows). `carried`:
  * they are read together with the row. `short`: likewise, but at a row for which they have more bytes than its share of
- * a page, the statement ends with an error (`longValue`). `sought`: first their sizes are read, and they themselves
+ * a page, the statement ends with an error (`isLongValue`). `sought`: first their sizes are read, and they themselves
  * afterwards, for the rows that fit into the page.
  */
 export type WideValues = "carried" | "short" | "sought";

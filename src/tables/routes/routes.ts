@@ -1,8 +1,9 @@
 import type { Context } from "hono";
 import { isPastRules } from "../../auth/callers/principal.js";
+import { unknownMember } from "../../http/body.js";
 import { byMethod } from "../../http/by-method.js";
 import { entityTags } from "../../http/conditional.js";
-import { decode, parseQueryString } from "../../http/query-string.js";
+import { decode, parseQueryString, quoted } from "../../http/query-string.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../../http/refusal.js";
 import { acceptsQuery, everyAnswer } from "../../http/respond.js";
 import { router } from "../../http/router.js";
@@ -11,6 +12,7 @@ import { isMetered } from "../../project/is-metered.js";
 import type { RuleAction, TableRules } from "../../rules/ast.js";
 import { TRUE } from "../../rules/fold.js";
 import { isReadOnly } from "../../schema/live-project.js";
+import { listParameters } from "../../wire/list-query.js";
 import { accessOf } from "../access/access.js";
 import { aggregateResponse } from "../aggregate/aggregate-response.js";
 import { historyResponse } from "../history/history-response.js";
@@ -113,7 +115,9 @@ async function query(permitted: PermittedRequest): Promise<Response | Refusal> {
   // A body without a type gets 400, and one of a type that is not accepted 415 (RFC 10008, section 2).
   if (!asked.request.headers.has("Content-Type")) return withoutContentType;
   const body = withoutParameters(asked.request) ?? (await asked.body.jsonObject(openBytesMax(asked)));
-  return isRefusal(body) ? body : listOf(body, permitted);
+  if (isRefusal(body)) return body;
+  const unknown = unknownMember(body, listParameters);
+  return unknown === undefined ? listOf(body, permitted) : badRequest(`unknown member ${quoted(unknown)}`);
 }
 
 const withoutContentType = badRequest("expected Content-Type: application/json");
