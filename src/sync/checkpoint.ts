@@ -47,6 +47,8 @@ export interface Round {
   readonly table: number;
   /** The key, as text, of the last row that was examined in this table; null for none. */
   readonly after: string | null;
+  /** Only in a first copy: how far it had come when the round began. Later rows are as of the round's moment already. */
+  readonly copied?: CopyProgress;
 }
 
 const associated = "checkpoint";

@@ -28,14 +28,14 @@ export function toldBy({ changes }: ChangesPage): Pick<Told, "changes" | "count"
 }
 
 /** Where a client is after a page of a round: at its end if the page was the last one of this many tables. */
-export function afterRound(from: Mark, { to }: Round, { table, after }: ChangesPage, tables: number) {
-  return table < tables ? { from, round: { to, table, after } } : { from: to, round: null };
+export function afterRound(from: Mark, round: Round, { table, after }: ChangesPage, tables: number) {
+  return table < tables ? { from, round: { ...round, table, after } } : { from: round.to, round: null };
 }
 
 /**
  * Goes on with a first copy (docs/change-log.md#a-first-copy). It reads the next pages of the lists of all rows, each of
  * which is as of a moment of its own, and brings the rows that were told before to the same moment. Where this takes
- * more than a page, these changes alone are told, and the page of the list is read again later.
+ * more pages, they come before the next page of the list. So each page of the list is told, whatever changes meanwhile.
  */
 export async function copyOn(
   view: View,
@@ -45,39 +45,51 @@ export async function copyOn(
   listSource: ListSources,
 ): Promise<Told | Refusal | NoPage> {
   const { limit, execution } = reading;
-  const changesTo = async (from: Mark, to: Round, copied: CopyProgress, most: number) => {
-    const page = await readChanges(view, { from, round: to }, copied, { ...reading, limit: most });
+  if (round !== null) {
+    const page = await readChanges(view, { from: began!, round }, round.copied!, reading);
     if (isRefusal(page) || typeof page === "string") return page;
-    return { ...toldBy(page), ...afterRound(from, to, page, tablesIn(copied)), copy: copied };
-  };
-  if (round !== null) return changesTo(began!, round, copy, limit);
-  // Leaves room for what has changed, so that the copy goes on whatever changes meanwhile.
+    return { ...toldBy(page), ...afterRound(began!, round, page, tablesIn(round.copied!)), copy };
+  }
+  // Leaves room for what has changed.
   const most = began === null ? limit : limit - Math.min(entries, Math.floor(limit / 2));
   const changes: string[] = [];
   let count = 0;
+  let characters = 0;
   let from = began;
   let at: CopyProgress | null = copy;
-  while (at !== null && count < most) {
+  while (at !== null && count < most && characters < pageCharacters(view)) {
     const page = await nextRows(view, at, most - count, execution, listSource);
     if (isRefusal(page)) return page;
     const isChanged = from !== null && (await hasChangedSince(view, from, execution));
     if (isChanged === "gone") return "gone";
-    if (isChanged) {
-      // What this page tells already is as of `from`.
-      if (count > 0) break;
-      const since = await changesTo(from!, roundTo(page.moment), at, limit - page.count);
-      if (isRefusal(since) || typeof since === "string" || since.round !== null) return since;
-      if (since.count > 0) changes.push(since.changes);
-      count = since.count;
-    }
+    // What this page tells already is as of `from`.
+    if (isChanged && count > 0) break;
     if (page.count > 0) changes.push(page.changes);
     count += page.count;
+    characters += page.changes.length;
+    if (isChanged) {
+      const since = await changesTo(view, from!, { ...roundTo(page.moment), copied: at }, limit - count, reading);
+      if (isRefusal(since) || typeof since === "string") return since;
+      if (since.count > 0) changes.push(since.changes);
+      return { changes: changes.join(), count: count + since.count, ...since.after, copy: page.next };
+    }
     from = page.moment;
     at = page.next;
     // A page that ends before the table does has come to a limit.
     if (at?.state != null) break;
   }
   return { changes: changes.join(), count, from, round: null, copy: at };
+}
+
+/** From how many characters of changes on no further list is read for a page: half of what a page may have. */
+const pageCharacters = ({ tables }: View) => Math.floor(tables[0]!.access.catalog.pageBytesMax / 2);
+
+/** The first page of a round, of `most` changes at most, and where the client is after it. */
+async function changesTo(view: View, from: Mark, round: Round, most: number, reading: Reading) {
+  if (most === 0) return { changes: "", count: 0, after: { from, round } };
+  const page = await readChanges(view, { from, round }, round.copied!, { ...reading, limit: most });
+  if (isRefusal(page) || typeof page === "string") return page;
+  return { ...toldBy(page), after: afterRound(from, round, page, tablesIn(round.copied!)) };
 }
 
 /** The next page of a first copy. */

@@ -1,7 +1,7 @@
 import { badRequest } from "../http/refusal.js";
 import type { Result, ResultValue, SqlValue } from "../platform/database.js";
 import { type Duration, type Execution, read } from "../tables/execution/execution.js";
-import { keyValues, parseCursorKey, slotsOf } from "../tables/list/prepare-list.js";
+import { keyValues, parseCursorKey, slotsOf, writtenOut } from "../tables/list/prepare-list.js";
 import { candidatesMax, deltaStatement } from "../tables/sql/delta.js";
 import { finishKey, finishRows } from "../tables/sql/finish-rows.js";
 import { headStatement } from "../tables/sql/log.js";
@@ -42,9 +42,14 @@ export async function readChanges(
   const tables = copied === null ? view.tables.length : tablesIn(copied);
   let { table, after } = round;
   let left = scanLimit;
+  let characters = 0;
   while (table < tables && changes.length < limit && left > 0) {
     const followed = view.tables[table]!;
     const { catalog } = followed.access;
+    // Changes of further tables are not read once half of a page is full. In a first copy, a page of a list is told with
+    // them.
+    const bytesMax = Math.floor(catalog.pageBytesMax / (copied === null ? 2 : 4));
+    if (characters >= bytesMax) break;
     const last = copied?.table === table ? placeOf(followed, copied) : null;
     const page = {
       from: new Slot("from"),
@@ -52,12 +57,11 @@ export async function readChanges(
       after: after === null ? null : new Slot("after"),
       limit: limit - changes.length,
       window: left,
-      // In a first copy, a page of the list is told with these changes.
-      bytesMax: copied === null ? catalog.pageBytesMax : Math.floor(catalog.pageBytesMax / 2),
+      bytesMax,
       copiedTo: last && { columns: last.columns, key: slotsOf("upTo", last.values)! },
     };
-    const columns = last?.columns.map((column) => column.name);
-    const name = JSON.stringify([view.text, table, after === null, page.limit, left, copied !== null, columns]);
+    const place = last && [last.columns.map((column) => column.name), writtenOut(last.values)];
+    const name = JSON.stringify([view.text, table, after === null, page.limit, left, copied !== null, place]);
     const sql = shared.statement(catalog, name, () => deltaStatement(followed, page));
     const moments = new Map<string, SqlValue>([
       ["from", BigInt(from.seq)],
@@ -80,7 +84,11 @@ export async function readChanges(
     const [end, , , , examined, passed, candidates] = found!.rows.find((row) => row[4] !== null) ?? nothing;
     if ((candidates as number) > candidatesMax) return "too many";
     if (rows.some(([, , row]) => row === "too large")) return tooLarge;
-    for (const row of rows) changes.push(await changeOf(followed, row));
+    for (const row of rows) {
+      const change = await changeOf(followed, row);
+      characters += change.length;
+      changes.push(change);
+    }
     left -= examined as number;
     if ((passed as number) > rows.length) return { changes, table, after: rows.at(-1)![0] as string };
     if (left <= 0) return { changes, table, after: end as string };
@@ -133,7 +141,8 @@ export async function hasChangedSince(view: View, from: Mark, execution: Executi
   });
   const [state] = await read(execution, [question], "short");
   const { head } = logHead(state!);
-  return head.floor > from.seq ? "gone" : head.isConcerned;
+  // Of very many entries not all are looked at.
+  return head.floor > from.seq ? "gone" : head.isConcerned || head.entries > entriesMax;
 }
 
 /**

@@ -153,8 +153,14 @@ function requestFor(name: string, terms: unknown, access: Access, listed: Listed
   const sent = terms as Readonly<Record<string, unknown>>;
   const list = parseListRequest(sent, readable, incomparableIn(access), listed);
   if (isRefusal(list)) return list;
+  // A row with a NULL in its key cannot be told apart from others.
+  const haveKeys = access.table.primaryKey
+    .filter((column) => !access.table.columns.get(column)!.notNull)
+    .map(
+      (column): Expression => ({ kind: "is_null", value: { kind: "column", source: "row", column }, negated: true }),
+    );
   return {
-    list: { ...list, counts: false, copies: true },
+    list: { ...list, filters: [...list.filters, ...haveKeys], counts: false, copies: true },
     filters: list.filters,
     values: list.filterValues,
     output: list.select ?? [...readable.values()],
