@@ -7,6 +7,7 @@ export function asLongWork(database: Database, long: () => LongWork): Database {
     answerBytesMax: database.answerBytesMax,
     imageBytesMax: database.imageBytesMax,
     statementsMax: database.statementsMax,
+    functionArgumentsMax: database.functionArgumentsMax,
     query: (statements) => database.query(statements, long()),
     batch: (statements) => database.batch(statements, long()),
     migrate: (statements) => database.migrate(statements, long()),

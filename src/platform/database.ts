@@ -21,6 +21,9 @@ export interface Database {
   /** How many statements one batch may have; null without a bound. */
   readonly statementsMax: number | null;
 
+  /** How many arguments an SQL function may have; undefined for 32. */
+  readonly functionArgumentsMax?: number | undefined;
+
   /**
    * Whether calls with `long` run in a thread, while calls without it block the event loop. Short work is faster
    * without `long`.

@@ -81,9 +81,14 @@ export interface CatalogTable {
   readonly checks: readonly CatalogCheck[];
   /** What numbers the rows in the table's full-text index; null without such an index. */
   readonly searchedBy: SearchedBy | null;
+  /** How many arguments an SQL function may have in the table's database (`Database.functionArgumentsMax`). */
+  readonly functionArgumentsMax: number;
   /** The columns of each foreign key, in the order in which the CREATE statement declares the keys. */
   readonly foreignKeys: readonly (readonly string[])[];
 }
+
+/** How many arguments an SQL function may have in every database: D1 allows the fewest. */
+export const functionArgumentsMin = 32;
 
 /** The entry for a STRICT table WITHOUT ROWID that has columns and a primary key, and nothing else. */
 export function plainCatalogTable({ primaryKey }: Table): CatalogTable {
@@ -93,6 +98,7 @@ export function plainCatalogTable({ primaryKey }: Table): CatalogTable {
     affinities: new Map(),
     mixedTexts: new Map(),
     exactColumns: new Set(),
+    functionArgumentsMax: functionArgumentsMin,
     hasOwnersSql: false,
     checks: [],
     foreignKeys: [],
@@ -131,7 +137,7 @@ export async function catalogOf(loaded: LoadedPhysical, schema: Schema | null, d
   const { physical } = loaded;
   const ownersSql = ownersSqlOf(physical);
   const tables = new Map(
-    [...ownersSql].map(([table, sql]) => [tableName(table.name), catalogTableOf(table, sql, loaded, schema)]),
+    [...ownersSql].map(([table, sql]) => [tableName(table.name), catalogTableOf(table, sql, loaded, schema, database)]),
   );
   return {
     answerBytesMax: database.answerBytesMax,
@@ -149,6 +155,7 @@ function catalogTableOf(
   ownersSql: OwnersSql,
   { physical, ownTriggers }: LoadedPhysical,
   schema: Schema | null,
+  { functionArgumentsMax = functionArgumentsMin }: Database,
 ): CatalogTable {
   const collations = collationsOf(table);
   const affinities = affinitiesOf(table);
@@ -160,6 +167,7 @@ function catalogTableOf(
     collations,
     indexes: indexesOf(table, collations),
     triggers: triggersReached(physical, ownTriggers, table),
+    functionArgumentsMax,
     hasOwnersSql: ownersSql.isThere,
     checks: checksOf(table),
     searchedBy: searchedByOf(physical, table.name),

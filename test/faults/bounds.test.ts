@@ -37,6 +37,11 @@ comments:
   columns: { id: { type: integer, primary_key: true }, doc_id: { type: integer, references: { table: docs, column: id } } }
 notes:
   columns: { id: { type: integer, primary_key: true }, n: { type: integer }, body: { type: text } }
+wide:
+  columns:
+    id: { type: integer, primary_key: true }
+    n: { type: integer }
+${Array.from({ length: 20 }, (_, i) => `    body${i}: { type: text }`).join("\n")}
 narrow: { columns: { id: { type: integer, primary_key: true }, n: { type: integer } } }
 `;
 const config = `
@@ -53,6 +58,9 @@ create = "auth.id is not null"
 update = "auth.id is not null"
 [rules.notes.columns.id]
 write = "auth.id is not null"
+[rules.wide]
+read = "public"
+update = "auth.id is not null"
 [rules.narrow]
 read = "public"
 `;
@@ -94,6 +102,7 @@ beforeAll(async () => {
     ${rows(200)} INSERT INTO docs (owner, body) SELECT '${bob.id}', ${megabyte} FROM n;
     ${rows(30)} INSERT INTO comments (doc_id) SELECT 1 FROM n;
     ${rows(1000)} INSERT INTO notes (id, n, body) SELECT i, i, replace(hex(zeroblob(15000)), '0', 'a') FROM n;
+    INSERT INTO wide SELECT 1, 0${`, ${megabyte}`.repeat(20)};
     ${rows(1000)} INSERT INTO narrow (id, n) SELECT i, i FROM n;`);
   database.close();
 });
@@ -201,6 +210,17 @@ it.each([
   row(`${name}, not read by 64 connections`, await under(1, get("/api/narrow/2")));
   for (const socket of sockets) socket.destroy();
   expect((await fetch(`${server.url}/health`)).status).toBe(200);
+});
+
+it("a row of 20 MB", async () => {
+  row("a row of 20 MB by its key, 2 at once", await under(2, get("/api/wide/1")));
+  const patch = async () => {
+    const headers = { ...json, ...ada.headers };
+    const answer = await fetch(`${server.url}/api/wide/1`, { method: "PATCH", headers, body: '{"n":1}' });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  row("a row of 20 MB, updated", await under(1, patch));
 });
 
 it("a first pull beside rows of 1 MB of others", async () => {

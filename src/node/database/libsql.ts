@@ -56,6 +56,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
   readonly foreignKeysStayOn = false;
   /** Far below the maximum length of a JavaScript string, with room for JSON escaping. */
   readonly answerBytesMax = 33_554_432;
+  readonly functionArgumentsMax = 127;
   readonly imageBytesMax = null;
   readonly statementsMax = null;
   readonly hasReadThread: boolean;

@@ -1,7 +1,8 @@
 import { badRequest, type Refusal } from "../../http/refusal.js";
 import type { Memo } from "../../platform/memo.js";
-import { deniedBy } from "../access/access.js";
-import { countedRead, type Execution, read } from "../execution/execution.js";
+import type { Catalog } from "../../schema/catalog.js";
+import { type Access, deniedBy } from "../access/access.js";
+import { countedRead, type Duration, type Execution, read } from "../execution/execution.js";
 import type { Counted } from "../plan/plan-check.js";
 import { notFound, type RowValues } from "../request/row-request.js";
 import { finishRows } from "../sql/finish-rows.js";
@@ -16,17 +17,41 @@ export interface RowTarget extends WriteTarget {
 
 const tooLarge = badRequest("the row is too large for an answer: list it with fewer columns");
 
+/** How many bytes of stored values a row may have that is read in the event loop. */
+const briefBytesMax = 1_048_576;
+
 /** Reads a row by its key: its JSON text, or the refusal 403, 404, or 400 where it is too large for an answer. */
-export async function getRow(
-  { access, reads }: RowTarget,
+export async function getRow(target: RowTarget, execution: Execution, key: RowValues): Promise<string | Refusal> {
+  const { access, reads } = target;
+  const { catalog } = access;
+  const answerBytesMax = execution.database.hasReadThread
+    ? Math.min(catalog.answerBytesMax, briefBytesMax)
+    : catalog.answerBytesMax;
+  const statement = (within: Catalog) => {
+    const output = [...access.readable.values()];
+    return getStatement(access.table, slots(key, access), access.rule, output, within, access.preview, true);
+  };
+  const get = reads.get(access.key, () => statement({ ...catalog, answerBytesMax }));
+  const found = await readRow(get, access, execution, key, get.exact ? "short" : "long");
+  if (typeof found !== "number") return found;
+  if (found > catalog.answerBytesMax) return tooLarge;
+  // Many such rows at once would take much memory before any of them is an answer.
+  const refusal = execution.takeRoom?.(found);
+  if (refusal) return refusal;
+  const whole = await readRow(statement(catalog), access, execution, key, "long");
+  return typeof whole === "number" ? tooLarge : whole;
+}
+
+/** Reads a row by a statement of `getStatement`. A number is how many bytes a row has that is too large for it. */
+async function readRow(
+  get: Counted<Sql>,
+  { table, readable }: Access,
   execution: Execution,
   key: RowValues,
-): Promise<string | Refusal> {
-  const { table, catalog, rule, preview } = access;
-  const output = [...access.readable.values()];
-  const get = reads.get(access.key, () => getStatement(table, slots(key, access), rule, output, catalog, preview));
+  duration: Duration,
+): Promise<string | number | Refusal> {
   const counted = countedRead(execution, get, [execution.values, key]);
-  const results = await read(execution, counted.statements, get.exact ? "short" : "long");
+  const results = await read(execution, counted.statements, duration);
   const isExact = counted.isExact(results);
   const row = results[0]!.rows[0];
   if (row === undefined) {
@@ -34,7 +59,8 @@ export async function getRow(
     return notFound;
   }
   const [admitted, json, probed] = row;
+  if (admitted === 1 && typeof json === "number") return json;
   execution.tally.add(isExact ? 1 + (probed as number) : null);
   if (admitted !== 1) return deniedBy(table, "read");
-  return json === null ? tooLarge : finishRows(json as string, output);
+  return finishRows(json as string, [...readable.values()]);
 }

@@ -133,11 +133,12 @@ function sizeOf(bytes: Sql, { catalog }: ListPlan): Sql {
 
 /**
  * The condition that the rows of a page are not too large for an answer, together with those of their expansions, which
- * have this many bytes. A single row without expansions may be larger than a page.
+ * have this many bytes. A single row without expansions may be larger than a page, but not in a page that is read in
+ * the event loop.
  */
-function fitsInAnswer({ catalog, expansions, wide }: ListPlan, expanded: Sql): Sql {
+function fitsInAnswer({ catalog, expansions, wide, briefTableMax }: ListPlan, expanded: Sql): Sql {
   if (wide === "short") return sql`1`;
-  return expansions.length === 0
+  return expansions.length === 0 && briefTableMax === null
     ? sql`_size.bytes <= ${integer(catalog.answerBytesMax)}`
     : sql`_size.bytes + ${expanded} <= ${integer(catalog.pageBytesMax)}`;
 }

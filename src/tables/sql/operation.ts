@@ -1,6 +1,6 @@
 import type { OperationStep, ReturnedColumn } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
-import type { Catalog, CatalogTable } from "../../schema/catalog.js";
+import { type Catalog, type CatalogTable, functionArgumentsMin } from "../../schema/catalog.js";
 import { boundSql, type ProvedSql } from "../../sqlite/proof.js";
 import { isKeyword } from "../../sqlite/sql-tokens.js";
 import { commaList, integer, internalName, param, Slot, type Sql, sql } from "../sql-text/fragment.js";
@@ -134,6 +134,9 @@ export function returningJson({ statement, columns }: OperationStep): Sql {
  * Makes the argument that tells `jsonObject` that every column may hold any value (the affinity blob): nothing is known
  * of the values of the owner's expressions.
  */
-function anyValues(columns: readonly ReturnedColumn[]): Pick<CatalogTable, "affinities"> {
-  return { affinities: new Map(columns.map(({ name }) => [name, "blob" as const])) };
+function anyValues(columns: readonly ReturnedColumn[]): Pick<CatalogTable, "affinities" | "functionArgumentsMax"> {
+  return {
+    functionArgumentsMax: functionArgumentsMin,
+    affinities: new Map(columns.map(({ name }) => [name, "blob" as const])),
+  };
 }

@@ -11,13 +11,14 @@ import { namesOf, predicate, type SqlNames } from "./predicate.js";
 import { cutAt } from "./preview.js";
 import { areExact, probe, probeColumns, probedIn, rowsProbed, seeksOf } from "./probe.js";
 import { keyIs, keySeek, type Values } from "./row-key.js";
-import { jsonWithin } from "./wire.js";
+import { jsonWithin, storedBytes } from "./wire.js";
 
 /**
  * Makes the statement that reads a row by its primary key. It returns `[admitted, json, probed]`, or no row where none
  * has the key. `admitted` is 1 where the rule is TRUE and else 0. `json` is the row, NULL where it is too large for an
  * answer; values of more than `preview` bytes are shown in it by their beginning. `probed` is how many rows were looked
- * up for the `exists` of the rule.
+ * up for the `exists` of the rule. If it `measures`, `json` is how many bytes the texts, JSON and blobs of a row have that
+ * is too large.
  */
 export function getStatement(
   table: Table,
@@ -26,6 +27,7 @@ export function getStatement(
   output: readonly Column[],
   catalog: Catalog,
   preview: number | null = null,
+  measures = false,
 ): Counted<Sql> {
   const nodes = outermostExists(rule);
   const names = namesOf(catalog.tables.get(table.name));
@@ -43,7 +45,8 @@ export function getStatement(
     ...probeColumns(probes),
   ];
   const refer = (column: Column) => sql`_w.${name(column.name)}`;
-  const row = jsonWithin(catalog, table, output, refer, sql`NULL`, cutAt(preview, refer));
+  const cut = cutAt(preview, refer);
+  const row = jsonWithin(catalog, table, output, refer, measures ? storedBytes(output, refer, cut) : sql`NULL`, cut);
   // The LIMIT keeps SQLite from merging (flattening) the subquery into the SELECT around it, so that each `exists` is
   // evaluated once. Without an `exists` there is no LIMIT, because merging saves a temporary table.
   const once = probes.length === 0 ? empty : sql` LIMIT 1`;

@@ -2,7 +2,7 @@ import { fromHex } from "../../encoding/hex.js";
 import type { SqlValue } from "../../platform/database.js";
 import { isPlainSql, scaledSql, unscaled } from "../../platform/real-scale.js";
 import type { Column, Table } from "../../project/model.js";
-import type { Catalog, CatalogTable } from "../../schema/catalog.js";
+import { type Catalog, type CatalogTable, functionArgumentsMin } from "../../schema/catalog.js";
 import { wideIn } from "../plan/list-plan.js";
 import type { OrderTerm } from "../plan/order.js";
 import { chain, commaList, integer, type Sql, sql, sum, textLiteral } from "../sql-text/fragment.js";
@@ -34,7 +34,7 @@ const uncut = () => null;
 export function jsonObject<C extends ShownColumn>(
   columns: readonly C[],
   refer: (column: C) => Sql,
-  physical: Pick<CatalogTable, "affinities"> | undefined,
+  physical: Pick<CatalogTable, "affinities" | "functionArgumentsMax"> | undefined,
   cutOf: CutOf<C> = uncut,
 ): Sql {
   const shownOf = (column: C) => {
@@ -44,7 +44,8 @@ export function jsonObject<C extends ShownColumn>(
       ? value
       : sql`CASE WHEN ${cut.isLong} THEN json_object('$preview', ${cut.beginning}, 'bytes', ${cut.bytes}) ELSE ${value} END`;
   };
-  if (columns.length > jsonObjectPairsMax) return concatenatedObject(columns, shownOf);
+  if (2 * columns.length > (physical?.functionArgumentsMax ?? functionArgumentsMin))
+    return concatenatedObject(columns, shownOf);
   const pairs = columns.flatMap((column) => [textLiteral(column.name), shownOf(column)]);
   return sql`json_object(${commaList(pairs)})`;
 }
@@ -87,9 +88,7 @@ export function storedBytes<C extends ShownColumn>(
   return sum(sizes);
 }
 
-/** How many members one json_object may have, two arguments each: D1 allows a function 32 arguments. */
-const jsonObjectPairsMax = 16;
-
+/** The same where the object has more members than `json_object` takes, with two arguments each. */
 function concatenatedObject<C extends ShownColumn>(columns: readonly C[], shownOf: (column: C) => Sql): Sql {
   const members = columns.map((column, i) => {
     const key = { text: `'${i === 0 ? "{" : ","}"${column.name}":'`, params: [] };

@@ -267,7 +267,7 @@ function shownNow(
   // The kept key does not fit the table any more, because the schema has another primary key by now: the row cannot be
   // read.
   if (isRefusal(keyValues)) return { get: null, json: () => hidden };
-  const get = reads.get(reading.key, () =>
+  const get = reads.get(reading.key && `${reading.key}\nreplayed`, () =>
     getStatement(table, slots(keyValues, reading), reading.rule, output, catalog, reading.preview),
   );
   return {

@@ -64,7 +64,7 @@ async function caller(server: TestServer): Promise<Client> {
   return client(server, (await member(server, "ann")).bearer);
 }
 
-const listed = async (of: Client, table: string) => dataOf(await of.get(`/api/${table}?limit=1000`));
+const listed = async (of: Client, table: string) => dataOf<object[]>(await of.get(`/api/${table}?limit=1000`));
 
 test("a copy in pages of one row ends, though a row is changed before each of them", async () => {
   const server = await serve({ schema, config });

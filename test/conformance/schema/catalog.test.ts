@@ -40,6 +40,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
         ["c", "integer"],
         ["d", "text"],
       ]),
+      functionArgumentsMax: database.functionArgumentsMax ?? 32,
       mixedTexts: new Map(),
       searchedBy: null,
       exactColumns: new Set(),
@@ -68,6 +69,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
         ["x", "text"],
         ["y", "integer"],
       ]),
+      functionArgumentsMax: database.functionArgumentsMax ?? 32,
       mixedTexts: new Map(),
       searchedBy: null,
       exactColumns: new Set(),
@@ -81,6 +83,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
     i: {
       rowid: "_rowid_",
       affinities: new Map([["id", "integer"]]),
+      functionArgumentsMax: database.functionArgumentsMax ?? 32,
       mixedTexts: new Map(),
       searchedBy: null,
       exactColumns: new Set(),
@@ -94,6 +97,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
     d: {
       rowid: "_rowid_",
       affinities: new Map([["id", "integer"]]),
+      functionArgumentsMax: database.functionArgumentsMax ?? 32,
       mixedTexts: new Map(),
       searchedBy: null,
       exactColumns: new Set(),
