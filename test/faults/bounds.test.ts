@@ -103,6 +103,7 @@ beforeAll(async () => {
     ${rows(30)} INSERT INTO comments (doc_id) SELECT 1 FROM n;
     ${rows(1000)} INSERT INTO notes (id, n, body) SELECT i, i, replace(hex(zeroblob(15000)), '0', 'a') FROM n;
     INSERT INTO wide SELECT 1, 0${`, ${megabyte}`.repeat(20)};
+    INSERT INTO wide SELECT 2, 0${`, ${megabyte}`.repeat(8)}${", NULL".repeat(12)};
     ${rows(1000)} INSERT INTO narrow (id, n) SELECT i, i FROM n;`);
   database.close();
 });
@@ -212,15 +213,15 @@ it.each([
   expect((await fetch(`${server.url}/health`)).status).toBe(200);
 });
 
-it("a row of 20 MB", async () => {
+it("rows of many megabytes", async () => {
   row("a row of 20 MB by its key, 2 at once", await under(2, get("/api/wide/1")));
   const patch = async () => {
     const headers = { ...json, ...ada.headers };
-    const answer = await fetch(`${server.url}/api/wide/1`, { method: "PATCH", headers, body: '{"n":1}' });
+    const answer = await fetch(`${server.url}/api/wide/2`, { method: "PATCH", headers, body: '{"n":1}' });
     await answer.arrayBuffer();
     return answer.status;
   };
-  row("a row of 20 MB, updated", await under(1, patch));
+  row("a row of 8 MB, updated", await under(1, patch));
 });
 
 it("a first pull beside rows of 1 MB of others", async () => {

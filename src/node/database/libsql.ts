@@ -43,6 +43,9 @@ export interface EmbeddedDatabase extends Database {
  */
 const heapBytesMax = 167_772_160;
 
+/** To write the image of a row into the log of changes, SQLite takes about twelve times its bytes. */
+const imageBytesMax = 8_388_608;
+
 /** How long a server's write, or its read of a locked database, waits for another process to release the lock. */
 const lockWaitMs = 4000;
 
@@ -57,7 +60,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
   /** Far below the maximum length of a JavaScript string, with room for JSON escaping. */
   readonly answerBytesMax = 33_554_432;
   readonly functionArgumentsMax = 127;
-  readonly imageBytesMax = null;
+  readonly imageBytesMax = imageBytesMax;
   readonly statementsMax = null;
   readonly hasReadThread: boolean;
   readonly #writer: Connection;
