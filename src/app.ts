@@ -14,6 +14,7 @@ import { Refusal } from "./http/refusal.js";
 import { router } from "./http/router.js";
 import { createDocumentText } from "./openapi/document-text.js";
 import { operationRoutes } from "./operations/routes.js";
+import { planLocated } from "./schema/plan/planner.js";
 import { syncEndpoints } from "./sync/routes.js";
 import { tableRoutes } from "./tables/routes/routes.js";
 import { writesEndpoints } from "./writes/routes.js";
@@ -87,7 +88,7 @@ function newRouter(origins: OriginPolicy) {
 }
 
 function addAdmin(admin: Router, options: AppOptions, services: Services, own: OriginPolicy): void {
-  const { config, platform, readSchemaFile, surroundings } = options;
+  const { config, platform, readSchemaFile, surroundings, planner = planLocated } = options;
   const { api, dataApi, adminCallers, recent } = services;
   const auth = services.auth.context;
   const identify = identifiedBy(adminCallers, config.api.max_body_bytes);
@@ -104,7 +105,7 @@ function addAdmin(admin: Router, options: AppOptions, services: Services, own: O
   const { projects, cursors } = api;
   admin.route(
     "/admin/api",
-    adminRoutes({ platform, config, projects, readSchemaFile, cursors, auth, recent, surroundings }, identify),
+    adminRoutes({ platform, config, projects, readSchemaFile, cursors, auth, recent, surroundings, planner }, identify),
   );
 }
 

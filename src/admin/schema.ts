@@ -4,12 +4,12 @@ import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import { asLongWork } from "../platform/as-long-work.js";
 import type { Database } from "../platform/database.js";
-import { formatProblem, type Problem } from "../problems/problem.js";
+import { formatProblem } from "../problems/problem.js";
 import { located } from "../project/lines/located.js";
 import { yamlPlaces } from "../project/lines/yaml-places.js";
 import { type ApplyOutcome, applyChange } from "../schema/apply.js";
 import { formatStep } from "../schema/plan/format-plan.js";
-import { planChange } from "../schema/plan/plan.js";
+import type { PlanOutcome } from "../schema/plan/plan.js";
 import { problemsWith } from "../tables/plan/without-ways.js";
 import { type SchemaChange, type SchemaPlan, schemaChange, schemaPlan } from "../wire/plan.js";
 import { data, oneOf, text } from "../wire/schema.js";
@@ -42,8 +42,8 @@ async function planSchema(given: AdminRequest): Promise<Response | Refusal> {
   const parameters = parametersOf(request, []);
   const text = isRefusal(parameters) ? parameters : await proposedText(given);
   if (isRefusal(text)) return text;
-  const planned = await planChange(databaseFor(caller, services), text);
-  if (planned.outcome === "invalid") return problemsAnswer(planned.problems, text);
+  const planned = await services.planner(databaseFor(caller, services), text);
+  if (planned.outcome === "invalid") return problemsAnswer(planned);
   const { base, hash, steps } = planned.plan;
   return answer({ base, hash, steps });
 }
@@ -70,7 +70,7 @@ export const applySchemaEndpoint: AdminEndpoint = {
 
 async function applySchema(given: AdminRequest): Promise<Response | Refusal> {
   const { request, services, caller } = given;
-  const { platform, config } = services;
+  const { platform, config, planner } = services;
   const parameters = parametersOf(request, ["base", "allow_destructive"]);
   if (isRefusal(parameters)) return parameters;
   const allow = parameters.get("allow_destructive") ?? "false";
@@ -82,6 +82,7 @@ async function applySchema(given: AdminRequest): Promise<Response | Refusal> {
     allowDestructive: allow === "true",
     now: platform.clock.now(),
     fits: (schema) => problemsWith(config, schema),
+    planner,
     ...(base === undefined ? {} : { base }),
   });
   return outcomeAnswer(outcome, text);
@@ -112,17 +113,22 @@ function outcomeAnswer(outcome: ApplyOutcome, text: string): Response | Refusal 
     case "constraint":
       return new Refusal("conflict", outcome.message);
     case "rules_do_not_fit":
+      return problemsAnswer({ problems: located(outcome.problems, text, yamlPlaces) });
     case "invalid":
-      return problemsAnswer(outcome.problems, text);
+      return problemsAnswer(outcome);
   }
 }
 
 /**
- * Makes the refusal (400) that lists the problems of a proposed schema, each on a line of its own, with its place in
- * the proposed text.
+ * Makes the refusal (400) that lists the problems of a proposed schema, each on a line of its own, and how many `more`
+ * there are.
  */
-function problemsAnswer(problems: readonly Problem[], text: string): Refusal {
-  return badRequest(located(problems, text, yamlPlaces).map(formatProblem).join("\n"));
+function problemsAnswer({
+  problems,
+  more = 0,
+}: Pick<Extract<PlanOutcome, { outcome: "invalid" }>, "problems" | "more">) {
+  const lines = problems.map(formatProblem);
+  return badRequest([...lines, ...(more > 0 ? [`and ${more} more problems`] : [])].join("\n"));
 }
 
 function answer(shown: SchemaPlan | SchemaChange): Response {

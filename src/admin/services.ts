@@ -8,6 +8,7 @@ import type { Database } from "../platform/database.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import type { LiveProject } from "../schema/live-project.js";
+import type { Planner } from "../schema/plan/planner.js";
 import type { ProjectSource } from "../schema/project-source.js";
 import type { Cursors } from "../tables/list/list-response.js";
 
@@ -20,6 +21,7 @@ export interface AdminServices {
   readonly auth: AuthContext;
   readonly recent: RecentRequests;
   readonly surroundings: Surroundings;
+  readonly planner: Planner;
   /**
    * Reads the text of the svc.schema.yaml that was deployed with the server. It is the proposed schema where a request
    * has none in its body, and is shown beside the schema in force.

@@ -4,6 +4,7 @@ import type { Keyring } from "../encoding/keyring.js";
 import type { ConsoleFiles } from "../platform/console-files.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
+import type { Planner } from "../schema/plan/planner.js";
 
 /** What the entry module of a runtime passes to `createApp`. */
 export interface AppOptions {
@@ -18,6 +19,8 @@ export interface AppOptions {
   readonly loopbackOnly: boolean;
   /** Reads the svc.schema.yaml that was deployed with the server. */
   readonly readSchemaFile: () => Promise<string>;
+  /** Plans changes of the schema beside the event loop, where the runtime can; by default `planLocated`. */
+  readonly planner?: Planner;
   /** The IP address that a request comes from. `env` is what the runtime passed with the request. */
   readonly clientAddress: (request: Request, env: unknown) => string;
   /**

@@ -16,6 +16,7 @@ const bundle = await rolldown({
     svc: built("cli/main.js"),
     "libsql-file-worker": built("node/database/libsql-file-worker.js"),
     "libsql-long-work-thread": built("node/database/libsql-long-work-thread.js"),
+    "schema-plan-thread": built("node/plans/schema-plan-thread.js"),
   },
   platform: "node",
   external: ["@node-rs/argon2", "@node-rs/bcrypt", "libsql", "libsql/promise", "nodemailer", "tar-stream"],
@@ -36,6 +37,6 @@ chmodSync(join(directory, "main.js"), 0o755);
 
 // Node itself compiles these: `main.js`, which loads the other files from their caches, and those that Node loads for
 // threads.
-const unloaded = ["main.js", "libsql-file-worker.js", "libsql-long-work-thread.js"];
+const unloaded = ["main.js", "libsql-file-worker.js", "libsql-long-work-thread.js", "schema-plan-thread.js"];
 const names = output.map(({ fileName }) => fileName).filter((name) => !unloaded.includes(name));
 writeCodeCaches(directory, names);

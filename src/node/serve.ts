@@ -41,6 +41,7 @@ import { FileJournal } from "./journal/journal.js";
 import { recoverJournals } from "./journal/recover.js";
 import { drained, drainMs, listen } from "./listening.js";
 import { createArgon2 } from "./passwords/argon2.js";
+import { schemaPlans } from "./plans/schema-plans.js";
 import { bringUpProjectDatabase, openServerDatabase } from "./project-database.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
 import { credentialFiles } from "./provider-credentials.js";
@@ -130,6 +131,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       secrets: { current: secret.bytes, previous: previousSecret },
       loopbackOnly: secret.insecure,
       clientAddress: clientAddress(config.server.trust_proxy, log),
+      planner: schemaPlans(config.api.key_deadline_ms),
       readSchemaFile: () => readFile(join(directory, schemaFile), "utf8"),
       publicBaseUrl: baseUrl ?? url,
       surroundings: { runtime: "node", isSet: (variable) => Boolean(options.environment[variable]) },

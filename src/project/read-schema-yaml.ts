@@ -66,7 +66,7 @@ function distinct(errors: readonly YAMLError[]): readonly YAMLError[] {
 
 function syntaxProblem(text: string, { code, message, pos }: YAMLError, lines: LineCounter): Problem {
   const { line, col: column } = lines.linePos(pos[0]);
-  const what = code === "MULTIPLE_DOCS" ? secondDocument : shown(message, messageMax);
+  const what = ownWords.get(code) ?? shown(message, messageMax);
   const start = pos[0] - column + 1;
   const end = text.indexOf("\n", start);
   const place = pointAt(text.slice(start, end === -1 ? undefined : end), { line: 1, column });
@@ -76,8 +76,12 @@ function syntaxProblem(text: string, { code, message, pos }: YAMLError, lines: L
 
 /** How many characters are shown of a message by the YAML parser. Some quote a name, which may be long. */
 const messageMax = 200;
-const secondDocument =
-  "a second document begins here, and the file has to be one: remove this ---, or the ... before it";
+
+/** What is said instead of the YAML parser's message, by its code of the mistake. */
+const ownWords = new Map<YAMLError["code"], string>([
+  ["MULTIPLE_DOCS", "a second document begins here, and the file has to be one: remove this ---, or the ... before it"],
+  ["RESOURCE_EXHAUSTION", "the maps and lists are nested too deeply here"],
+]);
 
 /**
  * Advice that is appended to the YAML parser's message about a mistake of syntax, by the parser's code of the mistake.

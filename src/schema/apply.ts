@@ -5,6 +5,7 @@ import type { PlannedStep } from "../wire/plan.js";
 import { loadSchemaInForce } from "./in-force.js";
 import type { DiffOptions } from "./plan/diff.js";
 import { noBase, type Plan, planChange } from "./plan/plan.js";
+import type { Planner } from "./plan/planner.js";
 import { stepExplanations } from "./prove-operations.js";
 import { bringUpSystemTables, hasMoved, migrationStatements } from "./system/bring-up.js";
 
@@ -23,6 +24,8 @@ export interface ApplyOptions extends DiffOptions {
    * The problems that the rules of svc.toml would have with the proposed schema. If there are any, nothing is applied.
    */
   readonly fits?: (schema: Schema) => readonly Problem[];
+  /** Plans the change instead of `planChange`. */
+  readonly planner?: Planner;
 }
 
 /** The outcome of applying a schema. */
@@ -45,7 +48,8 @@ export type ApplyRefusal =
   | { readonly reason: "rules_do_not_fit"; readonly problems: readonly Problem[] }
   /** The change is impossible while rows, triggers or views are as they are, with or without `allowDestructive`. */
   | { readonly reason: "constraint"; readonly message: string; readonly steps: readonly PlannedStep[] }
-  | { readonly reason: "invalid"; readonly problems: readonly Problem[] };
+  /** `more` as in `PlanOutcome`. */
+  | { readonly reason: "invalid"; readonly problems: readonly Problem[]; readonly more?: number };
 
 /**
  * Applies a proposed schema in one transaction, together with the migrations of the server's own tables that are due.
@@ -57,8 +61,9 @@ export async function applyChange(
   proposedText: string,
   options: ApplyOptions,
 ): Promise<ApplyOutcome> {
-  const planned = await planChange(database, proposedText, options);
-  if (planned.outcome === "invalid") return { outcome: "refused", reason: "invalid", problems: planned.problems };
+  const { planner = (of, text) => planChange(of, text, options) } = options;
+  const planned = await planner(database, proposedText);
+  if (planned.outcome === "invalid") return { ...planned, outcome: "refused", reason: "invalid" };
   const { plan } = planned;
   const refusal = refusalOf(plan, options);
   if (refusal !== null) return { outcome: "refused", ...refusal };

@@ -61,6 +61,11 @@ export function parseOnce(text: string): ParsedSchema {
   return parsedTexts.get(text, () => parseSchema(text));
 }
 
+/** Keeps what `parseSchema` makes of a text, where that was found out elsewhere. */
+export function rememberParsed(text: string, schema: Schema): void {
+  parsedTexts.get(text, () => ({ schema, problems: [] }));
+}
+
 const parsedTexts = new Memo<ParsedSchema>(2, { weigh: () => 1, keyLengthMax: Number.POSITIVE_INFINITY });
 
 /**

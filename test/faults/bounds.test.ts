@@ -8,6 +8,7 @@ import { text } from "node:stream/consumers";
 import Libsql from "libsql";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { figure, quantile } from "../support/figures.js";
+import { svc } from "../support/project-directory.js";
 import { builtCommand, type SpawnedServer, spawnServer } from "../support/spawned-server.js";
 
 /**
@@ -75,6 +76,8 @@ let directory: string;
 let server: SpawnedServer;
 let ada: User;
 let bob: User;
+/** The secret of a `project:backend` key. */
+let key: string;
 
 const json = { "Content-Type": "application/json" };
 
@@ -91,6 +94,8 @@ beforeAll(async () => {
   writeFileSync(join(directory, "svc.schema.yaml"), schema);
   writeFileSync(join(directory, "svc.toml"), config);
   server = await spawnServer(directory, "ignore", "./test/faults/stretches.js", command);
+  const made = svc(directory, ["admin", "create-service-key", "--name", "test", "--scope", "project:backend"]);
+  key = made.trim().split("\n").at(-1)!;
   ada = await register("ada");
   bob = await register("bob");
   const database = new Libsql(join(directory, ".svc/data.db"));
@@ -164,6 +169,8 @@ const get = (path: string, user?: User) => async () => {
   return answer.status;
 };
 
+const lines = (count: number, line: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => line(i)).join("\n");
 const members = `{${Array.from({ length: 75_000 }, (_, i) => `"k${i}":{}`).join()}}`;
 const ones = `[${Array.from({ length: 199_000 }, () => "1").join()}]`;
 
@@ -246,6 +253,29 @@ it("many values and rows", async () => {
   row("190 `in` of 900 values", await under(1, post("/api/notes/_svc/query", query, ada)));
   const rows = JSON.stringify(Array.from({ length: 1_000 }, (_, i) => ({ id: i + 1, n: i, body: "short" })));
   row("an upsert of 1,000 rows", await under(1, post("/api/notes?on_conflict=id&on_duplicate=update", rows, ada)));
+});
+
+it.each([
+  [
+    "60,000 unknown keys",
+    `t:\n  columns: { id: { type: integer, primary_key: true } }\n${lines(60_000, (i) => `  k${i}: 1`)}`,
+  ],
+  [
+    "300 tables of 60 columns",
+    lines(300, (t) => `t${t}:\n  columns:\n${lines(60, (i) => `    c${i}: { type: text, primary_key: ${i === 0} }`)}`),
+  ],
+  ["20,000 anchors", lines(20_000, (i) => `a${i}: &x${i} {}`)],
+  ["50,000 maps in each other", `t: ${"{a: ".repeat(50_000)}1${"}".repeat(50_000)}`],
+])("a plan of a schema with %s", async (name, schema) => {
+  const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/yaml" };
+  const plan = async () => {
+    const answer = await fetch(`${server.url}/admin/api/schema/plan`, { method: "POST", headers, body: schema });
+    expect((await answer.text()).length).toBeLessThan(1_000_000);
+    return answer.status;
+  };
+  const planned = await under(1, plan);
+  row(`a plan of a schema with ${name}`, planned);
+  expect(planned.statuses).toEqual([name === "300 tables of 60 columns" ? 200 : 400]);
 });
 
 it("the server is there, and holds no more than before", async () => {

@@ -32,10 +32,10 @@ export interface Plan {
   readonly migrations: PendingMigrations;
 }
 
-/** A plan, or the problems of the proposed schema. */
+/** A plan, or the problems of the proposed schema, and how many `more` there are that are not given. */
 export type PlanOutcome =
   | { readonly outcome: "planned"; readonly plan: Plan }
-  | { readonly outcome: "invalid"; readonly problems: readonly Problem[] };
+  | { readonly outcome: "invalid"; readonly problems: readonly Problem[]; readonly more?: number };
 
 /** The `base` of a plan if no schema was ever applied. */
 export const noBase = "none";

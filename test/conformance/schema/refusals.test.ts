@@ -8,6 +8,8 @@ import { applySafe } from "../../../src/schema/apply.js";
 import { loadSchemaInForce } from "../../../src/schema/in-force.js";
 import { formatPlan } from "../../../src/schema/plan/format-plan.js";
 import { noBase, planChange, sha256Hex } from "../../../src/schema/plan/plan.js";
+import { client, expectRefusal } from "../../support/client.js";
+import { apiKey, serve } from "../../support/server.js";
 import { applied, apply, emptyDatabase, rows, run, value } from "./support.js";
 
 const base = `
@@ -361,4 +363,20 @@ describe("SQL that the owner writes stays an expression over one row", () => {
     expect(await apply(database, random)).toMatchObject({ outcome: "refused", reason: "constraint" });
     await untouched();
   });
+});
+
+it("over HTTP, the answer names a hundred problems and how many more there are", async () => {
+  const server = await serve({ schema: base });
+  const key = client(server, await apiKey(server, "project:backend"));
+  const body = `${base}${Array.from({ length: 250 }, (_, i) => `  unknown${i}: 1`).join("\n")}`;
+  const headers = { "Content-Type": "application/yaml" };
+  for (const path of ["plan", "apply"]) {
+    const answer = await key.send("POST", `/admin/api/schema/${path}`, { body, headers });
+    expectRefusal(answer, 400, "bad_request");
+    const { message } = (answer.body as { error: { message: string } }).error;
+    const lines = message.split("\n");
+    expect(lines).toHaveLength(101);
+    expect(lines[0]).toMatch(/^svc\.schema\.yaml:8: people\.unknown0: /);
+    expect(lines.at(-1)).toBe("and 150 more problems");
+  }
 });
