@@ -24,7 +24,7 @@ export const openApiEndpoint: ServerEndpoint = {
       by = caller;
       const refusal = config.api.public_openapi ? null : adminRefusal(caller);
       const project = refusal ?? (await projects.current(schemaVersion));
-      return isRefusal(project) ? project : jsonText(documentText(project));
+      return isRefusal(project) ? project : jsonText(await documentText(project));
     });
     const response = responseOf(answer);
     if (by !== undefined && response.status === 200) addFacts(request, response, { principal: by });

@@ -59,7 +59,7 @@ export interface ServerServices {
   /** Returns the metrics in Prometheus' text format. */
   readonly metricsText: () => string;
   /** Returns the text of a project's OpenAPI document. */
-  readonly documentText: (project: LiveProject) => string;
+  readonly documentText: (project: LiveProject) => Promise<string>;
 }
 
 /** A handler of an endpoint that tells how the server is doing. */

@@ -1,14 +1,50 @@
+import { nextTurn } from "../http/next-turn.js";
 import type { Config } from "../project/config.js";
 import { type LiveProject, operationRulesOf } from "../schema/live-project.js";
-import { openApiDocument } from "./document.js";
+import { documentInTurns } from "./document.js";
 
 /** The text of a project's OpenAPI document, made once for each version of the schema. */
-export function createDocumentText(config: Config, baseUrl: string): (project: LiveProject) => string {
-  const texts = new WeakMap<LiveProject, string>();
+export function createDocumentText(config: Config, baseUrl: string): (project: LiveProject) => Promise<string> {
+  const texts = new WeakMap<LiveProject, Promise<string>>();
   return (project) => {
     const operationRules = operationRulesOf(project);
-    const text = texts.get(project) ?? JSON.stringify(openApiDocument({ ...project, operationRules, config, baseUrl }));
+    const text = texts.get(project) ?? inTurns(textOf({ ...project, operationRules, config, baseUrl }));
     texts.set(project, text);
     return text;
   };
+}
+
+/** Runs a generator to its end, with a turn of the event loop for what it does between two yields. */
+async function inTurns<T>(work: Generator<void, T>): Promise<T> {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+    await nextTurn();
+  }
+}
+
+function* textOf(project: Parameters<typeof documentInTurns>[0]): Generator<void, string> {
+  const pieces: string[] = [];
+  yield* write(yield* documentInTurns(project), partsDepth, pieces);
+  return pieces.join("");
+}
+
+/** How deep the parts of the tables are: `components`, `schemas`, a table. */
+const partsDepth = 3;
+
+/** Writes a value as JSON.stringify does, and yields after each part. Parts are what is `depth` deep in objects. */
+function* write(value: unknown, depth: number, pieces: string[]): Generator<void> {
+  if (depth === 0 || typeof value !== "object" || value === null || Array.isArray(value)) {
+    pieces.push(JSON.stringify(value));
+    yield;
+    return;
+  }
+  let separator = "{";
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    pieces.push(separator, JSON.stringify(name), ":");
+    yield* write(member, depth - 1, pieces);
+    separator = ",";
+  }
+  pieces.push(separator === "{" ? "{}" : "}");
 }

@@ -38,35 +38,48 @@ export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" 
  * for every project begin with `svc.`, as no schema of a table can.
  */
 export function openApiDocument(project: DocumentedProject): JsonSchema {
+  const turns = documentInTurns(project);
+  for (;;) {
+    const { done, value } = turns.next();
+    if (done === true) return value;
+  }
+}
+
+/** Makes the document of `openApiDocument`. It yields after the part of each table. */
+export function* documentInTurns(project: DocumentedProject): Generator<void, JsonSchema> {
   const { schema, rules, operationRules, version, catalog, config, baseUrl } = project;
   const metered = isMetered(config);
   const served = servedTables(project);
-  const tables = served.map((table) => [table, rules.get(table.name)!] as const);
   const { cookie, console, ...others } = securitySchemes;
   const { cookie_mode: cookies } = config.auth;
+  const paths: Record<string, JsonSchema[string]> = {};
+  const schemas: Record<string, JsonSchema[string]> = {};
+  for (const table of served) {
+    const its = rules.get(table.name)!;
+    Object.assign(paths, tablePaths(table, its, served, { metered, cookies }));
+    Object.assign(schemas, tableSchemas(table, its, served, catalog?.tables.get(table.name)));
+    yield;
+  }
   return {
     openapi: "3.1.0",
     info: { title: "svc", version: String(version) },
     servers: [{ url: baseUrl }],
-    paths: {
-      ...Object.assign({}, ...tables.map(([table, its]) => tablePaths(table, its, served, { metered, cookies }))),
-      ...namedOperationPaths(schema.operations.values(), operationRules, { metered, cookies }),
-      ...syncPaths(served, { metered, cookies }),
-      ...writesPaths(served, { metered, cookies }),
-      ...documentedPaths("auth", authEndpoints, config),
-      ...documentedPaths("admin", documentedEndpoints, config),
-      ...(config.console.enabled && documentedPaths("console", consoleEndpoints, config)),
-      ...documentedPaths("data", dataEndpoints(metered), config),
-    },
+    paths: Object.assign(
+      paths,
+      namedOperationPaths(schema.operations.values(), operationRules, { metered, cookies }),
+      syncPaths(served, { metered, cookies }),
+      writesPaths(served, { metered, cookies }),
+      documentedPaths("auth", authEndpoints, config),
+      documentedPaths("admin", documentedEndpoints, config),
+      config.console.enabled && documentedPaths("console", consoleEndpoints, config),
+      documentedPaths("data", dataEndpoints(metered), config),
+    ),
     components: {
-      schemas: {
-        ...Object.assign(
-          {},
-          ...tables.map(([table, its]) => tableSchemas(table, its, served, catalog?.tables.get(table.name))),
-        ),
-        ...sharedSchemas(metered, hasTokensInBody(config)),
-        ...(served.some(({ historyDays }) => historyDays !== null) && pastMeta(metered)),
-      },
+      schemas: Object.assign(
+        schemas,
+        sharedSchemas(metered, hasTokensInBody(config)),
+        served.some(({ historyDays }) => historyDays !== null) && pastMeta(metered),
+      ),
       responses: errorResponses(),
       securitySchemes: { ...others, ...(cookies && { cookie }), ...(config.console.enabled && { console }) },
     },
