@@ -30,9 +30,9 @@ import {
 /**
  * Reads one page of a list: the first, or the one that a cursor leads to. Where the best path does not serve the first
  * page, other paths are tried (`docs/reference/http.md#the-scan-limit`): ways, where an index or the table offers more rows
- * than the scan limit; an index or the table, where ways lead to more rows than that; and a path that yields the order
- * and so needs no sort, where there are too many rows to sort, or where the page begins too deep in the list for a sort.
- * If none of them serves the page, the request is refused.
+ * than the scan limit; where ways lead to more rows than that, the same ways in windows, or else an index or the table;
+ * and a path that yields the order and so needs no sort, where there are too many rows to sort, or where the page begins
+ * too deep in the list for a sort. If none of them serves the page, the request is refused.
  */
 export async function listPage(
   request: ExpandedRequest,
@@ -65,7 +65,7 @@ export async function listPage(
   return isUnserved(answer) ? unserved(plan, source.access, answer) : answer;
 }
 
-const otherChoices = ["ways", "search", "ordered"] as const;
+const otherChoices = ["ways", "windows", "search", "ordered"] as const;
 type OtherChoice = (typeof otherChoices)[number];
 
 /** Whether a path of the given kind is to be tried after `answer`, which the path of the given plan has led to. */
@@ -73,6 +73,8 @@ function isWanted(choice: OtherChoice, { path, among }: ListPlan, answer: ListPa
   switch (choice) {
     case "ways":
       return path.ways === null && (isUnserved(answer) || (!isRefusal(answer) && answer.truncated));
+    case "windows":
+      return path.ways !== null && path.ordered && answer === "too_many_by_ways";
     case "search":
       return (path.ways !== null || among !== null) && isUnserved(answer);
     case "ordered":
@@ -81,7 +83,8 @@ function isWanted(choice: OtherChoice, { path, among }: ListPlan, answer: ListPa
 }
 
 function isServing(choice: OtherChoice, { path }: ListPlan): boolean {
-  return choice === "search" || (choice === "ways" ? path.ways !== null : path.ordered);
+  if (choice === "search") return true;
+  return choice === "ordered" ? path.ordered : path.ways !== null;
 }
 
 /** Makes the state for the first page of a list, in the form in which cursors hold the state for later pages. */

@@ -8,9 +8,9 @@ import type { ListAccess } from "./prepare-list.js";
 
 /**
  * Why a page was not read: the candidates would have to be sorted, and there are too many of them, or the page begins
- * too deep in the list; or the ways lead to more rows than the scan limit.
+ * too deep in the list; or the ways lead to more rows than the scan limit, or pass more rows than that on their way.
  */
-export type Unserved = "too_many_to_sort" | "too_deep_to_sort" | "too_many_by_ways";
+export type Unserved = "too_many_to_sort" | "too_deep_to_sort" | "too_many_by_ways" | "too_many_on_ways";
 
 /** Whether a path has served no page. */
 export function isUnserved(answer: ListPage | Refusal | Unserved): answer is Unserved {
@@ -22,12 +22,13 @@ export const sortedPlacesMax = 10_000;
 
 /** Returns why a plan has read no page: it offers more candidates than it may; null where it does not. */
 export function tooMany(
-  { path, scanLimit, among }: ListPlan,
+  { path, scanLimit, among, choice }: ListPlan,
   { links, counted, examined }: PageReport,
 ): Unserved | null {
-  if (among !== null && links > scanLimit) return "too_many_by_ways";
+  if (links > scanLimit && (among !== null || path.ways !== null)) return "too_many_on_ways";
   const sorted = path.ordered ? 0 : examined!.candidates;
   if (path.ways === null) return sorted > scanLimit ? "too_many_to_sort" : null;
+  if (choice === "windows") return null;
   const reached = Math.max(sorted, counted?.toTheEnd === false ? counted.candidates : 0);
   return links + reached > scanLimit ? "too_many_by_ways" : null;
 }
@@ -56,7 +57,7 @@ const moreThanBefore = new Refusal(
 
 /** Makes the refusal of a list whose rows no path can find within the limits. Says what would help, such as an index. */
 export function unserved({ path, scanLimit, match }: ListPlan, { readable }: ListAccess, why: Unserved): Refusal {
-  if (why === "too_many_by_ways") return moreThanBefore;
+  if (why === "too_many_by_ways" || why === "too_many_on_ways") return moreThanBefore;
   if (match !== null)
     return badRequest(
       why === "too_many_to_sort"

@@ -75,11 +75,12 @@ export function wideIn<C extends Pick<Column, "type">>(columns: readonly C[]): r
 }
 
 /**
- * Which paths of a list are considered. `best`: all of them. `ways`: those by ways, if there are any. `search`: those
- * by an index or the table, because the ways lead to more rows than the scan limit. `ordered`: those by an index or the
- * table that yield the order, if there are any, because the best path offers too many rows to sort.
+ * Which paths of a list are considered. `best`: all of them. `ways`: those by ways, if there are any. `windows`: the
+ * same, where the rows that they lead to are more than the scan limit, and so are counted window by window. `search`:
+ * those by an index or the table, because the ways lead to more rows than the scan limit. `ordered`: those by an index
+ * or the table that yield the order, if there are any, because the best path offers too many rows to sort.
  */
-export type PathChoice = "best" | "ways" | "search" | "ordered";
+export type PathChoice = "best" | "ways" | "windows" | "search" | "ordered";
 
 /**
  * An index that begins with all columns that the conditions test. Candidates that have the same values in these columns

@@ -7,10 +7,10 @@ import type { Judge } from "./judge.js";
 /**
  * Returns the ways of a list if the rows that they lead to are counted before the page is read; else null. They are
  * counted in no order, which is much quicker than in the list's order, and only for a list's first window. If there are
- * more rows than the scan limit, no page is read, and the list is then read by an index instead.
+ * more rows than the scan limit, no page is read, and the list is then read in windows or by an index instead.
  */
-export function countedWays({ window }: ListPlan, { ways }: CandidateSource): WaysSource | null {
-  return window.counted || window.after !== null || window.upTo !== null ? null : ways;
+export function countedWays({ window, choice }: ListPlan, { ways }: CandidateSource): WaysSource | null {
+  return choice === "windows" || window.counted || window.after !== null || window.upTo !== null ? null : ways;
 }
 
 /**

@@ -307,3 +307,37 @@ async function listedByKey(server: TestServer) {
   const key = client(server, await apiKey(server, "project:backend"));
   return { meta: metaOf(await key.get("/api/messages")) };
 }
+
+describe("own rows that are more than the scan limit", () => {
+  const docs = `
+docs:
+  columns:
+    id: { type: integer, primary_key: true }
+    owner: { type: text }
+    editor: { type: text }
+  indexes: [{ columns: [owner] }, { columns: [editor] }]
+`;
+  it.each(["row.owner = auth.id", "row.owner = auth.id or row.editor = auth.id"])("%s", async (rule) => {
+    const server = await serve({ schema: docs, config: `api.scan_limit = 300\n[rules.docs]\nread = "${rule}"` });
+    const ada = client(server, (await member(server, "ada")).bearer);
+    await run(
+      server,
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+       INSERT INTO docs SELECT i, CASE WHEN i % 20 = 0 THEN 'ada' ELSE 'o' || i END, CASE WHEN i % 40 = 0 THEN 'ada' END FROM n`,
+    );
+    const own = Array.from({ length: 500 }, (_, i) => 20 * (i + 1));
+    for (const [query, expected] of [
+      ["limit=100&total=none", own],
+      ["limit=100", own],
+      ["limit=100&sort=-id", own.toReversed()],
+    ] as const) {
+      const pages = await pagesOf(ada, `/api/docs?${query}`);
+      expect(pages.flatMap(({ data }) => ids(data))).toEqual(expected);
+      const read = pages.map(({ meta }) => meta.rows_read!);
+      if (query.includes("none")) expect(Math.max(...read)).toBeLessThanOrEqual(4 * 100);
+      // The first page of a window also counts the rows of the window.
+      else expect(read.reduce((sum, n) => sum + n)).toBeLessThanOrEqual(8 * own.length);
+      if (!query.includes("none")) expect(pages.at(-1)!.meta.total).toBe(500);
+    }
+  });
+});
