@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import Libsql from "libsql";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { figure, quantile } from "../support/figures.js";
 import { svc } from "../support/project-directory.js";
 import { builtCommand, type SpawnedServer, spawnServer } from "../support/spawned-server.js";
@@ -93,7 +93,7 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "svc-bounds-"));
   writeFileSync(join(directory, "svc.schema.yaml"), schema);
   writeFileSync(join(directory, "svc.toml"), config);
-  server = await spawnServer(directory, "ignore", "./test/faults/stretches.js", command);
+  server = await start();
   const made = svc(directory, ["admin", "create-service-key", "--name", "test", "--scope", "project:backend"]);
   key = made.trim().split("\n").at(-1)!;
   ada = await register("ada");
@@ -108,15 +108,26 @@ beforeAll(async () => {
     ${rows(30)} INSERT INTO comments (doc_id) SELECT 1 FROM n;
     ${rows(1000)} INSERT INTO notes (id, n, body) SELECT i, i, replace(hex(zeroblob(15000)), '0', 'a') FROM n;
     INSERT INTO wide SELECT 1, 0${`, ${megabyte}`.repeat(20)};
-    INSERT INTO wide SELECT 2, 0${`, ${megabyte}`.repeat(8)}${", NULL".repeat(12)};
+    INSERT INTO wide SELECT 2, 0${`, ${megabyte}`.repeat(4)}${", NULL".repeat(16)};
     ${rows(1000)} INSERT INTO narrow (id, n) SELECT i, i FROM n;`);
   database.close();
+  await server.end("SIGTERM");
 });
 
-afterAll(async () => {
-  await server?.end("SIGKILL");
-  rmSync(directory, { recursive: true });
+// Memory that an earlier test has left to the process says nothing about the next one.
+beforeEach(async () => {
+  server = await start();
 });
+
+afterEach(async () => {
+  expect((await fetch(`${server.url}/health`)).status).toBe(200);
+  expect(residentMb()).toBeLessThan(residentMbMax);
+  await server.end("SIGKILL");
+});
+
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const start = () => spawnServer(directory, "ignore", "./test/faults/stretches.js", command);
 
 const residentMb = () => {
   const status = readFileSync(`/proc/${server.process.pid}/status`, "utf8");
@@ -228,7 +239,7 @@ it("rows of many megabytes", async () => {
     await answer.arrayBuffer();
     return answer.status;
   };
-  row("a row of 8 MB, updated", await under(1, patch));
+  row("a row of 4 MB, updated", await under(1, patch));
 });
 
 it("a first pull beside rows of 1 MB of others", async () => {
@@ -276,9 +287,4 @@ it.each([
   const planned = await under(1, plan);
   row(`a plan of a schema with ${name}`, planned);
   expect(planned.statuses).toEqual([name === "300 tables of 60 columns" ? 200 : 400]);
-});
-
-it("the server is there, and holds no more than before", async () => {
-  expect((await fetch(`${server.url}/health`)).status).toBe(200);
-  expect(residentMb()).toBeLessThan(residentMbMax);
 });

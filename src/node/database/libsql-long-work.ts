@@ -10,6 +10,7 @@ import {
   UnavailableError,
 } from "../../platform/database.js";
 import { checkParams, countPlaceholders } from "../../platform/statement-text.js";
+import { FreedResults } from "./freed-results.js";
 import { fromNative, type NativeRow } from "./native-rows.js";
 import { Turns } from "./turns.js";
 
@@ -107,6 +108,7 @@ export class LongWorkThread {
   #lastId = 0;
   readonly #reads = new Turns({ places: readsAtOnce, waitingMax }, () => this.#mayBegin());
   #isWriting = false;
+  readonly #freed = new FreedResults();
   readonly #log: LogOfDatabase;
   #isShortening = false;
   /** Since when new long reads wait because the WAL is long, as `performance.now()`. */
@@ -242,6 +244,7 @@ export class LongWorkThread {
     sent.delete(answer.id);
     switch (answer.outcome) {
       case "done":
+        for (const { rows } of answer.results) this.#freed.count(rows);
         asked.resolve(answer.results.map(({ rows, rowsWritten }) => ({ rows: fromNative(rows), rowsWritten })));
         return;
       case "ended":

@@ -41,10 +41,10 @@ export interface EmbeddedDatabase extends Database {
  * How much memory SQLite may take in a server's process. A single function of an owner's SQL, such as `replace`, can make
  * a value of up to a gigabyte of two that have a megabyte each.
  */
-const heapBytesMax = 167_772_160;
+const heapBytesMax = 134_217_728;
 
 /** To write the image of a row into the log of changes, SQLite takes about twelve times its bytes. */
-const imageBytesMax = 8_388_608;
+const imageBytesMax = 4_194_304;
 
 /** How long a server's write, or its read of a locked database, waits for another process to release the lock. */
 const lockWaitMs = 4000;

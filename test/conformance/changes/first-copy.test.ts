@@ -54,10 +54,10 @@ async function copy(
   return { pages, held: [...held.values()], checkpoint };
 }
 
-const fill = (server: TestServer, table: string, rows: number, bytes = 1) =>
+const fill = (server: TestServer, table: string, rows: number, bytes = 2) =>
   run(
     server,
-    `WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ${rows}) INSERT INTO ${table} SELECT n, 0, printf('%.*c', ${bytes}, 'x') FROM i`,
+    `WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ${rows}) INSERT INTO ${table} SELECT n, 0, hex(zeroblob(${bytes / 2})) FROM i`,
   );
 
 async function caller(server: TestServer): Promise<Client> {

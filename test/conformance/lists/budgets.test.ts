@@ -77,12 +77,12 @@ describe("a page ends before the row with which it would have more than api.max_
 it("a row that is larger than a page is found by its key, and comes alone in a list", async () => {
   const server = await serve({ schema, config });
   const bytes = Math.min(server.database.answerBytesMax, 6_000_000) - 1_000;
-  await run(server, "INSERT INTO notes (id, body) VALUES (1, printf('%.*c', ?, 'x')), (2, 'short')", BigInt(bytes));
+  await run(server, "INSERT INTO notes (id, body) VALUES (1, hex(zeroblob(?))), (2, 'short')", BigInt(bytes / 2));
   const caller = client(server);
   for (const path of ["/api/notes/1", "/api/notes?limit=1&select=id,body,data"]) {
     const { data, meta } = (await caller.get(path)).body as { data: unknown; meta: object };
     const { id, body } = (Array.isArray(data) ? data[0] : data) as { id: number; body: string };
-    expect([id, body.length, /^x+$/.test(body)], path).toEqual([1, bytes, true]);
+    expect([id, body.length, /^0+$/.test(body)], path).toEqual([1, bytes, true]);
     expect(meta, path).toMatchObject({ rows_returned: 1 });
   }
   expect(await pageSizes(server, "/api/notes?limit=2", [1, 2])).toEqual([1, 1]);

@@ -1,0 +1,34 @@
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import type { NativeRow } from "./native-rows.js";
+
+/** After how many characters of results their memory is freed. */
+const passedMax = 50_331_648;
+/** How many bytes may be in use so that freeing the others takes some ten milliseconds. */
+const usedMax = 100_000_000;
+
+/**
+ * Frees the memory of long results that were sent. Without it, V8 would let some hundreds of megabytes of them gather
+ * before it collects garbage for the first time.
+ */
+export class FreedResults {
+  #passed = 0;
+  #used = 0;
+  #collect: (() => void) | null = null;
+
+  count(rows: readonly NativeRow[]): void {
+    for (const row of rows) for (const value of row) if (typeof value === "string") this.#passed += value.length;
+    if (this.#passed < passedMax) return;
+    this.#passed = 0;
+    // V8 collects much garbage in small steps by itself, which takes longer.
+    if (this.#used > usedMax) return;
+    this.#collect ??= collector();
+    this.#collect();
+    this.#used = getHeapStatistics().used_heap_size;
+  }
+}
+
+function collector(): () => void {
+  setFlagsFromString("--expose-gc");
+  return runInNewContext("gc") as () => void;
+}
