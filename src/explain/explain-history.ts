@@ -65,7 +65,7 @@ async function countsOf(
   const [admitted, existing] = found.map(({ rows }) => rows.find((row) => row[8] !== null));
   const [passed, matching] = [admitted, existing].map((row) => Number(row?.[8] ?? 0)) as [number, number];
   const examined = Number(admitted?.[1] ?? 0);
-  const isCut = examined >= asked.services.config.api.scan_limit;
+  const isCut = admitted?.[2] === 1;
   return {
     rows: Math.min(matching, versionsMax),
     rows_truncated: isCut || matching > versionsMax,

@@ -5,7 +5,7 @@ import { firstState, listPage } from "../tables/list/list-page.js";
 import type { ListSource } from "../tables/list/prepare-list.js";
 import type { Checkpoint, CopyProgress, Mark, Round } from "./checkpoint.js";
 import { type Copying, type LogHead, roundTo } from "./judge-checkpoint.js";
-import { hasChangedSince, type Reading, readChanges, tablesIn } from "./read-changes.js";
+import { hasChangedSince, type Reading, readChanges, tablesOf } from "./read-changes.js";
 import type { ChangesPage } from "./shared-pages.js";
 import type { View } from "./view.js";
 
@@ -27,9 +27,9 @@ export function toldBy({ changes }: ChangesPage): Pick<Told, "changes" | "count"
   return { changes: changes.join(), count: changes.length };
 }
 
-/** Where a client is after a page of a round: at its end if the page was the last one of this many tables. */
-export function afterRound(from: Mark, round: Round, { table, after }: ChangesPage, tables: number) {
-  return table < tables ? { from, round: { ...round, table, after } } : { from: round.to, round: null };
+/** Where a client is after a page of a round: at its end if the page was the last one. */
+export function afterRound(view: View, from: Mark, round: Round, { table, after }: ChangesPage) {
+  return table < tablesOf(view, round) ? { from, round: { ...round, table, after } } : { from: round.to, round: null };
 }
 
 /**
@@ -46,9 +46,9 @@ export async function copyOn(
 ): Promise<Told | Refusal | NoPage> {
   const { limit, execution } = reading;
   if (round !== null) {
-    const page = await readChanges(view, { from: began!, round }, round.copied!, reading);
+    const page = await readChanges(view, { from: began!, round }, reading);
     if (isRefusal(page) || typeof page === "string") return page;
-    return { ...toldBy(page), ...afterRound(began!, round, page, tablesIn(round.copied!)), copy };
+    return { ...toldBy(page), ...afterRound(view, began!, round, page), copy };
   }
   // Leaves room for what has changed.
   const most = began === null ? limit : limit - Math.min(entries, Math.floor(limit / 2));
@@ -87,9 +87,9 @@ const pageCharacters = ({ tables }: View) => Math.floor(tables[0]!.access.catalo
 /** The first page of a round, of `most` changes at most, and where the client is after it. */
 async function changesTo(view: View, from: Mark, round: Round, most: number, reading: Reading) {
   if (most === 0) return { changes: "", count: 0, after: { from, round } };
-  const page = await readChanges(view, { from, round }, round.copied!, { ...reading, limit: most });
+  const page = await readChanges(view, { from, round }, { ...reading, limit: most });
   if (isRefusal(page) || typeof page === "string") return page;
-  return { ...toldBy(page), after: afterRound(from, round, page, tablesIn(round.copied!)) };
+  return { ...toldBy(page), after: afterRound(view, from, round, page) };
 }
 
 /** The next page of a first copy. */

@@ -86,11 +86,11 @@ export async function pullPage(
     const isShared = isStream && known?.round === null;
     const to = isShared ? shared.momentAfter(viewName, course.from, head.newest) : course.round.to;
     const round = { ...course.round, to };
-    const readPage = () => readChanges(view, { ...course, round }, null, reading);
+    const readPage = () => readChanges(view, { ...course, round }, reading);
     const pageName = JSON.stringify([viewName, course.from, round, limit]);
     const page = await (isStream ? shared.page(pageName, readPage) : readPage());
     if (isRefusal(page) || typeof page === "string") return page;
-    return { ...toldBy(page), ...afterRound(course.from, round, page, view.tables.length), copy: null };
+    return { ...toldBy(page), ...afterRound(view, course.from, round, page), copy: null };
   };
   let { reset } = judged;
   let told = await (judged.copy === null ? followed(judged) : copied(judged));

@@ -21,25 +21,29 @@ export interface Reading {
   readonly shared: SharedPages;
 }
 
-/** In how many tables a client has rows: in all before that of `copy`, and there if it has come to a row. */
-export function tablesIn({ table, state }: CopyProgress): number {
-  return state === null ? table : table + 1;
+/**
+ * In how many tables of a view a client has rows at the beginning of a round: in all of them, or in a first copy in those
+ * before the one that it has come to, and there if it has come to a row.
+ */
+export function tablesOf({ tables }: View, { copied }: Round): number {
+  if (copied === undefined) return tables.length;
+  return copied.state === null ? copied.table : copied.table + 1;
 }
 
 /**
  * Collects changes from the tables of a view, beginning where the page before ended: of all rows, or of those that a
- * first copy (`copied`) has come to. Refuses a row that is too large for an answer. `gone` and `too many`: see
+ * first copy had come to when the round began. Refuses a row that is too large for an answer. `gone` and `too many`: see
  * `ChangesPageOutcome`.
  */
 export async function readChanges(
   view: View,
   { from, round }: { readonly from: Mark; readonly round: Round },
-  copied: CopyProgress | null,
   { limit, scanLimit, duration, execution, shared }: Reading,
 ): Promise<ChangesPageOutcome> {
   const changes: string[] = [];
   execution.tally.add(null);
-  const tables = copied === null ? view.tables.length : tablesIn(copied);
+  const tables = tablesOf(view, round);
+  const { copied = null } = round;
   let { table, after } = round;
   let left = scanLimit;
   let characters = 0;
@@ -81,7 +85,7 @@ export async function readChanges(
     const [found, state] = await read(execution, [bind(sql, values), floors], duration);
     if (logHead(state!).head.floor > from.seq) return "gone";
     const rows = found!.rows.filter((row) => row[4] === null);
-    const [end, , , , examined, passed, candidates] = found!.rows.find((row) => row[4] !== null) ?? nothing;
+    const [end, , , , examined, passed, candidates, isCut] = found!.rows.find((row) => row[4] !== null) ?? nothing;
     if ((candidates as number) > candidatesMax) return "too many";
     if (rows.some(([, , row]) => row === "too large")) return tooLarge;
     for (const row of rows) {
@@ -91,14 +95,14 @@ export async function readChanges(
     }
     left -= examined as number;
     if ((passed as number) > rows.length) return { changes, table, after: rows.at(-1)![0] as string };
-    if (left <= 0) return { changes, table, after: end as string };
+    if (isCut === 1 || left <= 0) return { changes, table, after: end as string };
     table += 1;
     after = null;
   }
   return { changes, table, after };
 }
 
-const nothing: readonly (number | null)[] = [null, null, null, null, 0, 0, 0];
+const nothing: readonly (number | null)[] = [null, null, null, null, 0, 0, 0, 0];
 const tooLarge = badRequest("a row is too large for an answer: select fewer columns");
 
 /**

@@ -90,7 +90,7 @@ const faults: Record<string, Pick<Run, "project" | "before">> = {
     ),
   },
   "a row that was changed after the moment is left out": {
-    project: rewritten((sql) => within(sql, '"_as_h0"', "_k", (part) => part.replace("_l.old IS NOT NULL", "0"))),
+    project: rewritten((sql) => within(sql, "_b", "_d", (part) => part.replace("_l.old IS NOT NULL", "0"))),
   },
   "in a first copy, what was told before stays as it was": {
     project: rewritten((sql) => copiedPart(sql, (condition) => `(${condition}) AND 0`)),

@@ -32,9 +32,9 @@ export async function historyResponse(request: PastRequest): Promise<Response | 
   const { floor } = logState(state!);
   const shown = page!.rows.filter((row) => row[8] === null);
   const last = page!.rows.find((row) => row[8] !== null);
-  const [lastSeq, examined, passed] = [last?.[0], last?.[1] ?? 0, last?.[8] ?? 0] as [number, number, number];
+  const [lastSeq, isMore, passed] = [last?.[0], last?.[2] ?? 0, last?.[8] ?? 0] as [number, number, number];
   const isCut = passed > shown.length;
-  const before = isCut ? (shown.at(-1)![0] as number) : examined >= scanLimit ? lastSeq : null;
+  const before = isCut ? (shown.at(-1)![0] as number) : isMore === 1 ? lastSeq : null;
   const next = before === null ? null : { parameters, place: before };
   const versions = await Promise.all(shown.map((row) => versionOf(row, access, caller, moments)));
   const data = `[${versions.join()}]`;

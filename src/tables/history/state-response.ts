@@ -66,10 +66,10 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
   if (seq < logState(state!).floor) return gone;
   const shown = page!.rows.filter(([, , examined]) => examined === null);
   if (shown.some(([, row]) => row === null)) return tooLarge;
-  const [last, , examined, passed] = page!.rows.find(([, , examined]) => examined !== null) ?? nothing;
+  const [last, , examined, passed, isMore] = page!.rows.find(([, , examined]) => examined !== null) ?? nothing;
   tally.add(outermostExists(past.rule).length === 0 ? (examined as number) : null);
   const isCut = (passed as number) > shown.length;
-  const after = isCut ? shown.at(-1)![0] : (examined as number) >= scanLimit ? last : null;
+  const after = isCut ? shown.at(-1)![0] : isMore === 1 ? last : null;
   const next = after === null ? null : { parameters: asked.parameters, place: { seq, after: after as string } };
   const data = await finishRows(`[${shown.map(([, row]) => row).join()}]`, [...table.columns.values()]);
   const floor = await moments.written(logState(state!).floor);
@@ -83,7 +83,7 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
   return jsonText(`{"data":${data},"meta":{${members.filter(Boolean).join()}}}`);
 }
 
-const nothing: readonly (number | null)[] = [null, null, 0, 0];
+const nothing: readonly (number | null)[] = [null, null, 0, 0, 0];
 const tooLarge = badRequest("a row is too large for an answer: select fewer columns");
 
 /** Parses filters, `select` and `limit`, as for lists; the other parameters of lists are refused. */

@@ -208,7 +208,7 @@ async function readWhole(
   if (why !== null) return why;
   const tooFar = tooManyExpanded(plan, report);
   if (tooFar !== null) return tooFar;
-  const end = mayEndInTable(plan, report) ? await endOfWindow(plan, values, execution) : null;
+  const end = mayEndInTable(plan, report) ? await endOfWindow(plan, report, values, execution) : null;
   const page = await answerOf(report, plan, request, state, end);
   return page instanceof TooWide ? readWhole(bound, page.rows, request, state, execution) : page;
 }

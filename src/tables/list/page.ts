@@ -127,14 +127,16 @@ export function mayEndInTable(plan: ListPlan, { found, fitting, counted, examine
 /** Finds the key of the last candidate of the window; null where the window reaches the end of the table. */
 export async function endOfWindow(
   plan: ListPlan,
+  { links }: PageReport,
   values: BoundList["values"],
   execution: Execution,
 ): Promise<string | null> {
   const { scanLimit } = plan;
   const [result] = await read(execution, [bind(windowEndStatement(plan), values)], "long");
   const [end, beyond] = result!.rows;
-  // Added for metering: the statement has read the whole window, and the row after it if there is one.
-  execution.tally.add(end === undefined ? null : scanLimit + (beyond === undefined ? 0 : 1));
+  // Added for metering: the statement has read the whole window, the row after it if there is one, and what is on the
+  // ways to them.
+  execution.tally.add(end === undefined ? null : links + scanLimit + (beyond === undefined ? 0 : 1));
   return beyond === undefined ? null : (end![0] as string);
 }
 

@@ -23,6 +23,18 @@ export interface AsOf {
    * and their columns. Rows that did not exist at the moment are not in it.
    */
   images(table: string): Sql;
+  /** A SELECT of those of `images` whose key is in the column `pk` of this table of a FROM. */
+  imagesAmong(keys: Sql, table: string): Sql;
+  /**
+   * A SELECT of the keys of `images`: `_pk`, the columns of the key, the number of the entry that has the image as
+   * `seq`, and how many `bytes` that has.
+   */
+  imageKeys(table: string): Sql;
+  /**
+   * What joins the entry that has a row's image to a FROM, under this alias, where `pk` is the row's key; its columns are
+   * NULL where there is none.
+   */
+  withImage(table: string, pk: Sql, alias: Sql): Sql;
   /** The SQL condition that the row of this alias has not been changed since the moment. */
   isUnchanged(table: string, alias: Sql): Sql;
   /** The SQL of an `exists` that looks into its table as it was at the moment. So does every `exists` inside of it. */
@@ -47,9 +59,21 @@ export function asOf(at: Sql, label: "c" | "h", tables: readonly LoggedTable[], 
     const shown = asShownOf(where, { alias }, catalog.tables.get(from));
     return sql`(EXISTS (SELECT 1 FROM ${name(from)} AS ${row} WHERE ${predicate(where, inner)} AND ${isUnchanged(from, row)}) OR EXISTS (SELECT 1 FROM ${imagesOf(from)} AS ${row} WHERE ${predicate(shown, inner)}))`;
   };
+  const from = sql`${changed} AS _f CROSS JOIN _changes AS _l`;
+  const isImage = (table: string) => sql`_f.tbl = ${tableLiteral(table)} AND _l.seq = _f.seq AND _l.old IS NOT NULL`;
   return {
     changed,
     images: imagesOf,
+    imagesAmong: (keys, table) =>
+      sql`SELECT _l.pk AS _pk, ${imageColumns(logged(table).columns, sql`_l.old`)} FROM ${keys} CROSS JOIN ${from} WHERE _f.pk = ${keys}.pk AND ${isImage(table)}`,
+    imageKeys: (table) => {
+      const columns = logged(table).key.map(
+        ({ name: column }, i) => sql`${keyColumn(logged(table), i, sql`_l.pk`)} AS ${name(column)}`,
+      );
+      return sql`SELECT _l.pk AS _pk, _l.seq AS seq, octet_length(_l.old) AS bytes, ${commaList(columns)} FROM ${from} WHERE ${isImage(table)}`;
+    },
+    withImage: (table, pk, alias) =>
+      sql` LEFT JOIN ${changed} AS ${alias}_f ON ${alias}_f.tbl = ${tableLiteral(table)} AND ${alias}_f.pk = ${pk} LEFT JOIN _changes AS ${alias} ON ${alias}.seq = ${alias}_f.seq`,
     isUnchanged,
     exists,
     ctes: [
@@ -109,6 +133,15 @@ export function keyObject(
  */
 export function isInPage(limit: number, bytesMax: number): Sql {
   return sql`n <= ${integer(limit)} AND (n = 1 OR bytes <= ${integer(bytesMax)})`;
+}
+
+/**
+ * A SELECT of those rows of `from`, a table in a FROM, before which rows with at most `bytesMax` bytes come. Its columns
+ * are `columns` of `from`, whose column `bytes` says how many each row has. So the first row is always among them.
+ */
+export function withinBytes(columns: Sql, from: Sql, order: Sql, bytesMax: number): Sql {
+  const before = sql`sum(bytes) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) - bytes`;
+  return sql`SELECT ${columns} FROM (SELECT *, ${before} AS before FROM ${from}) WHERE before <= ${integer(bytesMax)}`;
 }
 
 /** The image of the row of an alias: its JSON as the log of changes writes it. */

@@ -19,7 +19,18 @@ import {
   type Sql,
   sql,
 } from "../sql-text/fragment.js";
-import { type AsOf, asOf, asShownOf, hasKey, isInPage, key, keyColumn, keyObject, tableLiteral } from "./as-of.js";
+import {
+  type AsOf,
+  asOf,
+  asShownOf,
+  hasKey,
+  isInPage,
+  key,
+  keyColumn,
+  keyObject,
+  tableLiteral,
+  withinBytes,
+} from "./as-of.js";
 import { notBehind, placeOf, type Refer } from "./place.js";
 import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
 import { jsonWithin, storedBytes } from "./wire.js";
@@ -68,9 +79,10 @@ export const candidatesMax = 50_000;
  * each key with a change. `pk` is the key's text in the log of changes, `key` the key in JSON. `row` is the row in JSON
  * at the second moment, or `too large` where the database cannot put it into an answer; NULL where the caller may not
  * see it then. `had` is 1 where the caller could see it at the first moment. One more row follows, with the text of the
- * key that was examined last, and in its last columns three numbers: how many keys were examined for the page, how many
- * of these have changed for the caller (up to one more than the limit), and how many keys there are for all pages (up
- * to one more than `candidatesMax`). No row comes where no key was examined.
+ * key that was examined last, and in its last columns four numbers: how many keys were examined for the page, how many
+ * of these have changed for the caller (up to one more than the limit), how many keys there are for all pages (up to one
+ * more than `candidatesMax`), and 1 where the rows were too large to examine as many keys as `window`, else 0. No row
+ * comes where no key was examined.
  */
 export function deltaStatement(
   followed: Followed,
@@ -88,12 +100,21 @@ export function deltaStatement(
     ...before.ctes,
     ...now.ctes,
     sql`_k AS MATERIALIZED (SELECT pk FROM (${join([own, ...leads], sql` UNION `)}) WHERE ${isCopied} LIMIT ${integer(candidatesMax + 1)})`,
-    sql`_p AS MATERIALIZED (SELECT pk FROM _k WHERE ${rest} ORDER BY pk LIMIT ${integer(window)})`,
+    sql`_q AS MATERIALIZED (SELECT pk FROM _k WHERE ${rest} ORDER BY pk LIMIT ${integer(window)})`,
+    sql`_p AS MATERIALIZED (${withinBytes(sql`pk`, sql`(${sizes(before, now, followed)})`, sql`pk`, 2 * bytesMax)})`,
     sql`_a AS MATERIALIZED (${seenAt(before, followed)})`,
     sql`_b AS MATERIALIZED (${seenAt(now, followed)})`,
     sql`_d AS MATERIALIZED (SELECT _p.pk AS pk, _b.row AS row, _a.pk IS NOT NULL AS had, sum(ifnull(_b.bytes, 0)) OVER (ORDER BY _p.pk ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY _p.pk) AS n FROM _p LEFT JOIN _a ON _a.pk = _p.pk LEFT JOIN _b ON _b.pk = _p.pk WHERE _a.row IS NOT _b.row ORDER BY _p.pk LIMIT ${integer(limit + 1)})`,
   ];
   return page(ctes, followed, limit, bytesMax);
+}
+
+/** A SELECT of the keys of `_q` with how many `bytes` their rows have at both moments, of which no value is read. */
+function sizes(before: AsOf, now: AsOf, { access: { table }, logged }: Followed): Sql {
+  const row = storedBytes([...table.columns.values()], ({ name: column }) => sql`_t.${name(column)}`);
+  const images = [sql`_l`, sql`_m`].map((alias) => sql`ifnull(octet_length(${alias}.old), 0)`);
+  const joins = sql`${before.withImage(logged.table, sql`_q.pk`, sql`_l`)}${now.withImage(logged.table, sql`_q.pk`, sql`_m`)}`;
+  return sql`SELECT _q.pk AS pk, ${join([...images, row], sql` + `)} AS bytes FROM _q${joins} LEFT JOIN ${name(logged.table)} AS _t ON ${hasKey(logged, sql`_t`, sql`_q.pk`)}`;
 }
 
 /** The condition that the key with the text `pk` does not come after a place. */
@@ -108,7 +129,7 @@ function seenAt(moment: AsOf, followed: Followed): Sql {
   const { logged } = followed;
   const columns = (alias: Sql) => columnsIn(alias, logged.columns);
   const there = sql`SELECT _p.pk AS _pk, ${columns(sql`_t`)} FROM _p CROSS JOIN ${name(logged.table)} AS _t WHERE ${hasKey(logged, sql`_t`, sql`_p.pk`)} AND ${moment.isUnchanged(logged.table, sql`_t`)}`;
-  const changed = sql`SELECT _i._pk, ${columns(sql`_i`)} FROM _p CROSS JOIN ${moment.images(logged.table)} AS _i WHERE _i._pk = _p.pk`;
+  const changed = moment.imagesAmong(sql`_p`, logged.table);
   const { row, bytes } = shown(followed);
   return sql`SELECT _r._pk AS pk, ${row} AS row, ${bytes} AS bytes FROM (${there} UNION ALL ${changed}) AS _r WHERE ${holdsAt(moment, followed)}`;
 }
@@ -142,8 +163,8 @@ function page(ctes: readonly Sql[], { access, logged }: Followed, limit: number,
   const last = sql`SELECT pk FROM _p ORDER BY pk DESC LIMIT 1`;
   // The answer has the whole key: whoever follows a table may read its key.
   const keyJson = keyObject(logged, [...table.columns.values()], sql`_d.pk`, catalog.tables.get(table.name));
-  const counts = sql`(SELECT count(*) FROM _p), (SELECT count(*) FROM _d), (SELECT count(*) FROM _k)`;
-  return sql`WITH ${commaList(ctes)} SELECT pk, ${keyJson} AS key, row, had, NULL AS examined, NULL AS told, NULL AS candidates FROM _d WHERE ${isInPage(limit, bytesMax)} UNION ALL SELECT pk, NULL, NULL, NULL, ${counts} FROM (${last})`;
+  const counts = sql`(SELECT count(*) FROM _p), (SELECT count(*) FROM _d), (SELECT count(*) FROM _k), (SELECT count(*) FROM _q) > (SELECT count(*) FROM _p)`;
+  return sql`WITH ${commaList(ctes)} SELECT pk, ${keyJson} AS key, row, had, NULL AS examined, NULL AS told, NULL AS candidates, NULL AS cut FROM _d WHERE ${isInPage(limit, bytesMax)} UNION ALL SELECT pk, NULL, NULL, NULL, ${counts} FROM (${last})`;
 }
 
 /**

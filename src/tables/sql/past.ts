@@ -1,6 +1,6 @@
 import type { LoggedTable } from "../../changes/image.js";
 import type { Statement } from "../../platform/database.js";
-import type { Column } from "../../project/model.js";
+import type { Column, Table } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
 import { alwaysTrue, whenTrue } from "../../rules/fold.js";
 import type { Access } from "../access/access.js";
@@ -31,6 +31,7 @@ import {
   keyColumn,
   keyObject,
   tableLiteral,
+  withinBytes,
 } from "./as-of.js";
 import { loggedTable } from "./logged.js";
 import { existsSql, namesOf, predicate, type SqlNames } from "./predicate.js";
@@ -76,30 +77,46 @@ export function pastOf(access: Access, limit: number, scanLimit: number, more: P
 }
 
 /**
- * Makes a SELECT of the rows of a table as they were at a moment, in the order of their primary key, `limit` at most.
- * Its columns are `_pk`, the key as the log writes it, and the table's columns. `after` is the slot for a key, and the
- * rows are those that come after it; where `after` is null, they are the first ones of the table.
+ * Makes a SELECT of the keys of a table's rows as they were at a moment, in the order of the primary key, `limit` at
+ * most: `_pk`, the key as the log writes it, and its columns; how many `bytes` the row has; and as `seq` the entry of
+ * the log that has the row's image, NULL where the table has the row as it was. `after` is the slot for a key, and the
+ * keys are those that come after it; where `after` is null, they are the first ones of the table.
  */
-export function rowsAsOf(at: AsOf, table: LoggedTable, after: Slot | null, limit: number): Sql {
-  const keyOf = (alias: Sql) => columnsIn(alias, table.key);
-  const place = commaList(table.key.map((_, i) => keyColumn(table, i, sql`_s.pk`)));
+export function keysAsOf(at: AsOf, table: Table, logged: LoggedTable, after: Slot | null, limit: number): Sql {
+  const keyOf = (alias: Sql) => columnsIn(alias, logged.key);
+  const place = commaList(logged.key.map((_, i) => keyColumn(logged, i, sql`_s.pk`)));
   const behind = (alias: Sql) => (after === null ? [] : [sql`(${keyOf(alias)}) > (${place})`]);
   const begin = after === null ? empty : sql`(SELECT ${param(after)} AS pk) AS _s CROSS JOIN `;
   const t = sql`_t`;
   const i = sql`_i`;
   const most = integer(limit);
-  const ordered = (pk: Sql, alias: Sql, from: Sql, where: Sql) =>
-    sql`SELECT * FROM (SELECT ${pk} AS _pk, ${columnsIn(alias, table.columns)} FROM ${begin}${from} AS ${alias} WHERE ${where} ORDER BY ${keyOf(alias)} LIMIT ${most})`;
-  const unchanged = and([...behind(t), at.isUnchanged(table.table, t)]);
-  const changed = and(behind(i));
-  return sql`SELECT * FROM (${ordered(key(table, t), t, name(table.table), unchanged)} UNION ALL ${ordered(sql`_i._pk`, i, at.images(table.table), changed)}) AS _u ORDER BY ${keyOf(sql`_u`)} LIMIT ${most}`;
+  const ordered = (columns: Sql, alias: Sql, from: Sql, where: Sql) =>
+    sql`SELECT * FROM (SELECT ${columns}, ${keyOf(alias)} FROM ${begin}${from} AS ${alias} WHERE ${where} ORDER BY ${keyOf(alias)} LIMIT ${most})`;
+  const bytes = storedBytes([...table.columns.values()], ({ name: column }) => sql`_t.${name(column)}`);
+  const unchanged = and([...behind(t), at.isUnchanged(logged.table, t)]);
+  const there = ordered(
+    sql`${key(logged, t)} AS _pk, NULL AS seq, ${bytes} AS bytes`,
+    t,
+    name(logged.table),
+    unchanged,
+  );
+  const changed = ordered(sql`_i._pk, _i.seq, _i.bytes`, i, sql`(${at.imageKeys(logged.table)})`, and(behind(i)));
+  return sql`SELECT * FROM (${there} UNION ALL ${changed}) AS _u ORDER BY ${keyOf(sql`_u`)} LIMIT ${most}`;
+}
+
+/** Makes a SELECT of the rows whose keys are in `_w` (`keysAsOf`): `_pk` and the table's columns. */
+export function rowsAsOf(logged: LoggedTable): Sql {
+  const there = sql`SELECT _w._pk AS _pk, ${columnsIn(sql`_t`, logged.columns)} FROM _w CROSS JOIN ${name(logged.table)} AS _t WHERE _w.seq IS NULL AND ${hasKey(logged, sql`_t`, sql`_w._pk`)}`;
+  const changed = sql`SELECT _w._pk AS _pk, ${imageColumns(logged.columns, sql`_l.old`)} FROM _w CROSS JOIN _changes AS _l WHERE _l.seq = _w.seq`;
+  return sql`${there} UNION ALL ${changed}`;
 }
 
 /**
  * Makes the statement for a page of a table as it was at a moment. For each row of the page it returns `[pk, row, NULL,
- * NULL]`: the key as the log writes it, and the row in JSON, NULL where it is too large for an answer. Then comes one
- * row `[pk, NULL, examined, passed]` with the key that was examined last, how many rows were examined, and how many of
- * these may be shown, up to one more than the limit. This last row is missing where no row was examined.
+ * NULL, NULL]`: the key as the log writes it, and the row in JSON, NULL where it is too large for an answer. Then comes
+ * one row `[pk, NULL, examined, passed, more]` with the key that was examined last, how many rows were examined, how
+ * many of these may be shown, up to one more than the limit, and 1 where there are more to examine. This last row is
+ * missing where no row was examined.
  */
 export function stateStatement(past: Past, at: Sql, after: Slot | null): Sql {
   const { access, logged, output, preview, limit, scanLimit } = past;
@@ -108,15 +125,18 @@ export function stateStatement(past: Past, at: Sql, after: Slot | null): Sql {
   const refer = ({ name: column }: Column) => sql`_r.${name(column)}`;
   const cut = cutAt(preview, refer);
   const order = columnsIn(sql`_r`, logged.key);
-  const last = commaList(logged.key.map((column) => sql`_r.${name(column.name)} DESC`));
-  const passing = sql`SELECT _r._pk AS pk, ${jsonWithin(catalog, table, output, refer, sql`NULL`, cut)} AS row, sum(${storedBytes(output, refer, cut)}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY ${order}) AS n FROM _w AS _r WHERE ${shownVersion(past)} ORDER BY ${order} LIMIT ${integer(limit + 1)}`;
+  const last = commaList(logged.key.map((column) => sql`${name(column.name)} DESC`));
+  const passing = sql`SELECT _r._pk AS pk, ${jsonWithin(catalog, table, output, refer, sql`NULL`, cut)} AS row, sum(${storedBytes(output, refer, cut)}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY ${order}) AS n FROM (${rowsAsOf(logged)}) AS _r WHERE ${shownVersion(past)} ORDER BY ${order} LIMIT ${integer(limit + 1)}`;
+  const keys = withinBytes(sql`*`, sql`_k`, columnsIn(sql`_k`, logged.key), 2 * catalog.pageBytesMax);
   const ctes = [
     ...moment.ctes,
-    sql`_w AS MATERIALIZED (${rowsAsOf(moment, logged, after, scanLimit)})`,
+    sql`_k AS MATERIALIZED (${keysAsOf(moment, table, logged, after, scanLimit)})`,
+    sql`_w AS MATERIALIZED (${keys})`,
     sql`_p AS MATERIALIZED (${passing})`,
   ];
-  const counts = sql`(SELECT count(*) FROM _w), (SELECT count(*) FROM _p)`;
-  return sql`WITH ${commaList(ctes)} SELECT pk, row, NULL AS examined, NULL AS passed FROM _p WHERE ${isInPage(limit, catalog.pageBytesMax)} UNION ALL SELECT * FROM (SELECT _r._pk, NULL, ${counts} FROM _w AS _r ORDER BY ${last} LIMIT 1)`;
+  const isMore = sql`(SELECT count(*) FROM _k) >= ${integer(scanLimit)} OR (SELECT count(*) FROM _k) > (SELECT count(*) FROM _w)`;
+  const counts = sql`(SELECT count(*) FROM _w), (SELECT count(*) FROM _p), ${isMore}`;
+  return sql`WITH ${commaList(ctes)} SELECT pk, row, NULL AS examined, NULL AS passed, NULL AS more FROM _p WHERE ${isInPage(limit, catalog.pageBytesMax)} UNION ALL SELECT * FROM (SELECT _pk, NULL, ${counts} FROM _w ORDER BY ${last} LIMIT 1)`;
 }
 
 /**
@@ -156,8 +176,8 @@ function shownVersion({ access, logged, rule, filters }: Past): Sql {
  * - `row`: the row after the change in JSON, with the columns that are shown, NULL after a deletion.
  *
  * At the end comes a row with the number of the entry that was examined last, in the place of `at` how many entries
- * were examined, and in the last column how many versions may be shown, up to one more than the limit. It is missing
- * where no entry was examined.
+ * were examined, in that of `kind` 1 where there are more to examine, and in the last column how many versions may be
+ * shown, up to one more than the limit. It is missing where no entry was examined.
  */
 export function versionsStatement(
   past: Past,
@@ -172,17 +192,23 @@ export function versionsStatement(
   const isTable = sql`tbl = ${tableLiteral(table.name)}`;
   const range = sql`seq > ${param(BigInt(since))} AND seq < ${param(BigInt(before))}`;
   const newest = sql`ORDER BY seq DESC LIMIT ${integer(scanLimit)}`;
-  const columns = sql`seq, tx, at, tbl, pk, op, old`;
   // For the versions of all rows, the entries of all tables are gone through in the order of their numbers, and those
   // of other tables are left out afterwards.
   const keyColumns = logged.key.map((column) => sql`${param(new Slot(column.name))} AS ${name(column.name)}`);
   const pk = sql`(SELECT ${key(logged, sql`_k`)} FROM (SELECT ${commaList(keyColumns)}) AS _k)`;
-  const examined =
+  const entries =
     of === null
-      ? sql`SELECT ${columns} FROM _changes NOT INDEXED WHERE ${range} ${newest}`
-      : sql`SELECT ${columns} FROM _changes WHERE ${isTable} AND pk = ${pk} AND ${range} ${newest}`;
+      ? sql`SELECT seq FROM _changes NOT INDEXED WHERE ${range} ${newest}`
+      : sql`SELECT seq FROM _changes WHERE ${isTable} AND pk = ${pk} AND ${range} ${newest}`;
   const imageNow = sql`(SELECT ${image(logged, sql`_t`)} FROM ${name(table.name)} AS _t WHERE ${hasKey(logged, sql`_t`, sql`_l.pk`)})`;
-  const next = sql`(SELECT _n.old FROM _changes AS _n WHERE _n.tbl = _l.tbl AND _n.pk = _l.pk AND _n.seq > _l.seq ORDER BY _n.seq LIMIT 1)`;
+  const nextOf = (value: Sql) =>
+    sql`(SELECT ${value} FROM _changes AS _n WHERE _n.tbl = _l.tbl AND _n.pk = _l.pk AND _n.seq > _l.seq ORDER BY _n.seq LIMIT 1)`;
+  const next = nextOf(sql`_n.old`);
+  const stored = storedBytes([...table.columns.values()], ({ name: column }) => sql`_t.${name(column)}`);
+  const bytesNow = sql`(SELECT ${stored} FROM ${name(table.name)} AS _t WHERE ${hasKey(logged, sql`_t`, sql`_l.pk`)})`;
+  // Without the versions of other tables, which are not read.
+  const bytes = sql`CASE WHEN ${isTable} THEN ifnull(octet_length(_l.old), 0) + coalesce(${nextOf(sql`octet_length(_n.old)`)}, ${bytesNow}, 0) ELSE 0 END`;
+  const sized = sql`SELECT _l.seq AS seq, ${bytes} AS bytes FROM (${entries}) AS _q CROSS JOIN _changes AS _l WHERE _l.seq = _q.seq`;
   const after = sql`CASE _l.op WHEN 'delete' THEN NULL ELSE coalesce(${next}, ${imageNow}) END`;
   const decoded = sql`SELECT _v._seq, _v._tx, _v._at, _v._pk, _v._op, _v._old, _v._after, ${imageColumns(logged.columns, sql`coalesce(_v._after, _v._old)`)} FROM _v WHERE coalesce(_v._after, _v._old) IS NOT NULL`;
   const referTo = (of: Sql) => (column: Column) =>
@@ -203,15 +229,17 @@ export function versionsStatement(
   const keyJson = keyObject(logged, output, sql`_r._pk`, physical);
   const by = (column: Sql) => sql`(SELECT ${column} FROM _transactions AS _b WHERE _b.id = _r._tx)`;
   const ctes = [
-    sql`_e AS MATERIALIZED (${examined})`,
-    sql`_v AS MATERIALIZED (SELECT _l.seq AS _seq, _l.tx AS _tx, _l.at AS _at, _l.pk AS _pk, _l.op AS _op, _l.old AS _old, ${after} AS _after FROM _e AS _l WHERE ${isTable})`,
+    sql`_z AS MATERIALIZED (${sized})`,
+    sql`_e AS MATERIALIZED (${withinBytes(sql`seq`, sql`_z`, sql`seq DESC`, 2 * catalog.pageBytesMax)})`,
+    sql`_v AS MATERIALIZED (SELECT _l.seq AS _seq, _l.tx AS _tx, _l.at AS _at, _l.pk AS _pk, _l.op AS _op, _l.old AS _old, ${after} AS _after FROM _e CROSS JOIN _changes AS _l WHERE _l.seq = _e.seq AND ${isTable})`,
     sql`_s AS MATERIALIZED (SELECT _r._seq AS seq, ifnull(${by(sql`_b.at`)}, _r._at) AS at, ${by(sql`_b.principal_kind`)} AS kind, ${by(sql`_b.principal_id`)} AS id, ${keyJson} AS key, _r._op AS op, ${shownOf(sql`_r._old`)} AS before, ${shownOf(sql`_r._after`)} AS row${cutRow} FROM (${decodedOnce}) AS _r WHERE ${shownVersion(past)})`,
   ];
   // An update that has changed only columns which the caller may not see is left out of the page.
   const versions = sql`SELECT *, sum(ifnull(octet_length(${row}), 0)) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY seq DESC) AS n FROM _s WHERE before IS NOT row ORDER BY seq DESC LIMIT ${integer(limit + 1)}`;
   const differs = sql`_c.value IS NOT json_extract(before, _c.fullkey) OR _c.type IS NOT json_type(before, _c.fullkey)`;
   const changed = sql`CASE op WHEN 'update' THEN (SELECT json_group_array(_c.key) FROM json_each(row) AS _c WHERE ${differs}) END`;
+  const isMore = sql`examined < (SELECT count(*) FROM _z) OR examined >= ${integer(scanLimit)}`;
   const members = sql`seq, at, kind, id, key, op, ${changed}, ${row}`;
-  const statement = sql`WITH ${commaList([...ctes, sql`_d AS MATERIALIZED (${versions})`])} SELECT ${members}, NULL AS told FROM _d WHERE ${isInPage(limit, catalog.pageBytesMax)} UNION ALL SELECT last, examined, NULL, NULL, NULL, NULL, NULL, NULL, (SELECT count(*) FROM _d) FROM (SELECT min(seq) AS last, count(*) AS examined FROM _e) WHERE examined > 0`;
+  const statement = sql`WITH ${commaList([...ctes, sql`_d AS MATERIALIZED (${versions})`])} SELECT ${members}, NULL AS told FROM _d WHERE ${isInPage(limit, catalog.pageBytesMax)} UNION ALL SELECT last, examined, ${isMore}, NULL, NULL, NULL, NULL, NULL, (SELECT count(*) FROM _d) FROM (SELECT min(seq) AS last, count(*) AS examined FROM _e) WHERE examined > 0`;
   return bind(statement, of === null ? [values] : [of, values]);
 }

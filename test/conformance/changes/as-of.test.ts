@@ -6,7 +6,7 @@ import { pullSchema } from "../../../src/schema/pull/pull.js";
 import { eraseHistory } from "../../../src/tables/history/erase.js";
 import { asOf } from "../../../src/tables/sql/as-of.js";
 import { loggedTable } from "../../../src/tables/sql/logged.js";
-import { rowsAsOf } from "../../../src/tables/sql/past.js";
+import { keysAsOf, rowsAsOf } from "../../../src/tables/sql/past.js";
 import { bind, commaList, name, param, Slot, sql } from "../../../src/tables/sql-text/fragment.js";
 import { Random } from "../../property/support/random.js";
 import { client } from "../../support/client.js";
@@ -226,7 +226,8 @@ async function allAsOf(server: TestServer, { schema, catalog }: SchemaInForce, s
         return { text: `quote(${ref.text}) AS q${i}, typeof(${ref.text}) AS t${i}`, params: [] };
       }),
     );
-    const statement = sql`WITH ${commaList(at.ctes)} SELECT ${list} FROM (${rowsAsOf(at, logged, null, 1000)}) ORDER BY 1, 3`;
+    const keys = sql`_w AS (${keysAsOf(at, of, logged, null, 1000)})`;
+    const statement = sql`WITH ${commaList([...at.ctes, keys])} SELECT ${list} FROM (${rowsAsOf(logged)}) ORDER BY 1, 3`;
     const [result] = await server.database.query([bind(statement, [new Map([["at", BigInt(seq)]])])]);
     found.push([table, ...result!.rows]);
   }

@@ -538,7 +538,7 @@ key GET /api/messages?filter[body][contains]=none page 3
 key GET /api/messages?sort=body&filter[body][contains]=none
   400  12 0 0  6 to measure the text; again the sixth tells that there are too many to sort
 ada GET /api/messages?limit=10
-  200  32 0 5  her 2 memberships and 4 messages of their rooms, one too many; by the key the window's 5 and a membership each for total, the same for the page; 6 to find its end
+  200  26 0 5  her 2 memberships and 4 messages of their rooms, one too many; the 2 again, 5 messages for total, 5 for the page; the 2 and 6 messages to find the window's end
 key GET /api/messages?sort=body
   400  6 0 0  the sixth tells that there are too many to sort
 key GET /api/messages?where[room]=2&sort=body&limit=2

@@ -280,9 +280,9 @@ nobody GET /api/papers?filter[$or][0][team][eq]=1&filter[$or][1][owner][eq]=bob
 eve GET /api/shown
   200  6 0 2  2 and 1 fit, twice
 ada GET /api/shown
-  200  22 0 2  her 4 and the 2 that are public are one too many: 6; by the key the window's 5 for total, 5 for the page, 6 to find its end
+  200  22 0 5  her 4 and the 2 that are public are one too many: 6; the window's 5 of these for total, 5 for the page, 6 to find its end
 cyd GET /api/chained
-  200  ? 0 5  her organisation, 2 teams and 7 papers are too many; so the rule is asked of each row, and holds an exists in another
+  200  28 0 5  her organisation, 2 teams and 3 of 7 papers are one too many; the 3 again, 5 papers for total, 5 for the page; the 3 and 6 papers to find the window's end
 ada GET /api/either?where[owner]=bob
   200  14 0 3  bob's 4 and her seat for three of them, twice: fewer than a window
 cyd GET /api/chained/_svc/aggregate?count=*
