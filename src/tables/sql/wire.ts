@@ -101,19 +101,24 @@ function concatenatedObject<C extends ShownColumn>(columns: readonly C[], shownO
 /**
  * Makes the SQL of a column's value as `jsonObject` puts it into JSON. JSON has no infinities: they become null, those
  * in columns of type real only in `finishRows`. In a column of another type, which can hold one only if the database
- * stores values of any type in it, an infinity becomes null here.
+ * stores values of any type in it, an infinity becomes null here, and an integer that no JavaScript number holds a text.
  */
 export function shownValue(column: ShownColumn, ref: Sql, physical: Pick<CatalogTable, "affinities"> | undefined): Sql {
   const value = wireValue(column, ref);
   const stored = physical?.affinities.get(column.name) ?? "text";
   if (stored === "text" || column.type === "real") return value;
-  return sql`CASE WHEN typeof(${ref}) <> 'real' OR abs(${ref}) < 9e999 THEN ${value} END`;
+  const finite = sql`CASE WHEN typeof(${ref}) <> 'real' OR abs(${ref}) < 9e999 THEN ${value} END`;
+  return column.type === "integer"
+    ? finite
+    : sql`CASE WHEN typeof(${ref}) = 'integer' AND NOT ${isSafe(ref)} THEN CAST(${ref} AS TEXT) ELSE ${finite} END`;
 }
+
+const isSafe = (ref: Sql) => sql`${ref} BETWEEN -9007199254740991 AND 9007199254740991`;
 
 function wireValue(column: Pick<Column, "type">, ref: Sql): Sql {
   switch (column.type) {
     case "integer":
-      return sql`CASE WHEN ${ref} BETWEEN -9007199254740991 AND 9007199254740991 THEN ${ref} ELSE CAST(${ref} AS TEXT) END`;
+      return sql`CASE WHEN ${isSafe(ref)} THEN ${ref} ELSE CAST(${ref} AS TEXT) END`;
     case "real":
       return realJson(ref);
     case "text":

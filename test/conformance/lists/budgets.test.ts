@@ -77,7 +77,8 @@ describe("a page ends before the row with which it would have more than api.max_
 it("a row that is larger than a page is found by its key, and comes alone in a list", async () => {
   const server = await serve({ schema, config });
   const bytes = Math.min(server.database.answerBytesMax, 6_000_000) - 1_000;
-  await run(server, "INSERT INTO notes (id, body) VALUES (1, hex(zeroblob(?))), (2, 'short')", BigInt(bytes / 2));
+  const rows = "INSERT INTO notes (id, body) VALUES (1, hex(zeroblob(?))), (2, hex(zeroblob(1000)))";
+  await run(server, rows, BigInt(bytes / 2));
   const caller = client(server);
   for (const path of ["/api/notes/1", "/api/notes?limit=1&select=id,body,data"]) {
     const { data, meta } = (await caller.get(path)).body as { data: unknown; meta: object };

@@ -66,6 +66,22 @@ describe("a text column whose affinity makes numbers of texts", () => {
       expectRefusal(await key.post("/api/t", { doc }), 400, "bad_request", ["doc"]);
   });
 
+  it("shows an integer that no JavaScript number holds as a text, which finds it", async () => {
+    const large = "1161380288898609914";
+    const { key, server } = await pulled(
+      '[rules.t]\nread = "public"',
+      ...table,
+      `INSERT INTO t VALUES (4, ${large}, -9007199254740992, 9007199254740991, 'x')`,
+    );
+    const row = { id: 4, code: large, day: "-9007199254740992", doc: 9007199254740991, name: "x" };
+    for (const path of ["/api/t/4", `/api/t?where[code]=${large}`, "/api/t?filter[day][in]=-9007199254740992"]) {
+      const data = dataOf(await key.get(path));
+      expect(Array.isArray(data) ? data[0] : data, path).toEqual(row);
+    }
+    const { data } = (await client(server).get("/api/t/_svc/aggregate?count=*&group=code")).body as { data: object[] };
+    expect(data).toContainEqual({ code: large, count: 1 });
+  });
+
   it("is compared as it is shown", async () => {
     const { key } = await pulled("", ...table);
     expect(dataOf(await key.get("/api/t?select=code"))).toEqual([{ code: "A1" }, { code: 7 }, { code: 5 }]);
