@@ -168,7 +168,7 @@ export function writingRun(
     statements,
     isKept,
     isShort:
-      (gate?.exact ?? true) && consequences.every((each) => each?.triggers.some(({ elsewhere }) => elsewhere) !== true),
+      (gate?.exact ?? true) && consequences.every((each) => each?.triggers.some(({ isLong }) => isLong) !== true),
     read: (results) => ({
       json: json(results),
       rowsWritten: written.reduce<number | null>((sum, count) => {

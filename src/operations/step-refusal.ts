@@ -1,6 +1,7 @@
 import { badRequest, Refusal } from "../http/refusal.js";
 import { ConstraintError, MemoryError, StatementError } from "../platform/database.js";
 import type { NamedOperation } from "../project/model.js";
+import { tooLargeValue } from "../sqlite/bounded-expressions.js";
 import { noRow, returnedRowsMax, tooManyRows } from "../tables/sql/operation.js";
 import { isTooLargeImage } from "../tables/sql/row.js";
 import { denied } from "./allowed.js";
@@ -47,14 +48,17 @@ const words = {
  */
 export function stepErrorRefusal(error: unknown): Refusal | null {
   if (error instanceof ConstraintError) return constraintRefusal(error);
-  if (error instanceof MemoryError) return badRequest("a step of the operation makes a value that is too large");
+  if (error instanceof MemoryError) return tooLarge;
   if (!(error instanceof StatementError)) return null;
+  if (error.message.includes(tooLargeValue)) return tooLarge;
   if (error.message.includes("too many levels of trigger recursion"))
     return badRequest("this leads to too many changes of other rows, each by the one before");
   if (isTooLargeImage(error.message))
     return new Refusal("payload_too_large", "a value, or a row, is larger than the database takes");
   return badRequest("a step of the operation cannot be evaluated with these values");
 }
+
+const tooLarge = badRequest("a step of the operation makes a value that is too large");
 
 function constraintRefusal({ kind, detail }: ConstraintError): Refusal {
   switch (kind) {

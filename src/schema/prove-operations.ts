@@ -3,8 +3,10 @@ import type { Problem } from "../problems/problem.js";
 import { schemaFile } from "../project/file-names.js";
 import type { OperationStep, Schema } from "../project/model.js";
 import { givenParameters, operationPath } from "../project/parse-operations.js";
-import { boundSql, proveSql } from "../sqlite/proof.js";
-import { isSymbol, quoteName, tokenize } from "../sqlite/sql-tokens.js";
+import { boundSql } from "../sqlite/bound-sql.js";
+import { mayTakeLong } from "../sqlite/bounded-expressions.js";
+import { proveSql } from "../sqlite/proof.js";
+import { quoteName, tokenize } from "../sqlite/sql-tokens.js";
 
 /** What an EXPLAIN of its steps has shown about one operation. */
 export interface ProvedOperation {
@@ -40,7 +42,9 @@ export async function proveOperations(
         const messages =
           typeof proof === "string" ? [`the database refuses it: ${proof}`] : openingProblems(step, proof, objects);
         const problems = messages.map((message) => ({ file: schemaFile, path, message }));
-        return [{ problems, isShort: typeof proof !== "string" && !proof.loops && !mayCallLong(step) }];
+        return [
+          { problems, isShort: typeof proof !== "string" && !proof.loops && !mayTakeLong(step.statement.tokens) },
+        ];
       });
       const problems = [
         ...named.filter(({ path }) => isWithin(path, operation)),
@@ -49,21 +53,6 @@ export async function proveOperations(
       return [operation, { problems, isShort: own.every(({ isShort }) => isShort) }];
     }),
   );
-}
-
-/**
- * Functions whose time, or the length of whose result, can grow with the product of the lengths of their arguments or
- * with a number that they are given.
- */
-const longFunctions = new Set(
-  "format glob group_concat instr like ltrim printf replace rtrim string_agg trim".split(" "),
-);
-
-function mayCallLong({ statement: { tokens } }: OperationStep): boolean {
-  return tokens.some(({ value }, i) => {
-    const word = value.toLowerCase();
-    return word === "like" || word === "glob" || (longFunctions.has(word) && isSymbol(tokens[i + 1], "("));
-  });
 }
 
 function isWithin(path: string, operation: string): boolean {
@@ -252,13 +241,15 @@ function explanationOf(result: Result, addresses: ReadonlyMap<string, string>): 
 /**
  * Whether the instructions contain a loop: a step to the next row, or a jump back, as a recursive query has it. The
  * jump to the address 1 is none, because every program begins with it. A walk over a table that the statement itself
- * has filled, such as the rows of a RETURNING, does not count either: to fill it with many rows takes another loop.
+ * has filled, such as the rows of a RETURNING, does not count either, nor one over the rows of a subquery that yields
+ * them one after the other: to make many such rows takes another loop.
  */
 function hasLoop(program: Result["rows"]): boolean {
+  const yielding = new Set(program.flatMap(([address, opcode]) => (opcode === "Yield" ? [Number(address)] : [])));
   const own = new Set(program.flatMap(([, opcode, cursor]) => (opcode === "OpenEphemeral" ? [cursor] : [])));
   return program.some(([address, opcode, cursor, p2]) => {
     if (walking.includes(String(opcode))) return !own.has(cursor!);
-    return opcode === "Goto" && Number(p2) > 1 && Number(p2) <= Number(address);
+    return opcode === "Goto" && Number(p2) > 1 && Number(p2) <= Number(address) && !yielding.has(Number(p2));
   });
 }
 

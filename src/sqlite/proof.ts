@@ -1,5 +1,5 @@
 import { scalarFunctions } from "./fragment.js";
-import { isKeyword, isSymbol, type Token, tokenize, topLevel } from "./sql-tokens.js";
+import { closing, isKeyword, isSymbol, type Token, tokenize, topLevel } from "./sql-tokens.js";
 
 /** What an SQL statement of the project's owner may name. All names but those of parameters are in lower case. */
 export interface ProofScope {
@@ -216,17 +216,6 @@ function isTableWithColumns(tokens: readonly Token[], index: number, { tables }:
   return isSymbol(body, "(");
 }
 
-/** The index of the parenthesis that closes the one at `open`; the number of tokens if none does. */
-function closing(tokens: readonly Token[], open: number): number {
-  let depth = 0;
-  for (let index = open; index < tokens.length; index++) {
-    if (isSymbol(tokens[index], "(")) depth++;
-    if (isSymbol(tokens[index], ")")) depth--;
-    if (depth === 0) return index;
-  }
-  return tokens.length;
-}
-
 function parenthesesProblems(tokens: readonly Token[]): SqlProblem[] {
   const open: Token[] = [];
   for (const token of tokens) {
@@ -262,25 +251,3 @@ const functions: ReadonlySet<string> = new Set([
      cosh degrees exp ln log log10 log2 pi radians sin sinh tan tanh`,
   ),
 ]);
-
-/** A part of the owner's SQL, ready for the database: each named parameter is replaced by `?`. */
-export interface BoundSql {
-  readonly text: string;
-  /** In the order of their `?` in the text. */
-  readonly parameters: readonly string[];
-}
-
-/** The part of an accepted statement from the token at index `from` to the one before `to`. */
-export function boundSql({ sql, tokens }: ProvedSql, from = 0, to = tokens.length): BoundSql {
-  const part = tokens.slice(from, to);
-  const parameters: string[] = [];
-  let text = "";
-  let end = part[0]?.start ?? 0;
-  for (const token of part) {
-    text += sql.slice(end, token.start);
-    end = token.start + token.text.length;
-    if (token.kind === "parameter") parameters.push(token.text.slice(1));
-    text += token.kind === "parameter" ? "?" : token.text;
-  }
-  return { text, parameters };
-}

@@ -90,6 +90,17 @@ export function topLevel(tokens: readonly Token[]): Token[] {
   });
 }
 
+/** The index of the parenthesis that closes the one at `open`; the number of tokens if none does. */
+export function closing(tokens: readonly Token[], open: number): number {
+  let depth = 0;
+  for (let index = open; index < tokens.length; index++) {
+    if (isSymbol(tokens[index], "(")) depth++;
+    if (isSymbol(tokens[index], ")")) depth--;
+    if (depth === 0) return index;
+  }
+  return tokens.length;
+}
+
 /** The text of the tokens, with one space wherever there was white space or a comment between them. */
 export function textOf(tokens: readonly Token[]): string {
   let text = "";

@@ -70,6 +70,10 @@ const limits: Readonly<Record<string, number>> = {
   "length of a step's SQL, in characters": constant("sqlite/proof.ts", "lengthMax"),
   "uses of parameters in a step": constant("sqlite/proof.ts", "parametersMax"),
   "rows that an operation returns": constant("sql/operation.ts", "returnedRowsMax"),
+  "size of a value that a step [makes](operations.md#what-a-step-may-do), in bytes": constant(
+    "sqlite/bounded-expressions.ts",
+    "valueBytesMax",
+  ),
   "long reads that wait": constant("libsql-long-work.ts", "waitingMax"),
   "long writes that wait": constant("long-writes.ts", "waitingMax"),
   "prepared statements of a connection, under Node, in bytes": constant("libsql-connection.ts", "statementsBytesMax"),

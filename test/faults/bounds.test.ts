@@ -38,6 +38,10 @@ comments:
   columns: { id: { type: integer, primary_key: true }, doc_id: { type: integer, references: { table: docs, column: id } } }
 notes:
   columns: { id: { type: integer, primary_key: true }, n: { type: integer }, body: { type: text } }
+filled:
+  columns: { id: { type: integer, primary_key: true }, body: { type: text }, word: { type: text } }
+  triggers:
+    filled_in: after insert on filled begin update filled set body = replace(new.body, 'a', new.word) where id = new.id; end
 wide:
   columns:
     id: { type: integer, primary_key: true }
@@ -59,6 +63,9 @@ create = "auth.id is not null"
 update = "auth.id is not null"
 [rules.notes.columns.id]
 write = "auth.id is not null"
+[rules.filled]
+read = "public"
+create = "auth.id is not null"
 [rules.wide]
 read = "public"
 update = "auth.id is not null"
@@ -255,6 +262,12 @@ it("steps that would make large values", async () => {
   const padded = await under(1, post("/ops/padded", '{"width":500000000}', ada));
   row("`printf` that would make 500 MB", padded);
   expect(padded.statuses).toEqual([400]);
+  const filled = await under(
+    1,
+    post("/api/filled", JSON.stringify({ body: "a".repeat(1_000), word: "b".repeat(900_000) }), ada),
+  );
+  row("`replace` in a trigger that would make 900 MB", filled);
+  expect(filled.statuses).toEqual([400]);
 });
 
 it("many values and rows", async () => {

@@ -1,3 +1,4 @@
+import { mayTakeLong } from "../../sqlite/bounded-expressions.js";
 import { isKeyword, type Token, tokenize, withoutComments } from "../../sqlite/sql-tokens.js";
 
 /** The kinds of writes to rows of a table. */
@@ -13,6 +14,8 @@ export interface Trigger {
    * Whether the trigger may read tables by a query. A SELECT without FROM, such as `SELECT RAISE(…)`, does not count.
    */
   readonly queries: boolean;
+  /** Whether the trigger calls a function that may take long for a single value, such as `replace` or LIKE. */
+  readonly mayTakeLong: boolean;
   /**
    * Whether the trigger may have `RAISE(IGNORE)`, which abandons the rest of the trigger and the statement that fired
    * it. Also true for an `OR IGNORE`.
@@ -40,6 +43,7 @@ export function parseTrigger(sql: string): Trigger {
     isConditional: names(head, "when", "of"),
     reads: isSelecting || isLooking || names(body, "update", "delete", "conflict", "replace"),
     queries: isLooking || (isSelecting && names(tokens, "from")),
+    mayTakeLong: mayTakeLong(tokens),
     mayIgnore: names(tokens, "ignore"),
     statements: statementsOf(body),
   };

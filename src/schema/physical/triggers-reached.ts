@@ -32,10 +32,11 @@ export interface TriggersReached {
   /** Whether the log of changes records the write. SQLite's count of written rows includes the log's entries. */
   readonly logged: boolean;
   /**
-   * Whether the write may lead to any number of other rows: because one of the owner's triggers reads or writes rows
-   * other than the one it is given, or because SQLite looks for rows that refer to the written one.
+   * Whether the write may take long. It may lead to any number of other rows, because one of the owner's triggers reads
+   * or writes rows other than the one it is given, or because SQLite looks for rows that refer to the written one. Or a
+   * trigger calls a function that may take long.
    */
-  readonly elsewhere: boolean;
+  readonly isLong: boolean;
 }
 
 /** What triggers do for each kind of write to one table. */
@@ -85,7 +86,7 @@ export const noTriggers: TriggersReached = {
   virtualRows: "none",
   own: false,
   logged: false,
-  elsewhere: false,
+  isLong: false,
 };
 
 /**
@@ -103,21 +104,21 @@ function reached(
   const { physical, ownWrites, loggedWrites, versionedWrites } = context;
   const key = writeKey(write, table);
   const isVersioned = !setsVersion && versionedWrites.has(key);
-  if (within.has(key)) return { ...noTriggers, rowsWritten: null, own: isVersioned, elsewhere: true };
+  if (within.has(key)) return { ...noTriggers, rowsWritten: null, own: isVersioned, isLong: true };
   const visited = new Set([...within, key]);
   const fired = physical.triggers
     .filter((trigger) => sameName(trigger.on, table))
     .map(({ sql }) => parseTrigger(sql))
     .filter(({ event }) => event === write)
     .map((trigger) => effectOf(context, trigger, visited));
-  const elsewhere = foreignKeyWrites(physical, table, write).map(([child, next]) => ({
+  const acted = foreignKeyWrites(physical, table, write).map(([child, next]) => ({
     ...reached(context, child, next, visited),
     // A foreign key action writes every row that refers to the written one. How many these are is unknown here.
     rowsWritten: null,
   }));
   const [isOwn, logged] = [ownWrites.has(key), loggedWrites.has(key)];
-  const own = { ...noTriggers, own: isOwn, logged, elsewhere: leadsToReferring(physical, table, write) };
-  const effect = [...fired, ...elsewhere].reduce(together, own);
+  const own = { ...noTriggers, own: isOwn, logged, isLong: leadsToReferring(physical, table, write) };
+  const effect = [...fired, ...acted].reduce(together, own);
   if (!isVersioned) return effect;
   // The server's trigger gives the row its version by an update, which has the same effects as any update of the table.
   // It does so only if the write has not set the version, so how many rows are written is unknown, unless an update
@@ -138,7 +139,7 @@ function together(a: TriggersReached, b: TriggersReached): TriggersReached {
     virtualRows,
     own: a.own || b.own,
     logged: a.logged || b.logged,
-    elsewhere: a.elsewhere || b.elsewhere,
+    isLong: a.isLong || b.isLong,
   };
 }
 
@@ -157,7 +158,7 @@ function virtualRowsTogether(a: VirtualRows, b: VirtualRows): readonly [VirtualR
 /** The effect of one trigger and of the triggers that its statements fire. */
 function effectOf(context: TriggerContext, trigger: Trigger, visited: ReadonlySet<string>): TriggersReached {
   const effects = trigger.statements.map((statement) => statementEffect(context, statement, visited));
-  const itself = { ...noTriggers, run: true, read: trigger.reads, elsewhere: trigger.queries };
+  const itself = { ...noTriggers, run: true, read: trigger.reads, isLong: trigger.queries || trigger.mayTakeLong };
   const all = [itself, ...effects].reduce(together);
   if (trigger.mayIgnore) return { ...all, ignore: true, rowsWritten: null };
   // A trigger with a WHEN or an `UPDATE OF` writes either all that its statements write, or nothing. So the number of
@@ -185,19 +186,19 @@ function statementEffect(
       virtualRows: "counted",
       own: context.ownWrites.size > 0,
       logged: context.loggedWrites.size > 0,
-      elsewhere: true,
+      isLong: true,
     };
   if (target.kind === "virtual") {
     if (write.isPlain) return { ...noTriggers, rowsWritten: 1, virtualRows: "counted" };
     const isOne = isRowid(write.byColumn) && /\busing\s+(fts5|rtree)\b/i.test(target.sql);
     const virtualRows = isOne ? "one_more" : "counted";
-    return { ...noTriggers, rowsWritten: isOne ? 0 : null, virtualRows, elsewhere: !isOne };
+    return { ...noTriggers, rowsWritten: isOne ? 0 : null, virtualRows, isLong: !isOne };
   }
   const further = write.kinds.map((kind) => reached(context, target.name, kind, visited)).reduce(together);
   const isOne = write.isPlain && !/\bconflict\b/i.test(target.sql);
   const rowsWritten = isOne && further.rowsWritten !== null ? 1 + further.rowsWritten : null;
   const isByKey = isRowid(write.byColumn) || isOnlyKey(target, write.byColumn);
-  return { ...further, rowsWritten, elsewhere: further.elsewhere || !(write.isPlain || isByKey) };
+  return { ...further, rowsWritten, isLong: further.isLong || !(write.isPlain || isByKey) };
 }
 
 function isRowid(column: string | null): boolean {

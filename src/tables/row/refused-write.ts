@@ -1,5 +1,11 @@
 import { badRequest, Refusal } from "../../http/refusal.js";
-import { ConstraintError, type Statement, StatementError, type Statements } from "../../platform/database.js";
+import {
+  ConstraintError,
+  MemoryError,
+  type Statement,
+  StatementError,
+  type Statements,
+} from "../../platform/database.js";
 import type { WriteExecution } from "../execution/execution.js";
 import { isTooLargeImage } from "../sql/row.js";
 import { bind } from "../sql-text/fragment.js";
@@ -27,6 +33,7 @@ export async function refusalOfError(
     const written = kind === "delete" ? sent : withManaged(kind, access.managed, sent, execution);
     return constraintRefusal(error, { kind, table, physical, written, readable });
   }
+  if (error instanceof MemoryError) return physical.hasOwnersSql ? tooLargeValue : null;
   if (!(error instanceof StatementError)) return null;
   if (error.message.includes("too many levels of trigger recursion")) return tooLongAChain;
   if (isTooLargeImage(error.message)) return table.historyDays === null ? tooLargeRow : tooLargeImage;
@@ -43,6 +50,8 @@ const tooLongAChain = badRequest(
 );
 
 const tooLargeRow = new Refusal("payload_too_large", "a value, or the row, is larger than the database takes");
+
+const tooLargeValue = badRequest("SQL of the table, such as a check or a trigger, makes a value that is too large");
 
 const notEvaluated = badRequest(
   "SQL of the table, such as a check or a trigger, cannot be evaluated with these values",

@@ -81,7 +81,7 @@ export function triggersOf({ kind, access: { table, catalog } }: RowWrite): Trig
  * looked for.
  */
 export function durationOf(write: RowWrite): Duration {
-  return write.statement.exact && !triggersOf(write).elsewhere ? "short" : "long";
+  return write.statement.exact && !triggersOf(write).isLong ? "short" : "long";
 }
 
 /** How many rows the write itself reads: an update or a delete the row that it looks up by its key, an insert none. */

@@ -1,7 +1,8 @@
 import type { OperationStep, ReturnedColumn } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
 import { type Catalog, type CatalogTable, functionArgumentsMin } from "../../schema/catalog.js";
-import { boundSql, type ProvedSql } from "../../sqlite/proof.js";
+import { boundSql } from "../../sqlite/bound-sql.js";
+import type { ProvedSql } from "../../sqlite/proof.js";
 import { isKeyword } from "../../sqlite/sql-tokens.js";
 import { commaList, integer, internalName, param, Slot, type Sql, sql } from "../sql-text/fragment.js";
 import { guardOf } from "./guard.js";

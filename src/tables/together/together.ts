@@ -3,7 +3,7 @@ import { toHex } from "../../encoding/hex.js";
 import { Refusal } from "../../http/refusal.js";
 import { abortText, isAbort, nonceBytes, undo } from "../../platform/abort.js";
 import type { AtOnce } from "../../platform/at-once.js";
-import { ConstraintError, type Result, type Statement, StatementError } from "../../platform/database.js";
+import { ConstraintError, MemoryError, type Result, type Statement, StatementError } from "../../platform/database.js";
 import { longWorkOf, type WriteExecution } from "../execution/execution.js";
 import type { PlanQuestion } from "../plan/plan-check.js";
 import { refusalOfError } from "../row/refused-write.js";
@@ -126,8 +126,8 @@ async function attempt(
     return { outcome: "written", rows: await batch.read(results) };
   } catch (error) {
     if (isAbort(error, nonce)) return stoppedBy(error.reason, steps, execution);
-    // After a ConstraintError or StatementError it is certain that nothing was committed. Any other error is passed on.
-    if (!(error instanceof ConstraintError || error instanceof StatementError)) throw error;
+    // After these errors it is certain that nothing was committed. Any other error is passed on.
+    if (![ConstraintError, MemoryError, StatementError].some((kind) => error instanceof kind)) throw error;
     const blamed = await failedAt(steps, execution, nonce, own, error);
     const guess = () => refusedBy(error, blamed, execution);
     if (blamed.error === null) return { outcome: "unsure", guess };

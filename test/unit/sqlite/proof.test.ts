@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { boundSql, type ProofScope, proveSql } from "../../../src/sqlite/proof.js";
+import { boundSql } from "../../../src/sqlite/bound-sql.js";
+import { type ProofScope, proveSql } from "../../../src/sqlite/proof.js";
 
 const scope: ProofScope = {
   tables: new Set(["accounts", "entries"]),
