@@ -13,29 +13,19 @@ export class UnsentBytes {
 
   /**
    * Counts an answer of `bytes` until the returned function is called. `receivers` are the principal and the address
-   * that it is for. Null where too many bytes wait already. For a receiver for whom nothing waits there is room for one
-   * answer, however long.
+   * that it is for. Null where too many bytes wait already. An answer of more than a receiver's share has room while
+   * nothing else waits for the receiver.
    */
   take(bytes: number, receivers: readonly string[]): (() => void) | null {
     const isOver = (waiting: number, max: number) => waiting > 0 && waiting + bytes > max;
     if (isOver(this.#all, this.max)) return null;
     if (receivers.some((receiver) => isOver(this.#byReceiver.get(receiver) ?? 0, this.max / share))) return null;
-    return this.add(bytes, receivers);
-  }
-
-  /** Counts an answer as `take` does, even where too many bytes wait: that of a write that has been carried out. */
-  add(bytes: number, receivers: readonly string[]): () => void {
     this.#count(bytes, receivers);
     let isTaken = false;
     return () => {
       if (!isTaken) this.#count(-bytes, receivers);
       isTaken = true;
     };
-  }
-
-  /** How many bytes wait, for `GET /metrics`. */
-  get all(): number {
-    return this.#all;
   }
 
   #count(bytes: number, receivers: readonly string[]): void {

@@ -60,7 +60,7 @@ export function readingRun({ operation, allow, project, values }: RunOf): Readin
   const json =
     returning === -1
       ? sql`'null'`
-      : selectedJson(operation.steps[returning]!, catalog.answerBytesMax, (of) => refused(stepReason(returning, of)));
+      : selectedJson(operation.steps[returning]!, catalog.pageBytesMax, (of) => refused(stepReason(returning, of)));
   const answer = operation.steps.reduceRight<Sql>(
     (later, { statement, expect }, index) =>
       expect === null ? later : whereFound(statement, expect, later, refused(stepReason(index))),
@@ -136,7 +136,7 @@ export function writingRun(
     if (follows == null) {
       if (expect !== null) add(only(whereFound(statement, expect, sql`1`, refused(stepReason(index)))));
       if (returns !== null) {
-        const answer = selectedJson(step, catalog.answerBytesMax, reasoned);
+        const answer = selectedJson(step, catalog.pageBytesMax, reasoned);
         const at = kept === null ? add(only(answer)) : keepAnswer(kept, answer);
         json = (results) => results[at]!.rows[0]!.at(-1) as string;
       }

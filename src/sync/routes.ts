@@ -137,7 +137,12 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
       const room = new AnswerRoom(services.unsent, () => receiversOf(asked.by, client));
       const busy = room.take(page.changes.length);
       if (busy !== null) return busy;
-      await asked.attempt.succeed(200, page.count);
+      try {
+        await asked.attempt.succeed(200, page.count);
+      } catch (error) {
+        room.giveBack();
+        throw error;
+      }
       return new Unanswered({ parsed, page, by: asked.by, room });
     },
     body,
@@ -214,6 +219,7 @@ async function look(
     if (busy === null && !page.isQuiet) await attempt.succeed(200, page.count);
     return busy ?? page;
   } catch (error) {
+    room.giveBack();
     return services.failed(error);
   }
 }

@@ -94,11 +94,7 @@ export function ownersText(statement: ProvedSql, from?: number, to?: number): Sq
  * such first row, or where there are too many rows or bytes. In the JSON, reals and blobs do not have their final form
  * yet (`finishRows`).
  */
-export function selectedJson(
-  { statement, columns, returns }: OperationStep,
-  answerBytesMax: number,
-  refused: Refused,
-): Sql {
+export function selectedJson({ statement, columns, returns }: OperationStep, bytesMax: number, refused: Refused): Sql {
   const names = commaList(columns.map((_, i) => internalName("v", i)));
   const refer = (column: ReturnedColumn) => internalName("v", columns.indexOf(column));
   const limit = integer(returns === "one" ? 1 : returnedRowsMax + 1);
@@ -113,7 +109,7 @@ export function selectedJson(
   // used.
   return sql`(WITH _r (${names}) AS MATERIALIZED (SELECT * FROM (${ownersText(statement)}) LIMIT ${limit})
   SELECT CASE WHEN ${refusedCount}
-  WHEN (SELECT total(${storedBytes(columns, refer)}) FROM _r) > ${integer(answerBytesMax)} THEN ${refused(tooManyBytes)}
+  WHEN (SELECT total(${storedBytes(columns, refer)}) FROM _r) > ${integer(bytesMax)} THEN ${refused(tooManyBytes)}
   ELSE (${json}) END)`;
 }
 
