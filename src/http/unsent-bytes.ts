@@ -28,6 +28,11 @@ export class UnsentBytes {
     };
   }
 
+  /** How many bytes wait. */
+  get all(): number {
+    return this.#all;
+  }
+
   #count(bytes: number, receivers: readonly string[]): void {
     this.#all += bytes;
     for (const receiver of receivers) {
