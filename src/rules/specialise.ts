@@ -32,7 +32,12 @@ export function specialiseForRole(
   role: string | null,
   emailVerified?: boolean,
 ): Expression | null {
-  const special = whenTrue(
+  const special = withNames(expression, role, emailVerified);
+  return dependsOnPlaceholder(special) ? null : special;
+}
+
+function withNames(expression: Expression, role: string | null, emailVerified: boolean | undefined): Expression {
+  return whenTrue(
     mapOperands(expression, (operand): Operand => {
       switch (operand.kind) {
         case "now":
@@ -49,7 +54,19 @@ export function specialiseForRole(
       }
     }),
   );
-  return dependsOnPlaceholder(special) ? null : special;
+}
+
+/**
+ * The forms of a rule that the callers of a role have, as `specialiseForRole` makes them: one for all of them, or else
+ * one for those whose address is confirmed and one for the others. If these cannot share statements either, the rule
+ * with the names of the values stands for them.
+ */
+export function formsForRole(expression: Expression, role: string | null): readonly Expression[] {
+  const shared = specialiseForRole(expression, role);
+  if (shared !== null) return [shared];
+  return [true, false].map(
+    (verified) => specialiseForRole(expression, role, verified) ?? withNames(expression, role, verified),
+  );
 }
 
 /** A rule of an operation, or the condition of a parameter, with the values of `params`. */

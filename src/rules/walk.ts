@@ -62,6 +62,14 @@ export function conjuncts(expression: Expression): readonly Expression[] {
   return expression.kind === "and" ? expression.terms.flatMap(conjuncts) : [expression];
 }
 
+/**
+ * The conditions of which one has to be TRUE for an expression to be TRUE: the terms of an `or`, and of an `or` within
+ * it, or else the expression alone.
+ */
+export function branches(expression: Expression): readonly Expression[] {
+  return expression.kind === "or" ? expression.terms.flatMap(branches) : [expression];
+}
+
 /** The values that a leaf names or compares, from left to right. */
 export function operandsOf(leaf: Leaf): readonly Operand[] {
   switch (leaf.kind) {

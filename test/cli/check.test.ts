@@ -141,6 +141,15 @@ notes:
     return svc(directory, ["check"]).stdout.split("\n").slice(2, -1);
   };
 
+  it.each([
+    ["auth.email_verified and row.owner = auth.id", "  notes: by notes.owner"],
+    ["auth.email_verified and (auth.role = 'admin' or row.owner = auth.id)", "  notes: by notes.owner"],
+    ["now() > 5 and row.owner = auth.id", "  notes: by notes.owner"],
+    ["not auth.email_verified or row.owner = auth.id", "  notes: by notes.owner"],
+  ])("judges %s as the server does", (read, line) => {
+    expect(linesOf(schema, read)).toContain(line);
+  });
+
   it("under api.require_ways a table without a way stops the start, and its schema is not applied", () => {
     const toml = `auth = { allow_insecure_dev_secret = true, dev_secret = "a secret of this test, 32 bytes long" }
 api.require_ways = true

@@ -1,8 +1,8 @@
 import type { Problem } from "../../problems/problem.js";
 import { ruleProblems } from "../../project/rule-problems.js";
 import type { Exists, Expression, TableRules } from "../../rules/ast.js";
-import { isTrue, whenTrue } from "../../rules/fold.js";
-import { specialiseForRole } from "../../rules/specialise.js";
+import { isTrue } from "../../rules/fold.js";
+import { formsForRole } from "../../rules/specialise.js";
 import { conjuncts, existsIn } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
 import type { TableName } from "../../sqlite/names.js";
@@ -56,7 +56,7 @@ function isKnown({ table }: Exists, { tables }: Catalog): boolean {
  * the callers of a role cannot share a statement, the rule as it is written stands for them.
  */
 function asStatementsHaveIt(rule: Expression): readonly Expression[] {
-  return [null, "user", "admin"].map((role) => specialiseForRole(rule, role) ?? whenTrue(rule));
+  return [null, "user", "admin"].flatMap((role) => formsForRole(rule, role));
 }
 
 function messageOf(unserved: UnservedExists): string {

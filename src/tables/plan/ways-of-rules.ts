@@ -1,8 +1,8 @@
 import type { Schema, Table } from "../../project/model.js";
 import type { Expression, TableRules } from "../../rules/ast.js";
-import { alwaysTrue, FALSE, neverTrue, whenTrue } from "../../rules/fold.js";
-import { specialiseForRole } from "../../rules/specialise.js";
-import { conjuncts, mentionsRow } from "../../rules/walk.js";
+import { alwaysTrue, FALSE, neverTrue } from "../../rules/fold.js";
+import { formsForRole } from "../../rules/specialise.js";
+import { branches, columnReferences, conjuncts, existsIn, mentionsRow } from "../../rules/walk.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import type { TableName } from "../../sqlite/names.js";
 import { type Way, waysTo } from "./ways.js";
@@ -28,14 +28,25 @@ export interface ListedBy {
  */
 export function waysOfRules(rules: ReadonlyMap<TableName, TableRules>, schema: Schema, catalog: Catalog): ListedBy[] {
   return [...schema.tables.values()].flatMap((table) => {
-    const read = rules.get(table.name)?.read ?? FALSE;
-    const rule = specialiseForRole(read, "user") ?? whenTrue(read);
-    return neverTrue(rule) ? [] : [listedBy(table, rule, schema, catalog)];
+    const forms = formsForRole(rules.get(table.name)?.read ?? FALSE, "user").filter((form) => !neverTrue(form));
+    const listed = forms.map((form) => listedBy(table, form, schema, catalog));
+    return listed.length === 0 ? [] : [listed.reduce(together)];
   });
 }
 
+/** How lists find the rows of users of whom some have one form of a rule and the others another. */
+function together(a: ListedBy, b: ListedBy): ListedBy {
+  const order = ["all", "once", "ways", "table"] as const;
+  const by = order[Math.max(order.indexOf(a.by), order.indexOf(b.by))]!;
+  const ways = by === "ways" ? [...a.ways, ...b.ways] : [];
+  const distinct = new Map(ways.map((way) => [way.join(), way]));
+  return { table: a.table, by, ways: [...distinct.values()], missing: [...new Set([...a.missing, ...b.missing])] };
+}
+
 function listedBy({ name, virtual }: Table, rule: Expression, schema: Schema, catalog: Catalog): ListedBy {
-  const terms = conjuncts(rule).filter((term) => mentionsRow(term, "row"));
+  const terms = conjuncts(rule)
+    .map(withoutDecided)
+    .filter((term) => mentionsRow(term, "row"));
   if (terms.length === 0) return { table: name, by: alwaysTrue(rule) ? "all" : "once", ways: [], missing: [] };
   const found = virtual ? null : waysTo(name, terms, catalog);
   if (found !== null)
@@ -47,6 +58,12 @@ function listedBy({ name, virtual }: Table, rule: Expression, schema: Schema, ca
     ways: [],
     missing: [...new Set(missing.map(({ table, column }) => `${table} (${column})`))],
   };
+}
+
+/** A term of a rule without the branches of its `or` that a request decides from the caller's values alone. */
+function withoutDecided(term: Expression): Expression {
+  const left = branches(term).filter((branch) => existsIn(branch).length + columnReferences(branch).length > 0);
+  return left.length === 0 ? term : { kind: "or", terms: left };
 }
 
 /**

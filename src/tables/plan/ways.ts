@@ -1,5 +1,5 @@
 import type { ColumnReference, Exists, Expression, InGiven, Operand } from "../../rules/ast.js";
-import { columnReferences, conjuncts, existsIn } from "../../rules/walk.js";
+import { branches, columnReferences, conjuncts, existsIn } from "../../rules/walk.js";
 import type { Catalog, CatalogIndex, CatalogTable } from "../../schema/catalog.js";
 import { sameName } from "../../schema/physical/physical.js";
 import { binary } from "../../sqlite/column-type.js";
@@ -45,17 +45,18 @@ export interface Ways {
 /**
  * The ways to the rows for which all terms of a rule are TRUE; null where there are none that begin with a known value
  * and lead on by indexes. One term that has ways is enough: the others are tests of the rows that it leads to. A term
- * with `or` has ways where each of its branches has one, and these are not too many.
+ * with `or` has ways where each of its branches has one, and these are not too many. An `or` further inside, also one
+ * within an `exists`, is taken apart where no way leads to all of its branches.
  */
 export function waysTo(table: TableName, terms: readonly Expression[], catalog: Catalog): Ways | null {
   const physical = catalog.tables.get(table);
   if (physical === undefined) return null;
   const found = terms.flatMap((term) => {
-    const reached = branches(term).map((branch) => reach(conjuncts(branch), { source: "row", physical }, catalog));
-    if (reached.includes(null) || reached.length > waysMax) return [];
+    const reached = reachEach(branches(term), { source: "row", physical }, catalog);
+    if (reached === null) return [];
     // The longest way comes first, because as a rule it leads to the most rows. Rows of the first way need no test,
     // whereas each row of a later way is tested for whether an earlier way has led to it.
-    const each = (reached as readonly Reach[]).toSorted((a, b) => b.way.hops.length - a.way.hops.length);
+    const each = reached.toSorted((a, b) => b.way.hops.length - a.way.hops.length);
     const isDecided = each.every(({ left }) => left.length === 0);
     return [{ ways: each.map(({ way }) => way), rest: terms.filter((other) => !isDecided || other !== term) }];
   });
@@ -69,8 +70,76 @@ function hopsOf({ ways }: Ways): number {
   return ways.reduce((sum, { hops }) => sum + hops.length, ways.length);
 }
 
-function branches(term: Expression): readonly Expression[] {
-  return term.kind === "or" ? term.terms.flatMap(branches) : [term];
+/** How many times an `or` inside of a condition is taken apart at most. */
+const splitsMax = 64;
+
+/** The ways to the rows for which one of the alternatives is TRUE; null where one has none, or there are too many. */
+function reachEach(
+  alternatives: readonly Expression[],
+  target: Target,
+  catalog: Catalog,
+  splits = { left: splitsMax },
+): readonly Reach[] | null {
+  const all: Reach[] = [];
+  for (const alternative of alternatives) {
+    const whole = reach(conjuncts(alternative), target, catalog);
+    const reached = whole === null ? reachParts(alternative, target, catalog, splits) : [whole];
+    if (reached === null) return null;
+    all.push(...reached);
+    if (all.length > waysMax) return null;
+  }
+  return all;
+}
+
+/** The ways to the rows for which a condition is TRUE, each to one of the alternatives that it has inside. */
+function reachParts(
+  condition: Expression,
+  target: Target,
+  catalog: Catalog,
+  splits: { left: number },
+): readonly Reach[] | null {
+  for (const alternatives of splitsOf(condition)) {
+    if (splits.left-- <= 0) return null;
+    const reached = reachEach(alternatives, target, catalog, splits);
+    if (reached !== null) return reached;
+  }
+  return null;
+}
+
+/**
+ * The ways to write a condition as alternatives, one of which is TRUE where the condition is: `a and (b or c)` as
+ * `a and b`, `a and c`, and `exists(t where a and (b or c))` as two `exists`. An `exists` that only another one inside
+ * of it relates to other rows is turned inside out.
+ */
+function splitsOf(condition: Expression): readonly (readonly Expression[])[] {
+  const terms = conjuncts(condition);
+  return terms.flatMap((term) =>
+    partsOf(term).map((parts) => parts.map((part) => allOf(terms.map((other) => (other === term ? part : other))))),
+  );
+}
+
+function partsOf(term: Expression): readonly (readonly Expression[])[] {
+  if (term.kind === "or") return [branches(term)];
+  if (term.kind !== "exists") return [];
+  const turned = turnedOf(term).map((each) => [each]);
+  return [...turned, ...splitsOf(term.where).map((split) => split.map((where) => ({ ...term, where })))];
+}
+
+/** `exists(a where p and exists(b where q and r))` as `exists(b where q and exists(a where p and r))`; `r` names `a`. */
+function turnedOf(outer: Exists): readonly Exists[] {
+  const conditions = conjuncts(outer.where);
+  return conditions.flatMap((inner) => {
+    const others = conditions.filter((other) => other !== inner);
+    if (inner.kind !== "exists" || !others.every((other) => isLocal(other, outer.alias))) return [];
+    const names = (condition: Expression) =>
+      columnReferences(condition).some(({ source }) => typeof source === "object" && source.alias === outer.alias);
+    const [near, far] = [conjuncts(inner.where).filter(names), conjuncts(inner.where).filter((each) => !names(each))];
+    return [{ ...inner, where: allOf([...far, { ...outer, where: allOf([...others, ...near]) }]) }];
+  });
+}
+
+function allOf(terms: readonly Expression[]): Expression {
+  return { kind: "and", terms };
 }
 
 /** The row that a way is to reach: the listed one, or that of an `exists`. */

@@ -188,6 +188,30 @@ describe("other ways", () => {
     await expectWhole(leveled, "/api/messages", [], 1);
   });
 
+  it.each([
+    [
+      "exists(rooms r where r.id = row.room and (exists(members m where m.room = r.id and m.user = auth.id) or exists(team_members t where t.team = r.team and t.user = auth.id)))",
+      "exists(rooms r where r.id = row.room and exists(members m where m.room = r.id and m.user = auth.id)) or exists(rooms r where r.id = row.room and exists(team_members t where t.team = r.team and t.user = auth.id))",
+    ],
+    [
+      `row.likes >= 1 and (row.author = auth.id or (row.at > 1 and (${membership} or ${twoHops})))`,
+      `(row.likes >= 1 and row.author = auth.id) or (row.likes >= 1 and row.at > 1 and ${membership}) or (row.likes >= 1 and row.at > 1 and ${twoHops})`,
+    ],
+    [
+      "exists(team_members t where (t.user = auth.id or t.level = -1) and t.user = auth.id and exists(rooms r where r.team = t.team and r.id = row.room))",
+      "exists(team_members t where t.user = auth.id and exists(rooms r where r.team = t.team and r.id = row.room))",
+    ],
+  ])("lead to the branches of an or that is inside of a term: %s", async (inside, apart) => {
+    const [one, other] = [await chat(inside), await chat(apart)];
+    for (const path of ["/api/messages", "/api/messages?sort=-at&limit=3", "/api/messages/_svc/aggregate?count=*"]) {
+      const [a, b] = [await one.ada.get(path), await other.ada.get(path)];
+      expect(a.status, path).toBe(200);
+      expect(dataOf(a), path).toEqual(dataOf(b));
+      expect(metaOf(a), path).toMatchObject({ rows_read: metaOf(b).rows_read });
+      expect(metaOf(a).truncated, path).toBe(undefined);
+    }
+  });
+
   it("are none where a branch has none: the list is cut off at the scan limit, and says so", async () => {
     const free = await chat(`row.likes = 2 or ${membership}`);
     expect((await listed(free, "/api/messages?limit=10")).meta.truncated).toBe(true);
