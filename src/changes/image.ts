@@ -44,6 +44,23 @@ export function imageSql(columns: readonly LoggedColumn[], of: string): string {
 }
 
 /**
+ * SQL for an image with the columns that it lacks, because the table got them later, as another image has them. Where
+ * `image` is NULL, the result is NULL.
+ */
+export function completedSql(columns: readonly LoggedColumn[], image: string, other: string): string {
+  const paths = columns.map(({ name }) => pathOf(name));
+  const lacks = paths.map((path) => `json_type(${image}, ${path}) IS NULL`).join(" OR ");
+  const chunks = Array.from({ length: Math.ceil(paths.length / pairsMax) }, (_, i) =>
+    paths.slice(i * pairsMax, (i + 1) * pairsMax),
+  );
+  const completed = chunks.reduce(
+    (made, chunk) => `json_insert(${made}, ${chunk.map((path) => `${path}, ${other} -> ${path}`).join(", ")})`,
+    image,
+  );
+  return `CASE WHEN ${lacks} THEN ${completed} ELSE ${image} END`;
+}
+
+/**
  * SQL that makes a text of a row's primary key: a JSON array of the values, each written as in an image. Equal texts
  * mean the same key.
  */

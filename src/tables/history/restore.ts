@@ -12,7 +12,7 @@ import { getRow, type RowTarget } from "../row/get-row.js";
 import { loneWrite, writeAlone } from "../row/lone-write.js";
 import { insertOf, type RowWrite, updateOf } from "../row/row-write.js";
 import { finishRows } from "../sql/finish-rows.js";
-import { pastOf, versionsStatement } from "../sql/past.js";
+import { pastOf, versionFactsStatement, versionsStatement } from "../sql/past.js";
 import type { Moments } from "./moments.js";
 
 /** What `restore` needs to write an earlier version of a row back. */
@@ -27,10 +27,11 @@ export interface Restoring {
 }
 
 /**
- * Writes an earlier version of a row back: as an update or, where the row was deleted, as a create. Only the columns
- * that the caller may both read and write are written; for an API key, those that it may write
- * (`docs/reference/http.md#restore`). A create is refused where the version has values in other columns. Returns the
- * row as JSON text, as a write does.
+ * Writes an earlier version of a row back: as an update or, where the row was deleted, as a create
+ * (`docs/reference/http.md#restore`). Only the columns that the caller may both read and write are written; for an API
+ * key, those that it may write. A create also writes the key, and who created the row and when. It is refused where the
+ * version has values in other columns. Columns that the version does not have are left as they are, or get their
+ * default. Returns the row as JSON text, as a write does.
  */
 export async function restore(
   body: Body,
@@ -52,6 +53,7 @@ export async function restore(
   const isReadable = (column: string) => caller.kind === "key" || past.readable.has(column);
   const values = valuesOf(version, past);
   if (isRefusal(values)) return values;
+  if (version.isTaken) return taken;
   const chosen = (access: Access) =>
     new Map([...values].filter(([column]) => isReadable(column) && access.mayWrite(column)));
   const target = (access: Access): RowTarget => ({ ...statements, access: withoutValues(access) });
@@ -70,15 +72,17 @@ export async function restore(
   }
   const access = accessFor("create");
   if (isRefusal(access)) return access;
-  const row = chosen(access);
-  const isManaged = (column: string) => table.columns.get(column)!.managed !== null;
-  const lost = [...values].find(([column, value]) => value !== null && !row.has(column) && !isManaged(column));
+  const managed = (column: string) => table.columns.get(column)!.managed;
+  const returns = (column: string) => isKey(column) || ["created_at", "created_by"].includes(managed(column) ?? "");
+  const row = new Map([...chosen(access), ...[...values].filter(([column]) => returns(column))]);
+  const lost = [...values].find(([column, value]) => value !== null && !row.has(column) && managed(column) === null);
   if (lost !== undefined) return notWhole;
   return written(insertOf(target(access), row, execution));
 }
 
 const nothingToWrite = new Refusal("forbidden", "you may write none of the row's columns");
 const notWhole = new Refusal("forbidden", "the row has values in columns that you may not read and write");
+const taken = new Refusal("conflict", "the key now belongs to a row that was created after this version");
 const isDeletion = badRequest("seq: the row was deleted then; name an entry before that");
 
 /**
@@ -98,6 +102,15 @@ async function entryOf(sent: unknown, moments: Moments): Promise<number | null> 
   return moment?.kind === "seq" ? moment.seq : null;
 }
 
+/** An earlier version of a row. */
+interface Version {
+  readonly row: Body;
+  /** The columns that the table had then; null where it had all that it has now. */
+  readonly columns: ReadonlySet<string> | null;
+  /** Whether another row was created with the key after the version, and is there now. */
+  readonly isTaken: boolean;
+}
+
 /**
  * Finds the row as it was after an entry of the log. Returns a refusal where there is no such version that the caller
  * may see, or where the entry is the deletion of the row.
@@ -108,23 +121,33 @@ async function versionAt(
   past: Access,
   caller: Actor,
   execution: WriteExecution,
-): Promise<Body | Refusal> {
+): Promise<Version | Refusal> {
   const columns = [...past.table.columns.values()];
-  const whole = { output: columns, preview: null, ...(caller.kind === "key" && { rule: TRUE }) };
-  const statement = versionsStatement(pastOf(past, 1, 1, whole), seq - 1, seq + 1, key, execution.values);
-  const [found] = await read(execution, [statement], "long");
+  const whole = pastOf(past, 1, 1, { output: columns, preview: null, ...(caller.kind === "key" && { rule: TRUE }) });
+  const statements = [
+    versionsStatement(whole, seq - 1, seq + 1, key, execution.values),
+    versionFactsStatement(whole, seq, key),
+  ];
+  const [found, facts] = await read(execution, statements, "long");
   execution.tally.add(null);
   const version = found!.rows.find((row) => row[8] === null);
   if (version === undefined) return noSuchVersion;
   const [, , , , , op, , row] = version;
-  return op === "delete" ? isDeletion : JSON.parse(await finishRows(row as string, columns));
+  if (op === "delete") return isDeletion;
+  const [had, isTaken] = facts!.rows[0]!;
+  return {
+    row: JSON.parse(await finishRows(row as string, columns)),
+    columns: had === null ? null : new Set(JSON.parse(had as string) as string[]),
+    isTaken: isTaken === 1,
+  };
 }
 
 const noSuchVersion = new Refusal("not_found", "no such version of the row");
 
-function valuesOf(row: Body, { table }: Access): RowValues | Refusal {
+function valuesOf({ row, columns }: Version, { table }: Access): RowValues | Refusal {
   const values = new Map<string, SqlValue>();
   for (const [name, value] of Object.entries(row)) {
+    if (columns !== null && !columns.has(name)) continue;
     const parsed = fromJson(table.columns.get(name)!, value);
     if (!parsed.ok) return badRequest(`${name}: the version's value is not ${parsed.expected}`);
     values.set(name, parsed.value);

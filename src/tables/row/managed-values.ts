@@ -5,8 +5,8 @@ import type { RowValues } from "../request/row-request.js";
 
 /**
  * The values of a write: those that a request sends, and those of the columns that the server sets by itself
- * (docs/reference/schema.md#managed-columns). An update's version is not among them, because its statement raises the
- * stored one.
+ * (docs/reference/schema.md#managed-columns). No request sends the latter, but a restored row brings some of them along.
+ * An update's version is not among them, because its statement raises the stored one.
  */
 export function withManaged(
   kind: "insert" | "update",
@@ -14,7 +14,7 @@ export function withManaged(
   sent: RowValues,
   execution: WriteExecution,
 ): RowValues {
-  const set = managed.filter((column) => isSet(kind, column.managed!));
+  const set = managed.filter((column) => isSet(kind, column.managed!) && !sent.has(column.name));
   return set.length === 0
     ? sent
     : new Map([...sent, ...set.map((column) => [column.name, managedValue(column, execution)] as const)]);

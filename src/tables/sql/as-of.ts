@@ -1,4 +1,12 @@
-import { fromImage, fromKey, imageSql, keySql, type LoggedColumn, type LoggedTable } from "../../changes/image.js";
+import {
+  completedSql,
+  fromImage,
+  fromKey,
+  imageSql,
+  keySql,
+  type LoggedColumn,
+  type LoggedTable,
+} from "../../changes/image.js";
 import type { Column } from "../../project/model.js";
 import type { Exists, Expression } from "../../rules/ast.js";
 import { substitute } from "../../rules/walk.js";
@@ -147,6 +155,11 @@ export function withinBytes(columns: Sql, from: Sql, order: Sql, bytesMax: numbe
 /** The image of the row of an alias: its JSON as the log of changes writes it. */
 export function image({ columns }: LoggedTable, alias: Sql): Sql {
   return { text: imageSql(columns, alias.text), params: [] };
+}
+
+/** An image with the columns that it lacks, because the table got them later, as another image has them. */
+export function completed({ columns }: LoggedTable, image: Sql, other: Sql): Sql {
+  return { text: completedSql(columns, image.text, other.text), params: [] };
 }
 
 /** The text of the key of an alias's row, as the log of changes writes it. */

@@ -22,6 +22,7 @@ import {
   type AsOf,
   asOf,
   asShownOf,
+  completed,
   hasKey,
   image,
   imageColumn,
@@ -194,8 +195,7 @@ export function versionsStatement(
   const newest = sql`ORDER BY seq DESC LIMIT ${integer(scanLimit)}`;
   // For the versions of all rows, the entries of all tables are gone through in the order of their numbers, and those
   // of other tables are left out afterwards.
-  const keyColumns = logged.key.map((column) => sql`${param(new Slot(column.name))} AS ${name(column.name)}`);
-  const pk = sql`(SELECT ${key(logged, sql`_k`)} FROM (SELECT ${commaList(keyColumns)}) AS _k)`;
+  const pk = sentKey(logged);
   const entries =
     of === null
       ? sql`SELECT seq FROM _changes NOT INDEXED WHERE ${range} ${newest}`
@@ -210,7 +210,9 @@ export function versionsStatement(
   const bytes = sql`CASE WHEN ${isTable} THEN ifnull(octet_length(_l.old), 0) + coalesce(${nextOf(sql`octet_length(_n.old)`)}, ${bytesNow}, 0) ELSE 0 END`;
   const sized = sql`SELECT _l.seq AS seq, ${bytes} AS bytes FROM (${entries}) AS _q CROSS JOIN _changes AS _l WHERE _l.seq = _q.seq`;
   const after = sql`CASE _l.op WHEN 'delete' THEN NULL ELSE coalesce(${next}, ${imageNow}) END`;
-  const decoded = sql`SELECT _v._seq, _v._tx, _v._at, _v._pk, _v._op, _v._old, _v._after, ${imageColumns(logged.columns, sql`coalesce(_v._after, _v._old)`)} FROM _v WHERE coalesce(_v._after, _v._old) IS NOT NULL`;
+  // An update has changed no column that the table got only after it.
+  const old = sql`CASE WHEN _op = 'update' THEN ${completed(logged, sql`_old`, sql`_after`)} ELSE _old END`;
+  const decoded = sql`SELECT _v._seq, _v._tx, _v._at, _v._pk, _v._op, _v._before, _v._after, ${imageColumns(logged.columns, sql`coalesce(_v._after, _v._before)`)} FROM _v WHERE coalesce(_v._after, _v._before) IS NOT NULL`;
   const referTo = (of: Sql) => (column: Column) =>
     imageColumn(logged.columns.find(({ name: its }) => its === column.name)!, of);
   const shownOf = (of: Sql) => sql`CASE WHEN ${of} IS NOT NULL THEN ${jsonObject(output, referTo(of), physical)} END`;
@@ -231,8 +233,9 @@ export function versionsStatement(
   const ctes = [
     sql`_z AS MATERIALIZED (${sized})`,
     sql`_e AS MATERIALIZED (${withinBytes(sql`seq`, sql`_z`, sql`seq DESC`, 2 * catalog.pageBytesMax)})`,
-    sql`_v AS MATERIALIZED (SELECT _l.seq AS _seq, _l.tx AS _tx, _l.at AS _at, _l.pk AS _pk, _l.op AS _op, _l.old AS _old, ${after} AS _after FROM _e CROSS JOIN _changes AS _l WHERE _l.seq = _e.seq AND ${isTable})`,
-    sql`_s AS MATERIALIZED (SELECT _r._seq AS seq, ifnull(${by(sql`_b.at`)}, _r._at) AS at, ${by(sql`_b.principal_kind`)} AS kind, ${by(sql`_b.principal_id`)} AS id, ${keyJson} AS key, _r._op AS op, ${shownOf(sql`_r._old`)} AS before, ${shownOf(sql`_r._after`)} AS row${cutRow} FROM (${decodedOnce}) AS _r WHERE ${shownVersion(past)})`,
+    sql`_o AS MATERIALIZED (SELECT _l.seq AS _seq, _l.tx AS _tx, _l.at AS _at, _l.pk AS _pk, _l.op AS _op, _l.old AS _old, ${after} AS _after FROM _e CROSS JOIN _changes AS _l WHERE _l.seq = _e.seq AND ${isTable})`,
+    sql`_v AS MATERIALIZED (SELECT _seq, _tx, _at, _pk, _op, ${old} AS _before, _after FROM _o)`,
+    sql`_s AS MATERIALIZED (SELECT _r._seq AS seq, ifnull(${by(sql`_b.at`)}, _r._at) AS at, ${by(sql`_b.principal_kind`)} AS kind, ${by(sql`_b.principal_id`)} AS id, ${keyJson} AS key, _r._op AS op, ${shownOf(sql`_r._before`)} AS before, ${shownOf(sql`_r._after`)} AS row${cutRow} FROM (${decodedOnce}) AS _r WHERE ${shownVersion(past)})`,
   ];
   // An update that has changed only columns which the caller may not see is left out of the page.
   const versions = sql`SELECT *, sum(ifnull(octet_length(${row}), 0)) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY seq DESC) AS n FROM _s WHERE before IS NOT row ORDER BY seq DESC LIMIT ${integer(limit + 1)}`;
@@ -242,4 +245,24 @@ export function versionsStatement(
   const members = sql`seq, at, kind, id, key, op, ${changed}, ${row}`;
   const statement = sql`WITH ${commaList([...ctes, sql`_d AS MATERIALIZED (${versions})`])} SELECT ${members}, NULL AS told FROM _d WHERE ${isInPage(limit, catalog.pageBytesMax)} UNION ALL SELECT last, examined, ${isMore}, NULL, NULL, NULL, NULL, NULL, (SELECT count(*) FROM _d) FROM (SELECT min(seq) AS last, count(*) AS examined FROM _e) WHERE examined > 0`;
   return bind(statement, of === null ? [values] : [of, values]);
+}
+
+/** The text, as the log writes it, of the key whose values the slots of its columns have. */
+function sentKey(logged: LoggedTable): Sql {
+  const columns = logged.key.map((column) => sql`${param(new Slot(column.name))} AS ${name(column.name)}`);
+  return sql`(SELECT ${key(logged, sql`_k`)} FROM (SELECT ${commaList(columns)}) AS _k)`;
+}
+
+/**
+ * Makes the statement of what the log says of the version of a row after an entry besides its values. Its result is one
+ * row `[columns, taken]`: the JSON array of the columns that the version has, NULL where it is the row as it is now; and
+ * 1 where the key now belongs to a row that was created after the version.
+ */
+export function versionFactsStatement({ access, logged }: Past, seq: number, of: SlotValues): Statement {
+  const later = sql`FROM _changes WHERE tbl = ${tableLiteral(access.table.name)} AND pk = ${sentKey(logged)} AND seq > ${param(BigInt(seq))}`;
+  const columns = sql`(SELECT json_group_array(_j.key) FROM json_each(_v.old) AS _j)`;
+  const next = sql`(SELECT CASE WHEN _v.old IS NOT NULL THEN ${columns} END FROM (SELECT old ${later} ORDER BY seq LIMIT 1) AS _v)`;
+  const isCreated = sql`EXISTS (SELECT 1 ${later} AND op = 'insert')`;
+  const last = sql`(SELECT op ${later} ORDER BY seq DESC LIMIT 1)`;
+  return bind(sql`SELECT ${next} AS columns, ${isCreated} AND ${last} <> 'delete' AS taken`, [of]);
 }
