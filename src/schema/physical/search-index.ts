@@ -12,8 +12,10 @@ export type SearchedBy = "rowid" | "keys";
 /** The tables that make up the full-text index of a table. */
 export interface SearchNames {
   /**
-   * The FTS5 table, which holds the words. Its columns are `c0`, `c1` and so on, because FTS5 reserves some names, such
-   * as `rank`, for itself.
+   * The FTS5 table, which holds the words and a copy of the texts. By the copy, FTS5 finds the words of a document that
+   * is deleted, also if its row is gone already. FTS5 could do without one (`contentless_delete`), but then other
+   * programs would need SQLite 3.43 to write to the searched table. The columns are `c0`, `c1` and so on, because FTS5
+   * reserves some names, such as `rank`, for itself.
    */
   readonly words: string;
   /**
@@ -101,7 +103,7 @@ export function searchIndex(searched: Searched): SearchIndex {
       .join(" AND ");
   const linked = isRow((_, i) => `_d.k${i}`);
   const rowid = quoteName(key[0]!.name);
-  const fts5 = `CREATE VIRTUAL TABLE ${words} USING fts5(${places.join(", ")}, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2')`;
+  const fts5 = `CREATE VIRTUAL TABLE ${words} USING fts5(${places.join(", ")}, tokenize='unicode61 remove_diacritics 2')`;
   const keyColumns = key.map(({ affinity }, i) => `k${i} ${affinity.toUpperCase()}`);
   const keysTable = `CREATE TABLE ${keys} (doc INTEGER PRIMARY KEY, ${keyColumns.join(", ")}, UNIQUE (${keyNames.join(", ")}))`;
   const keysOf = (where: string) =>

@@ -47,7 +47,7 @@ const parts = async (database: Database) =>
 const whole = (table: string, keys = false) => [
   ...(keys ? [`_search_${table}_keys`] : []),
   `_search_${table}_words`,
-  ...["config", "data", "docsize", "idx"].map((each) => `_search_${table}_words_${each}`),
+  ...["config", "content", "data", "docsize", "idx"].map((each) => `_search_${table}_words_${each}`),
   ...["delete", "insert", "move", "update"].map((each) => `_svc_search_${table}_${each}`),
 ];
 
@@ -179,6 +179,31 @@ describe.each(Object.entries(databases))("the index of a search, with %s", (_, o
     ]);
     await applied(database, posts(on));
     expect(await found(database, "new")).toEqual([1, 2, 7]);
+  });
+
+  it("is made anew where an earlier release has made it without the texts", async () => {
+    const database = open();
+    await applied(database, posts(on));
+    await run(
+      database,
+      insert,
+      "DROP TABLE _search_posts_words",
+      "CREATE VIRTUAL TABLE _search_posts_words USING fts5(c0, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2')",
+      "INSERT INTO _search_posts_words (rowid, c0) SELECT id, title FROM posts",
+      "UPDATE posts SET title = 'réd' WHERE id = 2",
+      "DELETE FROM posts WHERE id = 1",
+    );
+    const before = await found(database, "red");
+    expect(before).toEqual([2, 7]);
+    expect(await stepsOf(database, posts(on))).toEqual([
+      "drop the search index of posts",
+      "create the search index of posts (title)",
+    ]);
+    await applied(database, posts(on));
+    expect(await found(database, "red")).toEqual(before);
+    await run(database, "UPDATE posts SET title = 'x' WHERE id = 2", "INSERT OR REPLACE INTO posts (id) VALUES (7)");
+    expect(await found(database, "red")).toEqual([]);
+    expect(await parts(database)).toEqual(whole("posts"));
   });
 });
 
