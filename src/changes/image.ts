@@ -108,7 +108,7 @@ function written({ name, holds }: LoggedColumn, of: string): string {
 function realOf(ref: string): string {
   const { number, exponent } = scaledSql(ref);
   const digits = (value: string) => `json(printf('%!.17g', ${value}))`;
-  return `CASE WHEN ${isPlainSql(ref)} THEN ${digits(ref)} WHEN abs(${ref}) = 9e999 THEN json_array(sign(${ref}), 1024) ELSE json_array(${digits(number)}, ${exponent}) END`;
+  return `CASE WHEN ${isPlainSql(ref)} THEN ${digits(ref)} WHEN abs(${ref}) = 9e999 THEN json_array(CASE WHEN ${ref} > 0 THEN 1 ELSE -1 END, 1024) ELSE json_array(${digits(number)}, ${exponent}) END`;
 }
 
 /**

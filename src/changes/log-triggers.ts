@@ -12,8 +12,10 @@ export function isLogTrigger({ name }: { readonly name: string }): boolean {
  * SQL for the id of the log's transaction that a change belongs to: the newest one, if it is still open. NULL if a
  * program other than the server makes the change; the entry then has a time of its own (docs/change-log.md).
  */
-const openTransaction = "(SELECT iif(seq IS NULL, id, NULL) FROM _transactions ORDER BY id DESC LIMIT 1)";
-const atOthers = `iif(${openTransaction} IS NULL, CAST(unixepoch('subsec') * 1000 AS INTEGER), NULL)`;
+const openTransaction = "(SELECT CASE WHEN seq IS NULL THEN id END FROM _transactions ORDER BY id DESC LIMIT 1)";
+/** SQL for the time in milliseconds since the epoch. `unixepoch('subsec')` is NULL in SQLite before 3.42. */
+const nowMs = "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)";
+const atOthers = `CASE WHEN ${openTransaction} IS NULL THEN ${nowMs} END`;
 
 /**
  * The CREATE statements of the triggers that log the changes of a table, by the triggers' names. An entry of the log
