@@ -18,16 +18,40 @@ const nowMs = "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
 const atOthers = `CASE WHEN ${openTransaction} IS NULL THEN ${nowMs} END`;
 
 /**
- * The CREATE statements of the triggers that log the changes of a table, by the triggers' names. An entry of the log
- * has the row as it was before the change, if there was one (`docs/change-log.md`).
+ * SQL for a text that marks a row in `_staged` while a trigger of the server sets its managed columns. `of` is the row,
+ * `old` or `new`. The log does not record that change: it belongs to the change that the trigger follows.
  */
-export function logTriggers({ table, columns, key }: LoggedTable): ReadonlyMap<string, string> {
+export function managedMark(table: string, key: readonly string[], of: string): string {
+  return [quoteText(`managed ${table}`), ...key.map((column) => `quote(${of}.${quoteName(column)})`)].join(
+    " || ' ' || ",
+  );
+}
+
+/**
+ * The CREATE statements of the triggers that log the changes of a table, by the triggers' names. An entry of the log
+ * has the row as it was before the change, if there was one (`docs/change-log.md`). `managed` are the columns that
+ * triggers of the server set after a change.
+ */
+export function logTriggers(
+  { table, columns, key }: LoggedTable,
+  managed: readonly string[] = [],
+): ReadonlyMap<string, string> {
   const entry = (op: string, row: "old" | "new", image: string) =>
     `  INSERT INTO _changes (witness, tx, at, tbl, pk, op, old) VALUES (random(), ${openTransaction}, ${atOthers}, ${quoteText(table)}, ${keySql(key, row)}, '${op}', ${image});\n`;
   const old = imageSql(columns, "old");
   const inserted = entry("insert", "new", "NULL");
   const deleted = entry("delete", "old", old);
   const isMoved = isChanged(key);
+  const [set, others] = [columns.filter(isIn(managed)), columns.filter((column) => !isIn(managed)(column))];
+  const mark = managedMark(
+    table,
+    key.map(({ name }) => name),
+    "new",
+  );
+  const isUpdated =
+    set.length === 0
+      ? isChanged(columns)
+      : `(${isChanged(others)} OR ${isChanged(set)} AND NOT EXISTS (SELECT 1 FROM _staged WHERE name = ${mark}))`;
   const trigger = (event: string, on: string, body: string, when = "") => {
     const name = `${triggerPrefix}${table}_${event}`;
     return [
@@ -39,9 +63,11 @@ export function logTriggers({ table, columns, key }: LoggedTable): ReadonlyMap<s
     trigger("insert", "INSERT", inserted),
     trigger("delete", "DELETE", deleted),
     trigger("move", "UPDATE", deleted + inserted, ` WHEN ${isMoved}`),
-    trigger("update", "UPDATE", entry("update", "old", old), ` WHEN NOT (${isMoved}) AND ${isChanged(columns)}`),
+    trigger("update", "UPDATE", entry("update", "old", old), ` WHEN NOT (${isMoved}) AND ${isUpdated}`),
   ]);
 }
+
+const isIn = (names: readonly string[]) => (column: LoggedColumn) => names.includes(column.name);
 
 /**
  * The SQL condition that an update changes a value of these columns. Values are compared by BINARY, and in a column

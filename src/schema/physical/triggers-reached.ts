@@ -1,9 +1,9 @@
 import { isLogTrigger } from "../../changes/log-triggers.js";
 import { isKeyword, type Token } from "../../sqlite/sql-tokens.js";
+import { isManagedTrigger } from "./managed-triggers.js";
 import { parseTrigger, type Trigger, type Write, writeOf } from "./parse-trigger.js";
 import { type Physical, type PhysicalTable, type PhysicalTrigger, physicalTable, sameName } from "./physical.js";
 import { referringTables } from "./referring-tables.js";
-import { isVersionTrigger } from "./version-triggers.js";
 
 /**
  * What triggers do when a row of a table is written, those of other tables included to which foreign key actions or
@@ -29,7 +29,10 @@ export interface TriggersReached {
    * metered, although SQLite's count of written rows includes it.
    */
   readonly own: boolean;
-  /** Whether the log of changes records the write. SQLite's count of written rows includes the log's entries. */
+  /**
+   * Whether the write belongs to a transaction of the log of changes: because the log records it, or because a trigger
+   * asks the log who makes it. SQLite's count of written rows includes the log's entries.
+   */
   readonly logged: boolean;
   /**
    * Whether the write may take long. It may lead to any number of other rows, because one of the owner's triggers reads
@@ -52,11 +55,11 @@ export function triggersReached(
     new Set(triggers.map(({ on, sql }) => writeKey(parseTrigger(sql).event, on)));
   const context: TriggerContext = {
     physical,
-    ownWrites: writesOf(ownTriggers.filter((trigger) => !isLogTrigger(trigger) && !isVersionTrigger(trigger))),
+    ownWrites: writesOf(ownTriggers.filter((trigger) => !isLogTrigger(trigger) && !isManagedTrigger(trigger))),
     loggedWrites: writesOf(ownTriggers.filter(isLogTrigger)),
-    versionedWrites: writesOf(ownTriggers.filter(isVersionTrigger)),
+    managedWrites: writesOf(ownTriggers.filter(isManagedTrigger)),
   };
-  const of = (write: Write) => reached(context, table.name, write, new Set(), { setsVersion: true });
+  const of = (write: Write) => reached(context, table.name, write, new Set(), { setsManaged: true });
   return { insert: of("insert"), update: of("update"), delete: of("delete") };
 }
 
@@ -69,8 +72,8 @@ interface TriggerContext {
   readonly ownWrites: ReadonlySet<string>;
   /** The writes, by `writeKey`, that the log of changes records. */
   readonly loggedWrites: ReadonlySet<string>;
-  /** The writes, by `writeKey`, after which a trigger gives the row a version, unless the write has set it. */
-  readonly versionedWrites: ReadonlySet<string>;
+  /** The writes, by `writeKey`, after which a trigger sets managed columns of the row, unless the write has set them. */
+  readonly managedWrites: ReadonlySet<string>;
 }
 
 function writeKey(write: Write | undefined, table: string): string {
@@ -91,20 +94,20 @@ export const noTriggers: TriggersReached = {
 
 /**
  * `within` holds the writes that led to this one, by `writeKey`. If this one is among them already, triggers fire each
- * other in a circle, and the number of written rows is unknown. `setsVersion`: the write itself gives each row a
- * version, as API requests do.
+ * other in a circle, and the number of written rows is unknown. `setsManaged`: the write itself sets the managed
+ * columns, as API requests do.
  */
 function reached(
   context: TriggerContext,
   table: string,
   write: Write,
   within: ReadonlySet<string>,
-  { setsVersion } = { setsVersion: false },
+  { setsManaged } = { setsManaged: false },
 ): TriggersReached {
-  const { physical, ownWrites, loggedWrites, versionedWrites } = context;
+  const { physical, ownWrites, loggedWrites, managedWrites } = context;
   const key = writeKey(write, table);
-  const isVersioned = !setsVersion && versionedWrites.has(key);
-  if (within.has(key)) return { ...noTriggers, rowsWritten: null, own: isVersioned, isLong: true };
+  const isManaged = !setsManaged && managedWrites.has(key);
+  if (within.has(key)) return { ...noTriggers, rowsWritten: null, own: isManaged, isLong: true };
   const visited = new Set([...within, key]);
   const fired = physical.triggers
     .filter((trigger) => sameName(trigger.on, table))
@@ -116,14 +119,15 @@ function reached(
     // A foreign key action writes every row that refers to the written one. How many these are is unknown here.
     rowsWritten: null,
   }));
-  const [isOwn, logged] = [ownWrites.has(key), loggedWrites.has(key)];
+  // The triggers that set managed columns ask the log's transaction who makes the change, and when.
+  const [isOwn, logged] = [ownWrites.has(key), loggedWrites.has(key) || isManaged];
   const own = { ...noTriggers, own: isOwn, logged, isLong: leadsToReferring(physical, table, write) };
   const effect = [...fired, ...acted].reduce(together, own);
-  if (!isVersioned) return effect;
-  // The server's trigger gives the row its version by an update, which has the same effects as any update of the table.
-  // It does so only if the write has not set the version, so how many rows are written is unknown, unless an update
+  if (!isManaged) return effect;
+  // The server's trigger sets the managed columns by an update, which has the same effects as any update of the table.
+  // It does so only if the write has not set them, so how many rows are written is unknown, unless an update
   // writes none.
-  const update = write === "update" ? effect : reached(context, table, "update", visited, { setsVersion: true });
+  const update = write === "update" ? effect : reached(context, table, "update", visited, { setsManaged: true });
   const rowsWritten = update.rowsWritten === 0 ? 0 : null;
   return together(effect, { ...update, rowsWritten, own: true });
 }

@@ -12,6 +12,7 @@ import { changeSteps, dropIndexSteps, rebuildTogetherSteps } from "./change-step
 import type { RowsOf } from "./column-hazards.js";
 import { historySteps } from "./history-steps.js";
 import { imageAfter } from "./image-after.js";
+import { managedSteps } from "./managed-steps.js";
 import { needsRebuild } from "./needs-rebuild.js";
 import { findRenames, inOldNames, type Renames, renameProblems } from "./renames.js";
 import { searchSteps } from "./search-steps.js";
@@ -20,7 +21,6 @@ import { type TableChange, tableChange } from "./table-change.js";
 import { compareTables, type TableComparison } from "./table-comparison.js";
 import { createTableSteps, dropTableStep, renameSteps } from "./table-steps.js";
 import { triggerSteps } from "./trigger-steps.js";
-import { versionSteps } from "./version-steps.js";
 import { withoutOwnTriggers } from "./without-own-triggers.js";
 
 /** With problems there are no steps. */
@@ -71,8 +71,8 @@ export function diff(current: Schema | null, proposed: Schema, found: Physical, 
   const changes = comparisons.map((each) =>
     tableChange(each, needing.includes(each) || takesColumnsAtOnce(each, together)),
   );
-  const version = versionSteps(proposed, options.ownTriggers ?? []);
-  const search = searchSteps(proposed, changes, physical, version.staying);
+  const managed = managedSteps(proposed, options.ownTriggers ?? []);
+  const search = searchSteps(proposed, changes, physical, managed.staying);
   const history = historySteps({
     before,
     proposed,
@@ -80,7 +80,7 @@ export function diff(current: Schema | null, proposed: Schema, found: Physical, 
     changes,
     physical,
     ownTriggers: search.staying,
-    preceded: new Set([...trigger.tables, ...version.tables]),
+    preceded: new Set([...trigger.tables, ...managed.tables]),
   });
   const creation = created.flatMap((table) => createTableSteps(table, physical));
   const steps = withoutOwnTriggers(
@@ -97,12 +97,12 @@ export function diff(current: Schema | null, proposed: Schema, found: Physical, 
     steps: [
       ...search.dropped,
       ...history.dropped,
-      ...version.dropped,
+      ...managed.dropped,
       ...trigger.dropped,
       ...steps,
       ...adoption,
       ...trigger.created,
-      ...version.created,
+      ...managed.created,
       ...search.created,
       ...history.created,
     ],

@@ -4,6 +4,7 @@ import { isLogTrigger, logTriggers } from "../../changes/log-triggers.js";
 import { newestEntry } from "../../changes/transactions.js";
 import type { Schema, Table } from "../../project/model.js";
 import { quoteText } from "../../sqlite/sql-tokens.js";
+import { managedByChange, managedTriggers } from "../physical/managed-triggers.js";
 import { collationsOf, isLoose, type Physical, type PhysicalTrigger, physicalTable } from "../physical/physical.js";
 import { dropTrigger, type Keepsakes, nothingKept } from "./ddl.js";
 import { keepsakes } from "./keepsakes.js";
@@ -58,7 +59,8 @@ export function historySteps({
     .filter(({ historyDays }) => historyDays !== null)
     .map((table) => {
       const change = changes.find(({ named }) => named === table);
-      const triggers = logTriggers(loggedOf(table, change, physical));
+      const set = managedTriggers(table).size === 0 ? [] : managedByChange(table).map(({ name }) => name);
+      const triggers = logTriggers(loggedOf(table, change, physical), set);
       const isThere = [...triggers].every(([name, sql]) =>
         ownTriggers.some((trigger) => trigger.name === name && trigger.sql === sql),
       );

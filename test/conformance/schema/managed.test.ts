@@ -27,7 +27,9 @@ describe("a column that becomes managed, or is no more", () => {
     expect(await stepsTo(database, managed)).toEqual([]);
     await applied(database, managed);
     expect(await stepsTo(database, times)).toEqual([]);
-    expect(await stepsTo(database, managed.replaceAll("created", "updated"))).toEqual([]);
+    expect(await stepsTo(database, managed.replaceAll("created", "updated"))).toEqual([
+      ["set notes.made, notes.by with each change of a row"],
+    ]);
   });
 
   it("is changed, and rows with NULL get a version", async () => {
@@ -37,12 +39,12 @@ describe("a column that becomes managed, or is no more", () => {
     const managed = notes("    version: { type: integer, not_null: true, managed: version }");
     expect(await stepsTo(database, managed)).toEqual([
       ["rebuild table notes: change column version"],
-      ["raise notes.version with each change of a row"],
+      ["set notes.version with each change of a row"],
     ]);
     await applied(database, managed);
     expect(await rows(database, "SELECT id FROM notes WHERE version <> 7")).toEqual([[2]]);
     expect(await stepsTo(database, notes("    version: { type: integer, not_null: true }"))).toEqual([
-      ["drop the triggers that raise versions of notes"],
+      ["drop the triggers that set managed columns of notes"],
       ["rebuild table notes: change column version"],
     ]);
   });
@@ -76,7 +78,7 @@ describe("a table that is there already", () => {
         "adopt table notes, which is there as the file declares it",
         "rows of notes have no version: give version a number where it is NULL (1)",
       ],
-      ["raise notes.version with each change of a row"],
+      ["set notes.version with each change of a row"],
     ]);
     await run(database, "UPDATE notes SET version = id");
     await applied(database, managed);

@@ -124,7 +124,7 @@ describe("managed columns", () => {
     });
     await key.delete(`/api/tasks/${row.id}`);
     const again = dataOf<Task>(await key.post("/api/tasks/_svc/restore", { key: { id: row.id }, seq: first.seq }));
-    expect(again).toMatchObject({ title: "tea", created_by: null });
+    expect(again).toMatchObject({ title: "tea", created_by: "ann", changed_by: null });
     expect(again.version).not.toBe(row.version + 2);
   });
 });
