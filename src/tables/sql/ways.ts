@@ -187,8 +187,11 @@ function merged(plan: ListPlan, ways: readonly WalkedWay[], row: Sql, limitClaus
   };
   const first = step(sql`_keys`, after === null ? null : placeOf(order, after));
   const terms = order.map(({ descending }, i) => sql`${places[i]!}${descending ? sql` DESC` : sql``}`);
+  // Several ways may lead to one row. The first of them comes first, so that no window ends between a later one, by
+  // which the row is not listed, and the first.
+  const queue = ways.length === 1 ? terms : [...terms, sql`w`];
   const columns = commaList([sql`w`, sql`k`, sql`p`, ...(isByKey ? [] : places)]);
-  return sql`WITH _q(${columns}) AS (${first} UNION ALL ${step(sql`_q`, place)} ORDER BY ${commaList(terms)} ${limitClause}) SELECT * FROM _q`;
+  return sql`WITH _q(${columns}) AS (${first} UNION ALL ${step(sql`_q`, place)} ORDER BY ${commaList(queue)} ${limitClause}) SELECT * FROM _q`;
 }
 
 /**

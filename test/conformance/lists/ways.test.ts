@@ -364,4 +364,32 @@ docs:
       if (!query.includes("none")) expect(pages.at(-1)!.meta.total).toBe(500);
     }
   });
+
+  it("come once each and all, also where a page ends with the window, and several ways lead to them", async () => {
+    const rule = "row.owner = auth.id or row.editor = auth.id";
+    const schema = docs.replace("docs:", "docs:\n  history: forever");
+    const server = await serve({ schema, config: `api.scan_limit = 10\n[rules.docs]\nread = "${rule}"` });
+    const ann = client(server, (await member(server, "ann")).bearer);
+    await run(
+      server,
+      `${numbers(30)} INSERT INTO docs SELECT i, 'ann', CASE i % 9 WHEN 1 THEN 'bob' ELSE 'ann' END FROM n`,
+    );
+    const own = Array.from({ length: 30 }, (_, i) => i + 1);
+    for (const query of ["limit=1000", "limit=4", "limit=4&total=none", "limit=10", "limit=1000&sort=-id"]) {
+      const pages = await pagesOf(ann, `/api/docs?${query}`);
+      expect(
+        pages.flatMap(({ data }) => ids(data)),
+        query,
+      ).toEqual(query.includes("-id") ? own.toReversed() : own);
+      if (!query.includes("none")) expect(pages.at(-1)!.meta.total, query).toBe(30);
+    }
+    const pulled: unknown[] = [];
+    for (let [checkpoint, more] = [null as unknown, true]; more; ) {
+      const answer = await ann.post("/api/_svc/pull", { tables: { docs: {} }, checkpoint, limit: 1000 });
+      const page = dataOf<{ changes: { key: { id: number } }[]; checkpoint: string; more: boolean }>(answer);
+      pulled.push(...page.changes.map(({ key }) => key.id));
+      ({ checkpoint, more } = page);
+    }
+    expect(pulled.toSorted((a, b) => Number(a) - Number(b))).toEqual(own);
+  });
 });

@@ -589,7 +589,7 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
           WHERE (_y1."owner_id" = +_q.k AND _y1."id" > _q.p)
           ORDER BY _y1."id"
           LIMIT 1) END IS NOT NULL
-        ORDER BY p
+        ORDER BY p, w
         LIMIT CASE WHEN (SELECT count(*)
           FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 3
           FROM _counted) THEN 100000 ELSE 0 END ELSE 0 END)
@@ -662,7 +662,7 @@ SELECT _size.found AS found, _size.fitting AS fitting, (SELECT group_concat(json
             WHERE (_y1."owner_id" = +_q.k AND _y1."id" > _q.p)
             ORDER BY _y1."id"
             LIMIT 1) END <= _u."id")
-        ORDER BY p
+        ORDER BY p, w
         LIMIT CASE WHEN (SELECT count(*)
           FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 3
           FROM _counted) THEN 100000 ELSE 0 END ELSE 0 END)
