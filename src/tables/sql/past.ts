@@ -81,12 +81,16 @@ export function pastOf(access: Access, limit: number, scanLimit: number, more: P
  * Makes a SELECT of the keys of a table's rows as they were at a moment, in the order of the primary key, `limit` at
  * most: `_pk`, the key as the log writes it, and its columns; how many `bytes` the row has; and as `seq` the entry of
  * the log that has the row's image, NULL where the table has the row as it was. `after` is the slot for a key, and the
- * keys are those that come after it; where `after` is null, they are the first ones of the table.
+ * keys are those that come after it; where `after` is null, they are the first ones of the table. Rows with NULL in
+ * their key are left out: the log cannot tell them from each other.
  */
 export function keysAsOf(at: AsOf, table: Table, logged: LoggedTable, after: Slot | null, limit: number): Sql {
   const keyOf = (alias: Sql) => columnsIn(alias, logged.key);
   const place = commaList(logged.key.map((_, i) => keyColumn(logged, i, sql`_s.pk`)));
-  const behind = (alias: Sql) => (after === null ? [] : [sql`(${keyOf(alias)}) > (${place})`]);
+  const behind = (alias: Sql) => [
+    ...(after === null ? [] : [sql`(${keyOf(alias)}) > (${place})`]),
+    ...logged.key.map((column) => sql`${alias}.${name(column.name)} IS NOT NULL`),
+  ];
   const begin = after === null ? empty : sql`(SELECT ${param(after)} AS pk) AS _s CROSS JOIN `;
   const t = sql`_t`;
   const i = sql`_i`;
