@@ -5,11 +5,10 @@ import { json } from "../http/respond.js";
 import { asLongWork } from "../platform/as-long-work.js";
 import type { Database } from "../platform/database.js";
 import { formatProblem } from "../problems/problem.js";
-import { located } from "../project/lines/located.js";
-import { yamlPlaces } from "../project/lines/yaml-places.js";
 import { type ApplyOutcome, applyChange } from "../schema/apply.js";
 import { formatStep } from "../schema/plan/format-plan.js";
 import type { PlanOutcome } from "../schema/plan/plan.js";
+import { named } from "../schema/plan/planner.js";
 import { problemsWith } from "../tables/plan/without-ways.js";
 import { type SchemaChange, type SchemaPlan, schemaChange, schemaPlan } from "../wire/plan.js";
 import { data, oneOf, text } from "../wire/schema.js";
@@ -85,7 +84,7 @@ async function applySchema(given: AdminRequest): Promise<Response | Refusal> {
     planner,
     ...(base === undefined ? {} : { base }),
   });
-  return outcomeAnswer(outcome, text);
+  return outcomeAnswer(outcome);
 }
 
 /**
@@ -99,7 +98,7 @@ function databaseFor(caller: Caller, { platform, config: { api } }: AdminService
   return asLongWork(database, () => longWorkFor(caller, limits, clock.elapsed() - beganMs));
 }
 
-function outcomeAnswer(outcome: ApplyOutcome, text: string): Response | Refusal {
+function outcomeAnswer(outcome: ApplyOutcome): Response | Refusal {
   if (outcome.outcome === "unchanged") return answer({ version: outcome.version, hash: outcome.hash, steps: [] });
   if (outcome.outcome === "applied")
     return answer({ version: outcome.version, hash: outcome.hash, steps: outcome.steps });
@@ -113,7 +112,7 @@ function outcomeAnswer(outcome: ApplyOutcome, text: string): Response | Refusal 
     case "constraint":
       return new Refusal("conflict", outcome.message);
     case "rules_do_not_fit":
-      return problemsAnswer({ problems: located(outcome.problems, text, yamlPlaces) });
+      return problemsAnswer(named(outcome.problems));
     case "invalid":
       return problemsAnswer(outcome);
   }

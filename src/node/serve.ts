@@ -41,7 +41,7 @@ import { FileJournal } from "./journal/journal.js";
 import { recoverJournals } from "./journal/recover.js";
 import { drained, drainMs, listen } from "./listening.js";
 import { createArgon2 } from "./passwords/argon2.js";
-import { schemaPlans } from "./plans/schema-plans.js";
+import { SchemaPlans } from "./plans/schema-plans.js";
 import { bringUpProjectDatabase, openServerDatabase } from "./project-database.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
 import { credentialFiles } from "./provider-credentials.js";
@@ -82,6 +82,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
   const opened = await openServerDatabase(project, options.environment, log);
   const { database } = opened;
   const passwordHasher = createArgon2();
+  const plans = new SchemaPlans(config.api.key_deadline_ms);
   let journal: Journal | undefined;
   const servers: Server[] = [];
   try {
@@ -131,7 +132,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       secrets: { current: secret.bytes, previous: previousSecret },
       loopbackOnly: secret.insecure,
       clientAddress: clientAddress(config.server.trust_proxy, log),
-      planner: schemaPlans(config.api.key_deadline_ms),
+      planner: plans.plan,
       readSchemaFile: () => readFile(join(directory, schemaFile), "utf8"),
       publicBaseUrl: baseUrl ?? url,
       surroundings: { runtime: "node", isSet: (variable) => Boolean(options.environment[variable]) },
@@ -151,7 +152,10 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       stop: async () => {
         const endsAtMs = performance.now() + drainMs;
         app?.endStreams();
-        await drained(servers, opened.endLongWork);
+        await drained(servers, async () => {
+          plans.close();
+          await opened.endLongWork();
+        });
         await upkeep.stop(endsAtMs - performance.now());
         await openedJournal.close();
         await passwordHasher.close();

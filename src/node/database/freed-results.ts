@@ -13,18 +13,17 @@ const usedMax = 100_000_000;
  */
 export class FreedResults {
   #passed = 0;
-  #used = 0;
   #collect: (() => void) | null = null;
 
   count(rows: readonly NativeRow[]): void {
     for (const row of rows) for (const value of row) if (typeof value === "string") this.#passed += value.length;
-    if (this.#passed < passedMax) return;
+    const passed = this.#passed;
+    if (passed < passedMax) return;
     this.#passed = 0;
-    // V8 collects much garbage in small steps by itself, which takes longer.
-    if (this.#used > usedMax) return;
+    // The more is in use besides the results, the longer it takes.
+    if (getHeapStatistics().used_heap_size - passed > usedMax) return;
     this.#collect ??= collector();
     this.#collect();
-    this.#used = getHeapStatistics().used_heap_size;
   }
 }
 

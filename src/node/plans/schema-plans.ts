@@ -1,11 +1,14 @@
 import { Worker } from "node:worker_threads";
+import { type DatabaseProperties, propertiesOf } from "../../platform/as-long-work.js";
 import {
   ConstraintError,
   type Database,
   DeadlineError,
   NotSetUpError,
+  QueueFullError,
   StatementError,
 } from "../../platform/database.js";
+import { schemaFile } from "../../project/file-names.js";
 import { rememberParsed } from "../../schema/in-force.js";
 import type { PlanOutcome } from "../../schema/plan/plan.js";
 import type { Planner } from "../../schema/plan/planner.js";
@@ -14,7 +17,7 @@ import type { Planner } from "../../schema/plan/planner.js";
 export interface PlanTask {
   readonly text: string;
   /** The database's properties; its calls are made by messages. */
-  readonly database: Omit<Database, "query" | "batch" | "migrate" | "close">;
+  readonly database: DatabaseProperties;
 }
 
 /** What the thread sends: a call of the database, which the event loop carries out, or at last the outcome. */
@@ -34,48 +37,93 @@ export const knownErrors = {
   not_set_up: (message: string) => new NotSetUpError(message),
 };
 
+/** How many plans may wait while one is made. */
+const waitingMax = 8;
+
 /**
- * Makes a planner that parses and compares schemas in a thread, because that takes seconds for a text of a megabyte
- * (docs/long-work.md#schemas). The thread ends with the plan, which has to be made within `withinMs` milliseconds. One
- * plan is made at a time. Throws DeadlineError, and what the database throws.
+ * Parses and compares schemas in a thread, because that takes seconds for a text of a megabyte
+ * (docs/long-work.md#schemas). The thread ends with the plan. One plan is made at a time, and each has to be made within
+ * `withinMs` milliseconds, waiting included.
  */
-export function schemaPlans(withinMs: number): Planner {
-  let last: Promise<unknown> = Promise.resolve();
-  return (database, text) => {
-    const planned = last.then(() => planInThread(database, text, withinMs));
-    last = planned.catch(() => {});
-    return planned;
+export class SchemaPlans {
+  readonly #waiting: (() => void)[] = [];
+  readonly #ending = new AbortController();
+  #isBusy = false;
+
+  constructor(private readonly withinMs: number) {}
+
+  /** Throws DeadlineError, QueueFullError where too many plans wait, and what the database throws. */
+  readonly plan: Planner = async (database, text) => {
+    const inTime = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(this.withinMs)]);
+    await this.#turn(inTime);
+    try {
+      return await planInThread(database, text, inTime);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#isBusy = false;
+      else next();
+    }
   };
+
+  /** Ends the plan that is being made, and those that wait, as if their time was over. */
+  close(): void {
+    this.#ending.abort();
+  }
+
+  async #turn(inTime: AbortSignal): Promise<void> {
+    if (!this.#isBusy) {
+      this.#isBusy = true;
+      return;
+    }
+    if (this.#waiting.length >= waitingMax) throw new QueueFullError("too many schemas are being planned");
+    await new Promise<void>((resolve, reject) => {
+      this.#waiting.push(resolve);
+      inTime.addEventListener("abort", () => {
+        const at = this.#waiting.indexOf(resolve);
+        if (at !== -1) this.#waiting.splice(at, 1);
+        reject(overdue());
+      });
+    });
+  }
 }
 
-async function planInThread(database: Database, text: string, withinMs: number): Promise<PlanOutcome> {
-  const { foreignKeysStayOn, answerBytesMax, imageBytesMax, statementsMax } = database;
-  const task: PlanTask = { text, database: { foreignKeysStayOn, answerBytesMax, imageBytesMax, statementsMax } };
+const overdue = () => new DeadlineError("the schema takes too long to plan");
+
+async function planInThread(database: Database, text: string, inTime: AbortSignal): Promise<PlanOutcome> {
+  const task: PlanTask = { text, database: propertiesOf(database) };
   const thread = new Worker(new URL("./schema-plan-thread.js", import.meta.url), {
     workerData: task,
     resourceLimits: { maxOldGenerationSizeMb: heapMbMax },
   });
-  let timer: NodeJS.Timeout | undefined;
   try {
     const outcome = await new Promise<PlanOutcome>((resolve, reject) => {
-      timer = setTimeout(() => reject(new DeadlineError("the schema takes too long to plan")), withinMs);
+      if (inTime.aborted) reject(overdue());
+      inTime.addEventListener("abort", () => reject(overdue()));
       thread.on("message", (said: FromPlanThread) => {
         if ("outcome" in said) resolve(said.outcome);
         else answerOf(database, said).then((answer) => thread.postMessage(answer), reject);
       });
-      thread.once("error", reject);
+      thread.once("error", (error) => (isOutOfMemory(error) ? resolve(tooLarge) : reject(error)));
       thread.once("exit", () => reject(new Error("the thread has ended")));
     });
     if (outcome.outcome === "planned") rememberParsed(text, outcome.plan.schema);
     return outcome;
   } finally {
-    clearTimeout(timer);
     await thread.terminate();
   }
 }
 
 /** How much memory the thread may take for JavaScript, in megabytes. */
 const heapMbMax = 256;
+
+const tooLarge: PlanOutcome = {
+  outcome: "invalid",
+  problems: [{ file: schemaFile, path: "", message: "the text is too large, or has too many parts, to be planned" }],
+};
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
+}
 
 async function answerOf(
   database: Database,

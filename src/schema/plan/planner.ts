@@ -1,4 +1,5 @@
 import type { Database } from "../../platform/database.js";
+import type { Problem } from "../../problems/problem.js";
 import { located } from "../../project/lines/located.js";
 import { yamlPlaces } from "../../project/lines/yaml-places.js";
 import { type PlanOutcome, planChange } from "./plan.js";
@@ -13,7 +14,12 @@ const namedProblemsMax = 100;
 export async function planLocated(database: Database, proposedText: string): Promise<PlanOutcome> {
   const planned = await planChange(database, proposedText);
   if (planned.outcome === "planned") return planned;
-  const { problems } = planned;
-  const named = located(problems.slice(0, namedProblemsMax), proposedText, yamlPlaces);
-  return { outcome: "invalid", problems: named, more: problems.length - named.length };
+  const { problems, more } = named(planned.problems);
+  return { outcome: "invalid", problems: located(problems, proposedText, yamlPlaces), more };
+}
+
+/** The problems that an answer names, and how many `more` there are. */
+export function named(problems: readonly Problem[]): { readonly problems: readonly Problem[]; readonly more: number } {
+  const first = problems.slice(0, namedProblemsMax);
+  return { problems: first, more: problems.length - first.length };
 }

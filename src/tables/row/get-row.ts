@@ -1,4 +1,4 @@
-import { badRequest, type Refusal } from "../../http/refusal.js";
+import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Memo } from "../../platform/memo.js";
 import type { Catalog } from "../../schema/catalog.js";
 import { type Access, deniedBy } from "../access/access.js";
@@ -33,23 +33,37 @@ export async function getRow(target: RowTarget, execution: Execution, key: RowVa
   };
   const get = reads.get(access.key, () => statement({ ...catalog, answerBytesMax }));
   const found = await readRow(get, access, execution, key, get.exact ? "short" : "long");
-  if (typeof found !== "number") return found;
-  if (found > catalog.answerBytesMax) return tooLarge;
+  if (!isLarge(found)) return found;
+  const refuse = (row: LargeRow, refusal: Refusal) => {
+    execution.tally.add(row.rowsRead);
+    return refusal;
+  };
+  if (found.bytes > catalog.answerBytesMax) return refuse(found, tooLarge);
   // Many such rows at once would take much memory before any of them is an answer.
-  const refusal = execution.takeRoom?.(found);
-  if (refusal) return refusal;
+  const busy = execution.takeRoom?.(found.bytes);
+  if (busy) return refuse(found, busy);
   const whole = await readRow(statement(catalog), access, execution, key, "long");
-  return typeof whole === "number" ? tooLarge : whole;
+  return isLarge(whole) ? refuse(whole, tooLarge) : whole;
 }
 
-/** Reads a row by a statement of `getStatement`. A number is how many bytes a row has that is too large for it. */
+/** A row that is too large for a statement: how many bytes it has, and how many rows were read for that. */
+interface LargeRow {
+  readonly bytes: number;
+  readonly rowsRead: number | null;
+}
+
+function isLarge(found: string | LargeRow | Refusal): found is LargeRow {
+  return typeof found === "object" && !isRefusal(found);
+}
+
+/** Reads a row by a statement of `getStatement`, and counts it unless it is too large. */
 async function readRow(
   get: Counted<Sql>,
   { table, readable }: Access,
   execution: Execution,
   key: RowValues,
   duration: Duration,
-): Promise<string | number | Refusal> {
+): Promise<string | LargeRow | Refusal> {
   const counted = countedRead(execution, get, [execution.values, key]);
   const results = await read(execution, counted.statements, duration);
   const isExact = counted.isExact(results);
@@ -59,8 +73,9 @@ async function readRow(
     return notFound;
   }
   const [admitted, json, probed] = row;
-  if (admitted === 1 && typeof json === "number") return json;
-  execution.tally.add(isExact ? 1 + (probed as number) : null);
+  const rowsRead = isExact ? 1 + (probed as number) : null;
+  if (admitted === 1 && typeof json === "number") return { bytes: json, rowsRead };
+  execution.tally.add(rowsRead);
   if (admitted !== 1) return deniedBy(table, "read");
   return finishRows(json as string, [...readable.values()]);
 }

@@ -12,6 +12,7 @@ import { bind } from "../sql-text/fragment.js";
 import { constraintRefusal } from "./constraint-refusal.js";
 import { withManaged } from "./managed-values.js";
 import { type RowWrite, tooLargeImage } from "./row-write.js";
+import { triggersOf } from "./sent-write.js";
 
 /**
  * Turns the database's error for a write into a refusal: for a violated constraint, a row that is too large, too long a
@@ -33,7 +34,7 @@ export async function refusalOfError(
     const written = kind === "delete" ? sent : withManaged(kind, access.managed, sent, execution);
     return constraintRefusal(error, { kind, table, physical, written, readable });
   }
-  if (error instanceof MemoryError) return physical.hasOwnersSql ? tooLargeValue : null;
+  if (error instanceof MemoryError) return triggersOf(write).run ? tooLargeValue : null;
   if (!(error instanceof StatementError)) return null;
   if (error.message.includes("too many levels of trigger recursion")) return tooLongAChain;
   if (isTooLargeImage(error.message)) return table.historyDays === null ? tooLargeRow : tooLargeImage;
@@ -51,7 +52,7 @@ const tooLongAChain = badRequest(
 
 const tooLargeRow = new Refusal("payload_too_large", "a value, or the row, is larger than the database takes");
 
-const tooLargeValue = badRequest("SQL of the table, such as a check or a trigger, makes a value that is too large");
+const tooLargeValue = badRequest("a trigger of the table makes a value that is too large");
 
 const notEvaluated = badRequest(
   "SQL of the table, such as a check or a trigger, cannot be evaluated with these values",
