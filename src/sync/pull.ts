@@ -1,5 +1,5 @@
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
-import { UnavailableError } from "../platform/database.js";
+import { MemoryError, UnavailableError } from "../platform/database.js";
 import type { Cipher } from "../platform/platform.js";
 import { type Execution, read } from "../tables/execution/execution.js";
 import { headStatement } from "../tables/sql/log.js";
@@ -86,7 +86,7 @@ export async function pullPage(
     const isShared = isStream && known?.round === null;
     const to = isShared ? shared.momentAfter(viewName, course.from, head.newest) : course.round.to;
     const round = { ...course.round, to };
-    const readPage = () => readChanges(view, { ...course, round }, reading);
+    const readPage = () => readChanges(view, { ...course, round }, reading).catch(tooMuchMemory);
     const pageName = JSON.stringify([viewName, course.from, round, limit]);
     const page = await (isStream ? shared.page(pageName, readPage) : readPage());
     if (isRefusal(page) || typeof page === "string") return page;
@@ -115,6 +115,15 @@ export async function pullPage(
     isBehind: to.seq < head.newest.seq,
     clients: !more && to.seq >= head.newest.seq ? clients : null,
   };
+}
+
+/**
+ * What a page of changes is where SQLite lacks the memory for their images. To ask for it again would not help, whereas
+ * a new whole reads each row by itself.
+ */
+function tooMuchMemory(error: unknown): "too many" {
+  if (error instanceof MemoryError) return "too many";
+  throw error;
 }
 
 /** What a client asks for, apart from the tables and rows (`View`). */
