@@ -5,7 +5,7 @@ import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import type { Table } from "../project/model.js";
 import type { Expression } from "../rules/ast.js";
 import { whenTrue } from "../rules/fold.js";
-import { existsIn, leavesOf, operandsOf } from "../rules/walk.js";
+import { columnReferences, existsIn, leavesOf, operandsOf } from "../rules/walk.js";
 import type { LiveProject } from "../schema/live-project.js";
 import { sqlTableName, type TableName } from "../sqlite/names.js";
 import type { Access } from "../tables/access/access.js";
@@ -90,7 +90,7 @@ export function viewOf(
       output: asksFor.output,
       logged: loggedTable(table, catalog.tables.get(table.name)!),
       related: [...related].map((other) =>
-        loggedTable(schema.tables.get(other)!, catalog.tables.get(other as TableName)!),
+        namedBy(whole, loggedTable(schema.tables.get(other)!, catalog.tables.get(other as TableName)!)),
       ),
       values: asksFor.values,
     });
@@ -117,6 +117,17 @@ export function viewOf(
 
 const tablesMax = 20;
 const always: Expression = { kind: "literal", value: true };
+
+/** A table into which a rule looks, with its key and the columns that the rule names alone. */
+function namedBy(rule: Expression, table: Followed["logged"]): Followed["logged"] {
+  const nodes = existsIn(rule).filter((node) => sqlTableName(node.table) === table.table);
+  const aliases = new Set(nodes.map(({ alias }) => alias));
+  const references = columnReferences(rule).filter(
+    ({ source }) => typeof source === "object" && aliases.has(source.alias),
+  );
+  const named = new Set<string>(references.map(({ column }) => column));
+  return { ...table, columns: table.columns.filter((column) => named.has(column.name) || table.key.includes(column)) };
+}
 
 /** The fields of the caller that the rules read, such as `role` for `auth.role`, with their values. */
 function whatRulesRead(rules: readonly Expression[], caller: Actor): readonly unknown[] {
