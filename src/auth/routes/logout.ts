@@ -8,13 +8,13 @@ import type { AuthRequest } from "../context.js";
 import { type AuthEndpoint, bodyErrors } from "../endpoint.js";
 import { refreshToken } from "../fields.js";
 import { endCookies } from "../sessions/cookies.js";
-import { invalidRefreshToken, readRefreshToken, rejection } from "../sessions/read-refresh-token.js";
+import { invalidRefreshToken, readRefreshToken } from "../sessions/read-refresh-token.js";
 import { familyOf } from "../sessions/refresh-rotation.js";
 import { revokeByRefreshToken } from "../store/refresh-tokens.js";
 
 /**
  * POST /auth/logout: ends the session that a refresh token belongs to. Requests with the session's access tokens are
- * refused from then on.
+ * refused from then on. In cookie mode, the cookies are deleted even if the token is refused.
  */
 export const logoutEndpoint: AuthEndpoint = {
   method: "POST",
@@ -31,20 +31,20 @@ export const logoutEndpoint: AuthEndpoint = {
 
 async function logout(given: AuthRequest): Promise<Response | Refusal> {
   const { platform, config } = given.context;
-  const token = await readRefreshToken(given, config);
-  if (token === invalidRefreshToken) return rejection(config);
-  if (isRefusal(token)) return token;
-  const family = familyOf(token);
-  if (family === null) return rejection(config);
+  const sent = await readRefreshToken(given, config);
+  if (isRefusal(sent)) return sent;
+  const refused = () => endCookies(config.auth, invalidRefreshToken.toResponse());
+  const family = familyOf(sent.token);
+  if (family === null) return refused();
   const revoke = revokeByRefreshToken({
-    hash: await hashSecret(token),
+    hash: await hashSecret(sent.token),
     familyHash: await hashSecret(family),
     now: platform.clock.now(),
     graceMs: config.auth.refresh_token_rotation_grace_secs * 1000,
     sessionMaxAgeMs: config.auth.session_max_age_secs * 1000,
   });
   const { userId, isReused } = await run(platform.database, revoke);
-  if (userId === null) return withFacts(rejection(config), isReused ? { event: "refresh_reuse" } : {});
+  if (userId === null) return withFacts(refused(), isReused ? { event: "refresh_reuse" } : {});
   const answer = endCookies(config.auth, json({ data: { revoked: true } }));
   return withFacts(answer, { principal: { kind: "user", id: userId } });
 }

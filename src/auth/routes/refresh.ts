@@ -7,7 +7,8 @@ import { openObject } from "../../wire/schema.js";
 import type { AuthContext, AuthRequest } from "../context.js";
 import { type AuthEndpoint, bodyErrors, signedIn } from "../endpoint.js";
 import { refreshToken } from "../fields.js";
-import { invalidRefreshToken, readRefreshToken, rejection } from "../sessions/read-refresh-token.js";
+import { endCookies } from "../sessions/cookies.js";
+import { invalidRefreshToken, readRefreshToken } from "../sessions/read-refresh-token.js";
 import {
   familyOf,
   judgeRotation,
@@ -20,8 +21,8 @@ import { tokenResponse } from "../sessions/token-response.js";
 import { rotateRefreshToken, type TokenFacts } from "../store/refresh-tokens.js";
 
 /**
- * POST /auth/refresh: exchanges a refresh token for new tokens. In cookie mode, a refusal of the refresh token also
- * deletes the cookies.
+ * POST /auth/refresh: exchanges a refresh token for new tokens. A refusal of the token in the cookie also deletes the
+ * cookies.
  */
 export const refreshEndpoint: AuthEndpoint = {
   method: "POST",
@@ -37,17 +38,17 @@ export const refreshEndpoint: AuthEndpoint = {
 };
 
 async function refresh(given: AuthRequest): Promise<Response | Refusal> {
-  const answer = await rotate(given);
-  return answer === invalidRefreshToken ? rejection(given.context.config) : answer;
+  const { config } = given.context;
+  const sent = await readRefreshToken(given, config);
+  if (isRefusal(sent)) return sent;
+  const answer = await rotate(given.context, sent.token);
+  return answer.status === 401 && sent.from === "cookie" ? endCookies(config.auth, answer) : answer;
 }
 
-async function rotate(given: AuthRequest): Promise<Response | Refusal> {
-  const { context } = given;
+async function rotate(context: AuthContext, presented: string): Promise<Response> {
   const { platform, config, successorKeys } = context;
-  const presented = await readRefreshToken(given, config);
-  if (isRefusal(presented)) return presented;
   const family = familyOf(presented);
-  if (family === null) return invalidRefreshToken;
+  if (family === null) return invalidRefreshToken.toResponse();
   const now = platform.clock.now();
   const graceMs = config.auth.refresh_token_rotation_grace_secs * 1000;
   const successor = newRefreshToken(platform.random.bytes(refreshTokenRandomBytes), family);
@@ -72,10 +73,10 @@ async function rotate(given: AuthRequest): Promise<Response | Refusal> {
       return respond(context, verdict.facts, successor);
     case "replay": {
       const same = await underEither(successorKeys, (key) => openSuccessor(verdict.sealedSuccessor, presented, key));
-      return same === null ? invalidRefreshToken : respond(context, verdict.facts, same);
+      return same === null ? invalidRefreshToken.toResponse() : respond(context, verdict.facts, same);
     }
     case "reject":
-      return isReused ? reused(context, facts) : invalidRefreshToken;
+      return isReused ? reused(facts) : invalidRefreshToken.toResponse();
   }
 }
 
@@ -83,9 +84,9 @@ async function rotate(given: AuthRequest): Promise<Response | Refusal> {
  * The answer to a refresh token that was used again too late, which has ended its session. The log says whose session
  * it was, if the token is still stored.
  */
-function reused(context: AuthContext, facts: TokenFacts | null): Response {
+function reused(facts: TokenFacts | null): Response {
   const principal = facts && { principal: { kind: "user" as const, id: facts.user.id } };
-  return withFacts(rejection(context.config), { event: "refresh_reuse", ...principal });
+  return withFacts(invalidRefreshToken.toResponse(), { event: "refresh_reuse", ...principal });
 }
 
 async function respond(context: AuthContext, { user, sessionId }: TokenFacts, refreshToken: string): Promise<Response> {

@@ -2,23 +2,31 @@ import type { RequestBody } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { Config } from "../../project/config.js";
 import { isAuthBodyEmpty, readAuthBody } from "../body.js";
-import { endCookies, refreshCookie } from "./cookies.js";
+import { refreshCookie } from "./cookies.js";
+
+/** The refresh token that a request presents, and where it was read. */
+export interface SentRefreshToken {
+  /** Empty where the cookie is missing. */
+  readonly token: string;
+  readonly from: "body" | "cookie";
+}
 
 /**
  * Reads the refresh token of a request: from the body, or in cookie mode, if the body is empty or has no token, from
- * the cookie. Returns a refusal where there is none, or the body is not valid.
+ * the cookie. Returns a refusal where the body is not valid.
  */
 export async function readRefreshToken(
   { request, body: sent }: { readonly request: Request; readonly body: RequestBody },
   { auth }: Config,
-): Promise<string | Refusal> {
+): Promise<SentRefreshToken | Refusal> {
   const cookie = auth.cookie_mode ? refreshCookie(request.headers) : null;
-  if (auth.cookie_mode && (await isAuthBodyEmpty(sent))) return cookie ?? invalidRefreshToken;
+  if (auth.cookie_mode && (await isAuthBodyEmpty(sent))) return { token: cookie ?? "", from: "cookie" };
   const body = await readAuthBody(sent);
   if (isRefusal(body)) return body;
   const { refresh_token: token } = body;
-  if (typeof token === "string") return token;
-  return token === undefined && cookie !== null ? cookie : badRequest("refresh_token: expected a string");
+  if (typeof token === "string") return { token, from: "body" };
+  if (token === undefined && cookie !== null) return { token: cookie, from: "cookie" };
+  return badRequest("refresh_token: expected a string");
 }
 
 /**
@@ -29,8 +37,3 @@ export const invalidRefreshToken = new Refusal(
   "invalid_refresh_token",
   "the refresh token is malformed, expired, used or revoked",
 );
-
-/** The response that refuses a refresh token. In cookie mode it also deletes the cookies. */
-export function rejection({ auth }: Config): Response {
-  return endCookies(auth, invalidRefreshToken.toResponse());
-}

@@ -28,6 +28,9 @@ delete = "authenticated"
 
 const credentials = { email: "ada@example.com", password: "correct horse" };
 const json = { "Content-Type": "application/json" };
+const deletion = ["svc_access", "svc_refresh"].map(
+  (name) => `${name}=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0; Secure`,
+);
 
 function post(server: TestServer, path: string, headers: Record<string, string>, body?: unknown) {
   return client(server).send("POST", path, {
@@ -77,9 +80,6 @@ describe("the session's cookies", () => {
     expect(next).not.toBe(cookie);
     const out = await post(server, "/auth/logout", { Cookie: next, Origin: page });
     expect(out.body).toEqual({ data: { revoked: true } });
-    const deletion = ["svc_access", "svc_refresh"].map(
-      (name) => `${name}=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0; Secure`,
-    );
     expect(out.headers.getSetCookie()).toEqual(deletion);
     expectRefusal(await client(server, { Cookie: next }).get("/auth/me"), 401, "unauthorized");
     const again = await post(server, "/auth/logout", { Cookie: next, Origin: page });
@@ -100,9 +100,6 @@ describe("the session's cookies", () => {
     };
     const other = await sent(cookie).delete(`/auth/sessions/${await idOf(second)}`);
     expect([other.status, other.headers.getSetCookie()]).toEqual([200, []]);
-    const deletion = ["svc_access", "svc_refresh"].map(
-      (name) => `${name}=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0; Secure`,
-    );
     const own = await sent(cookie).delete(`/auth/sessions/${await idOf(cookie)}`);
     expect([own.status, own.headers.getSetCookie()]).toEqual([200, deletion]);
     const remove = (password: string) =>
@@ -151,6 +148,44 @@ describe("the session's cookies", () => {
     const { data } = other.body as { data: { refresh_token: string } };
     await post(server, "/auth/logout", { Cookie: cookie, Origin: page }, { refresh_token: data.refresh_token });
     expect((await client(server, { Cookie: cookie }).get("/auth/me")).status).toBe(200);
+  });
+
+  it.each(["bad", `svc_rt_${"A".repeat(43)}`, ""])(
+    "stay where the body's token %j is refused",
+    async (refresh_token) => {
+      const { server, cookie } = await signedIn();
+      const body = { refresh_token };
+      const refused = await post(server, "/auth/refresh", { Cookie: cookie, Origin: page }, body);
+      expectRefusal(refused, 401, "invalid_refresh_token");
+      expect(refused.headers.getSetCookie()).toEqual([]);
+      expect((await post(server, "/auth/refresh", { Cookie: cookie, Origin: page })).status).toBe(200);
+      const loggedOut = await post(server, "/auth/logout", { Cookie: cookie, Origin: page }, body);
+      expectRefusal(loggedOut, 401, "invalid_refresh_token");
+      expect(loggedOut.headers.getSetCookie()).toEqual(deletion);
+    },
+  );
+
+  it("stay where a token of the body was used too late, which ends that token's session", async () => {
+    const { server, cookie } = await signedIn();
+    const login = await post(server, "/auth/login", { Origin: page }, credentials);
+    const { refresh_token } = (login.body as { data: { refresh_token: string } }).data;
+    const refresh = (body?: object) => post(server, "/auth/refresh", { Cookie: cookie, Origin: page }, body);
+    expect((await refresh({ refresh_token })).status).toBe(200);
+    server.clock.advance(10_001);
+    const late = await refresh({ refresh_token });
+    expectRefusal(late, 401, "invalid_refresh_token");
+    expect(late.headers.getSetCookie()).toEqual([]);
+    expect((await refresh()).status).toBe(200);
+  });
+
+  it("are deleted by a refresh whose own cookie is refused, is missing or is empty", async () => {
+    const { server, cookie } = await signedIn();
+    await post(server, "/auth/logout", { Cookie: cookie, Origin: page });
+    for (const Cookie of [cookie, "other=1", "svc_refresh="]) {
+      const refused = await post(server, "/auth/refresh", { Cookie, Origin: page });
+      expectRefusal(refused, 401, "invalid_refresh_token");
+      expect(refused.headers.getSetCookie()).toEqual(deletion);
+    }
   });
 
   it("give way to a Bearer header, and a bad one is 401 even beside a good cookie", async () => {
