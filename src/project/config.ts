@@ -167,7 +167,7 @@ export const configSchema = mapWith({
     session_max_age_secs: integer(7_776_000, 60, 315_360_000),
     /**
      * How long after its first use a refresh token can be sent again, in seconds. It then returns the same new refresh
-     * token.
+     * token. With 0, each token works once.
      */
     refresh_token_rotation_grace_secs: integer(10, 0, 300),
     /** The minimum number of characters of a new password. The maximum is always 1024 bytes. */

@@ -1,6 +1,6 @@
 import { fromBase64Url, toBase64Url } from "../../encoding/base64.js";
 import { aesKey, hkdf, open, type SecretKey, seal } from "../../encoding/secret-keys.js";
-import type { TokenFacts } from "../store/refresh-tokens.js";
+import { refreshDelayMaxMs, type TokenFacts } from "../store/refresh-tokens.js";
 
 /** How a refresh (the exchange of a refresh token for new tokens) is answered. */
 export type RotationVerdict =
@@ -19,8 +19,8 @@ export type RotationVerdict =
 /**
  * Decides how a refresh is answered (docs/reference/auth.md#rotation-and-its-grace-window). `facts` are null where the
  * presented token is not stored. `sealedSuccessor` is the encrypted new token that this request has made: the facts
- * have the same one exactly if this request was the first to use the presented token. `now` and `graceMs` are
- * milliseconds.
+ * have the same one exactly if this request was the first to use the presented token. `now`, when the request arrived,
+ * and `graceMs` are milliseconds.
  */
 export function judgeRotation(
   facts: TokenFacts | null,
@@ -39,9 +39,9 @@ export function judgeRotation(
   // If the token is not marked as used although this request has tried to use it, it has expired. If it is used and has
   // no successor, it came back so late that the successor was erased.
   if (usedAtMs === null || facts.sealedSuccessor === null) return reject;
-  // The token's first use lies in this server's future, by more than the grace window: its clock is behind. So it
-  // cannot tell whether the window is still open, and refuses the token.
-  if (usedAtMs - now > graceMs) return reject;
+  // The token's first use lies in this server's future. Either a later request has overtaken this one, or the clock is
+  // behind: then the server cannot tell whether the window is still open, and refuses the token.
+  if (usedAtMs - now > Math.max(graceMs, refreshDelayMaxMs)) return reject;
   return { kind: "replay", facts, sealedSuccessor: facts.sealedSuccessor };
 }
 

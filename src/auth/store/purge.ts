@@ -1,4 +1,5 @@
 import { type Statement, statement } from "../../platform/database.js";
+import { refreshDelayMaxMs } from "./refresh-tokens.js";
 
 /** Which rows `purgeStatements` removes, and how many at once. */
 export interface PurgeLimits {
@@ -29,11 +30,12 @@ export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
   // A session is kept until the access token that came with its last refresh token has expired, too: an access token is
   // valid only while its session is stored, and may expire later than the refresh token.
   const endedBefore = BigInt(now - accessTokenMs);
+  const windowsEndedBefore = BigInt(now - graceMs - refreshDelayMaxMs);
   return [
     statement(
       `DELETE FROM _refresh_tokens WHERE hash IN
       (SELECT hash FROM _refresh_tokens WHERE successor IS NOT NULL AND used_at < ? AND generation > 0 LIMIT ?)`,
-      BigInt(now - graceMs),
+      windowsEndedBefore,
       max,
     ),
     // Refresh tokens that release 0.1.0 has given out are not deleted once used, only their successor is: if such a
@@ -41,7 +43,7 @@ export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
     statement(
       `UPDATE _refresh_tokens SET successor = NULL WHERE hash IN
       (SELECT hash FROM _refresh_tokens WHERE successor IS NOT NULL AND used_at < ? LIMIT ?)`,
-      BigInt(now - graceMs),
+      windowsEndedBefore,
       max,
     ),
     statement("DELETE FROM _sessions WHERE id IN (SELECT id FROM _sessions WHERE revoked_at IS NOT NULL LIMIT ?)", max),

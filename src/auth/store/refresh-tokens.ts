@@ -18,6 +18,7 @@ import {
 export interface PresentedToken {
   readonly hash: string;
   readonly familyHash: string;
+  /** When the request with the token arrived. */
   readonly now: number;
   readonly graceMs: number;
   /** For how many milliseconds a session lasts from its beginning, however often its tokens were renewed. */
@@ -40,10 +41,17 @@ export interface Rotation extends PresentedToken {
 const usedTokensMax = 100;
 
 /**
+ * How long after its arrival a refresh may reach the database, in milliseconds. D1 executes requests in another order
+ * than they arrive in while it is busy, and gives up those that wait longer. Used tokens are kept for this long after
+ * their grace window, so that a refresh that arrived within the window still finds them.
+ */
+export const refreshDelayMaxMs = 30_000;
+
+/**
  * Marks a refresh token as used and stores its successor, if it is live and not used yet. If it was used before and its
- * grace window has ended, or if it is an old one that is no longer stored, ends its session instead (`revokeReused`).
- * These statements alone decide whether the window has ended. Returns what is then known of the token, for
- * `judgeRotation` in `refresh-rotation.ts`.
+ * grace window had ended when the request arrived, or if it is an old one that is no longer stored, ends its session
+ * instead (`revokeReused`). These statements alone decide whether the window has ended. Returns what is then known of
+ * the token, for `judgeRotation` in `refresh-rotation.ts`.
  */
 export function rotateRefreshToken(rotation: Rotation): Query<Rotated> {
   const { hash, successorHash, graceMs, sessionMaxAgeMs } = rotation;
@@ -84,7 +92,7 @@ export function rotateRefreshToken(rotation: Rotation): Query<Rotated> {
         ON o.session_id = t.session_id AND o.generation > 0 WHERE t.hash = ? ORDER BY o.generation LIMIT 2)
       AND (used_at < ? OR generation < (SELECT generation FROM _refresh_tokens WHERE hash = ?) - ?)`,
       successorHash,
-      BigInt(rotation.now - graceMs),
+      BigInt(rotation.now - graceMs - refreshDelayMaxMs),
       successorHash,
       BigInt(usedTokensMax),
     ),
@@ -97,9 +105,10 @@ export function rotateRefreshToken(rotation: Rotation): Query<Rotated> {
     sessionsSince,
     hash,
   );
+  // `revokeReused` comes first: without a grace window, it refuses every token that was used before this batch.
   return combined(
-    together(effect(...rotate), revokeReused(rotation), rowOf(token, tokenFacts)),
-    ([, isReused, facts]) => ({ facts, isReused }),
+    together(revokeReused(rotation), effect(...rotate), rowOf(token, tokenFacts)),
+    ([isReused, , facts]) => ({ facts, isReused }),
   );
 }
 
@@ -124,26 +133,33 @@ const tokenFacts = (row: ResultRow) => ({ ...storedToken(row), user: holder(row.
 /** What is stored of a presented refresh token after the batch of a refresh. Times are milliseconds since the epoch. */
 export type TokenFacts = ReturnType<typeof tokenFacts>;
 
-/**
- * SQL: the current time, but never earlier than the latest time that is stored for the session of token `t`. So a grace
- * window that has ended does not begin again when the clock is set back.
- */
-const familyTime = "max(?, (SELECT f.latest_at FROM _sessions f WHERE f.id = t.session_id))";
+/** SQL: the latest time that is stored for the session of token `t`. */
+const latestAt = "(SELECT f.latest_at FROM _sessions f WHERE f.id = t.session_id)";
+
+/** SQL: the time of the request, but never earlier than the latest time of the session. */
+const familyTime = `max(?, ${latestAt})`;
 
 /**
- * Ends the whole session of a refresh token that is used again after its grace window (RFC 9700, section 4.14.2). Such
- * a token is stored as used, or it is no longer stored but begins with the family of the session (`familyOf`). Tokens
- * that release 0.1.0 has given out and seen used have no family; they stay stored until they expire, so that they are
- * recognised. Returns whether it has ended a session.
+ * SQL: when the request arrived. That is its own time, unless the clock was set back: no request arrives earlier than
+ * `refreshDelayMaxMs` before the latest refresh of the session. So a grace window that has ended does not begin again.
+ */
+const arrivedAt = `max(?, ${latestAt} - ${refreshDelayMaxMs})`;
+
+/**
+ * Ends the whole session of a refresh token that is used again after its grace window (RFC 9700, section 4.14.2), or at
+ * all if the window has no length. Such a token is stored as used, or it is no longer stored but begins with the family
+ * of the session (`familyOf`). Tokens that release 0.1.0 has given out and seen used have no family; they stay stored
+ * until they expire, so that they are recognised. Returns whether it has ended a session.
  */
 function revokeReused({ hash, familyHash, now, graceMs }: PresentedToken): Query<boolean> {
   const revoke = statement(
     `UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL AND id = ifnull(
       (SELECT t.session_id FROM _refresh_tokens t
-        WHERE t.hash = ? AND t.used_at IS NOT NULL AND ${familyTime} - t.used_at > ?),
+        WHERE t.hash = ? AND t.used_at IS NOT NULL AND (? = 0 OR ${arrivedAt} - t.used_at > ?)),
       (SELECT s.id FROM _sessions s WHERE s.family = ? AND NOT EXISTS (SELECT 1 FROM _refresh_tokens WHERE hash = ?)))`,
     BigInt(now),
     hash,
+    BigInt(graceMs),
     BigInt(now),
     BigInt(graceMs),
     familyHash,

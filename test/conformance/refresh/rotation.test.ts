@@ -80,6 +80,30 @@ describe("a refresh", () => {
     await expectDead(server, refresh_token);
   });
 
+  it("without a window, a token works once", async () => {
+    const config = "auth.refresh_token_rotation_grace_secs = 0";
+    const server = await serve({ ...project, config });
+    const [ada, bob] = [await member(server, "ada"), await member(server, "bob")];
+    const { refresh_token } = await rotated(server, ada.refreshToken);
+    await expectDead(server, ada.refreshToken);
+    await expectDead(server, refresh_token);
+    const bobs = await rotated(server, bob.refreshToken);
+    const logout = await client(server).post("/auth/logout", { refresh_token: bob.refreshToken });
+    expectRefusal(logout, 401, "invalid_refresh_token");
+    await expectDead(server, bobs.refresh_token);
+  });
+
+  it("without a window, a token works once in parallel, too, and its session ends", async () => {
+    const config = "auth.refresh_token_rotation_grace_secs = 0";
+    const server = await serve({ ...project, config });
+    const ada = await member(server, "ada");
+    const answers = await Promise.all(Array.from({ length: 5 }, () => refresh(server, ada.refreshToken)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401]);
+    const { refresh_token, access_token } = dataOf<Tokens>(answers.find(({ status }) => status === 200)!);
+    expect(await isAlive(server, access_token)).toBe(false);
+    await expectDead(server, refresh_token);
+  });
+
   it("the successor lives as long as a new token, and not longer", async () => {
     const server = await serve({ ...project, config: "auth.refresh_token_ttl_secs = 100" });
     const ada = await member(server, "ada");
@@ -87,6 +111,45 @@ describe("a refresh", () => {
     server.clock.advance(99_999);
     const second = await rotated(server, first.refresh_token);
     server.clock.advance(100_000);
+    await expectDead(server, second.refresh_token);
+  });
+});
+
+describe("a refresh that is overtaken by later requests", () => {
+  it("is judged by its arrival: within the window it gets the successor", async () => {
+    const server = await serve(project);
+    const ada = await member(server, "ada");
+    const first = await rotated(server, ada.refreshToken);
+    // Later requests come first: a refresh after the window, another one, and a purge.
+    server.clock.advance(10_500);
+    const second = await rotated(server, first.refresh_token);
+    server.clock.advance(15_000);
+    const third = await rotated(server, second.refresh_token);
+    await server.upkeep.purge();
+    server.clock.advance(-15_500);
+    expect((await rotated(server, ada.refreshToken)).refresh_token).toBe(first.refresh_token);
+    server.clock.advance(15_500);
+    expect(await isAlive(server, third.access_token)).toBe(true);
+    expect((await refresh(server, third.refresh_token)).status).toBe(200);
+  });
+
+  it("gets the successor although its own retry, which came first, began the window", async () => {
+    const server = await serve(project);
+    const ada = await member(server, "ada");
+    server.clock.advance(15_000);
+    const retried = await rotated(server, ada.refreshToken);
+    server.clock.advance(-15_000);
+    expect((await rotated(server, ada.refreshToken)).refresh_token).toBe(retried.refresh_token);
+  });
+
+  it("ends the session if it arrived after the window, however late it is judged", async () => {
+    const server = await serve(project);
+    const ada = await member(server, "ada");
+    const first = await rotated(server, ada.refreshToken);
+    server.clock.advance(20_000);
+    const second = await rotated(server, first.refresh_token);
+    server.clock.advance(-9_999);
+    await expectDead(server, ada.refreshToken);
     await expectDead(server, second.refresh_token);
   });
 });
