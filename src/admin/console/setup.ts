@@ -2,7 +2,7 @@ import { readAuthBody } from "../../auth/body.js";
 import { emailKey, isEmail } from "../../auth/email.js";
 import { email, secret } from "../../auth/fields.js";
 import { isSetupToken } from "../../auth/links/setup-link.js";
-import { ownAddressProblem, passwordProblem } from "../../auth/passwords/passwords.js";
+import { hashPassword, ownAddressProblem, passwordProblem } from "../../auth/passwords/passwords.js";
 import { signIn } from "../../auth/sessions/complete-sign-in.js";
 import { makeConsoleSession } from "../../auth/sessions/make-console-session.js";
 import { openConsoleSession } from "../../auth/store/console-sessions.js";
@@ -44,7 +44,7 @@ async function postSetup(given: OwnPageRequest): Promise<Response | Refusal> {
   // The setup link is checked before the password is hashed, because hashing is costly: nobody without a link can make
   // the server hash.
   if (!(await ask(database, liveSetup(setupHash, clock.now())))) return noLink;
-  const passwordHash = await passwordHasher.hash(password, { address, isFor: "sign_in" });
+  const passwordHash = await hashPassword(passwordHasher, password, { address, isFor: "sign_in" });
   const now = clock.now();
   const admin = { id: newId(context.platform.random), email, emailKey: emailKey(email), passwordHash, now };
   const session = await makeConsoleSession(context);

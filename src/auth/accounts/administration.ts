@@ -7,7 +7,7 @@ import { run } from "../../platform/query.js";
 import type { ApiKey } from "../../wire/keys.js";
 import { apiKeyRandomBytes, newApiKey, parseKeyScope } from "../callers/api-key.js";
 import { emailKey, isEmail } from "../email.js";
-import { ownAddressProblem, passwordProblem } from "../passwords/passwords.js";
+import { hashPassword, ownAddressProblem, passwordProblem } from "../passwords/passwords.js";
 import { insertServiceKey, type ListedServiceKey } from "../store/service-keys.js";
 import { insertUser } from "../store/users.js";
 
@@ -41,7 +41,7 @@ export async function createUser(
   const problem = passwordProblem(password, passwordLengthMin) ?? ownAddressProblem(password, email);
   if (problem !== null) return problem;
   const id = newId(random);
-  const passwordHash = await passwordHasher.hash(password);
+  const passwordHash = await hashPassword(passwordHasher, password);
   const user = {
     id,
     email,

@@ -2,7 +2,7 @@ import { isRefusal, Refusal } from "../../http/refusal.js";
 import { newId } from "../../platform/new-id.js";
 import { ask, run } from "../../platform/query.js";
 import type { PasswordThrottle } from "../limits/throttle.js";
-import { ownAddressProblem, passwordProblem } from "../passwords/passwords.js";
+import { hashPassword, ownAddressProblem, passwordProblem } from "../passwords/passwords.js";
 import { completeSignIn } from "../sessions/complete-sign-in.js";
 import type { SessionServices } from "../sessions/make-session.js";
 import { changeEmail } from "../store/email-change.js";
@@ -71,7 +71,7 @@ async function prepareUse(
   // The password is hashed only after the link was found to be live and the password to be acceptable: a token without
   // a live link costs no hash, and a weak password does not use the link up.
   const passwordHash =
-    password === null ? null : await platform.passwordHasher.hash(password, { address, isFor: "sign_in" });
+    password === null ? null : await hashPassword(platform.passwordHasher, password, { address, isFor: "sign_in" });
   const addressKey = await throttle.addressKey(address);
   return {
     hash,

@@ -5,7 +5,7 @@ import { run, together } from "../../platform/query.js";
 import type { CountedAttempt, PasswordThrottle } from "../limits/throttle.js";
 import { schemaVersion } from "../store/checks.js";
 import { type StoredAccount, userByEmail } from "../store/users.js";
-import { checkPassword } from "./passwords.js";
+import { checkPassword, type PasswordForm } from "./passwords.js";
 
 /** What checking a password takes of the server. */
 export interface PasswordServices {
@@ -25,6 +25,8 @@ export interface Account extends StoredAccount {
 export interface PasswordCheck {
   /** The account; null unless the password is right and the account is enabled. */
   readonly account: Account | null;
+  /** Which form of the password fits the account's hash; null where it is wrong. */
+  readonly form: PasswordForm | null;
   /**
    * The attempt, which counts as a failed one until it is forgiven. Where `account` is not null, the rest of the
    * sign-in has to be done in `finishAttempt`.
@@ -39,8 +41,8 @@ export interface PasswordCheck {
 
 /**
  * Checks the password of an account, unless too many attempts have failed: then refuses with `rate_limited`. An unknown
- * address, a wrong password and a disabled account all take one batch of statements and one hash, so that they cannot
- * be told apart by time. `address` is the client's IPv4 address, or the /64 network of its IPv6 address
+ * address, a wrong password and a disabled account all take one batch of statements and as many hashes, so that they
+ * cannot be told apart by time. `address` is the client's IPv4 address, or the /64 network of its IPv6 address
  * (`addressUnit`).
  */
 export async function checkAccountPassword(
@@ -57,12 +59,12 @@ export async function checkAccountPassword(
   const refusal = await attempt.judge(isCounted);
   if (refusal !== null) return refusal;
   const stored = found?.passwordHash ?? null;
-  const matches = await orForgive(platform.database, attempt, () =>
+  const form = await orForgive(platform.database, attempt, () =>
     checkPassword(platform.passwordHasher, password, stored, { address, isFor: "sign_in" }),
   );
-  const account = matches ? enabledAccount(found) : null;
+  const account = form === null ? null : enabledAccount(found);
   if (account === null) attempt.end();
-  return { account, attempt, schemaVersion: version };
+  return { account, form, attempt, schemaVersion: version };
 }
 
 /**

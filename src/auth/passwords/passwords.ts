@@ -3,14 +3,21 @@ import type { HashTurn, PasswordHasher } from "../../platform/platform.js";
 import { emailKey } from "../email.js";
 import { isCommonPassword } from "./is-common-password.js";
 
-/** How many bytes of UTF-8 a password may have. */
+/** How many bytes of UTF-8 a password may have in NFC. */
 export const passwordBytesMax = 1024;
 
 /**
- * Why a new password is refused, whoever sets it; null where it is acceptable (`ownAddressProblem` also compares it
- * with the account's address). Passwords are never truncated. `lengthMin` counts characters.
+ * A password in NFC (RFC 8265, section 4.2). Keyboards and systems compose accented letters in different ways, which
+ * look the same.
  */
-export function passwordProblem(password: string, lengthMin: number): Refusal | null {
+const normalized = (password: string): string => password.normalize("NFC");
+
+/**
+ * Why a new password is refused, whoever sets it; null where it is acceptable (`ownAddressProblem` also compares it
+ * with the account's address). Passwords are never truncated. `lengthMin` counts characters in NFC.
+ */
+export function passwordProblem(sent: string, lengthMin: number): Refusal | null {
+  const password = normalized(sent);
   if (isTooLong(password)) return tooLong;
   if ([...password].length < lengthMin)
     return new Refusal("weak_password", `a password has at least ${lengthMin} characters`);
@@ -22,9 +29,9 @@ export function passwordProblem(password: string, lengthMin: number): Refusal | 
  * the @. Null where it is neither.
  */
 export function ownAddressProblem(password: string, email: string): Refusal | null {
-  const address = emailKey(email);
+  const address = normalized(emailKey(email));
   const guesses = [address, address.slice(0, address.lastIndexOf("@"))];
-  return guesses.includes(emailKey(password)) ? ownAddress : null;
+  return guesses.includes(emailKey(normalized(password))) ? ownAddress : null;
 }
 
 /**
@@ -32,7 +39,7 @@ export function ownAddressProblem(password: string, email: string): Refusal | nu
  * matters, because older passwords may be shorter than new ones have to be.
  */
 export function presentedPasswordProblem(password: string): Refusal | null {
-  return isTooLong(password) ? tooLong : null;
+  return isTooLong(normalized(password)) ? tooLong : null;
 }
 
 const tooLong = badRequest(`a password has at most ${passwordBytesMax} bytes`);
@@ -49,16 +56,30 @@ function isTooLong(password: string): boolean {
  */
 const nobodysHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
+/** Hashes a new password, in NFC. */
+export function hashPassword(hasher: PasswordHasher, password: string, turn?: HashTurn): Promise<string> {
+  return hasher.hash(normalized(password), turn);
+}
+
 /**
- * Whether a password fits the stored hash; false where there is no hash. Computes exactly one hash in any case, so that
- * the time does not tell whether there is a stored one.
+ * The form of a password that a hash was made of: in NFC, or as it was sent. The latter is so for hashes of releases
+ * before 0.2.0 and for imported ones.
+ */
+export type PasswordForm = "nfc" | "sent";
+
+/**
+ * Which form of a password fits the stored hash; null where neither does, or there is no hash. How many hashes it
+ * computes for a wrong password depends on the password alone, so that the time does not tell whether there is a stored
+ * hash: one, or two where the password is not in NFC.
  */
 export async function checkPassword(
   hasher: PasswordHasher,
   password: string,
   stored: string | null,
   turn: HashTurn,
-): Promise<boolean> {
-  const matches = await hasher.verify(password, stored ?? nobodysHash, turn);
-  return matches && stored !== null;
+): Promise<PasswordForm | null> {
+  const verify = async (text: string) => (await hasher.verify(text, stored ?? nobodysHash, turn)) && stored !== null;
+  const inNfc = normalized(password);
+  if (await verify(inNfc)) return "nfc";
+  return password !== inNfc && (await verify(password)) ? "sent" : null;
 }

@@ -14,7 +14,7 @@ import {
   type PasswordCheck,
   type PasswordServices,
 } from "./password-check.js";
-import { presentedPasswordProblem } from "./passwords.js";
+import { hashPassword, presentedPasswordProblem } from "./passwords.js";
 
 /** What a sign-in by password takes of the server. */
 export interface SignInServices extends PasswordServices {
@@ -49,7 +49,7 @@ export interface PasswordSignIn {
 
 /**
  * Signs a user in by `email` and `password` of the body, to the API or to the console. In both cases a wrong password
- * costs the same statements and one hash, counts in the same way, and gets the same answer.
+ * costs the same statements and hashes, counts in the same way, and gets the same answer.
  */
 export async function signInWithPassword(
   { body: sent, context, address }: SignInRequest,
@@ -88,7 +88,7 @@ async function attempt(attempted: SignInAttempt): Promise<Response | Refusal> {
  */
 async function answerTo(
   { context, body, address, into }: SignInAttempt,
-  { account, attempt, schemaVersion }: PasswordCheck & { readonly account: Account },
+  { account, form, attempt, schemaVersion }: PasswordCheck & { readonly account: Account },
 ): Promise<Response | Refusal | null> {
   const { platform } = context;
   const refusal = (await unverifiedRefusal(context, account, schemaVersion)) ?? into.refusalOf(account);
@@ -96,7 +96,10 @@ async function answerTo(
     await platform.database.batch(attempt.forgive);
     return refusal;
   }
-  const { passwordHash, replace } = await currentHash(context, account, body.password, address);
+  const { passwordHash, replace } =
+    form === "nfc" && platform.passwordHasher.standing(account.passwordHash) === "current"
+      ? { passwordHash: account.passwordHash, replace: [] }
+      : await rehashed(context, account, body.password, address);
   const factor = {
     before: replace,
     holder: userWithPassword(account.id, passwordHash),
@@ -124,18 +127,17 @@ async function unverifiedRefusal(
 const notVerified = new Refusal("email_not_verified", "confirm the address first: the link is in your mail");
 
 /**
- * Returns the password hash that the account has after this sign-in, and the statements that have to store it first. A
- * hash that was imported, or made with older parameters, is replaced by one with the current parameters: that can be
- * done only now, while the password is known. Any other hash stays, and there are no statements.
+ * Makes the password hash that the account has after this sign-in, and the statements that have to store it first. A
+ * hash that was imported, or made with older parameters or of a password that is not in NFC, is replaced: that can be
+ * done only now, while the password is known.
  */
-async function currentHash(
+async function rehashed(
   { platform }: SignInServices,
   { id, passwordHash }: Account,
   password: string,
   address: string,
 ): Promise<{ readonly passwordHash: string; readonly replace: readonly Statement[] }> {
-  if (platform.passwordHasher.standing(passwordHash) === "current") return { passwordHash, replace: [] };
-  const next = await platform.passwordHasher.hash(password, { address, isFor: "sign_in" });
+  const next = await hashPassword(platform.passwordHasher, password, { address, isFor: "sign_in" });
   return { passwordHash: next, replace: changePassword(id, passwordHash, next).statements };
 }
 

@@ -8,7 +8,7 @@ import { completeSignIn } from "../sessions/complete-sign-in.js";
 
 /**
  * POST /auth/login: signs a user in with a password. An unknown address, a wrong password, an account without a
- * password and a disabled account cost the same statements and one hash, and get the same answer.
+ * password and a disabled account cost the same statements and hashes, and get the same answer.
  */
 export const loginEndpoint: AuthEndpoint = {
   method: "POST",

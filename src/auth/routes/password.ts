@@ -10,7 +10,7 @@ import { type AuthEndpoint, throttledErrors, users } from "../endpoint.js";
 import { presentedPassword } from "../fields.js";
 import { wrongPassword } from "../passwords/as-owner.js";
 import { checkAccountPassword, finishAttempt } from "../passwords/password-check.js";
-import { ownAddressProblem, passwordProblem, presentedPasswordProblem } from "../passwords/passwords.js";
+import { hashPassword, ownAddressProblem, passwordProblem, presentedPasswordProblem } from "../passwords/passwords.js";
 import { endCookies } from "../sessions/cookies.js";
 import { deleteOpeningsIfChanged } from "../store/links.js";
 import { revokeSessionsIfChanged } from "../store/sessions.js";
@@ -52,7 +52,7 @@ async function changeOwnPassword({ body: sent, context, address, caller }: Calle
   const { account, attempt } = checked;
   if (account === null) return wrongPassword;
   const [isChanged, ended] = await finishAttempt(platform.database, attempt, async () => {
-    const next = await platform.passwordHasher.hash(password, { address, isFor: "sign_in" });
+    const next = await hashPassword(platform.passwordHasher, password, { address, isFor: "sign_in" });
     const change = together(
       changePassword(account.id, account.passwordHash, next),
       revokeSessionsIfChanged(account.id, next, platform.clock.now()),

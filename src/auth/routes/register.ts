@@ -10,7 +10,7 @@ import { type AuthEndpoint, bodyErrors } from "../endpoint.js";
 import { email } from "../fields.js";
 import { prepareLinkMail } from "../links/link-mail.js";
 import { linkLifetimeSeconds } from "../links/links.js";
-import { ownAddressProblem, passwordProblem } from "../passwords/passwords.js";
+import { hashPassword, ownAddressProblem, passwordProblem } from "../passwords/passwords.js";
 import { completeSignIn } from "../sessions/complete-sign-in.js";
 import { disputePasswords } from "../store/links.js";
 import { insertRegistrationMail } from "../store/outbox.js";
@@ -58,7 +58,7 @@ async function register({ body: sent, context, address }: AuthRequest): Promise<
   if (problem !== null) return problem;
   const tooMany = await context.requestAllowance.take(address, platform.clock.now());
   if (tooMany !== null) return tooMany;
-  const passwordHash = await platform.passwordHasher.hash(body.password, turn);
+  const passwordHash = await hashPassword(platform.passwordHasher, body.password, turn);
   const user = {
     id: newId(context.platform.random),
     email: body.email,
