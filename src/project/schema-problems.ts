@@ -186,18 +186,20 @@ function settingsProblems({ auth, origins }: Schema): Problem[] {
   ];
 }
 
+/** Schemes that browsers or systems handle themselves, so that no application receives the redirect. */
+const ofNoApplication = /^(mailto|tel|sms|intent|javascript|data|file|blob|about|vbscript|ftp|wss?|view-source):$/;
+
 /**
  * Why the text is no redirect URL (docs/guides/sign-in-providers.md): https, http on loopback addresses or a scheme of
- * an application's own, without wildcard, query or fragment.
+ * an application's own, without user, wildcard, query or fragment.
  */
 function redirectUrlProblem(text: string): string | null {
   if (!URL.canParse(text)) return "expected an absolute URL such as https://app.example.com/callback";
   if (/[*?#]/.test(text))
     return "a redirect URL has no wildcard, query or fragment: list each address as it is, up to the ?";
   const { protocol, hostname } = new URL(text);
-  if (protocol === "https:") return null;
-  if (protocol === "http:") return isLoopbackHost(hostname) ? null : "http is for loopback addresses, use https";
-  return /^(javascript|data|file|blob|about|vbscript|ws|wss|ftp):$/.test(protocol)
-    ? `the scheme ${protocol} cannot be redirected to: use https, or a scheme of your app's own`
-    : null;
+  if (ofNoApplication.test(protocol))
+    return `the scheme ${protocol} cannot be redirected to: use https, or a scheme of your app's own`;
+  if (protocol === "http:" && !isLoopbackHost(hostname)) return "http is for loopback addresses, use https";
+  return /^[^:]+:[/\\]*[^/\\]*@/.test(text) ? "a redirect URL has no user or password before its host" : null;
 }

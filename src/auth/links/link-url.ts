@@ -1,3 +1,4 @@
+import { isLoopbackHost } from "../../http/loopback.js";
 import type { AuthSettings } from "../../project/model.js";
 import type { LinkPurpose } from "../store/links.js";
 
@@ -73,14 +74,18 @@ function withParameters(url: string, parameters: Readonly<Record<string, string>
 
 /**
  * Whether `redirect_to` of an invitation is allowed: an absolute HTTPS URL on the origin of `$auth.invitation_url` or
- * one of `$origins`. It has to be written in its normal form, so that no lenient parser finds another host in it.
+ * one of `$origins`. If the server itself is reached at a loopback address, it may also be HTTP on such an address. It
+ * has to be written in its normal form, so that no lenient parser finds another host in it.
  */
 export function isAllowedDestination(
   text: string,
   { invitationUrl, origins }: { readonly invitationUrl: string; readonly origins: readonly string[] },
+  publicBaseUrl: string,
 ): boolean {
-  if (!/^https:\/\/[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return false;
-  const { href, origin } = new URL(text);
+  if (!/^https?:\/\/[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return false;
+  const { href, origin, protocol, hostname } = new URL(text);
+  const isLocal = isLoopbackHost(hostname) && isLoopbackHost(new URL(publicBaseUrl).hostname);
+  if (protocol === "http:" && !isLocal) return false;
   const allowed = [invitationUrl, ...origins].filter((url) => url !== "").map((url) => new URL(url).origin);
   if (!allowed.includes(origin)) return false;
   return text === origin || (text === href && text.startsWith(`${origin}/`));

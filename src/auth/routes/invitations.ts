@@ -71,9 +71,9 @@ export async function inviteUser({
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;
   const { email, role, redirectTo } = invitation;
-  if (redirectTo !== null && !isAllowedDestination(redirectTo, settings))
+  if (redirectTo !== null && !isAllowedDestination(redirectTo, settings, context.publicBaseUrl))
     return badRequest(
-      "redirect_to: expected an absolute https URL, in its normal form, on the origin of $auth.invitation_url or one of $origins",
+      "redirect_to: expected an absolute https URL, in its normal form, on the origin of $auth.invitation_url or one of $origins; http is for loopback addresses while the server is at one",
     );
   const actionUrl = redirectTo ?? (settings.invitationUrl || null);
   const user = {

@@ -20,7 +20,7 @@ import {
 const eve = "Eve@example.com";
 const project = {
   schema: `$auth: { registration: invite, invitation_url: "https://app.example.com/welcome?step=1#form" }
-$origins: ["https://docs.example.com", "http://localhost:5173"]
+$origins: ["https://docs.example.com", "http://localhost:5173", "http://plain.example.com"]
 ${notes}`,
 };
 const answerOf = (changes: object = {}) => ({
@@ -254,7 +254,10 @@ describe("redirect_to", () => {
     "welcome",
     "",
     "http://app.example.com/",
-    "http://localhost:5173/",
+    "http://localhost:5174/",
+    "http://user@localhost:5173/",
+    "http://127.0.0.1:5173/",
+    "http://plain.example.com/",
     "https://app.example.com.evil.example/",
     "https://app.example.com:8443/",
     "https://app.example.com./",
@@ -276,11 +279,19 @@ describe("redirect_to", () => {
     "https://app.example.com/",
     "https://app.example.com/a/b?c=d&e=%20#f",
     "https://docs.example.com/x",
+    "http://localhost:5173/welcome",
   ])("as %j is taken", async (redirect_to) => {
     const server = await serve(project);
     const answer = await (await backend(server)).post("/auth/users/invite", { email: eve, redirect_to });
     expectAnswer(answer, 201, answerOf());
   });
+});
+
+it("redirect_to takes no loopback address where the server is at another one", async () => {
+  const server = await serve({ ...project, config: 'auth.public_base_url = "https://api.example.com"' });
+  const redirect_to = "http://localhost:5173/welcome";
+  const answer = await (await backend(server)).post("/auth/users/invite", { email: eve, redirect_to });
+  expectRefusal(answer, 400, "bad_request");
 });
 
 describe("inviting and importing", () => {
