@@ -75,6 +75,7 @@ export async function createApp(options: AppOptions) {
     /** Answers requests at the console's own address (`AppOptions.consoleUrl`); null if there is none. */
     consoleFetch: ownConsole && answering(ownConsole, consoleOrigins),
     upkeep: createUpkeep(services),
+    providers: auth.context.providers,
     endStreams: () => streams.end(),
   };
 }

@@ -5,9 +5,7 @@ import type { HttpBindings } from "@hono/node-server";
 import { announceConsole } from "../admin/console/announce.js";
 import { createApp } from "../app.js";
 import type { AppOptions } from "../assemble/app-options.js";
-import type { OAuthProvider } from "../auth/oauth/credentials.js";
 import { openForProject } from "../auth/oauth/project-credentials.js";
-import { createProviders } from "../auth/oauth/providers.js";
 import { isPrivateAddress, lastForwarded } from "../http/client-address.js";
 import { isLoopbackHost } from "../http/loopback.js";
 import { Refusal } from "../http/refusal.js";
@@ -17,7 +15,7 @@ import { storeEntries } from "../metering/database-journal.js";
 import { entryBytes } from "../metering/store.js";
 import type { Database } from "../platform/database.js";
 import type { Journal, JournalEntry } from "../platform/journal.js";
-import type { Log, Platform } from "../platform/platform.js";
+import type { Log } from "../platform/platform.js";
 import { providerCredentials } from "../platform/provider-credentials.js";
 import { ask } from "../platform/query.js";
 import { formatProblem, ProblemsError } from "../problems/problem.js";
@@ -108,7 +106,6 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       defer: deferTo(log, systemClock),
       requestsVanish: false,
     };
-    await warnOfSignIn(schema?.auth.providers ?? [], platform, baseUrl ?? options.host);
     // The app needs the servers' URLs, which for port 0 are not known before they listen.
     let app: Awaited<ReturnType<typeof createApp>> | undefined;
     const answerAt = async ({ host, port }: ListenAddress, fetchOf: () => Fetch | null | undefined) => {
@@ -140,6 +137,9 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       consoleUrl,
       addHeader: (_, [name, value], env) => (env as HttpBindings).outgoing.setHeader(name, value),
     });
+    const declared = schema?.auth.providers ?? [];
+    await app.providers.warnOfMissing(declared);
+    if (declared.length > 0) warnOfSignInAddress(baseUrl ?? options.host, log);
     const upkeep = startUpkeep(app.upkeep, log);
     const mayShowLink = process.stderr.isTTY || isLoopbackHost((consoleAddress ?? options).host);
     return {
@@ -271,19 +271,13 @@ function columnsToGo(inForce: Schema, proposed: Schema | null): readonly string[
 }
 
 /**
- * Warns of each declared sign-in provider that has no credentials. Also warns if providers are declared, no base URL is
- * configured, and the server listens on more than this machine: browsers could not reach the callback URL then.
- * `reachedAt` is the configured base URL, or else the host that the server listens on.
+ * Warns if no base URL is configured and the server listens on more than this machine: browsers could not reach the
+ * callback URL of a sign-in provider then. `reachedAt` is the configured base URL, or else the host that the server
+ * listens on.
  */
-async function warnOfSignIn(declared: readonly OAuthProvider[], platform: Platform, reachedAt: string): Promise<void> {
-  const providers = createProviders(platform, {});
-  for (const provider of declared)
-    if ((await providers.connect(provider)) === null)
-      platform.log.warn(
-        `$auth.providers: ${provider} is not offered, as it has no credentials: see svc auth provider set`,
-      );
-  if (declared.length > 0 && !/^https?:/.test(reachedAt) && !isLoopbackHost(reachedAt))
-    platform.log.warn("social sign-in needs auth.public_base_url, the address that browsers reach the server at");
+function warnOfSignInAddress(reachedAt: string, log: Log): void {
+  if (!/^https?:/.test(reachedAt) && !isLoopbackHost(reachedAt))
+    log.warn("social sign-in needs auth.public_base_url, the address that browsers reach the server at");
 }
 
 function reportOutcome(outcome: ApplyOutcome, project: ProjectDirectory, log: Log): void {

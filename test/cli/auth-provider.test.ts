@@ -62,6 +62,10 @@ function project() {
   return { directory, svc, serve, credentials, file: sealedFile(directory) };
 }
 
+/** The lines that name a provider. */
+const about = (warnings: string, provider: string) =>
+  warnings.split("\n").filter((line) => line.includes(`of ${provider}`) || line.includes(`: ${provider} `));
+
 const sealedFile = (directory: string) => (provider: string) =>
   join(directory, ".svc", "secrets", "auth-providers", `${provider}.json.sealed`);
 
@@ -88,6 +92,19 @@ describe("svc auth provider", () => {
     expect(svc(["remove", "google"], {}).status).toBe(1);
     expect(svc(["sealed", "google"], {}).status).toBe(1);
     expect(readdirSync(join(directory, ".svc", "secrets", "auth-providers"))).toEqual([]);
+  });
+
+  it("lists credentials that do not open as none, with a warning, where it knows the key", () => {
+    const { svc, credentials } = project();
+    svc(["set", "google", "--credentials", credentials("google", google)]);
+    const installed = ({ stdout }: { stdout: string }) =>
+      (JSON.parse(stdout) as { installed: boolean }[]).map((provider) => provider.installed);
+    const right = svc(["list", "--json"]);
+    expect([installed(right), right.stderr]).toEqual([[true, false, false], ""]);
+    const wrong = svc(["list", "--json"], { SVC_PLATFORM_SECRETS_KEY: otherKey });
+    expect(installed(wrong)).toEqual([false, false, false]);
+    const warning = "the credentials of google do not open: they were sealed under another key or for another project";
+    expect(wrong.stderr).toBe(`warning: ${warning}\n`);
   });
 
   it("warns of a provider that is not declared", () => {
@@ -180,10 +197,11 @@ describe("svc serve", () => {
     svc(["set", "google", "--credentials", credentials("google", google)]);
     const without = await serve({});
     expect(await without.providers()).toEqual({ data: [] });
-    expect(without.warnings()).toContain("need SVC_PLATFORM_SECRETS_KEY");
+    expect(about(without.warnings(), "google")).toEqual([expect.stringContaining("need SVC_PLATFORM_SECRETS_KEY")]);
     const other = await serve({ SVC_PLATFORM_SECRETS_KEY: otherKey });
     expect(await other.providers()).toEqual({ data: [] });
-    expect(other.warnings()).toContain("do not open");
+    expect(about(other.warnings(), "google")).toEqual([expect.stringContaining("do not open")]);
+    expect(about(other.warnings(), "apple")).toEqual([expect.stringContaining("has no credentials")]);
   });
 
   it("opens no credentials of another project", async () => {

@@ -14,6 +14,8 @@ export interface Providers {
    * Why they cannot be used is logged, but not again as long as the reason stays the same.
    */
   connect(name: OAuthProvider): Promise<ProviderConnection | null>;
+  /** Logs which of the declared providers are not offered, and why. */
+  warnOfMissing(declared: readonly OAuthProvider[]): Promise<void>;
 }
 
 /** Makes the sign-in providers of a server. `endpoints` replaces their URLs in tests. */
@@ -24,21 +26,30 @@ export function createProviders(platform: Platform, endpoints: ProviderEndpoints
     apple: apple(endpoints.apple ?? appleEndpoints, http, platform.clock),
     github: github(endpoints.github ?? githubEndpoints, http),
   };
+  /** Why credentials that are installed cannot be used. */
   const reported = new Map<OAuthProvider, string>();
+  const connect: Providers["connect"] = async (name) => {
+    try {
+      const credentials = await platform.providerCredentials(name);
+      const connection = credentials === null ? null : of[name].connect(credentials);
+      reported.delete(name);
+      return connection;
+    } catch (error) {
+      if (!(error instanceof CredentialsError)) throw error;
+      if (reported.get(name) !== error.message) platform.log.warn(error.message);
+      reported.set(name, error.message);
+      return null;
+    }
+  };
   return {
     of,
-    connect: async (name) => {
-      try {
-        const credentials = await platform.providerCredentials(name);
-        const connection = credentials === null ? null : of[name].connect(credentials);
-        reported.delete(name);
-        return connection;
-      } catch (error) {
-        if (!(error instanceof CredentialsError)) throw error;
-        if (reported.get(name) !== error.message) platform.log.warn(error.message);
-        reported.set(name, error.message);
-        return null;
-      }
+    connect,
+    warnOfMissing: async (declared) => {
+      for (const name of declared)
+        if ((await connect(name)) === null && !reported.has(name))
+          platform.log.warn(
+            `$auth.providers: ${name} is not offered, as it has no credentials: see svc auth provider set`,
+          );
     },
   };
 }

@@ -6,12 +6,15 @@ import {
   isOAuthProvider,
   type OAuthProvider,
   oauthProviders,
+  openCredentials,
   parseCredentials,
   sealCredentials,
 } from "../../auth/oauth/credentials.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { credentialFiles } from "../../node/provider-credentials.js";
 import { systemRandom } from "../../node/system.js";
+import { CredentialsError } from "../../platform/platform.js";
+import { providerCredentials } from "../../platform/provider-credentials.js";
 import { type Problem, ProblemsError } from "../../problems/problem.js";
 import { readSecretsKey } from "../../project/environment.js";
 import { parseSchema } from "../../project/parse-schema.js";
@@ -52,12 +55,12 @@ const listAuthProviders: Command = {
   usage: "[--json]",
   summary: "Lists the sign-in providers, and says which are declared and which have credentials.",
   options: {},
-  help: ["--json  as JSON"],
+  help: ["--json  as JSON", "", "With SVC_PLATFORM_SECRETS_KEY, credentials that do not open under it count as none."],
   positionals: [],
   run: async (invocation) => {
     const project = readProject(invocation.directory);
     const declared = declaredIn(project);
-    const installed = await credentialFiles(project.directory).list();
+    const installed = await usableCredentials(invocation, project);
     const providers = oauthProviders.map((provider) => ({
       provider,
       declared: declared.includes(provider),
@@ -68,6 +71,30 @@ const listAuthProviders: Command = {
     return 0;
   },
 };
+
+/**
+ * The sign-in providers with credentials. If the key is set, those whose credentials do not open under it are left out,
+ * with a warning.
+ */
+async function usableCredentials({ environment }: Invocation, project: ProjectDirectory): Promise<readonly string[]> {
+  const files = credentialFiles(project.directory);
+  const installed = await files.list();
+  const key = readSecretsKey(environment);
+  if (key === null || installed.length === 0) return installed;
+  const projectId = await projectIdOf(project);
+  const credentialsOf = providerCredentials(files.read, (sealed, provider) =>
+    openCredentials(sealed, { key, projectId, provider }),
+  );
+  const usable: string[] = [];
+  for (const provider of installed)
+    try {
+      if ((await credentialsOf(provider)) !== null) usable.push(provider);
+    } catch (error) {
+      if (!(error instanceof CredentialsError)) throw error;
+      console.error(`warning: ${error.message}`);
+    }
+  return usable;
+}
 
 function lineOf(state: { provider: string; declared: boolean; installed: boolean }): string {
   return [
