@@ -1,4 +1,5 @@
 import { errors, jwtVerify, SignJWT } from "jose";
+import { fromBase64Url } from "../../encoding/base64.js";
 import { type Keyring, underEither } from "../../encoding/keyring.js";
 import type { AtOnce } from "../../platform/at-once.js";
 import { Memo } from "../../platform/memo.js";
@@ -56,7 +57,7 @@ export function createAccessTokens(keys: Keyring<Uint8Array>): AccessTokens {
   const verifyNew = async (token: string, now: number): Promise<AccessClaims | null> => {
     // A token that is spelled in another way, such as with padding, is refused, although the JWT library (jose) would
     // accept it: each spelling of the same token would take a place in the cache.
-    if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return null;
+    if (token.split(".").some((part) => fromBase64Url(part) === null)) return null;
     const verified = await underEither(keys, (key) => verifySignature(token, key, now));
     if (verified === null) return null;
     remembered.set(signatureOf(token), { token, ...verified });

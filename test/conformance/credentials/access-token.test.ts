@@ -1,7 +1,9 @@
+import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { deriveBytes } from "../../../src/encoding/secret-keys.js";
 import { client, expectRefusal } from "../../support/client.js";
 import { accessTokenOf, type Forgery, member, rowsOf, run } from "../../support/people.js";
-import { serve } from "../../support/server.js";
+import { serve, testSecret } from "../../support/server.js";
 
 const project = {
   schema: "notes: { columns: { id: { type: integer, primary_key: true } } }",
@@ -9,6 +11,15 @@ const project = {
 };
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/** Texts of base64url that a lenient decoder takes for the same bytes: their last characters have other unused bits. */
+function otherSpellings(text: string): readonly string[] {
+  const unused = { 2: 16, 3: 4 }[text.slice(text.lastIndexOf(".") + 1).length % 4] ?? 1;
+  const last = alphabet.indexOf(text.at(-1)!);
+  return Array.from({ length: unused - 1 }, (_, i) => text.slice(0, -1) + alphabet[last + i + 1]);
+}
 
 /** 401 on a route that needs a user, and on one that needs nobody. */
 async function expectUnauthorized(server: Awaited<ReturnType<typeof serve>>, Authorization: string) {
@@ -84,6 +95,25 @@ describe("an access token", () => {
       "..",
     ])
       await expectUnauthorized(server, `Bearer ${forged}`);
+    expect((await client(server, ada.bearer).get("/auth/me")).status).toBe(200);
+  });
+
+  it("whose segments are spelled in another way is 401, also where it was taken before", async () => {
+    const server = await serve(project);
+    const ada = await member(server, "ada");
+    expect((await client(server, ada.bearer).get("/auth/me")).status).toBe(200);
+    for (const other of otherSpellings(ada.accessToken)) await expectUnauthorized(server, `Bearer ${other}`);
+    // Signed as it is spelled.
+    const key = await deriveBytes(new TextEncoder().encode(testSecret), "access token");
+    const [, payload] = ada.accessToken.split(".") as [string, string];
+    const headers = [
+      { alg: "HS256", typ: "at+jwt" },
+      { alg: "HS256", typ: "at+jwt", x: "" },
+    ].map(encode);
+    for (const header of headers.flatMap(otherSpellings)) {
+      const signature = createHmac("sha256", key).update(`${header}.${payload}`).digest("base64url");
+      await expectUnauthorized(server, `Bearer ${header}.${payload}.${signature}`);
+    }
     expect((await client(server, ada.bearer).get("/auth/me")).status).toBe(200);
   });
 
