@@ -63,8 +63,7 @@ async function prepareUse(
   const { platform, config, linkTokens, throttle } = services;
   const problem = password === null ? null : passwordProblem(password, config.auth.password_min_length);
   if (problem !== null) return problem;
-  const hash = await linkTokens.hashOf(token);
-  const email = await emailOfOpen(services, purpose, hash);
+  const email = await addressOfLink(services, purpose, token);
   if (email === null) return invalidToken;
   const ownAddress = password === null ? null : ownAddressProblem(password, email);
   if (ownAddress !== null) return ownAddress;
@@ -74,7 +73,7 @@ async function prepareUse(
     password === null ? null : await hashPassword(platform.passwordHasher, password, { address, isFor: "sign_in" });
   const addressKey = await throttle.addressKey(address);
   return {
-    hash,
+    hash: await linkTokens.hashOf(token),
     purpose,
     passwordHash,
     addressKey,
@@ -89,15 +88,16 @@ const invalidToken = new Refusal(
 );
 
 /**
- * The email address of the user whose mailed link has this hash. Null unless the link is live, and was made under the
- * current or the previous secret of the server. A token is computed from the secret and the link's id, so when a secret
- * that has leaked is replaced, the links made with it must become invalid too.
+ * The email address that the user has once the mailed link with this token is used. Null unless the link is live, and
+ * was made under the current or the previous secret of the server. A token is computed from the secret and the link's
+ * id, so when a secret that has leaked is replaced, the links made with it must become invalid too.
  */
-async function emailOfOpen(
-  { platform, linkTokens }: UseLinkServices,
+export async function addressOfLink(
+  { platform, linkTokens }: Pick<UseLinkServices, "platform" | "linkTokens">,
   purpose: LinkPurpose,
-  hash: string,
+  token: string,
 ): Promise<string | null> {
+  const hash = await linkTokens.hashOf(token);
   const found = await ask(platform.database, liveLink(hash, purpose, platform.clock.now()));
   if (found === null) return null;
   return (await linkTokens.tokenOfStored(purpose, { id: found.id, hash })) === null ? null : found.email;

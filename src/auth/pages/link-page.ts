@@ -66,6 +66,8 @@ export function takesPassword(purpose: LinkPurpose): boolean {
 export interface FormPage {
   readonly purpose: LinkPurpose;
   readonly token: string;
+  /** The address of the account, which password managers keep with the password; null where the link is not live. */
+  readonly email: string | null;
   readonly passwordLengthMin: number;
   /** Why the form is shown again, as a sentence for people; null the first time. */
   readonly problem: string | null;
@@ -75,18 +77,25 @@ export interface FormPage {
  * Makes the page that a mailed link leads to, with a form. The link is used up when the form is sent, not when the page
  * is opened.
  */
-export function formPage({ purpose, token, passwordLengthMin, problem }: FormPage): HtmlPage {
+export function formPage({ purpose, token, email, passwordLengthMin, problem }: FormPage): HtmlPage {
   const { title, intro, button } = wordings[purpose];
   const main = [
     ...(problem === null ? [] : [problemText(problem)]),
     `<p>${escapeHtml(intro)}</p>`,
     `<form method="post" action="/auth/pages/${hostedPages[purpose]}">`,
     `<input type="hidden" name="token" value="${escapeHtml(token)}">`,
+    ...(email === null ? [] : [addressField(email)]),
     ...(takesPassword(purpose) ? [passwordField(passwordLengthMin, problem !== null)] : []),
     `<button type="submit">${escapeHtml(button)}</button>`,
     "</form>",
   ];
   return { title, main: main.join("\n") };
+}
+
+/** It has no name, so the form does not send it. */
+function addressField(email: string): string {
+  return `<label for="username">Address</label>
+<input id="username" type="email" autocomplete="username" value="${escapeHtml(email)}" readonly>`;
 }
 
 function passwordField(lengthMin: number, invalid: boolean): string {

@@ -5,9 +5,9 @@ import { object, text } from "../../wire/schema.js";
 import type { AuthContext, AuthRequest } from "../context.js";
 import { type AuthEndpoint, pageParameter } from "../endpoint.js";
 import { applicationUrl } from "../links/link-url.js";
-import { useLink } from "../links/use-link.js";
+import { addressOfLink, useLink } from "../links/use-link.js";
 import { pageResponse } from "../pages/html-page.js";
-import { donePage, formPage, problemPage, purposeOfPage, takesPassword } from "../pages/link-page.js";
+import { donePage, type FormPage, formPage, problemPage, purposeOfPage, takesPassword } from "../pages/link-page.js";
 
 /**
  * GET /auth/pages/{verify-email, accept-invitation, reset-password, change-email}: the server's own page for a mailed
@@ -29,8 +29,17 @@ async function showPage({ request, context, name }: AuthRequest): Promise<Respon
   if (purpose === null) return noSuchPage;
   const token = new URL(request.url).searchParams.get("token");
   if (token === null || token === "") return pageResponse(problemPage(incomplete), 400);
+  return formResponse(context, { purpose, token, problem: null }, 200);
+}
+
+async function formResponse(
+  context: AuthContext,
+  form: Pick<FormPage, "purpose" | "token" | "problem">,
+  status: number,
+): Promise<Response> {
+  const email = await addressOfLink(context, form.purpose, form.token);
   const passwordLengthMin = context.config.auth.password_min_length;
-  return pageResponse(formPage({ purpose, token, passwordLengthMin, problem: null }), 200);
+  return pageResponse(formPage({ ...form, email, passwordLengthMin }), status);
 }
 
 const foreignForm = new Refusal("forbidden", "the form comes from another origin", {
@@ -79,8 +88,7 @@ async function submitPage(given: AuthRequest): Promise<Response | Refusal> {
   const problem = sentence(used);
   if (used.code === "invalid_token")
     return withFacts(await pageResponse(problemPage(problem), used.status), { code: used.code });
-  const passwordLengthMin = context.config.auth.password_min_length;
-  return pageResponse(formPage({ purpose, token, passwordLengthMin, problem }), used.status);
+  return formResponse(context, { purpose, token, problem }, used.status);
 }
 
 /**

@@ -103,12 +103,12 @@ export const liveLinkCondition = `used_at IS NULL AND expires_at > ?
 const openLink = columns({ id: asIs<string>, email: asIs<string> });
 
 /**
- * The link with this hash and purpose, and the address of its user; null where the link cannot be used now. It is asked
- * for before a new password is hashed, which is costly.
+ * The link with this hash and purpose, and the address that its user has once it is used; null where the link cannot be
+ * used now. It is asked for before a new password is hashed, which is costly.
  */
 export function liveLink(hash: string, purpose: LinkPurpose, now: number) {
   const select = statement(
-    `SELECT id, (SELECT email FROM _users u WHERE u.id = _links.user_id) AS email
+    `SELECT id, ifnull(email, (SELECT email FROM _users u WHERE u.id = _links.user_id)) AS email
     FROM _links WHERE hash = ? AND purpose = ? AND ${liveLinkCondition}`,
     hash,
     purpose,

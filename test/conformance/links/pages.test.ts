@@ -22,6 +22,10 @@ function submit(
   });
 }
 
+/** The field that names the account. */
+const fieldWith = (address: string) =>
+  `<input id="username" type="email" autocomplete="username" value="${address}" readonly>`;
+
 /** What every page sets, whatever it shows. */
 function expectPage(answer: Answer, status: number): void {
   expect(answer.status, answer.text).toBe(status);
@@ -89,6 +93,46 @@ describe("a hosted page", () => {
     expectPage(await submit(server, "reset-password", { token, password: other }), 200);
     expectRefusal(await client(server, bearer).get("/auth/me"), 401, "unauthorized");
     expect((await client(server).post("/auth/login", { email: ada, password: other })).status).toBe(200);
+  });
+
+  it("names the account for password managers, while its link can be used", async () => {
+    const server = await serve(open);
+    await signUp(server, "o'ada@example.com");
+    await client(server).post("/auth/password-reset/request", { email: "o'ada@example.com" });
+    const { pathname, search } = linkIn(await mailTo(server, "o'ada@example.com"));
+    const token = await lastToken(server, "o'ada@example.com");
+    const field = fieldWith("o&#39;ada@example.com");
+    const form = await get(server, pathname + search);
+    expectPage(form, 200);
+    expect(form.text).toContain(field);
+    const weak = await submit(server, "reset-password", { token, password: "abc" });
+    expectPage(weak, 400);
+    expect(weak.text).toContain(field);
+    const foreign = await get(server, `/auth/pages/accept-invitation${search}`);
+    const unknown = await get(server, `${pathname}?token=${"A".repeat(43)}`);
+    await submit(server, "reset-password", { token, password: other });
+    const used = await get(server, pathname + search);
+    const tooLate = await submit(server, "reset-password", { token, password: "abc" });
+    for (const answer of [foreign, unknown, used, tooLate]) expect(answer.text).not.toMatch(/username|ada@/);
+  });
+
+  it("names the account of an invitation, of an address to confirm, and of a new address", async () => {
+    const server = await serve(verifying);
+    await (await backend(server)).post("/auth/users/invite", { email: "eve@example.com" });
+    await client(server).post("/auth/register", { email: ada, password });
+    const pageOf = async (address: string) => {
+      const { pathname, search } = linkIn(await mailTo(server, address));
+      return (await get(server, pathname + search)).text;
+    };
+    expect(await pageOf("eve@example.com")).toContain(fieldWith("eve@example.com"));
+    expect(await pageOf(ada)).toContain(fieldWith(ada));
+    const token = await lastToken(server, ada);
+    await client(server).post("/auth/email-verification/confirm", { token });
+    const login = await client(server).post("/auth/login", { email: ada, password });
+    const { access_token } = (login.body as { data: { access_token: string } }).data;
+    const me = client(server, { Authorization: `Bearer ${access_token}` });
+    expect((await me.post("/auth/email", { email: "home@example.org", password })).status).toBe(202);
+    expect(await pageOf("home@example.org")).toContain(fieldWith("home@example.org"));
   });
 
   it("accepts an invitation, and leads on to its destination, not to one of the address", async () => {
