@@ -500,7 +500,10 @@ export const texts = {
     chart: (days: number, read: number, written: number) =>
       `A chart of ${days} days: ${read.toLocaleString("en")} rows read, ${written.toLocaleString("en")} written.`,
     gaps: (count: number) => counted(count, "gap in the receipts", "gaps in the receipts"),
-    gap: (reason: string, most: number) => `${reason}: at most ${counted(most, "request", "requests")} unaccounted for`,
+    gap: (reason: string, most: number | null) =>
+      most === null
+        ? `${reason}: an unknown number of requests unaccounted for`
+        : `${reason}: at most ${counted(most, "request", "requests")} unaccounted for`,
   },
   settings: {
     lead: "What is in force, from svc.toml and the defaults. Secrets are never shown.",

@@ -1,6 +1,7 @@
 import type { Gap, Journal, JournalEntry, Receipt } from "../platform/journal.js";
 import { newId } from "../platform/new-id.js";
 import type { Platform } from "../platform/platform.js";
+import { deleteGap, insertGap } from "./store.js";
 
 /**
  * What has become of a receipt. `recorded`: it is written, and survives the death of the process. `summed`: it was
@@ -42,11 +43,12 @@ const entryMax = 30;
 
 /**
  * While `journal` does not work, requests are answered all the same and their receipts wait in memory. Receipts beyond
- * `waitingMax` are dropped; a gap in the journal later says how many these were.
+ * `waitingMax` are dropped; a gap in the journal later says how many these were. While receipts wait, the database has
+ * a gap without a bound, which remains if the process dies.
  */
 export function createRecorder(
   journal: Journal,
-  { clock, random, log }: Pick<Platform, "clock" | "random" | "log">,
+  { database, clock, random, log }: Pick<Platform, "database" | "clock" | "random" | "log">,
   waitingMax = waitingMaxDefault,
 ): Recorder {
   const waiting: Receipt[] = [];
@@ -54,13 +56,38 @@ export function createRecorder(
   /** Dropped receipts that no gap reports yet. */
   let lostUnsaid = 0;
   let available = true;
+  /** The gaps that the database has while receipts wait, by their ids: one, unless deleting an earlier one has failed. */
+  const outages: string[] = [];
+  let noting: Promise<void> | null = null;
+
+  /** Stores a gap without a bound, unless there is one. If that fails, `retry` tries again. */
+  const noteOutage = (): void => {
+    if (outages.length > 0 || noting !== null) return;
+    const gap: Gap = { id: newId(random), atMs: clock.now(), reason: "crash", attemptsMax: null };
+    noting = database.batch([insertGap(gap)]).then(
+      () => void outages.push(gap.id),
+      () => {},
+    );
+    void noting.then(() => {
+      noting = null;
+    });
+  };
+  /** Deletes that gap once no receipt waits any more. */
+  const endOutage = async (): Promise<void> => {
+    await noting;
+    if (outages.length === 0 || waiting.length > 0 || lostUnsaid > 0) return;
+    const ended = outages.splice(0);
+    await database.batch(ended.map(deleteGap)).catch(() => outages.push(...ended));
+  };
 
   const succeeded = (): void => {
     available = true;
   };
   const failed = (error: unknown): void => {
-    if (available) log.error("receipts cannot be recorded, and wait in memory", error);
+    if (!available) return;
+    log.error("receipts cannot be recorded, and wait in memory", error);
     available = false;
+    noteOutage();
   };
 
   /** Takes the next waiting receipts, and a gap if receipts were dropped, out of memory. */
@@ -78,7 +105,7 @@ export function createRecorder(
   };
   const putBack = ({ receipts, gaps }: JournalEntry): void => {
     waiting.unshift(...receipts);
-    for (const { attemptsMax } of gaps) lostUnsaid += attemptsMax;
+    for (const { attemptsMax } of gaps) lostUnsaid += attemptsMax!;
   };
   const drainInto = async (target: Pick<Journal, "append">): Promise<void> => {
     while (waiting.length > 0 || lostUnsaid > 0) {
@@ -102,6 +129,7 @@ export function createRecorder(
       try {
         await journal.append({ receipts: [receipt, ...others.receipts], gaps: others.gaps });
         succeeded();
+        if (outages.length > 0 || noting !== null) await endOutage();
         return "recorded";
       } catch (error) {
         putBack(others);
@@ -111,13 +139,19 @@ export function createRecorder(
           lost++;
           lostUnsaid++;
         }
+        await noting;
         return "unrecorded";
       }
     },
-    retry: () => drainInto(journal),
+    retry: async () => {
+      await drainInto(journal);
+      if (waiting.length > 0) noteOutage();
+      await endOutage();
+    },
     finish: async (otherwise) => {
       await drainInto(journal);
       await drainInto(otherwise);
+      await endOutage();
       const left = waiting.length + lostUnsaid;
       if (left > 0) log.error("receipts are lost, as neither the journal nor the database takes them", left);
     },

@@ -40,8 +40,13 @@ export function insertGap({ id, atMs, reason, attemptsMax }: Gap): Statement {
     id,
     BigInt(atMs),
     reason,
-    BigInt(attemptsMax),
+    attemptsMax === null ? null : BigInt(attemptsMax),
   );
+}
+
+/** Deletes a gap whose receipts were recorded after all. */
+export function deleteGap(id: string): Statement {
+  return statement("DELETE FROM _usage_gaps WHERE id = ?", id);
 }
 
 /** In milliseconds since the epoch. `fromMs` is included, `toMs` is not. */
@@ -96,8 +101,8 @@ export function sumUsage({ fromMs, toMs }: TimeRange, grouping: UsageGrouping): 
   return rowsOf(select, usageTotal);
 }
 
-const foundGap = columns({ atMs: asIs<number>, reason: asIs<Gap["reason"]>, attemptsMax: asIs<number> });
-/** A gap: when it was found, why receipts are missing, and how many at most. */
+const foundGap = columns({ atMs: asIs<number>, reason: asIs<Gap["reason"]>, attemptsMax: asIs<number | null> });
+/** A gap: when it was found, why receipts are missing, and how many at most, if that is known. */
 export type FoundGap = ReturnType<typeof foundGap>;
 
 /** Lists the gaps that were found within the range, the oldest first. */

@@ -120,8 +120,8 @@ export interface Gap {
   /** When the gap was found, in milliseconds since the epoch. */
   readonly atMs: number;
   readonly reason: "crash" | "overflow";
-  /** How many receipts are missing at most. */
-  readonly attemptsMax: number;
+  /** How many receipts are missing at most; null if that is unknown. */
+  readonly attemptsMax: number | null;
 }
 
 /** Receipts and gaps that are written together. */

@@ -12,7 +12,7 @@ export const summedUsage = object({
 /** What the requests of the day, table or caller named by `key` have cost together. */
 export type SummedUsage = Static<typeof summedUsage>;
 
-const gap = object({ at: text, reason: text, attempts_max: count });
+const gap = object({ at: text, reason: text, attempts_max: nullOr(count) });
 /** A time for which receipts are missing, so that the sums are too low. */
 export type UsageGap = Static<typeof gap>;
 

@@ -160,6 +160,31 @@ it("goes on where the journal's disk is full or read-only, and has the receipts 
   expect(ids.sort()).toEqual(attempts.map(({ attempt_id }) => attempt_id).sort());
 });
 
+it("says that an unknown number of receipts may be missing where a journal was dead from the start", async () => {
+  const directory = project();
+  svc(directory, "schema", "apply");
+  // A file is in the place of the journal's directory.
+  const place = join(directory, ".svc", "usage");
+  mkdirSync(join(directory, ".svc"), { recursive: true });
+  writeFileSync(place, "");
+  const key = svc(directory, "admin", "create-service-key", "--name", "faults", "--scope", "project:backend");
+  const headers = { Authorization: `Bearer ${key.stdout.trim().split("\n").at(-1)}` };
+  const { url, end } = await spawnServer(directory);
+  for (let i = 0; i < 50; i++) {
+    const { meta } = (await (await fetch(`${url}/api/notes`, { headers })).json()) as Counted;
+    expect(meta.metering.status).toBe("unrecorded");
+  }
+  await end("SIGKILL");
+  rmSync(place);
+  const next = await spawnServer(directory);
+  const usage = await fetch(`${next.url}/admin/api/usage`, { headers });
+  const gap = { at: expect.any(String), reason: "crash", attempts_max: null };
+  expect(await usage.json()).toEqual({ data: [], meta: { gaps: [gap] } });
+  await next.end("SIGTERM");
+  const { stdout, stderr } = svc(directory, "usage", "export");
+  expect([stdout, stderr]).toEqual(["", expect.stringMatching(/^gap: \S+ crash, unknown number of receipts\n$/)]);
+});
+
 it("says of no receipts that they may be missing, where a start has failed as its port was taken", async () => {
   const directory = project();
   const taken = createServer().listen(0, "127.0.0.1");

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { createRecorder } from "../../src/metering/recorder.js";
 import { systemRandom } from "../../src/node/system.js";
 import type { JournalEntry, Receipt } from "../../src/platform/journal.js";
+import type { Platform } from "../../src/platform/platform.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { MemoryLog } from "../support/server.js";
 import { SwitchableJournal } from "../support/switchable-journal.js";
@@ -20,10 +21,13 @@ const receipt = (attemptId: string): Receipt => ({
   rowsReturned: 1,
 });
 
+/** Takes every statement. */
+const database = { batch: async () => [] } as unknown as Platform["database"];
+
 it("counts what finds no place any more, and says so as a gap", async () => {
   const journal = new SwitchableJournal(false);
   const clock = new ManualClock();
-  const recorder = createRecorder(journal, { clock, random: systemRandom, log: new MemoryLog() }, 2);
+  const recorder = createRecorder(journal, { database, clock, random: systemRandom, log: new MemoryLog() }, 2);
   for (const id of ["a", "b", "c", "d", "e"]) expect(await recorder.record(receipt(id))).toBe("unrecorded");
   expect(recorder.state()).toEqual({ waiting: 2, lost: 3, available: false });
   await recorder.retry();
@@ -42,7 +46,7 @@ it("counts what finds no place any more, and says so as a gap", async () => {
 
 it("brings what waits along with the next receipt, and at the end to whoever takes it", async () => {
   const journal = new SwitchableJournal(false);
-  const services = { clock: new ManualClock(), random: systemRandom, log: new MemoryLog() };
+  const services = { database, clock: new ManualClock(), random: systemRandom, log: new MemoryLog() };
   const recorder = createRecorder(journal, services);
   expect(await recorder.record(receipt("a"))).toBe("unrecorded");
   journal.works = true;

@@ -45,11 +45,16 @@ const usageExport: Command = {
       for (const receipt of waiting.values()) print(receipt);
       const gaps = await ask(database, listGaps({ fromMs, toMs: Number.MAX_SAFE_INTEGER }));
       for (const { atMs, reason, attemptsMax } of gaps)
-        console.error(`gap: ${instant(atMs)} ${reason}, up to ${attemptsMax} receipts`);
+        console.error(`gap: ${instant(atMs)} ${reason}, ${extentOf(attemptsMax)}`);
     });
     return 0;
   },
 };
+
+/** How many receipts a gap stands for. */
+function extentOf(attemptsMax: number | null): string {
+  return attemptsMax === null ? "unknown number of receipts" : `up to ${attemptsMax} receipts`;
+}
 
 const usageRecover: Command = {
   name: "usage recover",
@@ -69,7 +74,7 @@ const usageRecover: Command = {
       }),
     );
     console.log(`recovered ${receipts} receipts; gaps: ${gaps.length}`);
-    for (const { id, attemptsMax } of gaps) console.log(`gap: ${id}, up to ${attemptsMax} receipts`);
+    for (const { id, attemptsMax } of gaps) console.log(`gap: ${id}, ${extentOf(attemptsMax)}`);
     return 0;
   },
 };

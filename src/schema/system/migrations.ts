@@ -5,6 +5,7 @@ import { countersThatEnd } from "./counters-that-end.js";
 import { emailChanges } from "./email-changes.js";
 import { firstTables } from "./first-tables.js";
 import { pastMails } from "./past-mails.js";
+import { unboundedGaps } from "./unbounded-gaps.js";
 import { writesTogether } from "./writes-together.js";
 
 /** A change of the server's own tables. Once released, it is never edited. */
@@ -31,4 +32,5 @@ export const systemMigrations: readonly SystemMigration[] = [
   { release: "0.2.0", statements: emailChanges },
   { release: "0.2.0", statements: consoleSessions },
   { release: "0.2.0", statements: pastMails },
+  { release: "0.2.0", statements: unboundedGaps },
 ];

@@ -328,6 +328,42 @@ describe("a journal that does not work", () => {
     // One line, however many requests.
     expect(server.log.lines.filter((line) => line.includes("receipts cannot be recorded"))).toHaveLength(1);
   });
+
+  it("leaves a gap without a bound while receipts wait in memory, and none once they are recorded", async () => {
+    const journal = new SwitchableJournal(false);
+    const { server, ada, root } = await people("", journal);
+    const gaps = async () =>
+      ((await root.get("/admin/api/usage")).body as { meta: { gaps: readonly unknown[] } }).meta.gaps;
+    expect(await gaps()).toEqual([]);
+    const at = new Date(server.clock.now()).toISOString();
+    for (let i = 0; i < 3; i++) await ada.get("/api/notes");
+    expect(await gaps()).toEqual([{ at, reason: "crash", attempts_max: null }]);
+    await server.upkeep.collectUsage();
+    expect(await gaps()).toHaveLength(1);
+    journal.works = true;
+    await server.upkeep.collectUsage();
+    expect(await gaps()).toEqual([]);
+    // A later outage is another gap, which ends with the next receipt that is recorded.
+    journal.works = false;
+    await ada.get("/api/notes");
+    expect(await gaps()).toHaveLength(1);
+    journal.works = true;
+    await ada.get("/api/notes");
+    expect(await gaps()).toEqual([]);
+  });
+
+  it("leaves the gap later where the database does not take it either at first", async () => {
+    const board = switchboard();
+    const journal = new SwitchableJournal(false);
+    const server = await serve({ schema, config, journal, wrap: board.wrap });
+    board.failing = (statements) => statements.some(({ sql }) => sql.includes("_usage_gaps"));
+    const key = client(server, await apiKey(server, "project:backend"));
+    expect(statusOf((await key.get("/api/notes")).body).status).toBe("unrecorded");
+    board.failing = null;
+    expect(await countOf(server, "_usage_gaps")).toBe(0);
+    await server.upkeep.collectUsage();
+    expect(await rowsOf(server, "SELECT attempts_max FROM _usage_gaps")).toEqual([[null]]);
+  });
 });
 
 describe("a journal that is full", () => {
