@@ -22,7 +22,7 @@ export interface Attempt {
   begin(subject: Subject): Tally;
   /**
    * Records the receipt of a request that has succeeded, before its answer is sent. Resolves to the counts of rows and
-   * what has become of the receipt (`RecordStatus`). Does not reject.
+   * what has become of the receipt (`RecordOutcome`). Does not reject.
    */
   succeed(status: number, rowsReturned: number): Promise<MeteringMembers>;
   /**
@@ -95,10 +95,10 @@ export function createMeter(services: MeterServices | null): Meter {
       },
       succeed: async (status, rowsReturned) => {
         const receipt = settle(status, rowsReturned);
-        const recorded = await recorder.record(receipt);
+        const { status: recorded, isSummed } = await recorder.record(receipt);
         const { attemptId, rowsRead, rowsWritten } = receipt;
         const rows = `"rows_read":${rowsRead},"rows_written":${rowsWritten},"rows_returned":${rowsReturned}`;
-        return `${rows},"metering":{"version":1,"attempt_id":"${attemptId}","status":"${recorded}"}`;
+        return `${rows},"metering":{"version":1,"attempt_id":"${attemptId}","status":"${recorded}"${isSummed ? ',"summed":true' : ""}}`;
       },
       end: (status) =>
         settled !== null || subject === null || !tally.touched ? undefined : recorder.record(settle(status, 0)),

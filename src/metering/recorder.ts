@@ -3,12 +3,16 @@ import { newId } from "../platform/new-id.js";
 import type { Platform } from "../platform/platform.js";
 import { deleteGap, insertGap } from "./store.js";
 
-/**
- * What has become of a receipt. `recorded`: it is written, and survives the death of the process. `summed`: it was
- * added to a sum in memory, which is written within a second. `unrecorded`: it waits in memory for the journal to work
- * again, or was dropped (`docs/reference/metering.md#receipts`).
- */
-export type RecordStatus = "recorded" | "summed" | "unrecorded";
+/** What has become of a receipt (`docs/reference/metering.md#receipts`). */
+export interface RecordOutcome {
+  /**
+   * `recorded`: it is written, and survives the death of the process. `unrecorded`: it waits in memory for the journal to
+   * work again, or was dropped.
+   */
+  readonly status: "recorded" | "unrecorded";
+  /** Whether it was added to a sum. */
+  readonly isSummed: boolean;
+}
 
 /** What `GET /metrics` shows of a recorder. */
 export interface RecorderState {
@@ -25,7 +29,7 @@ export interface RecorderState {
  * if too many wait.
  */
 export interface Recorder {
-  record(receipt: Receipt): Promise<RecordStatus>;
+  record(receipt: Receipt): Promise<RecordOutcome>;
   /** Appends the waiting receipts to the journal, if it works again. */
   retry(): Promise<void>;
   /** Called when the server stops: appends the waiting receipts to the journal or, if that fails, to `otherwise`. */
@@ -40,6 +44,7 @@ const waitingMaxDefault = 10_000;
  * request may send no more than fifty.
  */
 const entryMax = 30;
+const nothing: JournalEntry = { receipts: [], gaps: [] };
 
 /**
  * While `journal` does not work, requests are answered all the same and their receipts wait in memory. Receipts beyond
@@ -123,14 +128,14 @@ export function createRecorder(
 
   return {
     record: async (receipt) => {
-      if (waiting.length === 0 && journal.sum?.(receipt)) return "summed";
+      const summing = waiting.length === 0 ? (journal.sum?.(receipt) ?? null) : null;
       // A Worker's isolate may be evicted before a later retry, so waiting receipts go along with the new one.
-      const others = takeWaiting();
+      const others = summing === null ? takeWaiting() : nothing;
       try {
-        await journal.append({ receipts: [receipt, ...others.receipts], gaps: others.gaps });
+        await (summing ?? journal.append({ receipts: [receipt, ...others.receipts], gaps: others.gaps }));
         succeeded();
         if (outages.length > 0 || noting !== null) await endOutage();
-        return "recorded";
+        return { status: "recorded", isSummed: summing !== null };
       } catch (error) {
         putBack(others);
         failed(error);
@@ -140,7 +145,7 @@ export function createRecorder(
           lostUnsaid++;
         }
         await noting;
-        return "unrecorded";
+        return { status: "unrecorded", isSummed: false };
       }
     },
     retry: async () => {

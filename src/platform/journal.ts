@@ -140,9 +140,9 @@ export interface Journal {
 
   /**
    * Adds the receipt to a sum, if `maySum` holds for it and the journal has become so large that it sums such receipts.
-   * The sum is written within a second. After false the receipt has to be appended.
+   * Settles as `append` does. Null if the receipt is not summed, and has to be appended.
    */
-  sum?(receipt: Receipt): boolean;
+  sum?(receipt: Receipt): Promise<void> | null;
 
   /**
    * Moves the receipts into the database, from where they can be exported. Does nothing for a journal that is in the

@@ -5,11 +5,15 @@ export const meteringMembers = {
   rows_read: nullOr(count),
   rows_written: nullOr(count),
   rows_returned: nullOr(count),
-  metering: object({
-    version: constant(1),
-    attempt_id: text,
-    status: oneOf("recorded", "summed", "unrecorded"),
-  }),
+  metering: object(
+    {
+      version: constant(1),
+      attempt_id: text,
+      status: oneOf("recorded", "unrecorded"),
+      summed: constant(true),
+    },
+    "summed",
+  ),
 };
 
 /** How many rows a request has cost (`docs/reference/metering.md`): null if unknown, absent if metering is off. */

@@ -21,6 +21,9 @@ const receipt = (attemptId: string): Receipt => ({
   rowsReturned: 1,
 });
 
+const recorded = { status: "recorded", isSummed: false };
+const unrecorded = { status: "unrecorded", isSummed: false };
+
 /** Takes every statement. */
 const database = { batch: async () => [] } as unknown as Platform["database"];
 
@@ -28,7 +31,7 @@ it("counts what finds no place any more, and says so as a gap", async () => {
   const journal = new SwitchableJournal(false);
   const clock = new ManualClock();
   const recorder = createRecorder(journal, { database, clock, random: systemRandom, log: new MemoryLog() }, 2);
-  for (const id of ["a", "b", "c", "d", "e"]) expect(await recorder.record(receipt(id))).toBe("unrecorded");
+  for (const id of ["a", "b", "c", "d", "e"]) expect(await recorder.record(receipt(id))).toEqual(unrecorded);
   expect(recorder.state()).toEqual({ waiting: 2, lost: 3, available: false });
   await recorder.retry();
   expect(recorder.state()).toEqual({ waiting: 2, lost: 3, available: false });
@@ -48,12 +51,12 @@ it("brings what waits along with the next receipt, and at the end to whoever tak
   const journal = new SwitchableJournal(false);
   const services = { database, clock: new ManualClock(), random: systemRandom, log: new MemoryLog() };
   const recorder = createRecorder(journal, services);
-  expect(await recorder.record(receipt("a"))).toBe("unrecorded");
+  expect(await recorder.record(receipt("a"))).toEqual(unrecorded);
   journal.works = true;
-  expect(await recorder.record(receipt("b"))).toBe("recorded");
+  expect(await recorder.record(receipt("b"))).toEqual(recorded);
   expect(journal.entries.map(({ receipts }) => receipts.map(({ attemptId }) => attemptId))).toEqual([["b", "a"]]);
   journal.works = false;
-  expect(await recorder.record(receipt("c"))).toBe("unrecorded");
+  expect(await recorder.record(receipt("c"))).toEqual(unrecorded);
   const otherwise: JournalEntry[] = [];
   await recorder.finish({ append: async (entry) => void otherwise.push(entry) });
   expect(otherwise).toEqual([{ receipts: [receipt("c")], gaps: [] }]);

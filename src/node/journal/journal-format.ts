@@ -17,7 +17,8 @@ import { withSumsTogether } from "../../platform/receipt-sums.js";
  * - `{"reserved":[from,to]}`: the sequence numbers from `from` to `to - 1` may be used from now on. This line is on
  *   the disk before any of them is used;
  * - `{"seq":n,"receipts":[[…],…],"gaps":[{…},…]}`: receipts with the sequence numbers `n`, `n + 1` and so on. A receipt
- *   that is the sum of several requests has as many sequence numbers as requests;
+ *   that is the sum of several requests has as many sequence numbers as requests. A last line of nothing but sums is
+ *   replaced as they grow;
  * - `{"end":n}`: no number from `n` on was used.
  *
  * After a crash, the reserved numbers without a receipt tell how many receipts may be missing at most.

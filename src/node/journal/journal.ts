@@ -2,24 +2,22 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers";
 import { inTurn } from "../../platform/in-turn.js";
-import type { Gap, Journal, JournalEntry, Receipt } from "../../platform/journal.js";
+import type { Journal, JournalEntry, Receipt } from "../../platform/journal.js";
 import { maySum, ReceiptSums } from "../../platform/receipt-sums.js";
 import { removeJournal, segmentsIn } from "./journal-directory.js";
 import type { FileJournalOptions } from "./options.js";
 import { recoverJournals, storeSegment } from "./recover.js";
-import { blockSize, SegmentWriter } from "./segment-writer.js";
+import { SegmentWriter } from "./segment-writer.js";
 
-/** A sum is written at the latest this long after its first receipt was added. */
-const sumEveryMs = 1_000;
 /**
  * The journal asks the database how many bytes receipts take there only once in this many collections. In between, it
  * adds up the bytes of what it has stored.
  */
 const collectionsPerLook = 20;
 
-/** Entries that are written to the file in one write. `written` settles for all of them after that write. */
-interface EntryGroup {
-  readonly entries: JournalEntry[];
+/** What is written to the file in one write. `written` settles for all of it after that write. */
+interface Group<T> {
+  readonly content: T;
   readonly written: Promise<void>;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -34,9 +32,10 @@ interface EntryGroup {
 export class FileJournal implements Journal {
   readonly #options: FileJournalOptions;
   readonly #writer: SegmentWriter;
-  #pending: EntryGroup | null = null;
-  readonly #sums = new ReceiptSums();
-  #sumsDue = false;
+  #entries: Group<JournalEntry[]> | null = null;
+  #sums: Group<ReceiptSums> | null = null;
+  /** The sums in the segment's last line, as long as that takes more (`SegmentWriter.takesMoreSums`). */
+  #line = new ReceiptSums();
   /** How many bytes the segments of this journal have. */
   #fileBytes = 0;
   #storedBytes = 0;
@@ -57,29 +56,24 @@ export class FileJournal implements Journal {
   }
 
   append(entry: JournalEntry): Promise<void> {
-    if (this.#pending === null) {
-      this.#pending = newGroup();
-      setImmediate(() => this.#flush());
+    if (this.#entries === null) {
+      this.#entries = newGroup<JournalEntry[]>([]);
+      setImmediate(() => this.#flushEntries());
     }
-    this.#pending.entries.push(entry);
-    return this.#pending.written;
+    this.#entries.content.push(entry);
+    return this.#entries.written;
   }
 
-  sum(receipt: Receipt): boolean {
+  sum(receipt: Receipt): Promise<void> | null {
     const { bound } = this.#options;
-    if (bound === undefined || this.#fileBytes + this.#storedBytes < (bound.bytesMax / 4) * 3) return false;
-    if (!maySum(receipt)) return false;
-    let reservedLeft: number;
-    try {
-      reservedLeft = this.#writer.reservedLeft();
-    } catch {
-      return false;
+    if (bound === undefined || this.#fileBytes + this.#storedBytes < (bound.bytesMax / 4) * 3) return null;
+    if (!maySum(receipt) || !this.#writer.works) return null;
+    if (this.#sums === null) {
+      this.#sums = newGroup(new ReceiptSums());
+      setImmediate(() => this.#flushSums());
     }
-    this.#sums.add(receipt);
-    if (!this.#sumsDue) setTimeout(() => this.#flush(), sumEveryMs).unref();
-    this.#sumsDue = true;
-    if (this.#sums.requests >= Math.min(blockSize / 2, reservedLeft)) this.#flush();
-    return true;
+    this.#sums.content.add(receipt);
+    return this.#sums.written;
   }
 
   collect(): Promise<void> {
@@ -100,28 +94,42 @@ export class FileJournal implements Journal {
     }
   }
 
-  /** Writes all entries that came since the last flush, and all sums, in one write. */
   #flush(): void {
-    const group = this.#pending;
-    this.#pending = null;
-    this.#sumsDue = false;
-    if (group === null && this.#sums.requests === 0) return;
-    const receipts: Receipt[] = [];
-    const gaps: Gap[] = [];
-    for (const entry of group?.entries ?? []) {
-      receipts.push(...entry.receipts);
-      gaps.push(...entry.gaps);
-    }
-    const count = receipts.length + this.#sums.requests;
-    receipts.push(...this.#sums.all());
+    this.#flushEntries();
+    this.#flushSums();
+  }
+
+  /** Writes all entries that came since the last flush in one write. */
+  #flushEntries(): void {
+    const group = this.#entries;
+    this.#entries = null;
+    if (group === null) return;
+    const receipts = group.content.flatMap((entry) => entry.receipts);
+    const gaps = group.content.flatMap((entry) => entry.gaps);
     try {
-      this.#fileBytes += this.#writer.write({ receipts, gaps }, count);
+      this.#fileBytes += this.#writer.write({ receipts, gaps }, receipts.length);
     } catch (error) {
-      group?.reject(error);
+      group.reject(error);
       return;
     }
-    this.#sums.clear();
-    group?.resolve();
+    group.resolve();
+  }
+
+  /** Writes all sums that came since the last flush in one write, together with those in the last line. */
+  #flushSums(): void {
+    const group = this.#sums;
+    this.#sums = null;
+    if (group === null) return;
+    const replaces = this.#writer.takesMoreSums(group.content.requests);
+    if (!replaces) this.#line.clear();
+    for (const sum of group.content.all()) this.#line.add(sum);
+    try {
+      this.#fileBytes += this.#writer.writeSums(this.#line.all(), this.#line.requests, replaces);
+    } catch (error) {
+      group.reject(error);
+      return;
+    }
+    group.resolve();
   }
 
   async #collectNow(): Promise<void> {
@@ -143,12 +151,12 @@ export class FileJournal implements Journal {
   }
 }
 
-function newGroup(): EntryGroup {
-  let resolve!: EntryGroup["resolve"];
-  let reject!: EntryGroup["reject"];
+function newGroup<T>(content: T): Group<T> {
+  let resolve!: Group<T>["resolve"];
+  let reject!: Group<T>["reject"];
   const written = new Promise<void>((fulfil, fail) => {
     resolve = fulfil;
     reject = fail;
   });
-  return { entries: [], written, resolve, reject };
+  return { content, written, resolve, reject };
 }

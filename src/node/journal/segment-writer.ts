@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fstatSync, fsync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { toHex } from "../../encoding/hex.js";
-import type { JournalEntry } from "../../platform/journal.js";
+import type { JournalEntry, Receipt } from "../../platform/journal.js";
 import { lockDirectory } from "../database/directory-lock.js";
 import type { FileLock } from "../database/file-lock.js";
 import { makePrivateDirectory, privateFile } from "../private-files.js";
@@ -16,6 +16,8 @@ export const blockSize = 1_000;
  * whole before it is stored.
  */
 const segmentBytesMax = 196_608;
+/** A line with sums is replaced by a longer one until it has so many bytes. */
+const sumsBytesMax = 4_096;
 /** A written receipt is on the disk after this time at the latest. */
 const syncEveryMs = 1_000;
 /** How long the writer waits after a failure before it tries to open a new segment. */
@@ -25,6 +27,8 @@ interface Segment {
   readonly file: number;
   readonly name: string;
   bytes: number;
+  /** Where the last line begins, and its sequence number, if it holds nothing but sums. */
+  sums: { readonly at: number; readonly seq: number } | null;
   /** Whether anything besides the first reservation was written. */
   written: boolean;
   /** Sequence numbers below this one are reserved on the disk. */
@@ -74,19 +78,50 @@ export class SegmentWriter {
     }
   }
 
-  /** How many more receipts can be written without waiting for the disk. Throws if no segment can be opened. */
-  reservedLeft(): number {
-    return this.#opened().reserved - this.#next;
+  /** Whether entries can be written now, as far as it is known. */
+  get works(): boolean {
+    try {
+      this.#opened();
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /**
-   * Writes an entry whose receipts take `count` sequence numbers in one write, and returns its bytes. Throws if it is
-   * not written.
+   * Writes an entry whose receipts take `count` sequence numbers in one write, and returns by how many bytes the
+   * segment has grown. Throws if it is not written.
    */
   write(entry: JournalEntry, count: number): number {
+    return this.#prepared(() => this.#writeLine(this.#opened(), entry, count));
+  }
+
+  /** Whether the last line holds sums, which can stand for so many requests more. */
+  takesMoreSums(requests: number): boolean {
+    if (!this.#segment?.sums) return false;
+    const { sums, bytes, reserved } = this.#segment;
+    return bytes - sums.at < sumsBytesMax && this.#next + requests <= reserved;
+  }
+
+  /**
+   * Writes sums of `count` requests as a line of their own, as `write` does. Where `replaces` is true, the line replaces
+   * the last one, so that a file does not grow with each write of the same sums; that line must take them
+   * (`takesMoreSums`), and the new one must not be shorter.
+   */
+  writeSums(receipts: readonly Receipt[], count: number, replaces: boolean): number {
+    return this.#prepared(() => {
+      const segment = this.#opened();
+      const place = replaces ? segment.sums! : null;
+      const grown = this.#writeLine(segment, { receipts, gaps: [] }, count, place);
+      segment.sums = place ?? { at: segment.bytes - grown, seq: this.#next - count };
+      return grown;
+    });
+  }
+
+  #prepared(write: () => number): number {
     let bytes: number;
     try {
-      bytes = this.#write(entry, count);
+      bytes = write();
     } catch (error) {
       this.#abandon();
       throw error;
@@ -122,11 +157,12 @@ export class SegmentWriter {
   #newSegment(directory: string): Segment {
     const name = `${String(++this.#segments).padStart(8, "0")}.log`;
     const path = join(directory, name);
-    const file = openSync(path, "ax", privateFile);
+    // Not for appending: Linux would then append each write, wherever it is to go.
+    const file = openSync(path, "wx", privateFile);
     const reserved = this.#next + blockSize;
     const text = reservedLine(this.#next, reserved);
     try {
-      writeAll(file, text);
+      writeAll(file, text, 0);
       fsyncSync(file);
       syncToDisk(directory);
     } catch (error) {
@@ -134,7 +170,7 @@ export class SegmentWriter {
       rmSync(path, { force: true });
       throw error;
     }
-    return { file, name, bytes: text.length, written: false, reserved };
+    return { file, name, bytes: text.length, sums: null, written: false, reserved };
   }
 
   /** Throws if no segment can be opened, or the last one failed less than `reopenAfterMs` ago. */
@@ -145,17 +181,18 @@ export class SegmentWriter {
     return this.#segment!;
   }
 
-  #write(entry: JournalEntry, count: number): number {
-    const segment = this.#opened();
+  /** Writes a line at the end of the segment, or in the place of its last line. */
+  #writeLine(segment: Segment, entry: JournalEntry, count: number, replaced: Segment["sums"] = null): number {
     // Somebody has deleted the file: what is written to it would be lost when the process ends.
     if (fstatSync(segment.file).nlink === 0) throw new Error("the journal's segment has been removed");
-    if (this.#next + count > segment.reserved) this.#reserveNow(segment, count);
-    const line = entryLine(this.#next, entry);
-    this.#next += count;
-    const bytes = writeAll(segment.file, line);
-    segment.bytes += bytes;
+    if (replaced === null && this.#next + count > segment.reserved) this.#reserveNow(segment, count);
+    const { at, seq } = replaced ?? { at: segment.bytes, seq: this.#next };
+    const line = entryLine(seq, entry);
+    this.#next = seq + count;
+    const before = segment.bytes;
+    writeLine(segment, line, at);
     segment.written = true;
-    return bytes;
+    return segment.bytes - before;
   }
 
   #prepareNext(segment: Segment): void {
@@ -168,7 +205,7 @@ export class SegmentWriter {
   /** Reserves sequence numbers for `count` receipts and one more block, and blocks until they are on the disk. */
   #reserveNow(segment: Segment, count: number): void {
     const to = this.#next + count + blockSize;
-    writeAll(segment.file, reservedLine(segment.reserved, to));
+    writeLine(segment, reservedLine(segment.reserved, to));
     fsyncSync(segment.file);
     segment.reserved = to;
   }
@@ -180,7 +217,7 @@ export class SegmentWriter {
   #reserveSoon(segment: Segment): void {
     if (this.#reserving) return;
     const [from, to] = [segment.reserved, segment.reserved + blockSize];
-    writeAll(segment.file, reservedLine(from, to));
+    writeLine(segment, reservedLine(from, to));
     this.#reserving = true;
     fsync(segment.file, (error) => {
       this.#reserving = false;
@@ -210,7 +247,7 @@ export class SegmentWriter {
     if (segment === null) return;
     this.#segment = null;
     try {
-      writeAll(segment.file, endLine(this.#next));
+      writeLine(segment, endLine(this.#next));
       fsyncSync(segment.file);
     } finally {
       closeQuietly(segment.file);
@@ -226,10 +263,16 @@ function holdDirectory({ directory: parent, random }: FileJournalOptions) {
   return { directory, lock };
 }
 
+/** Writes a line, at the end of the segment unless it replaces the last one. */
+function writeLine(segment: Segment, line: string, at = segment.bytes): void {
+  segment.bytes = at + writeAll(segment.file, line, at);
+  segment.sums = null;
+}
+
 /** Returns the number of bytes. */
-function writeAll(file: number, text: string): number {
+function writeAll(file: number, text: string, from: number): number {
   const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, from + at);
   return bytes.length;
 }
 

@@ -370,23 +370,36 @@ describe("a journal that is full", () => {
   it("sums what it may, and the answers say so", async () => {
     const journal = new SwitchableJournal(true);
     const summed: Receipt[] = [];
+    let isBroken = false;
     const full = Object.assign(journal, {
-      sum: (receipt: Receipt) => receipt.principalKind === "anonymous" && summed.push(receipt) > 0,
+      sum: (receipt: Receipt) => {
+        if (receipt.principalKind !== "anonymous") return null;
+        if (isBroken) return Promise.reject(new Error("no space left on device"));
+        summed.push(receipt);
+        return Promise.resolve();
+      },
     });
     const { ada, anyone } = await people('[rules.pairs]\nread = "public"\n', full);
     const list = await anyone.get("/api/pairs");
-    expect([list.status, statusOf(list.body).status]).toEqual([200, "summed"]);
+    const { attempt_id } = statusOf(list.body);
+    expect(list.status).toBe(200);
+    expect(statusOf(list.body)).toEqual({ version: 1, attempt_id, status: "recorded", summed: true });
     expectRefusal(await anyone.get("/api/pairs/_svc/key?a=1&b=2"), 404, "not_found");
-    expect(statusOf((await ada.get("/api/pairs")).body).status).toBe("recorded");
+    const alone = statusOf((await ada.get("/api/pairs")).body);
+    expect(alone).toEqual({ version: 1, attempt_id: alone.attempt_id, status: "recorded" });
     expect(summed.map(({ action, status }) => [action, status])).toEqual([
       ["list", 200],
       ["get", 404],
     ]);
-    expect(summed[0]!.attemptId).toBe(statusOf(list.body).attempt_id);
+    expect(summed[0]!.attemptId).toBe(attempt_id);
     expect(journal.entries.flatMap(({ receipts: some }) => some).map(({ action }) => action)).toEqual(["list"]);
-    // What waits because the journal has failed is not overtaken.
+    // A sum that is not written is not recorded, and what waits because the journal has failed is not overtaken.
+    isBroken = true;
     journal.works = false;
-    expect(statusOf((await ada.get("/api/pairs")).body).status).toBe("unrecorded");
-    expect(statusOf((await anyone.get("/api/pairs")).body).status).toBe("unrecorded");
+    for (const caller of [anyone, ada, anyone]) {
+      const lost = statusOf((await caller.get("/api/pairs")).body);
+      expect(lost).toEqual({ version: 1, attempt_id: lost.attempt_id, status: "unrecorded" });
+    }
+    expect(summed).toHaveLength(2);
   });
 });
