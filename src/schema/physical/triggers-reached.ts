@@ -194,7 +194,7 @@ function statementEffect(
     };
   if (target.kind === "virtual") {
     if (write.isPlain) return { ...noTriggers, rowsWritten: 1, virtualRows: "counted" };
-    const isOne = isRowid(write.byColumn) && /\busing\s+(fts5|rtree)\b/i.test(target.sql);
+    const isOne = isVirtualRowid(target, write.byColumn);
     const virtualRows = isOne ? "one_more" : "counted";
     return { ...noTriggers, rowsWritten: isOne ? 0 : null, virtualRows, isLong: !isOne };
   }
@@ -203,6 +203,13 @@ function statementEffect(
   const rowsWritten = isOne && further.rowsWritten !== null ? 1 + further.rowsWritten : null;
   const isByKey = isRowid(write.byColumn) || isOnlyKey(target, write.byColumn);
   return { ...further, rowsWritten, isLong: further.isLong || !(write.isPlain || isByKey) };
+}
+
+/** Whether the column is the rowid of a full-text index or an R*Tree, which calls it as its first column, too. */
+function isVirtualRowid({ sql, columns }: PhysicalTable, column: string | null): boolean {
+  const isRtree = /\busing\s+rtree(_i32)?\b/i.test(sql);
+  if (isRowid(column)) return isRtree || /\busing\s+fts5\b/i.test(sql);
+  return isRtree && column !== null && columns[0] !== undefined && sameName(columns[0].name, column);
 }
 
 function isRowid(column: string | null): boolean {

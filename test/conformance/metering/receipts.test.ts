@@ -161,6 +161,18 @@ describe("the receipt of a request that failed", () => {
     expectRefusal(await ada.post("/api/things", orphan), 409, "conflict", ["owner"]);
     expect(await rowsOf(server, `SELECT rows_read, rows_written FROM ${receiptRows}`)).toEqual([[null, 0]]);
   });
+
+  it("does not guess what several writes read before one of them was refused", async () => {
+    const all = await people();
+    const { server, ada, key } = all;
+    expectRefusal(await key.post("/api/notes", [{ id: 1 }, { id: 1 }]), 409, "conflict", ["id"]);
+    server.clock.advance(1);
+    expectRefusal(await ada.post("/api/notes", [{ owner: "ada" }, { owner: "bob" }]), 403, "forbidden");
+    expect((await receipts(all)).map((values) => values.slice(-4))).toEqual([
+      [409, null, 0, 0],
+      [403, null, 0, 0],
+    ]);
+  });
 });
 
 describe("GET /admin/api/usage", () => {

@@ -56,6 +56,8 @@ books:
   search: [title]
   indexes: [{ columns: [owner] }, { columns: [shelf] }]
 profiles: { columns: { id: { type: integer, primary_key: true }, person: { type: text }, bio: { type: text } } }
+spots: { columns: { id: { type: integer, primary_key: true }, x: { type: real } } }
+sites: { columns: { id: { type: integer, primary_key: true }, x: { type: real } } }
 `;
 
 const config = `
@@ -112,6 +114,16 @@ const rows = [
   "CREATE TRIGGER count_people AFTER UPDATE OF person ON profiles BEGIN SELECT count(*) FROM profiles; END",
   "CREATE VIRTUAL TABLE page_words USING fts5(body)",
   "CREATE TRIGGER index_page AFTER INSERT ON pages BEGIN INSERT INTO page_words (rowid, body) VALUES (new.id, new.body); END",
+  "CREATE VIRTUAL TABLE spot_map USING rtree(spot, min_x, max_x)",
+  "INSERT INTO spots (id, x) VALUES (1, 1.5), (2, 2.5)",
+  "INSERT INTO spot_map VALUES (1, 1.5, 1.5)",
+  "CREATE TRIGGER map_new AFTER INSERT ON spots BEGIN INSERT INTO spot_map VALUES (new.id, new.x, new.x); END",
+  "CREATE TRIGGER map_moved AFTER UPDATE ON spots BEGIN UPDATE spot_map SET min_x = new.x, max_x = new.x WHERE spot = new.id; END",
+  "CREATE TRIGGER map_gone AFTER DELETE ON spots BEGIN DELETE FROM spot_map WHERE spot = old.id; END",
+  "CREATE VIRTUAL TABLE site_map USING rtree_i32(id, min_x, max_x)",
+  "INSERT INTO sites (id, x) VALUES (1, 1.5)",
+  "INSERT INTO site_map VALUES (1, 1, 1)",
+  "CREATE TRIGGER map_site AFTER UPDATE OF x ON sites WHEN new.x > 2 BEGIN UPDATE site_map SET max_x = new.x WHERE id = old.id; END",
 ];
 
 const single = `
@@ -407,6 +419,18 @@ ada DELETE /api/reports/1
   403  - - -  no rule lets anybody delete: refused before any row is looked at
 key POST /api/pages {"body":"words"}
   201  0 2 1  the page, and one row of the full-text index, whatever that keeps for itself
+key POST /api/spots {"x":3}
+  201  0 2 1  the spot, and one row of the R*Tree, whatever that keeps for itself
+key PATCH /api/spots/1 {"x":3}
+  200  ? 2 1  the spot, and its row of the R*Tree, which is found by its first column, its rowid
+key PATCH /api/spots/2 {"x":3}
+  200  ? 1 1  the spot, which has no row in the R*Tree
+key DELETE /api/spots/1
+  200  ? 2 1  the spot, and its row of the R*Tree
+key PATCH /api/sites/1 {"x":3}
+  200  ? 2 1  the site, and its row of the R*Tree
+key PATCH /api/sites/1 {"x":2}
+  200  ? 1 1  the site; the WHEN of the trigger does not hold
 `;
 
 const aggregates = `
