@@ -395,6 +395,7 @@ describe("usage", () => {
     expect(line).toMatch(new RegExp(`^${attempt_id},2.*,key,[0-9a-f]{32},GET,tags,list,200,0,0,0,1,0$`));
     expect(others).toEqual([]);
     expect(svc(directory, ["usage", "export", "--since", "2999-01-01"]).stdout).toBe("");
+    expect(svc(directory, ["usage", "export", "--since", "2999-01-01T00:00:00.123456+00"]).stdout).toBe("");
     expect(svc(directory, ["usage", "export", "--since", "yesterday"]).status).toBe(2);
     expect(svc(directory, ["usage", "export", "--format", "xml"]).status).toBe(2);
     expect(svc(directory, ["usage", "recover"]).stdout).toBe("recovered 0 receipts; gaps: 0\n");

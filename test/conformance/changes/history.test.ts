@@ -216,6 +216,24 @@ test("a table as it was, under the same rules, with filters and pages", async ()
   expectRefusal(await state(`cursor=${metaOf(first).next_cursor}&limit=2`), 400, "invalid_cursor");
 });
 
+test("a time is taken with any number of digits and in every form of an offset", async () => {
+  const { server, key } = await world();
+  await key.post("/api/tickets", { number: 1, text: "a" });
+  const made = new Date(server.clock.now()).toISOString().slice(0, -1);
+  server.clock.advance(1);
+  await key.patch("/api/tickets/1", { text: "b" });
+  for (const rest of ["456%2B00:00", "9999999%2B0000", "999999999Z", "1%2B00", "456+00:00", "-00"]) {
+    const of = async (query: string) => {
+      const rows = dataOf<{ text?: string; row?: { text: string } }[]>(await key.get(`/api/tickets/_svc/${query}`));
+      return rows.map(({ text, row }) => text ?? row!.text);
+    };
+    const time = made + rest;
+    expect([rest, await of(`state?at=${time}`)]).toEqual([rest, ["a"]]);
+    expect([rest, await of(`history?since=${time}`)]).toEqual([rest, ["b"]]);
+    expect([rest, await of(`history?until=${time}`)]).toEqual([rest, ["a"]]);
+  }
+});
+
 test("a time means all that was committed until then, also by a request that began before another one", async () => {
   const { server, key } = await world();
   await key.post("/api/tickets", { number: 1, text: "a" });

@@ -244,6 +244,9 @@ describe("GET /admin/api/usage", () => {
     expect(await requests(62, 63)).toBe(0);
     const last = "9999-12-31T23:59:59-23:59";
     expect(dataOf(await key.get(`/admin/api/usage?to=${last}`))).toHaveLength(1);
+    const day = new Date(midnight).toISOString().slice(0, 10);
+    const exact = `from=${day}T01:00:00.000999999+00&to=${day}T13:00:00.001000001%2B0000`;
+    expect(dataOf(await key.get(`/admin/api/usage?${exact}`))).toMatchObject([{ requests: 2 }]);
   });
 
   it("is for admins and project:backend keys, and refuses what it does not know", async () => {
