@@ -14,20 +14,25 @@ type WithRefs<Values> = { readonly [C in keyof Values]: Values[C] | Ref };
 /** The columns of a row's key. */
 type KeyFields<Key> = unknown extends Key ? Readonly<Record<string, unknown>> : WithRefs<Extract<Key, object>>;
 
-/** The operations on one table. Updates and deletions also have the members of `Extra`. */
-interface OperationsOn<Name, T extends TableTypes, Extra> {
+/**
+ * The operations on one table. `base` says what columns held when the change was made: if one of them holds something
+ * else on the server by now, the operation is refused as a conflict.
+ */
+interface OperationsOn<Name, T extends TableTypes> {
   readonly create: { readonly op: "create"; readonly table: Name; readonly values: WithRefs<T["create"]> };
   readonly update: {
     readonly op: "update";
     readonly table: Name;
     readonly key: KeyFields<T["key"]>;
     readonly set: WithRefs<T["update"]>;
-  } & Extra;
+    readonly base?: Partial<T["row"]>;
+  };
   readonly delete: {
     readonly op: "delete";
     readonly table: Name;
     readonly key: KeyFields<T["key"]>;
-  } & Extra;
+    readonly base?: Partial<T["row"]>;
+  };
 }
 
 /** A table that has no generated types. */
@@ -40,25 +45,13 @@ export type LooseTable = {
 
 /** One write of a batch (`docs/reference/http.md#batch`). */
 export type Operation<Tables = Record<never, never>> = [keyof Tables] extends [never]
-  ? EachOf<OperationsOn<string, LooseTable, NoBase>>
+  ? EachOf<OperationsOn<string, LooseTable>>
   : {
-      [N in keyof Tables]: Tables[N] extends TableTypes ? EachOf<OperationsOn<N, Tables[N], NoBase>> : never;
+      [N in keyof Tables]: Tables[N] extends TableTypes ? EachOf<OperationsOn<N, Tables[N]>> : never;
     }[keyof Tables];
 
-/**
- * One write of a mutation. `base` says what columns held when the change was made: if one of them holds something else
- * on the server by now, that is a conflict.
- */
-export type PushedOperation<Tables = Record<never, never>> = [keyof Tables] extends [never]
-  ? EachOf<OperationsOn<string, LooseTable, { readonly base?: LooseTable["row"] }>>
-  : {
-      [N in keyof Tables]: Tables[N] extends TableTypes
-        ? EachOf<OperationsOn<N, Tables[N], { readonly base?: Partial<Tables[N]["row"]> }>>
-        : never;
-    }[keyof Tables];
-
-/** A batch compares nothing with the stored row. */
-type NoBase = { readonly base?: never };
+/** One write of a mutation (`docs/sync.md#push`). */
+export type PushedOperation<Tables = Record<never, never>> = Operation<Tables>;
 
 type EachOf<Operations> = Operations[keyof Operations];
 

@@ -18,13 +18,14 @@ export function writesPaths(
     type: "object",
     description: 'columns; {"$ref": "0.id"} is a column of an earlier result',
   };
-  const asked = (base: Readonly<Record<string, JsonSchema>>) => ({
+  const base = { type: "object", description: "columns of the row as the caller believes it to be" };
+  const asked = {
     anyOf: [
       object({ op: { const: "create" }, table: tableName, values: columns }),
-      object({ op: { const: "update" }, table: tableName, key: columns, set: columns, ...base }, "base"),
-      object({ op: { const: "delete" }, table: tableName, key: columns, ...base }, "base"),
+      object({ op: { const: "update" }, table: tableName, key: columns, set: columns, base }, "base"),
+      object({ op: { const: "delete" }, table: tableName, key: columns, base }, "base"),
     ],
-  });
+  };
   const row = { anyOf: written.map(({ name }) => ref(`${name}.part`)) };
   const meta = object(metered ? meteringMembers : {});
   const answer = (schema: JsonSchema) => (metered ? object({ data: schema, meta }) : object({ data: schema }));
@@ -36,7 +37,7 @@ export function writesPaths(
       summary: "Carries several writes out, all or none",
       callers: ["accessToken", "cookie", "apiKey", "anybody"],
       parameters: [idempotencyKey],
-      body: jsonContent(object({ operations: { ...list(asked({})), minItems: 1, maxItems: 100 } })),
+      body: jsonContent(object({ operations: { ...list(asked), minItems: 1, maxItems: 100 } })),
       answers: { 200: answer(list(row)) },
       errors: [400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 500, 503],
     },

@@ -1,5 +1,5 @@
 import { isObject, unknownMember } from "../http/body.js";
-import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
+import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import {
   type ApiRequest,
@@ -12,7 +12,7 @@ import { idempotencyOf } from "../tables/routes/idempotency-key.js";
 import { rememberedOf } from "../tables/routes/remembered.js";
 import { withoutPreconditions } from "../tables/row/versions.js";
 import { replayedHeader, writeOnce } from "../tables/together/idempotency.js";
-import { writeStep } from "../tables/together/step.js";
+import { type NotStanding, writeStep } from "../tables/together/step.js";
 import { keptReferences } from "./references.js";
 import { namedTable, parseWrite, type RequestedWrite } from "./requested-write.js";
 
@@ -36,7 +36,7 @@ export async function batch(asked: ApiRequest): Promise<Response | Refusal> {
   const execution = executionOf(asked, tablesOf(sent, asked), "batch", nowMs);
   const writes: RequestedWrite[] = [];
   for (const [i, each] of sent.entries()) {
-    const write = parseWrite(each, { asked, execution, earlier: writes, takesBase: false });
+    const write = parseWrite(each, { asked, execution, earlier: writes });
     if (isRefusal(write)) return write.of(`operation ${i}`);
     writes.push(write);
   }
@@ -47,12 +47,17 @@ export async function batch(asked: ApiRequest): Promise<Response | Refusal> {
   const steps = writes.map(({ write }) => writeStep(write, execution));
   const once = await writeOnce(steps, execution, kept, showing, keptReferences(writes, execution));
   if (isRefusal(once)) return once;
-  if (once.outcome === "refused") return once.refusal.of(`operation ${once.at}`);
+  if (once.outcome === "refused") return refusalOf(once).of(`operation ${once.at}`);
   if (once.outcome === "stopped") throw new Error(`a batch was stopped: ${once.reason}`);
   const meta = await attempt.succeed(200, once.rows.length);
   const data = `[${once.rows.map(({ json }) => json).join()}]`;
   const body = meta === "" ? `{"data":${data}}` : `{"data":${data},"meta":{${meta}}}`;
   return jsonText(body, 200, replayedHeader(once.outcome === "replayed"));
+}
+
+/** The refusal of a batch. Where values of a row differ from the `base` of its operation, it names their columns. */
+function refusalOf({ refusal, differing }: NotStanding): Refusal {
+  return differing === null ? refusal : new Refusal(refusal.code, refusal.message, { columns: differing });
 }
 
 /** The 1 to `max` members of `operations` in a body. Refuses a body with other members, or another array. */

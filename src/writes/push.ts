@@ -174,7 +174,7 @@ async function carryOut(mutation: Mutation, pushing: Pushing): Promise<PushedAns
 function writesOf(mutation: Mutation, { asked, execution }: Pushing): readonly RequestedWrite[] | RefusedMutation {
   const writes: RequestedWrite[] = [];
   for (const [operation, sent] of mutation.operations.entries()) {
-    const write = parseWrite(sent, { asked, execution, earlier: writes, takesBase: true });
+    const write = parseWrite(sent, { asked, execution, earlier: writes });
     if (isRefusal(write)) return { result: rejected(operation, write), conflicting: null };
     writes.push(write);
   }

@@ -1,4 +1,4 @@
-import { isObject } from "../http/body.js";
+import { isObject, unknownMember } from "../http/body.js";
 import { quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import type { SqlValue } from "../platform/database.js";
@@ -61,18 +61,15 @@ export interface WriteRequest {
   readonly execution: WriteExecution;
   /** The writes before this one in the request: this one may refer to their answers. */
   readonly earlier: readonly RequestedWrite[];
-  /** Whether a write may have the member `base`: what the client believes the stored row to be. */
-  readonly takesBase: boolean;
 }
 
 /** Reads one of several writes. Refuses what is malformed, or not allowed whatever the table holds. */
 export function parseWrite(sent: unknown, asking: WriteRequest): RequestedWrite | Refusal {
-  const { asked, execution, takesBase } = asking;
+  const { asked, execution } = asking;
   if (!isObject(sent)) return badRequest("expected a JSON object");
   const op = sent.op as keyof typeof members;
   if (typeof op !== "string" || !Object.hasOwn(members, op)) return badRequest("op: expected create, update or delete");
-  const known: readonly string[] = members[op].filter((member) => takesBase || member !== "base");
-  const other = Object.keys(sent).find((member) => !known.includes(member));
+  const other = unknownMember(sent, members[op]);
   if (other !== undefined) return badRequest(`unknown member ${quoted(other)}`);
   const table = namedTable(sent, asked.project);
   if (isRefusal(table)) return table;

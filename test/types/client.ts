@@ -256,8 +256,9 @@ export async function writes() {
   await client.batch([{ op: "delete", table: "notes", key: 1 }]);
   // @ts-expect-error: no such column
   await client.batch([{ op: "update", table: "notes", key: { id: 1 }, set: { nobody: 1 } }]);
-  // @ts-expect-error: a batch compares nothing
   await client.batch([{ op: "update", table: "notes", key: { id: 1 }, set: { rate: 1 }, base: { rate: 2 } }]);
+  // @ts-expect-error: a column of another type
+  await client.batch([{ op: "update", table: "notes", key: { id: 1 }, set: { rate: 1 }, base: { rate: "2" } }]);
   // @ts-expect-error: rows without a key cannot be named
   await client.batch([{ op: "delete", table: "log", key: {} }]);
   const loose = await createClient({ url: "https://api.example.com" }).batch([

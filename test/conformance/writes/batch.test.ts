@@ -116,7 +116,6 @@ describe("a batch", () => {
       [ann, update("teams", {}, { name: "x" }), 400, "bad_request"],
       [ann, update("teams", { id: "t" }, {}), 400, "bad_request"],
       [ann, { op: "upsert", table: "teams" }, 400, "bad_request"],
-      [ann, { ...remove("teams", { id: "t" }), base: { name: "T" } }, 400, "bad_request"],
       [ann, null, 400, "bad_request"],
       [ann, create("members", { team_id: { $ref: "0.id" }, user_id: "x" }), 400, "bad_request", ["team_id"]],
       [ann, create("members", { team_id: { $ref: "1.id" }, user_id: "x" }), 400, "bad_request"],
@@ -128,6 +127,49 @@ describe("a batch", () => {
       expect(words, JSON.stringify(bad)).toMatch(/^operation 1: ./);
     }
     expect(await all()).toEqual(before);
+  });
+
+  test("whose operation has a base is done where the row is as the caller believes", async () => {
+    const { server, ann, ben } = await world();
+    const opened = [
+      create("teams", { id: "t", name: "T" }),
+      create("members", { team_id: "t", user_id: "ann", role: "owner", note: [1] }),
+      create("teams", { id: "h", name: "H", hidden: true }),
+      create("members", { team_id: "h", user_id: "ann", role: "owner" }),
+      create("counters", { n: 5 }),
+    ];
+    dataOf(await batch(ann, opened));
+    const first = update("counters", { id: 1 }, { n: 6 });
+    const renamed = (base: unknown, id = "t") => ({ ...update("teams", { id }, { name: "no" }), base });
+    const left = (base: unknown) => ({ ...remove("members", { team_id: "t", user_id: "ann" }), base });
+    const cases: readonly [Client, unknown, number, string, string[]?][] = [
+      [ann, renamed({ name: "S" }), 409, "conflict", ["name"]],
+      [ann, renamed({ name: "T", hidden: true }), 409, "conflict", ["hidden"]],
+      [ann, left({ role: "member", note: [2] }), 409, "conflict", ["role", "note"]],
+      [ben, left({ role: "owner" }), 403, "forbidden"],
+      [ann, renamed({ name: "T" }, "none"), 404, "not_found"],
+      [ann, renamed({ name: "H" }, "h"), 404, "not_found"],
+      [ann, renamed({ name: "no" }, "h"), 404, "not_found"],
+      [ann, renamed({ no: 1 }), 400, "bad_request"],
+      [ann, renamed({ secret: "classified" }), 400, "bad_request"],
+      [ann, renamed({ name: 1 }), 400, "bad_request", ["name"]],
+      [ann, renamed({}), 400, "bad_request"],
+      [ann, renamed(null), 400, "bad_request"],
+      [ann, { ...create("counters", {}), base: { n: 1 } }, 400, "bad_request"],
+    ];
+    for (const headers of [{}, { "Idempotency-Key": "k" }])
+      for (const [by, bad, status, code, columns] of cases) {
+        const words = expectRefusal(await batch(by, [first, bad, first], headers), status, code, columns);
+        expect(words, JSON.stringify(bad)).toMatch(/^operation 1: ./);
+      }
+    expectRefusal(await batch(ann, [renamed({ name: "S" })]), 409, "conflict", ["name"]);
+    expect(await rowsOf(server, "SELECT name, n FROM teams, counters WHERE name = 'T'")).toEqual([["T", 5]]);
+    const done = await batch(ann, [
+      renamed({ name: "T", hidden: null }),
+      { ...first, base: { n: 5 } },
+      left({ note: [1], role: "owner" }),
+    ]);
+    expect(dataOf(done)).toMatchObject([{ name: "no" }, { n: 6 }, { team_id: "t", user_id: "ann" }]);
   });
 
   test("whose later operations refer to earlier ones names the one that the database refuses", async () => {
