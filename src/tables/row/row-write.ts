@@ -42,6 +42,8 @@ export interface RowWrite {
 
 /** What a request expects of a row before it is changed or deleted. A row that does not meet it is left as it is. */
 export type Expected =
+  /** The caller may read the row. */
+  | { readonly kind: "readable" }
   /** The row has one of these versions, which are integers as texts (RFC 9110, section 13.1.1). */
   | { readonly kind: "versions"; readonly versions: readonly string[] }
   /** The row has these values in these columns. */
@@ -89,7 +91,7 @@ function shapeOf(
 }
 
 function expectedShape(expected: Expected): string {
-  return expected.kind === "versions" ? "versions" : `values ${[...expected.values.keys()].join()}`;
+  return expected.kind === "values" ? `values ${[...expected.values.keys()].join()}` : expected.kind;
 }
 
 /** Makes the write that creates a row. A refusal where the row would be too large for the log of changes. */
@@ -161,6 +163,7 @@ const base = "base.";
 function preconditionOf(expected: Expected | null, access: Access): Precondition | null {
   if (expected === null) return null;
   const { readRule, table } = access;
+  if (expected.kind === "readable") return { readRule, expected: null };
   if (expected.kind === "values")
     return { readRule, expected: { kind: "values", values: slots(expected.values, access, base) } };
   const column = managedVersion(access);
@@ -169,7 +172,7 @@ function preconditionOf(expected: Expected | null, access: Access): Precondition
 }
 
 function expectedValues(expected: Expected | null): readonly SlotValues[] {
-  if (expected === null) return [];
+  if (expected === null || expected.kind === "readable") return [];
   return expected.kind === "versions"
     ? [new Map([["versions", JSON.stringify(expected.versions)]])]
     : [new Map([...expected.values].map(([column, value]) => [base + column, value]))];

@@ -16,9 +16,10 @@ export function etagOf(access: Access, json: string): HeadersRecord {
 }
 
 /**
- * The versions of a row that let a request change or delete it, from `If-Match` and `If-None-Match`; null where any
- * version does. `If-None-Match: *` lets no version pass, and any other `If-None-Match` is refused. Refused are also
- * both headers where the table has no versions, or the caller may not read them.
+ * What `If-Match` and `If-None-Match` expect of a row that a request changes or deletes; null without them. The caller
+ * has to be able to read the row. `If-Match: *` lets any version of it pass, `If-None-Match: *` none, and any other
+ * `If-None-Match` is refused. Refused are also both headers where the table has no versions, or the caller may not read
+ * them.
  */
 export function expectedVersions(access: Access, headers: Headers): Expected | Refusal | null {
   const match = entityTags(headers, "If-Match");
@@ -30,7 +31,7 @@ export function expectedVersions(access: Access, headers: Headers): Expected | R
   if (column === null) return noVersions;
   if (access.writeOnlyKey || !access.readable.has(column.name)) return hiddenVersions;
   if (noneMatch !== null) return noneMatch === "*" ? { kind: "versions", versions: [] } : onlyAny;
-  if (match === null || match === "*") return null;
+  if (match === null || match === "*") return { kind: "readable" };
   const versions = match.filter(({ isWeak }) => !isWeak).map(({ text }) => text);
   return { kind: "versions", versions };
 }

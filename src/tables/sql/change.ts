@@ -14,11 +14,15 @@ import { aborting, guardedBy, readableBy, type WriteStatement } from "./write-st
  */
 export interface Precondition {
   readonly readRule: Expression;
-  readonly expected: /** The row has one of the versions in the slot `versions`, a JSON array of integers as texts. */
-    | { readonly kind: "version"; readonly column: Column }
-    /** Each of these columns has the value that the request expects. NULL meets NULL. */
-    | { readonly kind: "values"; readonly values: Values };
+  /** Null where the row need only be readable. */
+  readonly expected: ExpectedState | null;
 }
+
+type ExpectedState =
+  /** The row has one of the versions in the slot `versions`, a JSON array of integers as texts. */
+  | { readonly kind: "version"; readonly column: Column }
+  /** Each of these columns has the value that the request expects. NULL meets NULL. */
+  | { readonly kind: "values"; readonly values: Values };
 
 /** An update of a row. `rule` has to admit it, and `returned` is what its statement returns. */
 export interface RowUpdate {
@@ -98,17 +102,24 @@ function foundRow(
     return built(rule, [], () => sql`CASE ${missing} WHEN EXISTS (${admitted}) THEN 'ignored' ELSE 'denied' END`);
   const { readRule, expected } = precondition;
   const reading = partsOf(readRule, storedRow(table, catalog));
-  const isExpected = expectation(expected, target, physical);
-  return built(guardOf([...reading, ...parts], catalog), [isExpected], () => {
+  const both = guardOf([...reading, ...parts], catalog);
+  const checked = expected && {
+    isMet: expectation(expected, target, physical),
+    difference: differenceOf(expected, target, physical),
+  };
+  return built(both, checked === null ? [] : [checked.isMet], () => {
     const readable = readableBy(table, readRule, catalog);
     const unreadable = sql`WHEN NOT EXISTS (SELECT 1 ${rows(readable)}) THEN 'unreadable'`;
     const denied = sql`WHEN NOT EXISTS (${admitted}) THEN 'denied'`;
-    const difference = sql`SELECT ${differenceOf(expected, target, physical)} ${rows(sql`NOT (${isExpected})`)}`;
-    return sql`CASE ${missing} ${unreadable} ${denied} ELSE ifnull((${difference}), 'ignored') END`;
+    const other =
+      checked === null
+        ? sql`'ignored'`
+        : sql`ifnull((SELECT ${checked.difference} ${rows(sql`NOT (${checked.isMet})`)}), 'ignored')`;
+    return sql`CASE ${missing} ${unreadable} ${denied} ELSE ${other} END`;
   });
 }
 
-function expectation(expected: Precondition["expected"], target: Sql, physical: CatalogTable | undefined): Sql {
+function expectation(expected: ExpectedState, target: Sql, physical: CatalogTable | undefined): Sql {
   if (expected.kind === "values") return and(sameValues(expected.values, target, physical));
   const version = sql`CAST(${target}.${name(expected.column.name)} AS TEXT)`;
   return sql`(${version} IN (SELECT value FROM json_each(${param(new Slot("versions"))})) IS TRUE)`;
@@ -129,7 +140,7 @@ function sameValues(values: Values, target: Sql, physical: CatalogTable | undefi
   });
 }
 
-function differenceOf(expected: Precondition["expected"], target: Sql, physical: CatalogTable | undefined): Sql {
+function differenceOf(expected: ExpectedState, target: Sql, physical: CatalogTable | undefined): Sql {
   if (expected.kind === "version") return sql`'stale'`;
   const digits = sameValues(expected.values, target, physical).map((same) => sql`iif(${same}, '0', '1')`);
   return sql`'changed:' || ${chain(digits, sql` || `)}`;

@@ -192,18 +192,17 @@ describe("If-Match", () => {
     const { ann, ben, key } = await world();
     const { row, etag } = await created(ann);
     const path = `/api/tasks/${row.id}`;
-    for (const tags of [etag, '"1"']) {
+    for (const tags of [etag, '"1"', "*"]) {
       expectRefusal(await ben.patch(path, { title: "no" }, { "If-Match": tags }), 403, "forbidden");
       expectRefusal(await ann.patch("/api/tasks/-1", { title: "no" }, { "If-Match": tags }), 404, "not_found");
     }
     const hidden = dataOf<Task>(await ann.post("/api/tasks", { owner: "ann", hidden: true }));
     const version = dataOf<Task>(await key.get(`/api/tasks/${hidden.id}`)).version;
-    for (const tags of [`"${version}"`, '"1"'])
-      expectRefusal(
-        await ann.patch(`/api/tasks/${hidden.id}`, { title: "no" }, { "If-Match": tags }),
-        403,
-        "forbidden",
-      );
+    for (const tags of [`"${version}"`, '"1"', "*"]) {
+      const at = `/api/tasks/${hidden.id}`;
+      expectRefusal(await ann.patch(at, { title: "no" }, { "If-Match": tags }), 403, "forbidden");
+      expectRefusal(await ann.delete(at, { "If-Match": tags }), 403, "forbidden");
+    }
     expect(dataOf<Task>(await key.get(`/api/tasks/${hidden.id}`)).title).toBeNull();
   });
 
