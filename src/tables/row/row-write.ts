@@ -225,6 +225,22 @@ export const tooLargeImage = new Refusal(
 );
 
 /**
+ * The row that is shown for a write, as JSON text. A statement that creates several rows returns the same columns of all
+ * of them. A write-only key is shown only those that it has sent for this row.
+ */
+export function asSent(json: string, { access, sent }: Pick<RowWrite, "access" | "sent">): string {
+  return access.writeOnlyKey ? withColumns(json, new Set([...access.table.primaryKey, ...sent.keys()])) : json;
+}
+
+/** The JSON text of a row, with those of its columns alone that are among `columns`. */
+export function withColumns(json: string, columns: { readonly has: (name: string) => boolean }): string {
+  const members = Object.entries(JSON.parse(json));
+  return members.every(([name]) => columns.has(name))
+    ? json
+    : JSON.stringify(Object.fromEntries(members.filter(([name]) => columns.has(name))));
+}
+
+/**
  * What a write returns: the columns of the whole row that the caller may read, where the read rule admits the row; else
  * the primary key, and for a write-only API key also the columns that it sent
  * (`docs/reference/rules.md#what-a-write-returns`).

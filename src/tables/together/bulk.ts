@@ -12,7 +12,7 @@ import { bindCounted } from "../plan/plan-check.js";
 import type { RowValues } from "../request/row-request.js";
 import { withManaged } from "../row/managed-values.js";
 import { ignored } from "../row/refused-write.js";
-import { insertOf, type RowWrite, returnedOf, type WriteTarget } from "../row/row-write.js";
+import { asSent, insertOf, type RowWrite, returnedOf, type WriteTarget } from "../row/row-write.js";
 import { triggersOf } from "../row/sent-write.js";
 import { type BulkStatement, bulkInsertStatement, rowsText, scaledIn } from "../sql/bulk.js";
 import { returnedRow } from "../sql/returning.js";
@@ -103,7 +103,7 @@ interface Making {
 
 function stepOf(rows: readonly RowValues[], given: readonly Column[], making: Making): WriteStep | null {
   const { target, bulk, returned, execution, write } = making;
-  const { table, catalog, rule, key } = target.access;
+  const { table, catalog, rule, key, writeOnlyKey } = target.access;
   const scaled = scaledIn(rows);
   const text = rowsText(rows, given);
   if (bytesOver(text, textBytesMax)) return null;
@@ -128,7 +128,10 @@ function stepOf(rows: readonly RowValues[], given: readonly Column[], making: Ma
       const { rows: written, rowsWritten } = results[probes.length]!;
       const shown = written.map(([row]) => returnedRow(row as string));
       return {
-        rows: shown.map(({ json }) => ({ json, isNew: true })),
+        rows: shown.map(({ json }, index) => ({
+          json: writeOnlyKey ? asSent(json, write(index)) : json,
+          isNew: true,
+        })),
         write: first,
         asked: [bound],
         rowsRead: triggersOf(first).read ? null : shown.reduce((sum, row) => sum + row.probed, probed),

@@ -10,7 +10,7 @@ import { read, type WriteExecution } from "../execution/execution.js";
 import { bindCounted, type Counted, type CountedStatement } from "../plan/plan-check.js";
 import { keyInBody } from "../request/row-request.js";
 import { type LoneWrite, writeAlone } from "../row/lone-write.js";
-import { type RowWrite, slots } from "../row/row-write.js";
+import { asSent, type RowWrite, slots, withColumns } from "../row/row-write.js";
 import { triggersOf } from "../row/sent-write.js";
 import { finishKey, finishRows } from "../sql/finish-rows.js";
 import {
@@ -249,17 +249,19 @@ interface ReplayedRow {
 }
 
 function shownNow(
-  { isNew, write: { access: writing, kind }, keyText, stored }: KeptWrite,
+  { isNew, write, keyText, stored }: KeptWrite,
   { values }: WriteExecution,
   { accessTo, reads }: Showing,
 ): ReplayedRow {
+  const { access: writing, kind } = write;
   const { table, catalog } = writing;
   if (kind === "delete") return { get: null, json: () => keyText };
   // An upsert that has left an existing row as it is does not reveal the row's key to a caller who may not read the
   // row. For all other writes the key is shown.
   const isLeft = kind === "insert" && !isNew;
   const hidden = isLeft ? null : keyText;
-  if (writing.writeOnlyKey) return { get: null, json: () => (isLeft ? null : (stored ?? keyText)) };
+  if (writing.writeOnlyKey)
+    return { get: null, json: () => (isLeft ? null : stored === null ? keyText : asSent(stored, write)) };
   const reading = accessTo(table);
   if (isRefusal(reading) || table.primaryKey.length === 0) return { get: null, json: () => hidden };
   const output = [...reading.readable.values()];
@@ -274,16 +276,7 @@ function shownNow(
     get: bindCounted(get, [values, keyValues]),
     json: (current: string | null) => {
       if (current === null) return hidden;
-      return stored === null ? finishRows(current, output) : only(stored, reading.readable);
+      return stored === null ? finishRows(current, output) : withColumns(stored, reading.readable);
     },
   };
-}
-
-/** The JSON text of a kept row, without the columns that the caller may not read any more. */
-function only(json: string, readable: ReadonlyMap<string, unknown>): string {
-  const row: Readonly<Record<string, unknown>> = JSON.parse(json);
-  const members = Object.entries(row);
-  return members.every(([name]) => readable.has(name))
-    ? json
-    : JSON.stringify(Object.fromEntries(members.filter(([name]) => readable.has(name))));
 }

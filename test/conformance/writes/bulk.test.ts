@@ -80,6 +80,25 @@ describe("an array creates rows", () => {
     expect(rows).toHaveLength(3);
   });
 
+  test("of which a key that may not read is shown the key and what each row sent", async () => {
+    const { server } = await world();
+    const key = client(server, await apiKey(server, "resource:messages:write", "resource:notes:write"));
+    const rows = [{ room_id: 1, body: "a" }, { room_id: 1, size: 0.1, file: "aGk=" }, { room_id: 1 }];
+    const shown = rows.map((row, i) => ({ id: i + 1, ...row }));
+    const notes = [{ id: "a", text: "a" }, { id: "b" }];
+    for (const headers of [{}, { "Idempotency-Key": "k" }, { "Idempotency-Key": "k" }]) {
+      const isFirst = Object.keys(headers).length === 0;
+      const answer = await key.post(
+        "/api/messages",
+        rows.map((row) => ({ ...row, ...(!isFirst && { room_id: 2 }) })),
+        headers,
+      );
+      expect(dataOf(answer)).toEqual(shown.map((row) => (isFirst ? row : { ...row, id: row.id + 3, room_id: 2 })));
+    }
+    expect(dataOf(await key.post("/api/notes", notes, { "Idempotency-Key": "k" }))).toEqual(notes);
+    expect(dataOf(await key.post("/api/notes", notes, { "Idempotency-Key": "k" }))).toEqual(notes);
+  });
+
   test("into a table that keeps history: the entries of the log are not counted", async () => {
     const { ann } = await world();
     const answer = await ann.post("/api/notes", [{ text: "a" }, { id: "x" }, {}]);
