@@ -1,6 +1,7 @@
 import { isObject, unknownMember } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
+import type { Table } from "../project/model.js";
 import {
   type ApiRequest,
   accessTo,
@@ -71,11 +72,19 @@ function operationsIn(body: unknown, max: number): readonly unknown[] | Refusal 
     : badRequest(`operations: expected an array of 1 to ${max}`);
 }
 
-/** The tables to which writes go, sorted, with commas. Metering records them as the table of the request. */
-export function tablesOf(sent: readonly unknown[], { project }: Pick<ApiRequest, "project">): string {
-  const names = sent.flatMap((each) => {
+/** The tables that writes name, each once; names of none are left out. */
+export function tablesIn(sent: readonly unknown[], { project }: Pick<ApiRequest, "project">): readonly Table[] {
+  const tables = sent.flatMap((each) => {
     const table = namedTable(each, project);
-    return isRefusal(table) ? [] : [table.name];
+    return isRefusal(table) ? [] : [table];
   });
-  return [...new Set(names)].sort().join();
+  return [...new Set(tables)];
+}
+
+/** The tables to which writes go, sorted, with commas. Metering records them as the table of the request. */
+export function tablesOf(sent: readonly unknown[], asked: Pick<ApiRequest, "project">): string {
+  return tablesIn(sent, asked)
+    .map(({ name }) => name)
+    .sort()
+    .join();
 }

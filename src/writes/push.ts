@@ -6,7 +6,7 @@ import { jsonText } from "../http/respond.js";
 import { nonceBytes } from "../platform/abort.js";
 import { AbortError, UnavailableError } from "../platform/database.js";
 import { read, type WriteExecution } from "../tables/execution/execution.js";
-import { type ApiRequest, accessTo, executionOf } from "../tables/routes/api-request.js";
+import { type ApiRequest, accessTo, executionOf, refusedEverywhere } from "../tables/routes/api-request.js";
 import { hashOf } from "../tables/routes/idempotency-key.js";
 import { rememberedOf } from "../tables/routes/remembered.js";
 import { getRow } from "../tables/row/get-row.js";
@@ -14,7 +14,7 @@ import type { RowWrite } from "../tables/row/row-write.js";
 import { withoutPreconditions } from "../tables/row/versions.js";
 import { writeStep } from "../tables/together/step.js";
 import { joinServerStatements, noServerStatements, type Together, writeTogether } from "../tables/together/together.js";
-import { tablesOf } from "./batch.js";
+import { tablesIn, tablesOf } from "./batch.js";
 import { type ClientName, clientsMax, type Known, knownOf, type Recorded, record, takeNext } from "./ledger.js";
 import { keptReferences } from "./references.js";
 import { parseWrite, type RequestedWrite } from "./requested-write.js";
@@ -48,6 +48,8 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
   if (caller.kind === "anonymous") return notSignedIn;
   const condition = withoutPreconditions(request.headers);
   if (condition !== null) return condition;
+  const refusal = refusedEverywhere(asked, ["create", "update", "delete"]);
+  if (refusal !== null) return refusal;
   const body = await asked.body.json();
   if (isRefusal(body)) return body;
   const isWorker = services.platform.requestsVanish;
@@ -56,6 +58,8 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
   const { client, mutations } = pushed;
   const nowMs = services.platform.clock.now();
   const operations = mutations.flatMap((mutation) => mutation.operations);
+  const unscoped = lackingScope(operations, asked, nowMs);
+  if (unscoped !== null) return unscoped;
   const execution = executionOf(asked, tablesOf(operations, asked), "push", nowMs);
   const pushing: Pushing = { asked, execution, client, name: `${principalOf(caller)}\n${client}`, nowMs };
   const answers: PushedAnswer[] = [];
@@ -91,6 +95,17 @@ export async function push(asked: ApiRequest): Promise<Response | Refusal> {
 }
 
 const notSignedIn = new Refusal("unauthorized", "sign in to push, as mutations belong to who sends them");
+
+/**
+ * Refuses the push of an API key that may write none of the tables that the operations name: its mutations are not to
+ * be lost, as another scope would let them pass. Null for other callers, whose rules may depend on the rows.
+ */
+function lackingScope(operations: readonly unknown[], asked: ApiRequest, nowMs: number): Refusal | null {
+  if (asked.caller.kind !== "key") return null;
+  const accesses = tablesIn(operations, asked).map((table) => accessTo(asked, table, "create", nowMs));
+  const [first] = accesses;
+  return isRefusal(first) && accesses.every(isRefusal) ? first : null;
+}
 
 interface Pushing {
   readonly asked: ApiRequest;
@@ -243,10 +258,13 @@ async function currentOf({ access, key }: RowWrite, { asked, execution }: Pushin
   return isRefusal(row) ? null : row;
 }
 
-/** The row to show for a write; for a delete, its key. Null where the caller may not read the row. */
+/**
+ * The row to show for a write; for a delete, its key, and for a write-only key the key and what it sent. Null where the
+ * caller may not read the row.
+ */
 function shownRow(json: string, { kind, access }: RowWrite): string | null {
   if (kind === "delete") return json;
-  if (access.writeOnlyKey) return null;
+  if (access.writeOnlyKey) return json;
   return Object.keys(JSON.parse(json)).length === access.readable.size ? json : null;
 }
 

@@ -9,7 +9,8 @@ import {
   type Refused,
 } from "../../../src/client/outbox.js";
 import { type Browser, resetInBody } from "../../support/browser.js";
-import { run } from "../../support/people.js";
+import { rowsOf, run } from "../../support/people.js";
+import { apiKey } from "../../support/server.js";
 import { browse, credentials, type Tables } from "./support.js";
 
 const pushPath = "/api/_svc/push";
@@ -228,6 +229,27 @@ test("a server that refuses pushes altogether is asked again with the next mutat
   await outbox.create("notes", { body: "b" });
   await outbox.whenSent();
   expect((await notes.list()).map(({ body }) => body)).toEqual(["a", "b"]);
+});
+
+test("a key without write scope loses nothing", async () => {
+  const { server, browser } = await browse();
+  const storage = memoryOutboxStorage();
+  const open = async (...scopes: string[]) => {
+    const { Authorization } = await apiKey(server, ...scopes);
+    return createOutbox(browser.tab<Tables>(undefined, { apiKey: Authorization!.replace("Bearer ", "") }), { storage });
+  };
+  const reader = await open("resource:notes:read");
+  const isRefused = new Promise<void>((resolve) => {
+    reader.listen((_pending, { status }) => status === "refused" && resolve());
+  });
+  await reader.create("notes", { body: "a" });
+  await isRefused;
+  expect(reader.state.error).toMatchObject({ status: 403, code: "forbidden" });
+  expect(reader.pending).toHaveLength(1);
+  reader.close();
+  const writer = await open("resource:notes:write");
+  await writer.whenSent();
+  expect(await rowsOf(server, "SELECT body FROM notes")).toEqual([["a"]]);
 });
 
 test("nobody's mutations are sent as somebody else", async () => {

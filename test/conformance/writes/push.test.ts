@@ -247,6 +247,64 @@ describe("mutations", () => {
     });
   });
 
+  test("of a key that may write none of their tables are refused as a whole, and nothing is recorded", async () => {
+    const { server } = await world();
+    const keyed = async (...scopes: string[]) => client(server, await apiKey(server, ...scopes));
+    const plain = { op: "create", table: "plain", values: { n: 1 } };
+    const mutations = [[create({ id: "a" })], [create({ id: "b" }), update("a", { text: "x" })]];
+    for (const key of [
+      await keyed("resource:notes:read"),
+      await keyed("resource:plain:write"),
+      await keyed("operation:notes"),
+    ]) {
+      expectRefusal(await push(key, 1, ...mutations), 403, "forbidden");
+      expectRefusal(await push(key, 1, [create({}), { op: "create", table: "nowhere" }, "x"]), 403, "forbidden");
+    }
+    expectRefusal(await push(await keyed("resource:notes:read"), 1, ["x"]), 403, "forbidden");
+    for (const table of ["notes", "_push_clients", "_push_results", "_transactions"])
+      expect(await rowsOf(server, `SELECT count(*) FROM ${table}`)).toEqual([[0]]);
+    // Where the key may write some of the tables, only the mutations of the others are refused.
+    const some = await keyed("resource:plain:write");
+    const answer = await push(some, 1, [create({ id: "a" })], [plain, create({})], [plain], ["x"]);
+    const forbidden = { code: "forbidden", message: "the key lacks the scope resource:notes:write" };
+    expect(pushed(answer).results).toEqual([
+      { id: 1, status: "rejected", operation: 0, error: forbidden },
+      { id: 2, status: "rejected", operation: 1, error: forbidden },
+      { id: 3, status: "applied", rows: [{ id: 1, n: 1 }] },
+      { id: 4, status: "rejected", operation: 0, error: { code: "bad_request", message: expect.any(String) } },
+    ]);
+  });
+
+  test("of a user whom no rule lets write are refused as a whole", async () => {
+    const server = await serve({ schema, config: '[rules.notes]\nread = "authenticated"\n' });
+    const ann = client(server, (await member(server, "ann")).bearer);
+    expectRefusal(await push(ann, 1, [create({})]), 403, "forbidden");
+    expect(await rowsOf(server, "SELECT count(*) FROM _push_clients")).toEqual([[0]]);
+  });
+
+  test("of a key that may not read are answered with the key and what was sent", async () => {
+    const { server } = await world();
+    const key = client(server, await apiKey(server, "resource:notes:write"));
+    const answer = await push(
+      key,
+      1,
+      [create({ id: "a", text: "one", size: 0.1 }), update("a", { data: { n: 1 } })],
+      [remove("a")],
+    );
+    expect(pushed(answer).results).toEqual([
+      {
+        id: 1,
+        status: "applied",
+        rows: [
+          { id: "a", owner: "ann", text: "one", size: 0.1 },
+          { id: "a", data: { n: 1 } },
+        ],
+      },
+      { id: 2, status: "applied", rows: [{ id: "a" }] },
+    ]);
+    expect(metaOf(answer)).toMatchObject({ rows_written: 3, rows_returned: 3 });
+  });
+
   test("that are no push are refused as a whole", async () => {
     const { server, ann } = await world();
     const operations = [create({})];
