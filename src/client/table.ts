@@ -69,6 +69,9 @@ export interface UpsertOptions<Column, Duplicate = "update" | "ignore"> extends 
   readonly onDuplicate: Duplicate;
 }
 
+/** A row of `upsert`. One that exists already needs neither its primary key nor the columns that it keeps. */
+type Upserted<T extends TableTypes> = T["create"] | T["update"];
+
 type MetaOptions = CallOptions & { readonly withMeta: true };
 type Plain = CallOptions & { readonly withMeta?: false };
 
@@ -203,10 +206,10 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
    * Writes 1 to 1000 rows of which some may exist already, all or none, and returns them in the order given. A row that
    * `ignore` leaves as it is, and that the caller may not read, is returned as null.
    */
-  upsert(rows: readonly T["create"][], options: UpsertOptions<keyof T["row"], "update">): Promise<T["row"][]>;
-  upsert(rows: readonly T["create"][], options: UpsertOptions<keyof T["row"]>): Promise<(T["row"] | null)[]>;
+  upsert(rows: readonly Upserted<T>[], options: UpsertOptions<keyof T["row"], "update">): Promise<T["row"][]>;
+  upsert(rows: readonly Upserted<T>[], options: UpsertOptions<keyof T["row"]>): Promise<(T["row"] | null)[]>;
   upsert(
-    body: readonly T["create"][],
+    body: readonly Upserted<T>[],
     { onConflict, onDuplicate, signal }: UpsertOptions<keyof T["row"]>,
   ): Promise<unknown> {
     const parameters = new URLSearchParams({ on_conflict: onConflict.join(), on_duplicate: onDuplicate });

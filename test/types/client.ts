@@ -235,6 +235,9 @@ export async function writes() {
     onDuplicate: "update",
   });
   same<typeof written, Tables["notes"]["row"][]>(true);
+  await notes.upsert([{ rate: 1 }], { onConflict: ["body"], onDuplicate: "update" });
+  // @ts-expect-error: no such column
+  await notes.upsert([{ nobody: 1 }], { onConflict: ["body"], onDuplicate: "update" });
   const kept = await notes.upsert([{ body: "x", extra: 1 }], { onConflict: ["id"], onDuplicate: "ignore" });
   same<typeof kept, (Tables["notes"]["row"] | null)[]>(true);
   // @ts-expect-error: no such column

@@ -95,18 +95,36 @@ function numericAffinity(column: string, physical: CatalogTable | undefined): Af
 /** The JSON object in the body of a request. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** Checks a new row: types, column rules, and that the key is complete (`docs/reference/http.md#rows`). */
-export function createValues(access: Access, body: Body): RowValues | Refusal {
+/**
+ * Checks a new row: types, column rules, and that the key is complete (`docs/reference/http.md#rows`). `mayExist` says
+ * whether the row may exist already, as in an upsert. Its key need not be given then.
+ */
+export function createValues(
+  access: Access,
+  body: Body,
+  mayExist: (values: RowValues) => boolean = () => false,
+): RowValues | Refusal {
   const { table } = access;
   const physical = access.catalog.tables.get(table.name);
   const values = columnValues(table, body, physical);
   if (isRefusal(values)) return values;
-  const unset = table.primaryKey.find((name) => isLeftNull(table.columns.get(name)!, values, physical));
+  const missing = missingKey(access, values);
   return (
     forbiddenIn(values, access) ??
     unlessNumbered(values, physical?.rowid) ??
-    (unset === undefined ? values : badRequest(`${unset}: expected a value, as it is part of the primary key`, [unset]))
+    (missing === null || (!values.has(missing) && mayExist(values)) ? values : keyExpected(missing))
   );
+}
+
+/** The first column of the primary key that would be NULL in a new row with these values; null if there is none. */
+export function missingKey({ table, catalog }: KeyedTable, values: RowValues): ColumnName | null {
+  const physical = catalog.tables.get(table.name);
+  return table.primaryKey.find((name) => isLeftNull(table.columns.get(name)!, values, physical)) ?? null;
+}
+
+/** The answer 400 for a new row without a value for this column of its key. */
+export function keyExpected(column: ColumnName): Refusal {
+  return badRequest(`${column}: expected a value, as it is part of the primary key`, [column]);
 }
 
 /**

@@ -27,7 +27,7 @@ export async function create(permitted: PermittedRequest): Promise<Response | Re
   if (isRefusal(kept)) return kept;
   if (Array.isArray(body)) return createAll(body, upsert, kept, permitted);
   if (!isObject(body)) return badRequest("expected a JSON object, or an array of them, as the body");
-  const values = createValues(access, body);
+  const values = createValues(access, body, mayExist(upsert));
   if (isRefusal(values)) return values;
   const steps = upsert === null ? onlyInsert(values, permitted) : stepsOf([values], upsert, kept, permitted);
   const once = isRefusal(steps) ? steps : await carryOut(steps, permitted, kept);
@@ -37,6 +37,10 @@ export async function create(permitted: PermittedRequest): Promise<Response | Re
   const etag = json === null ? {} : etagOf(access, json);
   return rowResponse(asked, json, isNew ? 201 : 200, { ...etag, ...replayedHeader(isReplay(once)) });
 }
+
+/** Whether a row with these values may exist already, by the columns of the upsert. */
+const mayExist = (upsert: Upsert | null) => (values: RowValues) =>
+  upsert !== null && conflictOf(upsert, values) !== null;
 
 function onlyInsert(values: RowValues, permitted: PermittedRequest): readonly WriteStep[] | Refusal {
   const write = insertOf(rowTarget(permitted), values, permitted.execution);
@@ -56,7 +60,9 @@ async function createAll(
   if (body.length === 0 || body.length > bulkRowsMax) return badRequest(`expected 1 to ${bulkRowsMax} rows`);
   const rows: RowValues[] = [];
   for (const [i, element] of body.entries()) {
-    const values = isObject(element) ? createValues(access, element) : badRequest("expected a JSON object");
+    const values = isObject(element)
+      ? createValues(access, element, mayExist(upsert))
+      : badRequest("expected a JSON object");
     if (isRefusal(values)) return values.of(`row ${i}`);
     rows.push(values);
   }

@@ -31,7 +31,8 @@ export function insertStatement(
   const returning = withKey(table, values, returningOf(table, returned, catalog), catalog);
   const target = name(table.name);
   const { ignore } = catalog.tables.get(table.name)!.triggers.insert;
-  const answer = insertedAnswer(table, values, returning.row, returned.rule, catalog);
+  const from = unless?.from ?? insertedRow(table, values, catalog);
+  const answer = from && insertedAnswer(table, from, returning.row, returned.rule, catalog);
   const admittedBy = (admitted: Sql) => ({
     admitted,
     ...guardedBy(() =>
@@ -76,30 +77,27 @@ export function insertStatement(
   };
 }
 
-/** Conditions, in SQL, about an existing row in whose presence an insert (of an upsert) does nothing. */
+/** SQL about an existing row in whose presence an insert (of an upsert) does nothing. */
 export interface Unless {
+  /** `FROM … WHERE …` that finds the row. */
+  readonly from: Sql;
   readonly isThere: Sql;
   /**
    * The condition that the row exists and the caller may know that. Where it is not met, the rule of the insert is
    * tested first: a caller whom it denies is refused, whether the row exists or not.
    */
   readonly isKnown: Sql;
+  /** Whether the key of a new row would be incomplete. Where the row does not exist, the batch is undone then. */
+  readonly isUnkeyed: boolean;
 }
 
-function conditionUnless({ isThere, isKnown }: Unless, rule: Sql): Sql {
-  const create = isThere === isKnown ? sql`1` : sql`NOT ${isThere}`;
+function conditionUnless({ isThere, isKnown, isUnkeyed }: Unless, rule: Sql): Sql {
+  const isNew = isThere === isKnown ? sql`1` : sql`NOT ${isThere}`;
+  const create = isUnkeyed ? sql`CASE WHEN ${isNew} THEN ${aborting(sql`'unkeyed'`)} ELSE 0 END` : isNew;
   return sql`CASE WHEN ${isKnown} THEN 0 WHEN ${rule} THEN ${create} ELSE ${aborting(sql`'not created'`)} END`;
 }
 
-function insertedAnswer(
-  table: Table,
-  values: Values,
-  row: Sql,
-  readRule: Expression,
-  catalog: Catalog,
-): AnswerSource | null {
-  const from = insertedRow(table, values, catalog);
-  if (from === null) return null;
+function insertedAnswer(table: Table, from: Sql, row: Sql, readRule: Expression, catalog: Catalog): AnswerSource {
   const readable = readableBy(table, readRule, catalog);
   return { row, key: keyJson(table, catalog), from, readable, isNew: sql`1` };
 }

@@ -6,7 +6,7 @@ import { existsIn } from "../../rules/walk.js";
 import { type Access, deniedBy } from "../access/access.js";
 import type { WriteExecution } from "../execution/execution.js";
 import { bindCounted } from "../plan/plan-check.js";
-import type { RowValues } from "../request/row-request.js";
+import { keyExpected, missingKey, type RowValues } from "../request/row-request.js";
 import { withManaged } from "../row/managed-values.js";
 import { ignored } from "../row/refused-write.js";
 import {
@@ -136,9 +136,10 @@ function changeOrCreate(
     checks: imageChecks(patch, key, access),
     expected: null,
   };
-  const isThere = isThereWith(table, keySlots, catalog);
+  const from = rowWith(table, keySlots, catalog);
+  const isThere = isThereWith(from);
   const created = insertUnless(
-    { isThere, isKnown: isThere },
+    { from, isThere, isKnown: isThere },
     `upsert ${[...key.keys()].join()}`,
     create,
     values,
@@ -147,7 +148,7 @@ function changeOrCreate(
   const change = sentWrite(changed, execution);
   const creation = (abort: string) => sentWrite(created, execution, abort);
   const { probes } = creation("");
-  const guard = changedOrMissing(table, keySlots, statement.admitted, catalog);
+  const guard = changedOrMissing(isThere, statement.admitted);
   const all = [execution.values, ...changed.values];
   return {
     statements: (abort) => [
@@ -198,11 +199,12 @@ function keepOrCreate(upsert: Upsert, create: WriteTarget, values: RowValues, ex
   const { table, catalog, rule, readRule } = access;
   const key = conflictValues(upsert, values);
   const keySlots = slots(key, access);
-  const isThere = isThereWith(table, keySlots, catalog);
+  const from = rowWith(table, keySlots, catalog);
+  const isThere = isThereWith(from);
   // Where the caller may not read the existing row, the rule for creating decides: if it denies too, the caller is
   // refused and does not learn whether the row exists.
-  const isKnown = alwaysTrue(readRule) ? isThere : isReadableWith(table, keySlots, readRule, catalog);
-  const unless = { isThere, isKnown };
+  const isKnown = alwaysTrue(readRule) ? isThere : isReadableWith(from, table, readRule, catalog);
+  const unless = { from, isThere, isKnown };
   const isCounted = isKnown === isThere || [rule, readRule].every((each) => existsIn(each).length === 0);
   const created = insertUnless(unless, `keep ${[...key.keys()].join()}`, create, values, execution);
   const creation = (abort: string) => sentWrite(created, execution, abort);
@@ -210,7 +212,6 @@ function keepOrCreate(upsert: Upsert, create: WriteTarget, values: RowValues, ex
   const output = [...access.readable.values()];
   const get = getStatement(table, keySlots, readRule, output, catalog, access.preview);
   const found = bindCounted(get, [execution.values, key]);
-  const source = created.statement.answer;
   return {
     statements: (abort) => [
       ...probes,
@@ -243,10 +244,7 @@ function keepOrCreate(upsert: Upsert, create: WriteTarget, values: RowValues, ex
     refused: (reason) => notUpserted(reason, created),
     writes: [created],
     duration: get.exact ? durationOf(created) : "long",
-    answer: keptUpsert(source && { ...source, from: rowWith(table, keySlots, catalog) }, isThere, [
-      execution.values,
-      key,
-    ]),
+    answer: keptUpsert(created.statement.answer, isThere, [execution.values, key]),
     asked: [bound, found],
   };
 }
@@ -269,7 +267,7 @@ function keptUpsert(source: AnswerSource | null, isThere: Sql, values: readonly 
  * under which its statement is kept for other requests.
  */
 function insertUnless(
-  unless: Unless,
+  unless: Omit<Unless, "isUnkeyed">,
   purpose: string,
   { access, writes }: WriteTarget,
   sent: RowValues,
@@ -277,8 +275,9 @@ function insertUnless(
 ): RowWrite {
   const { table, catalog, rule, managed } = access;
   const values = withManaged("insert", managed, sent, execution);
+  const isUnkeyed = missingKey(access, values) !== null;
   const statement = writes.get(shapeOf(access, purpose, values), () =>
-    insertStatement(table, slots(values, access), rule, returnedOf(access, sent), catalog, unless),
+    insertStatement(table, slots(values, access), rule, returnedOf(access, sent), catalog, { ...unless, isUnkeyed }),
   );
   return {
     kind: "insert",
@@ -296,7 +295,7 @@ function insertUnless(
 function unlessIgnored(created: RowWrite, key: RowValues, abort: string): readonly Statement[] {
   const { access } = created;
   if (!triggersOf(created).ignore) return [];
-  const guard = insertedOrThere(access.table, slots(key, access), access.catalog);
+  const guard = insertedOrThere(isThereWith(rowWith(access.table, slots(key, access), access.catalog)));
   return [bind(guard, [new Map([["abort", abort]]), key])];
 }
 
@@ -309,7 +308,12 @@ function shapeOf({ key }: Access, purpose: string, ...values: readonly RowValues
 }
 
 function notUpserted(reason: string, created: RowWrite): NotStanding {
-  const { table } = created.access;
-  const refusal = reason === "ignored" ? ignored : deniedBy(table, reason === "denied" ? "update" : "create");
+  const { access, sent } = created;
+  const refusals: Record<string, () => Refusal> = {
+    ignored: () => ignored,
+    denied: () => deniedBy(access.table, "update"),
+    unkeyed: () => keyExpected(missingKey(access, sent)!),
+  };
+  const refusal = refusals[reason]?.() ?? deniedBy(access.table, "create");
   return { refusal, differing: null };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { adopted } from "../../support/adopted.js";
 import { type Answer, type Client, client, dataOf, expectRefusal } from "../../support/client.js";
 import { member, run } from "../../support/people.js";
 import { apiKey, serve, type TestServer } from "../../support/server.js";
@@ -174,6 +175,143 @@ update = "owner(row.team_id)"
   const kept = await put(ann, "layoffs", "ignore");
   expect([kept.status, dataOf(kept)]).toEqual([200, { id: 1, team_id: 1, name: "layoffs" }]);
   expect(dataOf(await key.get("/api/projects"))).toHaveLength(2);
+});
+
+describe("without the primary key, by a unique constraint", () => {
+  const tables = `
+accounts:
+  columns:
+    id: { type: text, primary_key: true }
+    email: { type: text, unique: true }
+    name: { type: text }
+    hidden: { type: boolean }
+codes:
+  columns:
+    id: { type: text, primary_key: true, default: { sql: "lower(hex(randomblob(8)))" } }
+    code: { type: text, unique: true }
+    name: { type: text }
+seats:
+  primary_key: [room, number]
+  columns:
+    room: { type: text }
+    number: { type: integer }
+    guest: { type: text, unique: true }
+    note: { type: text }
+`;
+  const rules = `
+[rules.accounts]
+read = "row.hidden is null"
+create = "new.name != 'nobody'"
+update = "row.name != 'fixed'"
+[rules.seats]
+read = "public"
+create = "authenticated"
+update = "authenticated"
+`;
+  const put = (by: Client, table: string, column: string, onDuplicate: string, rows: unknown, headers = {}) =>
+    by.post(`/api/${table}?on_conflict=${column}&on_duplicate=${onDuplicate}`, rows, headers);
+  const without = "id: expected a value, as it is part of the primary key";
+
+  test("changes or keeps what is there; what is new needs a key", async () => {
+    const server = await serve({ schema: tables, config: rules });
+    const ann = client(server, (await member(server, "ann")).bearer);
+    const key = client(server, await apiKey(server, "project:backend"));
+    const rows = ["a", "b", "c", "d"].map((id) => ({ id, email: `${id}@x`, name: id, hidden: null as boolean | null }));
+    rows[2]!.name = "fixed";
+    rows[3]!.hidden = true;
+    dataOf(await key.post("/api/accounts", rows));
+    const accounts = (onDuplicate: string, body: unknown, headers = {}) =>
+      put(ann, "accounts", "email", onDuplicate, body, headers);
+    const changed = { ...rows[0]!, name: "A" };
+    for (const name of ["", "k", "k"]) {
+      const headers = name === "" ? {} : { "Idempotency-Key": name };
+      const answer = await accounts("update", { email: "a@x", name: "A" }, headers);
+      expect([answer.status, dataOf(answer)]).toEqual([200, changed]);
+      const kept = await accounts("ignore", { email: "a@x", name: "B" }, headers);
+      expect([kept.status, dataOf(kept)]).toEqual([200, changed]);
+      const many = await accounts(
+        "ignore",
+        [{ email: "a@x" }, { email: "d@x", name: "x" }, { email: "b@x" }],
+        name === "" ? {} : { "Idempotency-Key": "all" },
+      );
+      expect([many.status, dataOf(many)]).toEqual([200, [changed, null, rows[1]]]);
+    }
+    const both = await accounts("update", [
+      { email: "b@x", name: "B" },
+      { id: "e", email: "e@x", name: "E" },
+    ]);
+    expect([both.status, dataOf(both)]).toEqual([
+      200,
+      [
+        { ...rows[1], name: "B" },
+        { id: "e", email: "e@x", name: "E", hidden: null },
+      ],
+    ]);
+    const before = dataOf(await key.get("/api/accounts"));
+    for (const onDuplicate of ["update", "ignore"]) {
+      const lone = await accounts(onDuplicate, { email: "new@x", name: "N" });
+      expect(expectRefusal(lone, 400, "bad_request", ["id"])).toBe(without);
+      const third = [
+        { email: "a@x", name: "no" },
+        { id: "f", email: "f@x", name: "F" },
+        { email: "new@x", name: "N" },
+      ];
+      const words = expectRefusal(await accounts(onDuplicate, third), 400, "bad_request", ["id"]);
+      expect(words).toBe(`row 2: ${without}`);
+      // Rules come first: they tell nobody which rows are there.
+      expectRefusal(await accounts(onDuplicate, { email: "new@x", name: "nobody" }), 403, "forbidden");
+      expectRefusal(await accounts(onDuplicate, { id: null, email: "a@x" }), 400, "bad_request", ["id"]);
+      // Without a value in the column, the row is new.
+      expectRefusal(await accounts(onDuplicate, { email: null, name: "N" }), 400, "bad_request", ["id"]);
+      expectRefusal(await accounts(onDuplicate, { name: "N" }), 400, "bad_request", ["id"]);
+    }
+    expectRefusal(await accounts("update", { email: "c@x", name: "no" }), 403, "forbidden");
+    expectRefusal(await put(ann, "accounts", "id", "update", { email: "a@x" }), 400, "bad_request", ["id"]);
+    expectRefusal(await ann.post("/api/accounts", { email: "a@x" }), 400, "bad_request", ["id"]);
+    expect(dataOf(await key.get("/api/accounts"))).toEqual(before);
+  });
+
+  test("with a default, or with several columns", async () => {
+    const server = await serve({ schema: tables, config: rules });
+    const ann = client(server, (await member(server, "ann")).bearer);
+    const key = client(server, await apiKey(server, "project:backend"));
+    const made = await put(key, "codes", "code", "update", { code: "c", name: "C" });
+    const { id } = dataOf<{ id: string }>(made);
+    expect(made.status).toBe(201);
+    for (const [onDuplicate, name] of [
+      ["update", "D"],
+      ["ignore", "D"],
+    ] as const) {
+      const again = await put(key, "codes", "code", onDuplicate, { code: "c", name }, { "Idempotency-Key": name });
+      expect([again.status, dataOf(again)]).toEqual([200, { id, code: "c", name }]);
+    }
+    const seat = { room: "r", number: 1, guest: "ann", note: null };
+    dataOf(await ann.post("/api/seats", seat));
+    const noted = await put(ann, "seats", "guest", "update", { guest: "ann", note: "n" });
+    expect([noted.status, dataOf(noted)]).toEqual([200, { ...seat, note: "n" }]);
+    const half = await put(ann, "seats", "guest", "update", { guest: "ann", room: "other" });
+    expect(dataOf(half)).toEqual({ ...seat, note: "n" });
+    const other = await put(ann, "seats", "guest", "update", { guest: "ben", room: "r" });
+    expectRefusal(other, 400, "bad_request", ["number"]);
+  });
+
+  test("in a table that another program made, which would take NULL for a key", async () => {
+    const { server, key } = await adopted(
+      "CREATE TABLE people (id TEXT PRIMARY KEY, email TEXT UNIQUE, name TEXT)",
+      "INSERT INTO people VALUES ('a', 'a@x', 'A')",
+    );
+    const root = client(server, (await member(server, "root", "admin")).bearer);
+    const people = (onDuplicate: string, body: unknown) =>
+      root.post(`/admin/api/data/people?on_conflict=email&on_duplicate=${onDuplicate}`, body);
+    const there = await put(key, "people", "email", "update", { email: "a@x", name: "B" });
+    expect([there.status, dataOf(there)]).toEqual([200, { id: "a", email: "a@x", name: "B" }]);
+    expect(dataOf(await people("update", [{ email: "a@x", name: "C" }]))).toMatchObject([{ id: "a", name: "C" }]);
+    for (const onDuplicate of ["update", "ignore"]) {
+      expectRefusal(await put(key, "people", "email", onDuplicate, { email: "b@x" }), 400, "bad_request", ["id"]);
+      expectRefusal(await people(onDuplicate, [{ email: "b@x" }]), 400, "bad_request", ["id"]);
+    }
+    expect(dataOf(await key.get("/api/people"))).toEqual([{ id: "a", email: "a@x", name: "C" }]);
+  });
 });
 
 test("is refused where it is not understood", async () => {
