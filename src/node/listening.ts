@@ -11,20 +11,41 @@ export const drainMs = 8_000;
 const longWorkMs = 6_000;
 const closeIdleEveryMs = 100;
 
-/** The open connections of each server that listens. */
-const connections = new WeakMap<Server, Set<Socket>>();
+/** As many connections wait at most to be accepted, unless the system has another limit. It is Node's default. */
+const backlog = 511;
+
+/** The connections of a server that listens. */
+interface Connections {
+  /** Those that are open, by the client's address. Under TLS, a connection is decrypted once its handshake is over. */
+  readonly open: Map<string, Socket>;
+  /** Whether there is nothing in what a client has sent that belongs to a request: a TLS handshake does not. */
+  readonly isSilent: (socket: Socket) => boolean;
+  /** How many have been accepted. */
+  accepted: number;
+}
+
+const connections = new WeakMap<Server, Connections>();
 
 /** Listens on a free port if `port` is 0. Returns the port. */
 export async function listen(server: Server, host: string, port: number): Promise<number> {
-  const open = new Set<Socket>();
-  connections.set(server, open);
+  const open = new Map<string, Socket>();
+  const hasTls = "setSecureContext" in server;
+  const isSilent = (socket: Socket) => socket.bytesRead === 0 || (hasTls && !("encrypted" in socket));
+  const all: Connections = { open, isSilent, accepted: 0 };
+  connections.set(server, all);
+  const keep = (socket: Socket) => {
+    const client = `${socket.remoteAddress} ${socket.remotePort}`;
+    open.set(client, socket);
+    socket.once("close", () => open.get(client) === socket && open.delete(client));
+  };
   server.on("connection", (socket: Socket) => {
-    open.add(socket);
-    socket.once("close", () => open.delete(socket));
+    all.accepted++;
+    keep(socket);
   });
+  server.on("secureConnection", keep);
   await new Promise<void>((listening, failed) => {
     server.once("error", failed);
-    server.listen(port, host, listening);
+    server.listen(port, host, backlog, listening);
   });
   return (server.address() as AddressInfo).port;
 }
@@ -34,17 +55,26 @@ export async function listen(server: Server, host: string, port: number): Promis
  * connections are closed. Calls `endLongWork` if requests still run after `longWorkMs`.
  */
 export async function drained(servers: readonly Server[], endLongWork: () => Promise<void>): Promise<void> {
-  // Connections that the system has accepted already, but this process has not, would be reset.
+  const kept = servers.map((server) => connections.get(server)!);
+  // Connections that the system has accepted already, but this process has not, would be reset. Each turn of the event
+  // loop accepts one, and reads what the ones before have sent. The turn that goes on now may have done so already.
+  const accepted = () => kept.reduce((sum, each) => sum + each.accepted, 0);
   await setImmediate();
+  for (let turn = 0, before = -1; before < accepted() && turn < backlog; turn++) {
+    before = accepted();
+    await setImmediate();
+  }
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
-  const eachOf = (act: (server: Server) => void) => () => servers.forEach(act);
+  const close = (isToEnd: (socket: Socket, of: Connections) => boolean) => {
+    for (const each of kept) for (const socket of each.open.values()) if (isToEnd(socket, each)) socket.destroy();
+  };
   // For Node, a connection that has not sent a byte yet is not idle.
-  const closeIdle = eachOf((server) => {
-    server.closeIdleConnections();
-    for (const socket of connections.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();
-  });
+  const closeIdle = () => {
+    for (const server of servers) server.closeIdleConnections();
+    close((socket, { isSilent }) => isSilent(socket));
+  };
   closeIdle();
-  const closeAll = eachOf((server) => server.closeAllConnections());
+  const closeAll = () => close(() => true);
   // Clients keep a connection open after an answer, so more connections become idle.
   const idle = setInterval(closeIdle, closeIdleEveryMs);
   const interrupt = setTimeout(endLongWork, longWorkMs);

@@ -10,10 +10,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
+import { connect as connectTls } from "node:tls";
 import Database from "libsql";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { drainMs } from "../../src/node/listening.js";
@@ -32,6 +33,20 @@ function exampleProject(): string {
   return directory;
 }
 
+/** Requests leave no line in the log. */
+function addSettings(directory: string, settings: string): void {
+  const config = readFileSync("svc.toml", "utf8");
+  writeFileSync(join(directory, "svc.toml"), `${config}\n[log]\nformat = "off"\n${settings}`);
+}
+
+/** A project that is served over TLS. */
+function tlsProject(): string {
+  const directory = exampleProject();
+  for (const part of ["cert", "key"]) cpSync(`test/data/localhost-${part}.pem`, join(directory, `${part}.pem`));
+  addSettings(directory, '[server]\ntls_cert = "cert.pem"\ntls_key = "key.pem"\n');
+  return directory;
+}
+
 /** A server whose stop waits for ten minutes where it would wait for `drainMs`: whatever else ends it comes first. */
 const stopPatiently = `data:text/javascript,${encodeURIComponent(`
   const real = globalThis.setTimeout;
@@ -43,6 +58,19 @@ function start(directory: string): ChildProcess {
   const server = spawn(process.execPath, [...options, cli, "serve", "--dir", directory, "--port", "0"]);
   onTestFinished(() => void server.kill("SIGKILL"));
   return server;
+}
+
+/** The port of a server, once it listens. */
+async function portOf(server: ChildProcess): Promise<number> {
+  const [line] = (await once(server.stdout!, "data")) as [Buffer];
+  return Number(new URL(String(line).replace("listening on ", "")).port);
+}
+
+/** A socket once it is connected. That it is reset later is no error of the test. */
+async function connected<S extends Socket>(socket: S, event = "connect"): Promise<S> {
+  onTestFinished(() => void socket.destroy());
+  await once(socket, event);
+  return socket.on("error", () => {});
 }
 
 /** What a start says that is no error. */
@@ -131,16 +159,49 @@ describe("a server", () => {
   });
 
   it("keeps no connection on which nothing was asked, and ends in order", async () => {
-    const directory = exampleProject();
-    const server = start(directory);
-    const [line] = (await once(server.stdout!, "data")) as [Buffer];
-    const { port } = new URL(String(line).replace("listening on ", ""));
-    const sockets = Array.from({ length: 3 }, () => connect(Number(port), "127.0.0.1"));
-    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    const server = start(exampleProject());
+    const port = await portOf(server);
+    const sockets = await Promise.all(Array.from({ length: 3 }, () => connected(connect(port, "127.0.0.1"))));
     const closed = sockets.map((socket) => once(socket, "close"));
-    for (const socket of sockets) socket.on("error", () => {});
     server.kill("SIGTERM");
     await Promise.all(closed);
+    expect(await ended(server)).toEqual({ code: 0, signal: null, errors: "" });
+  });
+
+  it("takes a TLS handshake for no request", async () => {
+    const server = start(tlsProject());
+    const port = await portOf(server);
+    const raw = () => connected(connect(port, "127.0.0.1"));
+    const secure = () => connected(connectTls({ port, host: "127.0.0.1", rejectUnauthorized: false }), "secureConnect");
+    const [silent, begun, shaken, idle] = await Promise.all([raw(), raw(), secure(), secure()]);
+    // The server has read the beginning of a handshake once it has answered what came later.
+    await new Promise((written) => begun.write(Buffer.from([22, 3, 1]), written));
+    idle.write("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await once(idle, "data");
+    const closed = [silent, begun, shaken, idle].map((socket) => once(socket.resume(), "close"));
+    server.kill("SIGTERM");
+    await Promise.all(closed);
+    expect(await ended(server)).toEqual({ code: 0, signal: null, errors: "" });
+  });
+
+  it("answers what the system has taken for it before the signal", async () => {
+    const directory = exampleProject();
+    addSettings(directory, "");
+    const server = start(directory);
+    const port = await portOf(server);
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
+    const known = await connected(connect(port, "127.0.0.1"));
+    known.write(get("/health"));
+    await once(known, "data");
+    await stopProcess(server.pid!);
+    const fresh = await Promise.all(Array.from({ length: 20 }, () => connected(connect(port, "127.0.0.1"))));
+    const answers = [known, ...fresh].map(async (socket) => {
+      await new Promise((written) => socket.write(get("/health"), written));
+      return text(socket);
+    });
+    server.kill("SIGTERM");
+    server.kill("SIGCONT");
+    for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 .*\{"status":"ok"\}$/s);
     expect(await ended(server)).toEqual({ code: 0, signal: null, errors: "" });
   });
 
