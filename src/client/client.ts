@@ -110,6 +110,12 @@ export interface PullRequest {
   readonly wait_ms?: number;
 }
 
+/**
+ * Members that JavaScript itself looks for, to await or to serialize an object. No operation of a project is called like
+ * one of them.
+ */
+const namesOfNoOperation: ReadonlySet<string> = new Set(["then", "catch", "finally", "toJSON"]);
+
 /** What an outbox needs of its client. */
 export interface ClientParts {
   readonly url: string;
@@ -180,10 +186,11 @@ export function clientIn<
     push: async (body, { signal } = {}) =>
       (await read({ method: "POST", path: "/api/_svc/push", body, signal })).data as Pushed,
     ops: new Proxy({} as Ops<Operations>, {
-      get:
-        (_, name) =>
-        async (body: object = {}, { signal }: CallOptions = {}) =>
-          (await write({ method: "POST", path: `/ops/${String(name)}`, body, signal })).data,
+      get: (_, name) => {
+        if (typeof name === "symbol" || namesOfNoOperation.has(name)) return undefined;
+        return async (body: object = {}, { signal }: CallOptions = {}) =>
+          (await write({ method: "POST", path: `/ops/${name}`, body, signal })).data;
+      },
     }),
     pull: async (body, { signal } = {}) =>
       (await read({ method: "POST", path: "/api/_svc/pull", body, signal })).data as Pulled,

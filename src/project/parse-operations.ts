@@ -22,6 +22,10 @@ export const givenParameters: ReadonlyMap<string, ColumnType> = new Map([
   ["now", "integer"],
 ]);
 
+/** Names that `client.ops` cannot offer: JavaScript looks for such members itself, to await or to serialize an object. */
+const reservedNames: ReadonlySet<string> = new Set(["then", "catch", "finally", "toJSON"]);
+const reservedName = "JavaScript itself asks objects for a member of this name: choose another name";
+
 /** How many steps an operation may have. */
 const stepsMax = 20;
 
@@ -80,6 +84,7 @@ function operationFrom(
   const at = operationPath(name);
   const problem = (path: string, message: string) => problems.push({ file: schemaFile, path: `${at}${path}`, message });
   if (!isName(name)) problem("", nameRule);
+  if (reservedNames.has(name)) problem("", reservedName);
   const source = parsePart(operationSchema, written, at, problems);
   if (source === null) return null;
   const params = new Map<string, OperationParam>();

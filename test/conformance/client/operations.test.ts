@@ -30,3 +30,16 @@ it("the client runs an operation by its name, and throws what it is refused with
   });
   expect(await centsOf(accounts)).toEqual({ a1: 95, a2: 100, b1: 105 });
 });
+
+it("client.ops can be awaited and serialized, which calls no operation", async () => {
+  const { server } = await serveAccounts();
+  const browser = new Browser(server);
+  const { ops } = browser.tab<Record<never, never>, Operations>();
+  const members = ops as unknown as Readonly<Record<string | symbol, unknown>>;
+  for (const name of ["then", "catch", "finally", "toJSON", Symbol.iterator, Symbol.toPrimitive])
+    expect(members[name], String(name)).toBeUndefined();
+  expect(members.Then).toBeTypeOf("function");
+  expect((await Promise.all([ops]))[0]).toBe(ops);
+  expect(JSON.stringify({ ops })).toBe('{"ops":{}}');
+  expect(browser.requests).toEqual([]);
+});
