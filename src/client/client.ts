@@ -59,20 +59,14 @@ type Ops<Operations extends { [N in keyof Operations]: OperationTypes }> = [keyo
       ) => Promise<Operations[N]["result"]>;
     };
 
-/** A client of one server, as `createClient` makes it. */
-export interface Client<
-  Tables extends { [N in keyof Tables]: TableTypes },
-  // biome-ignore lint/complexity/noBannedTypes: `{}` is the default, a client without known operations
-  Operations extends { [N in keyof Operations]: OperationTypes } = {},
-> {
+/** The parts of a client that have nothing to do with the project's operations. */
+export interface TablesClient<Tables extends { [N in keyof Tables]: TableTypes }> {
   readonly auth: Auth;
   /** Gives access to a table: one of `Tables`, or any other whose type of rows is the type argument. */
   table<N extends keyof Tables & string>(name: N): Table<Tables[N], Tables>;
   table<Row extends object = never>(
     name: LooseName<Tables, Row>,
   ): Table<Loose<[Row] extends [never] ? Record<string, unknown> : Row>>;
-  /** The operations of the project: `client.ops.transfer({ from, to, cents })`. */
-  readonly ops: Ops<Operations>;
   /**
    * Does several writes as one transaction: all or none. Returns the result of each, in their order
    * (`docs/guides/client.md#several-writes-as-one`).
@@ -98,6 +92,16 @@ export interface Client<
    * of the server; a call with a `checkpoint` to begin at has a stream of its own.
    */
   follow(tables: FollowedTables, follower: Follower, checkpoint?: string): () => void;
+}
+
+/** A client of one server, as `createClient` makes it. */
+export interface Client<
+  Tables extends { [N in keyof Tables]: TableTypes },
+  // biome-ignore lint/complexity/noBannedTypes: `{}` is the default, a client without known operations
+  Operations extends { [N in keyof Operations]: OperationTypes } = {},
+> extends TablesClient<Tables> {
+  /** The operations of the project: `client.ops.transfer({ from, to, cents })`. */
+  readonly ops: Ops<Operations>;
 }
 
 /** What `pull` asks for (`docs/sync.md`). */

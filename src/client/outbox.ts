@@ -1,4 +1,4 @@
-import type { Client } from "./client.js";
+import type { TablesClient } from "./client.js";
 import { Outbox } from "./outbox/outbox.js";
 import type { OutboxOptions } from "./outbox/types.js";
 import type { TableTypes } from "./table-types.js";
@@ -21,7 +21,7 @@ export type {
  * shows it at once in the client's live lists (`docs/guides/client.md#the-outbox`).
  */
 export function createOutbox<Tables extends { [N in keyof Tables]: TableTypes }>(
-  client: Client<Tables>,
+  client: TablesClient<Tables>,
   options: OutboxOptions<Tables> = {},
 ): Outbox<Tables> {
   return new Outbox<Tables>(client, options);

@@ -40,10 +40,10 @@ const unconfirmedMs = 5_000;
  * table that the signed-in user may read, and is kept up to date (`docs/guides/client.md#tanstack-db`). A row that is
  * inserted, updated or deleted in the collection shows so immediately, and is taken back if the server refuses it. The
  * rows of one TanStack DB transaction are sent in batches of up to 100, one after the other; each is one transaction of
- * the server.
+ * the server. The type argument is the type of rows; without it, rows have any columns.
  */
-export function svcCollectionOptions<Row extends object>(
-  options: SvcCollectionOptions<Row>,
+export function svcCollectionOptions<Row extends object = Record<string, unknown>>(
+  options: SvcCollectionOptions<NoInfer<Row>>,
 ): CollectionConfig<Row, CollectionKey> {
   const { client, table, key = "id", id = table, onState, where, filter, select } = options;
   const columns: readonly string[] = [key].flat();

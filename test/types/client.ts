@@ -1,6 +1,9 @@
 // Read by `tsc` alone: each line that `@ts-expect-error` stands over must be an error.
+import type { RxCollection } from "rxdb";
 import { createClient, memoryStorage, type SvcError, type TokenUser } from "../../src/client/index.js";
-import { createOutbox } from "../../src/client/outbox.js";
+import { createOutbox, type Outbox } from "../../src/client/outbox.js";
+import { replicateSvc } from "../../src/client/rxdb.js";
+import { svcCollectionOptions } from "../../src/client/tanstack-db.js";
 import type { Json, Operations, Tables } from "./tables.js";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -296,4 +299,16 @@ export async function outboxes() {
   // @ts-expect-error: no such table
   await outbox.create("nobody", {});
   await createOutbox(createClient({ url: "https://api.example.com" })).create("any", { any: "thing" });
+}
+
+/** A client with operations, too, is one for an outbox and for the adapters. */
+export function clientsWithOperations(collection: RxCollection<Tables["notes"]["row"]>) {
+  const outbox = createOutbox(withOperations);
+  same<typeof outbox, Outbox<Tables>>(true);
+  const named = createOutbox<Tables>(withOperations);
+  same<typeof named, Outbox<Tables>>(true);
+  const untyped = createOutbox(createClient<Record<never, never>, Operations>({ url: "https://api.example.com" }));
+  same<typeof untyped, Outbox<Record<never, never>>>(true);
+  svcCollectionOptions<Tables["notes"]["row"]>({ client: withOperations, table: "notes" });
+  replicateSvc({ client: withOperations, collection, table: "notes", replicationIdentifier: "notes" });
 }
