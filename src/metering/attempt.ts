@@ -22,7 +22,8 @@ export interface Attempt {
   begin(subject: Subject): Tally;
   /**
    * Records the receipt of a request that has succeeded, before its answer is sent. Resolves to the counts of rows and
-   * what has become of the receipt (`RecordOutcome`). Does not reject.
+   * what has become of the receipt (`RecordOutcome`). Does not reject. The answer to a HEAD has no body, so it returns no
+   * rows.
    */
   succeed(status: number, rowsReturned: number): Promise<MeteringMembers>;
   /**
@@ -93,10 +94,10 @@ export function createMeter(services: MeterServices | null): Meter {
         tally = new Tally();
         return tally;
       },
-      succeed: async (status, rowsReturned) => {
-        const receipt = settle(status, rowsReturned);
+      succeed: async (status, returned) => {
+        const receipt = settle(status, method === "HEAD" ? 0 : returned);
         const { status: recorded, isSummed } = await recorder.record(receipt);
-        const { attemptId, rowsRead, rowsWritten } = receipt;
+        const { attemptId, rowsRead, rowsWritten, rowsReturned } = receipt;
         const rows = `"rows_read":${rowsRead},"rows_written":${rowsWritten},"rows_returned":${rowsReturned}`;
         return `${rows},"metering":{"version":1,"attempt_id":"${attemptId}","status":"${recorded}"${isSummed ? ',"summed":true' : ""}}`;
       },

@@ -366,6 +366,16 @@ describe("CORS", () => {
     expect(read.headers.get("Access-Control-Allow-Credentials")).toBe("true");
   });
 
+  it("lets it send the headers of a trace", async () => {
+    const { server } = await signedIn();
+    const { headers } = preflight(page);
+    const asked = { headers: { ...headers, "Access-Control-Request-Headers": "traceparent,tracestate" } };
+    const answer = await client(server).send("OPTIONS", "/api/notes/1", asked);
+    expect(answer.headers.get("Access-Control-Allow-Headers")).toBe("traceparent,tracestate");
+    const read = await client(server, { Origin: page, traceparent: "00-x", tracestate: "a=b" }).get("/health");
+    expect([read.status, read.headers.get("Access-Control-Allow-Origin")]).toEqual([200, page]);
+  });
+
   it("lets it read every answer, refusals too", async () => {
     const { server } = await signedIn();
     const statuses: number[] = [];

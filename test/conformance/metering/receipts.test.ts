@@ -23,6 +23,10 @@ notes:
 pairs:
   primary_key: [a, b]
   columns: { a: { type: integer }, b: { type: integer } }
+$operations:
+  notes_of:
+    params: { owner: text }
+    steps: [{ sql: "select id from notes where owner = :owner", returns: many }]
 `;
 const config = `
 [rules.notes]
@@ -110,6 +114,37 @@ describe("a receipt", () => {
     ];
     const { meta } = made.body as { meta: { metering: { attempt_id: string } } };
     expect([first, at]).toEqual([meta.metering.attempt_id, began]);
+  });
+
+  it("says that HEAD returned no rows, though it read them", async () => {
+    const all = await people();
+    const { server, ada, key } = all;
+    await key.post("/api/notes", [
+      { id: 1, owner: "ada" },
+      { id: 2, owner: "ada" },
+    ]);
+    for (const path of [
+      "/api/notes",
+      "/api/notes/1",
+      "/api/notes/_svc/key?id=1",
+      "/api/notes/_svc/aggregate?count=*",
+    ]) {
+      server.clock.advance(1);
+      expect((await ada.send("HEAD", path, {})).status, path).toBe(200);
+    }
+    server.clock.advance(1);
+    await key.send("HEAD", "/ops/notes_of?owner=ada", {});
+    const heads = (await receipts(all)).filter(([, , method]) => method === "HEAD");
+    expect(
+      heads.map(([, , , table, action, status, , written, returned]) => [table, action, status, written, returned]),
+    ).toEqual([
+      ["notes", "list", 200, 0, 0],
+      ["notes", "get", 200, 0, 0],
+      ["notes", "get", 200, 0, 0],
+      ["notes", "list", 200, 0, 0],
+      ["ops/notes_of", "operation", 200, 0, 0],
+    ]);
+    expect(heads.map(([, , , , , , read]) => read)).toEqual([4, 1, 1, 2, null]);
   });
 
   it("is left by no request that was refused before a row could be touched", async () => {
