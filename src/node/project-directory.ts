@@ -7,6 +7,7 @@ import { withLines } from "../project/lines/with-lines.js";
 import { parseConfig } from "../project/parse-config.js";
 import { parseRules } from "../project/parse-rules.js";
 import { type ParsedSchema, unreadSchema } from "../project/parse-schema.js";
+import { renameProblems } from "../project/rename-problems.js";
 import { parseOnce } from "../schema/in-force.js";
 import { placeProblems } from "./place-problems.js";
 
@@ -48,6 +49,7 @@ export function readProject(directory: string, home = directory): ProjectDirecto
   problems.push(...(parsedConfig?.problems ?? []), ...parsedSchema.problems);
   const config = parsedConfig?.config;
   const known = parsedSchema.schema ?? parsedSchema.draft;
+  if (known) problems.push(...renameProblems(known));
   if (parsedConfig?.rules && known)
     for (const problem of parseRules(parsedConfig.rules, known).problems) problems.push(problem);
   if (!config || configText === null || schemaText === null || problems.length > 0)

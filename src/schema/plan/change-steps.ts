@@ -8,6 +8,7 @@ import { imageAfter } from "./image-after.js";
 import { rebuildHazards } from "./rebuild-hazards.js";
 import { rebuildStatements } from "./rebuild-statements.js";
 import { rebuildTogether } from "./rebuild-together.js";
+import { shownName } from "./renames.js";
 import { destructive, type Hazard, impossible, impossibleIfAny, type Step } from "./steps.js";
 import type { TableChange } from "./table-change.js";
 
@@ -46,7 +47,7 @@ function columnSteps(change: TableChange, physical: Physical, rowsOf: RowsOf): S
     ...added.map(
       (column): Step => ({
         kind: "add_column",
-        description: `add column ${current.name}.${column.name}`,
+        description: `add column ${current.name}.${shownName(column.name)}`,
         statements: [addColumn(target, column)],
         hazards: addedColumnHazards(column, change, rowsOf),
       }),
@@ -66,7 +67,7 @@ function rebuildStep(change: TableChange, physical: Physical, rowsOf: RowsOf): S
 function reasons({ added, dropped, altered, target, keyChanged, strictChanged }: TableChange): string[] {
   const what = [
     ...dropped.map(({ name }) => `drop column ${name}`),
-    ...added.map(({ name }) => `add column ${name}`),
+    ...added.map(({ name }) => `add column ${shownName(name)}`),
     ...altered.map(({ after }) => `change column ${after.name}`),
     ...(keyChanged ? ["change the primary key"] : []),
     ...(strictChanged ? [target.strict ? "make it STRICT" : "make it not STRICT"] : []),
@@ -84,29 +85,15 @@ function hazardsOf(change: TableChange, physical: Physical, rowsOf: RowsOf): Haz
   ];
 }
 
-/**
- * Creates a table's indexes. The name of an index contains the names of its table and columns: if one of these is
- * renamed, the index is dropped and created again under the new name. A rebuild drops all indexes by itself.
- */
 function indexSteps(change: TableChange): Step[] {
-  const { current, rebuild, indexes } = change;
-  const again = (name: string): Step => ({
-    kind: "drop_index",
-    description: `drop index ${name}, which is named after what is renamed`,
-    statements: [dropIndex(name)],
-    hazards: [],
-  });
-  return [
-    ...(rebuild ? [] : indexes.stale.map(({ name }) => again(name))),
-    ...indexes.created.map(
-      ({ name, shape, isNew }): Step => ({
-        kind: "create_index",
-        description: `create index ${name}`,
-        statements: [createIndex(current.name, shape, name)],
-        hazards: isNew ? newIndexHazards(shape, change) : [],
-      }),
-    ),
-  ];
+  return change.indexes.created.map(
+    ({ name, shape, isNew }): Step => ({
+      kind: "create_index",
+      description: `create index ${name}`,
+      statements: [createIndex(change.current.name, shape, name)],
+      hazards: isNew ? newIndexHazards(shape, change) : [],
+    }),
+  );
 }
 
 /** Present rows of the table may have the same values in the columns of a new unique index. */
@@ -115,7 +102,7 @@ function newIndexHazards(shape: IndexShape, { current, target }: TableChange): H
   const columns = shape.columns.map(({ name }) => name);
   return [
     impossibleIfAny(
-      `rows of ${target.name} are not unique in (${columns.join(", ")})`,
+      `rows of ${target.name} are not unique in (${columns.map(shownName).join(", ")})`,
       countDuplicates(imageAfter(current, target), columns, shape.where),
     ),
   ];
@@ -123,16 +110,18 @@ function newIndexHazards(shape: IndexShape, { current, target }: TableChange): H
 
 /**
  * Drops indexes of a table. These steps come before all other changes, because SQLite does not drop a column while an
- * index covers it.
+ * index covers it. The name of an index contains the names of its table and columns: if one of these is renamed, the
+ * index is dropped and created again under the new name, so that the old one is free for others.
  */
 export function dropIndexSteps({ current, indexes }: TableChange): Step[] {
-  const drop = (name: string, hazards: readonly Hazard[]): Step => ({
+  const drop = (name: string, hazards: readonly Hazard[], why = ""): Step => ({
     kind: "drop_index",
-    description: `drop index ${name}`,
+    description: `drop index ${name}${why}`,
     statements: [dropIndex(name)],
     hazards,
   });
   return [
+    ...indexes.stale.map(({ name }) => drop(name, [], ", which is named after what is renamed")),
     ...indexes.dropped.map(({ name }) => drop(name, [])),
     ...indexes.lost.map(({ name }) =>
       drop(name, [destructive(`index ${name} of ${current.name} covers a column that is dropped`)]),

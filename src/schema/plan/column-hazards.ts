@@ -6,6 +6,7 @@ import { type Conversion, conversion, misfit } from "./conversion.js";
 import { countOrphans, countRows } from "./counts.js";
 import { dependents } from "./dependents.js";
 import { imageAfter } from "./image-after.js";
+import { shownName } from "./renames.js";
 import { sameReference } from "./same-column.js";
 import { destructive, destructiveIfAny, type Hazard, impossible, impossibleIfAny } from "./steps.js";
 import type { TableChange } from "./table-change.js";
@@ -126,11 +127,11 @@ function checkHazard(column: Column, table: Table, image: string): Hazard {
 
 function referenceHazard(column: Column, reference: Reference, table: Table, image: string, rowsOf: RowsOf): Hazard {
   return impossibleIfAny(
-    `rows of ${at(table, column)} refer to no row of ${reference.table}`,
+    `rows of ${at(table, column)} refer to no row of ${shownName(reference.table)}`,
     countOrphans(image, column.name, rowsOf(reference), reference.column),
   );
 }
 
 function at(table: Table, column: Column): string {
-  return `${table.name}.${column.name}`;
+  return `${table.name}.${shownName(column.name)}`;
 }

@@ -2,6 +2,7 @@ import type { Problem } from "../../problems/problem.js";
 import { fragmentProblems } from "../../project/fragment-problems.js";
 import type { Schema, Table } from "../../project/model.js";
 import { emptySchema } from "../../project/parse-schema.js";
+import { renameProblems } from "../../project/rename-problems.js";
 import { triggerProblems } from "../../project/trigger-problems.js";
 import { sqlTableName } from "../../sqlite/names.js";
 import { quoteName } from "../../sqlite/sql-tokens.js";
@@ -14,7 +15,7 @@ import { historySteps } from "./history-steps.js";
 import { imageAfter } from "./image-after.js";
 import { managedSteps } from "./managed-steps.js";
 import { needsRebuild } from "./needs-rebuild.js";
-import { findRenames, inOldNames, type Renames, renameProblems } from "./renames.js";
+import { caseProblems, findRenames, inOldNames, type Renames } from "./renames.js";
 import { searchSteps } from "./search-steps.js";
 import type { Step } from "./steps.js";
 import { type TableChange, tableChange } from "./table-change.js";
@@ -53,17 +54,21 @@ export interface DiffOptions {
 export function diff(current: Schema | null, proposed: Schema, found: Physical, options: DiffOptions = {}): Diff {
   const before = withoutMissingTables(current, found);
   const renames = findRenames(before, proposed);
+  const confused = renameProblems(proposed);
   const problems = [
     ...fragmentProblems(proposed),
     ...triggerProblems(proposed, othersThan([before, proposed], found)),
-    ...renameProblems(before, proposed, renames),
+    ...(confused.length > 0 ? confused : caseProblems(before, proposed, renames)),
   ];
   if (problems.length > 0) return { steps: [], adopted: [], problems };
   const trigger = triggerSteps(before, proposed, renames, found);
   const { physical } = trigger;
-  const others = [...proposed.tables.values()].filter((table) => !isInForce(table, before, renames));
-  const adopted = others.filter((table) => physicalTable(physical, table.name) !== undefined);
-  const created = others.filter((table) => !adopted.includes(table));
+  const renamed = [...inOldNames(proposed, renames).tables.values()];
+  const others = [...proposed.tables.values()]
+    .map((named, i) => ({ named, table: renamed[i]! }))
+    .filter(({ table }) => !before.tables.has(table.name));
+  const isThere = ({ table }: { readonly table: Table }) => physicalTable(physical, table.name) !== undefined;
+  const adopted = others.filter(isThere).map(({ named }) => named);
   const gone = childrenFirst(droppedTables(before, proposed, renames), physical);
   const comparisons = comparisonsOf(before, proposed, renames, physical);
   const needing = comparisons.filter(needsRebuild);
@@ -71,8 +76,8 @@ export function diff(current: Schema | null, proposed: Schema, found: Physical, 
   const changes = comparisons.map((each) =>
     tableChange(each, needing.includes(each) || takesColumnsAtOnce(each, together)),
   );
-  const managed = managedSteps(proposed, options.ownTriggers ?? []);
-  const search = searchSteps(proposed, changes, physical, managed.staying);
+  const managed = managedSteps(proposed, renames, options.ownTriggers ?? []);
+  const search = searchSteps(proposed, renames, changes, physical, managed.staying);
   const history = historySteps({
     before,
     proposed,
@@ -82,7 +87,7 @@ export function diff(current: Schema | null, proposed: Schema, found: Physical, 
     ownTriggers: search.staying,
     preceded: new Set([...trigger.tables, ...managed.tables]),
   });
-  const creation = created.flatMap((table) => createTableSteps(table, physical));
+  const creation = others.filter((other) => !isThere(other)).flatMap((other) => createTableSteps(other, physical));
   const steps = withoutOwnTriggers(
     history.staying,
     gone,
@@ -127,10 +132,6 @@ function withoutMissingTables(current: Schema | null, physical: Physical): Schem
   return { ...(current ?? emptySchema), tables: new Map(tables) };
 }
 
-function isInForce(table: Table, before: Schema, renames: Renames): boolean {
-  return before.tables.has(renames.tables.get(table.name) ?? table.name);
-}
-
 function droppedTables(before: Schema, proposed: Schema, renames: Renames): Table[] {
   const kept = new Set<string>([...proposed.tables.keys(), ...renames.tables.values()]);
   return [...before.tables.values()].filter(({ name }) => !kept.has(name));
@@ -142,7 +143,7 @@ function comparisonsOf(before: Schema, proposed: Schema, renames: Renames, physi
   const named = [...proposed.tables.values()];
   return old.flatMap((target, at) => {
     const current = before.tables.get(target.name);
-    if (current === undefined || !isInForce(named[at]!, before, renames)) return [];
+    if (current === undefined) return [];
     return [compareTables(current, target, named[at]!, physicalTable(physical, target.name)!)];
   });
 }

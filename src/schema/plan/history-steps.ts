@@ -8,7 +8,7 @@ import { managedByChange, managedTriggers } from "../physical/managed-triggers.j
 import { collationsOf, isLoose, type Physical, type PhysicalTrigger, physicalTable } from "../physical/physical.js";
 import { dropTrigger, type Keepsakes, nothingKept } from "./ddl.js";
 import { keepsakes } from "./keepsakes.js";
-import type { Renames } from "./renames.js";
+import { isPlaceholder, isRenamed, type Renames } from "./renames.js";
 import { destructiveIfAny, type Step } from "./steps.js";
 import type { TableChange } from "./table-change.js";
 
@@ -55,7 +55,8 @@ export function historySteps({
   ownTriggers,
   preceded,
 }: HistoryChange): HistorySteps {
-  const wanted = [...proposed.tables.values()]
+  const oldName = (name: string) => renames.tables.get(name) ?? name;
+  const wanted = inOrder([...proposed.tables.values()], renames)
     .filter(({ historyDays }) => historyDays !== null)
     .map((table) => {
       const change = changes.find(({ named }) => named === table);
@@ -64,12 +65,12 @@ export function historySteps({
       const isThere = [...triggers].every(([name, sql]) =>
         ownTriggers.some((trigger) => trigger.name === name && trigger.sql === sql),
       );
-      const isSame = isThere && !change?.rebuild;
+      const isSame = isThere && !change?.rebuild && !isRenamed(renames, table.name, [...table.columns.keys()]);
       return { table, change, triggers, isSame, isKept: isSame && !preceded.has(table.name) };
     });
   const kept = new Set(wanted.filter(({ isKept }) => isKept).flatMap(({ triggers }) => [...triggers.keys()]));
   const old = ownTriggers.filter((trigger) => isLogTrigger(trigger) && !kept.has(trigger.name));
-  const follows = (name: string) => wanted.find(({ table }) => (renames.tables.get(table.name) ?? table.name) === name);
+  const follows = (name: string) => wanted.find(({ table }) => oldName(table.name) === name);
   const ended = [...before.tables.values()].filter(
     ({ name, historyDays }) => historyDays !== null && follows(name) === undefined,
   );
@@ -124,6 +125,16 @@ export function historySteps({
   };
 }
 
+/**
+ * Renamed tables come first, in the order of their renames, because log entries are found by the name of their table:
+ * those of one have to leave a name before those of another get it.
+ */
+function inOrder(tables: readonly Table[], renames: Renames): readonly Table[] {
+  const order = [...renames.tables.keys()];
+  const place = ({ name }: Table) => (order.includes(name) ? order.indexOf(name) : order.length);
+  return tables.toSorted((a, b) => place(a) - place(b));
+}
+
 const forgotten = (table: string) => [
   `UPDATE _changes SET ${numberAlone} WHERE tbl = ${quoteText(table)} AND seq = (SELECT max(seq) FROM _changes)`,
   `DELETE FROM _changes WHERE tbl = ${quoteText(table)}`,
@@ -163,10 +174,12 @@ function carriedOver(table: Table, { current, dropped, keyChanged }: TableChange
   return [
     ...renamed,
     ...dropped.map(({ name }) => images(`json_remove(old, ${pathOf(name)})`)),
-    ...[...(renames.columns.get(table.name) ?? [])].map(([name, from]) =>
-      // The operator `->` gives the value as JSON text, so that no digit of a number is lost.
-      images(`json_remove(json_set(old, ${pathOf(name)}, old -> ${pathOf(from)}), ${pathOf(from)})`),
-    ),
+    ...[...(renames.columns.get(table.name) ?? [])]
+      .filter(([, from]) => !isPlaceholder(from))
+      .map(([name, from]) =>
+        // The operator `->` gives the value as JSON text, so that no digit of a number is lost.
+        images(`json_remove(json_set(old, ${pathOf(name)}, old -> ${pathOf(from)}), ${pathOf(from)})`),
+      ),
   ];
 }
 

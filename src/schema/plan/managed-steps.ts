@@ -2,6 +2,7 @@ import type { Schema } from "../../project/model.js";
 import { isManagedTrigger, managedByChange, managedTriggers } from "../physical/managed-triggers.js";
 import type { PhysicalTrigger } from "../physical/physical.js";
 import { dropTrigger } from "./ddl.js";
+import { isRenamed, type Renames } from "./renames.js";
 import type { Step } from "./steps.js";
 
 /**
@@ -21,13 +22,19 @@ export interface ManagedSteps {
 }
 
 /** Makes the triggers that set managed columns match the proposed schema. */
-export function managedSteps(proposed: Schema, ownTriggers: readonly PhysicalTrigger[]): ManagedSteps {
+export function managedSteps(
+  proposed: Schema,
+  renames: Renames,
+  ownTriggers: readonly PhysicalTrigger[],
+): ManagedSteps {
   const wanted = [...proposed.tables.values()].flatMap((table) => {
     const triggers = managedTriggers(table);
     if (triggers.size === 0) return [];
-    const isKept = [...triggers].every(([trigger, sql]) =>
+    const isThere = [...triggers].every(([trigger, sql]) =>
       ownTriggers.some((there) => there.name === trigger && there.sql === sql),
     );
+    const named = [...table.primaryKey, ...managedByChange(table).map(({ name }) => name)];
+    const isKept = isThere && !isRenamed(renames, table.name, named);
     return [{ table, triggers, isKept }];
   });
   const kept = new Set(wanted.flatMap(({ isKept, triggers }) => (isKept ? [...triggers.keys()] : [])));

@@ -5,7 +5,11 @@ import { withRenamedColumns } from "../../sqlite/fragment.js";
 import type { ColumnName, TableName } from "../../sqlite/names.js";
 import { sameName } from "../physical/physical.js";
 
-/** The renames that a plan carries out, as maps from the new names to the old ones. */
+/**
+ * The renames that a plan carries out, as maps from the new names to the old ones, in the order in which each new name
+ * is free. A new table or column whose name is that of a renamed one has a placeholder for its old name: it is created
+ * under that, and gets its name after the other has left it.
+ */
 export interface Renames {
   readonly tables: ReadonlyMap<string, TableName>;
   /** By the new name of the table. */
@@ -13,45 +17,65 @@ export interface Renames {
 }
 
 /**
- * The renames that a proposed schema asks for by `renamed_from`. It counts if the schema in force has the old name and
- * not the new one, and the proposed schema does not have the old one. Any other is ignored: its rename was carried out
- * earlier.
+ * The renames that a proposed schema asks for by `renamed_from`. One is pending while the schema in force has the old
+ * name and not the new one. In a chain, the new name is that of a table or column which is renamed itself. Any other is
+ * ignored: its rename was carried out earlier.
  */
 export function findRenames(current: Schema, proposed: Schema): Renames {
-  const tables = new Map<string, TableName>();
+  const tables = renamesOf<Table>(current.tables, proposed.tables);
   const columns = new Map<string, ReadonlyMap<string, ColumnName>>();
   for (const table of proposed.tables.values()) {
-    const old = renamed(table, current.tables, proposed.tables);
-    if (old !== null) tables.set(table.name, old.name);
-    const before = old ?? current.tables.get(table.name);
-    if (before !== undefined) columns.set(table.name, renamedColumns(before, table));
+    const before = current.tables.get(tables.get(table.name) ?? table.name);
+    if (before !== undefined) columns.set(table.name, renamesOf<Column>(before.columns, table.columns));
   }
   return { tables, columns };
 }
 
-function renamedColumns(before: Table, table: Table): ReadonlyMap<string, ColumnName> {
-  const renames = new Map<string, ColumnName>();
-  for (const column of table.columns.values()) {
-    const old = renamed(column, before.columns, table.columns);
-    if (old !== null) renames.set(column.name, old.name);
-  }
+function renamesOf<T extends { readonly name: string; readonly renamedFrom: string | null }>(
+  current: ReadonlyMap<string, T>,
+  proposed: ReadonlyMap<string, T>,
+): ReadonlyMap<string, T["name"]> {
+  const renames = new Map<string, T["name"]>();
+  const there = new Map([...current.values()].map((item) => [item.name.toLowerCase(), item]));
+  const claims = new Map([...proposed.values()].map((item) => [item.renamedFrom?.toLowerCase(), item]));
+  const seen = new Set<T>();
+  const isPending = (item: T): boolean => {
+    if (seen.has(item)) return renames.has(item.name);
+    seen.add(item);
+    const old = there.get(item.renamedFrom?.toLowerCase() ?? "");
+    if (old === undefined || old.name === item.name) return false;
+    const holder = there.get(item.name.toLowerCase());
+    const next = holder === undefined || holder === old ? null : claims.get(holder.name.toLowerCase());
+    if (next === undefined || (next !== null && !isPending(next))) return false;
+    renames.set(item.name, old.name);
+    return true;
+  };
+  const others = [...proposed.values()].filter((item) => !isPending(item));
+  const left = new Set([...renames.values()].map((old) => old.toLowerCase()));
+  for (const { name } of others) if (left.has(name.toLowerCase())) renames.set(name, `${placeholder}${name}`);
   return renames;
 }
 
-function renamed<T extends { name: string; renamedFrom: string | null }>(
-  item: T,
-  current: ReadonlyMap<string, T>,
-  proposed: ReadonlyMap<string, T>,
-): T | null {
-  if (item.renamedFrom === null || proposed.has(item.renamedFrom) || current.has(item.name)) return null;
-  return current.get(item.renamedFrom) ?? null;
+/** No name of a project begins with `_`. */
+const placeholder = "_new_";
+
+/** Whether an old name of `Renames` stands for something that the plan creates. */
+export function isPlaceholder(old: string): boolean {
+  return old.startsWith(placeholder);
 }
 
-/**
- * Two items that are renamed from the same name, and a name that differs from one in force only in upper and lower
- * case, without a `renamed_from`.
- */
-export function renameProblems(current: Schema, proposed: Schema, renames: Renames): Problem[] {
+/** An old name of a table or column as a person knows it: without what makes it a placeholder. */
+export function shownName(old: string): string {
+  return isPlaceholder(old) ? old.slice(placeholder.length) : old;
+}
+
+/** Whether a table is renamed, or one of its columns that are given here. All names are the new ones. */
+export function isRenamed({ tables, columns }: Renames, table: string, of: readonly string[]): boolean {
+  return tables.has(table) || of.some((column) => columns.get(table)?.has(column) === true);
+}
+
+/** Names that differ from one in force only in upper and lower case, without a `renamed_from`. */
+export function caseProblems(current: Schema, proposed: Schema, renames: Renames): Problem[] {
   const problems = namesProblems(current.tables, proposed.tables, renames.tables, "");
   for (const table of proposed.tables.values()) {
     const before = current.tables.get(renames.tables.get(table.name) ?? table.name);
@@ -68,20 +92,13 @@ function namesProblems(
   renames: ReadonlyMap<string, string>,
   path: string,
 ): Problem[] {
-  const problems: Problem[] = [];
-  const report = (name: string, message: string) =>
-    problems.push({ file: schemaFile, path: `${path}${name}`, message });
-  const taken = new Set<string>();
-  for (const [name, old] of renames) {
-    if (taken.has(old)) report(name, `renamed_from: ${old} is claimed twice`);
-    taken.add(old);
-  }
-  for (const name of proposed.keys()) {
-    if (current.has(name) || renames.has(name)) continue;
+  return [...proposed.keys()].flatMap((name) => {
+    if (current.has(name) || renames.has(name)) return [];
     const other = [...current.keys()].find((candidate) => sameName(candidate, name));
-    if (other !== undefined) report(name, `differs from ${other} in force in case alone: say renamed_from: ${other}`);
-  }
-  return problems;
+    if (other === undefined) return [];
+    const message = `differs from ${other} in force in case alone: say renamed_from: ${other}`;
+    return [{ file: schemaFile, path: `${path}${name}`, message }];
+  });
 }
 
 /** The proposed schema under the names of the schema in force, so that the two can be compared. */

@@ -18,6 +18,7 @@ import {
 } from "../physical/search-index.js";
 import { dropTable, dropTrigger, inlineKey, type Keepsakes, nothingKept, storageTypes } from "./ddl.js";
 import { keepsakes } from "./keepsakes.js";
+import { isRenamed, type Renames } from "./renames.js";
 import type { Step } from "./steps.js";
 import type { TableChange } from "./table-change.js";
 
@@ -42,6 +43,7 @@ export interface SearchSteps {
  */
 export function searchSteps(
   proposed: Schema,
+  renames: Renames,
   changes: readonly TableChange[],
   physical: Physical,
   ownTriggers: readonly PhysicalTrigger[],
@@ -51,7 +53,8 @@ export function searchSteps(
     .map((table) => {
       const change = changes.find(({ named }) => named === table);
       const index = searchIndex(searchedOf(table, change, physical));
-      return { table, index, isKept: !change?.rebuild && isThere(index, physical, ownTriggers) };
+      const isSame = !change?.rebuild && !isRenamed(renames, table.name, [...table.search, ...table.primaryKey]);
+      return { table, index, isKept: isSame && isThere(index, physical, ownTriggers) };
     });
   const kept = new Set(
     wanted.filter(({ isKept }) => isKept).flatMap(({ index }) => [...index.tables.keys(), ...index.triggers.keys()]),

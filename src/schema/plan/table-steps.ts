@@ -5,35 +5,42 @@ import { type Physical, type PhysicalForeignKey, sameName } from "../physical/ph
 import { countRows } from "./counts.js";
 import { createIndex, createTable, dropTable, renameColumn, renameTable } from "./ddl.js";
 import { dependents } from "./dependents.js";
-import type { Renames } from "./renames.js";
+import { isPlaceholder, type Renames } from "./renames.js";
 import { destructive, impossible, type Step } from "./steps.js";
 
-/** The steps that create a new table and its indexes. */
-export function createTableSteps(table: Table, physical: Physical): Step[] {
-  return [createTableStep(table, physical), ...newTableIndexSteps(table)];
+/** A table that a plan creates: as svc.schema.yaml has it (`named`), and under the names before renames (`table`). */
+export interface NewTable {
+  readonly named: Table;
+  readonly table: Table;
 }
 
-function createTableStep(table: Table, physical: Physical): Step {
+/** The steps that create a new table and its indexes. */
+export function createTableSteps(created: NewTable, physical: Physical): Step[] {
+  return [createTableStep(created, physical), ...newTableIndexSteps(created)];
+}
+
+function createTableStep({ named, table }: NewTable, physical: Physical): Step {
   const taken = takenBy(table.name, physical);
   return {
     kind: "create_table",
-    description: `create table ${table.name}`,
+    description: `create table ${named.name}`,
     statements: [createTable(table)],
     hazards: [
       ...(table.virtual
-        ? [impossible(`virtual table ${table.name} is not there, and cannot be made from the file`)]
+        ? [impossible(`virtual table ${named.name} is not there, and cannot be made from the file`)]
         : []),
       ...(taken === null ? [] : [impossible(`${taken} is there already`)]),
     ],
   };
 }
 
-function newTableIndexSteps(table: Table): Step[] {
-  const shapes = new Map(declaredIndexes(table).map((shape) => [indexName(table.name, shape), shape]));
+function newTableIndexSteps({ named, table }: NewTable): Step[] {
+  const before = declaredIndexes(table);
+  const shapes = new Map(declaredIndexes(named).map((shape, i) => [indexName(named.name, shape), before[i]!]));
   return [...shapes].map(([name, shape]) => ({
     kind: "create_index",
     description: `create index ${name}`,
-    statements: [createIndex(table.name, shape)],
+    statements: [createIndex(table.name, shape, name)],
     hazards: [],
   }));
 }
@@ -76,32 +83,35 @@ function refersTo(foreignKeys: readonly PhysicalForeignKey[], table: string): bo
   return foreignKeys.some(({ parent }) => sameName(parent, table));
 }
 
-/** A table is renamed before its columns. */
+/** Tables are renamed before columns. What is new, and was created under a placeholder, gets its name last. */
 export function renameSteps(renames: Renames, proposed: Schema, physical: Physical): Step[] {
-  return [...proposed.tables.values()].flatMap((table) => {
-    const old = renames.tables.get(table.name);
-    const columns = [...(renames.columns.get(table.name) ?? [])];
-    return [
-      ...(old === undefined ? [] : [renameTableStep(old, table.name, physical)]),
-      ...columns.map(
-        ([to, from]): Step => ({
-          kind: "rename_column",
-          description: `rename column ${table.name}.${from} to ${to}`,
-          statements: renameStatements(from, to, (a, b) => renameColumn(table.name, a, b)),
-          hazards: [],
-        }),
-      ),
-    ];
-  });
+  return [
+    ...[...renames.tables].map(([to, from]) => renameTableStep(from, to, renames, physical)),
+    ...[...proposed.tables.values()].flatMap((table) =>
+      [...(renames.columns.get(table.name) ?? [])].map(([to, from]) => renameColumnStep(table, from, to)),
+    ),
+  ];
 }
 
-function renameTableStep(from: string, to: string, physical: Physical): Step {
-  const taken = sameName(from, to) ? null : takenBy(to, physical);
+function renameTableStep(from: string, to: string, renames: Renames, physical: Physical): Step {
+  const isFree = [...renames.tables.values()].some((old) => sameName(old, to));
+  const taken = isFree ? null : takenBy(to, physical);
   return {
-    kind: "rename_table",
-    description: `rename table ${from} to ${to}`,
+    kind: isPlaceholder(from) ? "create_table" : "rename_table",
+    description: isPlaceholder(from) ? `name the new table ${to}` : `rename table ${from} to ${to}`,
     statements: renameStatements(from, to, renameTable),
     hazards: taken === null ? [] : [impossible(`${taken} is there already`)],
+  };
+}
+
+function renameColumnStep(table: Table, from: string, to: string): Step {
+  return {
+    kind: isPlaceholder(from) ? "add_column" : "rename_column",
+    description: isPlaceholder(from)
+      ? `name the new column ${table.name}.${to}`
+      : `rename column ${table.name}.${from} to ${to}`,
+    statements: renameStatements(from, to, (a, b) => renameColumn(table.name, a, b)),
+    hazards: [],
   };
 }
 

@@ -15,7 +15,11 @@ export async function triedRenames(
 ): Promise<readonly Step[]> {
   const renames = steps.filter(isRename);
   if (renames.length === 0 || views.length + triggers.length === 0) return steps;
-  const before = steps.filter(isBefore).flatMap(({ statements }) => statements);
+  const first = steps.indexOf(renames[0]!);
+  const before = steps
+    .slice(0, first)
+    .filter(isBefore)
+    .flatMap(({ statements }) => statements);
   for (const [i, step] of renames.entries()) {
     const tried = renames.slice(0, i + 1).flatMap(({ statements }) => statements);
     const reason = await errorOf(database, [...before, ...tried]);

@@ -132,7 +132,10 @@ const changes: Record<string, { from: string; to: string; kinds: string[]; optio
     "a table and a column renamed and rebuilt at once": {
       from: "\nrooms:\n  columns:\n    id: { type: text, primary_key: true }",
       to: "\nchannels:\n  renamed_from: rooms\n  columns:\n    key: { type: text, primary_key: true, renamed_from: id, check: \"key <> ''\" }",
-      kinds: ["rebuild_table", "create_index", "create_index", "rename_table", "rename_column"],
+      kinds: [
+        ...["drop_index", "drop_index", "rebuild_table", "create_index", "create_index"],
+        ...["rename_table", "rename_column"],
+      ],
     },
     "a table renamed in case alone": {
       from: "\nrooms:\n",
@@ -165,7 +168,7 @@ describe.each([
       });
       const isWhole = foreignKeysStayOn && change.kinds.includes("rebuild_table");
       const kinds = change.kinds
-        .filter((kind) => !isWhole || !kind.endsWith("_index"))
+        .filter((kind) => !isWhole || kind !== "create_index")
         .flatMap((kind) => (isWhole && kind === "rebuild_table" ? [kind, kind] : [kind]));
       expect(outcome.steps.map(({ kind }) => kind)).toEqual(kinds);
       expect(outcome.steps.every(({ safe }) => safe)).toBe(change.options === undefined);

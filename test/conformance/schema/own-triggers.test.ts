@@ -97,7 +97,7 @@ describe("the server's own triggers", () => {
     expect(kinds.filter((kind) => kind === "rebuild_table").length).toBeGreaterThan(0);
     const back = kinds.indexOf("create_trigger");
     expect(kinds.slice(back)).toEqual(
-      ["create_trigger", "rename_column", "rename_table"].filter((kind) => kinds.includes(kind as never)),
+      ["create_trigger", "rename_table", "rename_column"].filter((kind) => kinds.includes(kind as never)),
     );
     expect(steps.every(({ safe }) => safe)).toBe(true);
     await applied(server.database, proposed);
