@@ -133,7 +133,8 @@ function read(holds: LoggedColumn["holds"], json: string, path: string): string 
     case "plain":
       return at();
     case "blob":
-      return blob;
+      // A text is from before a change of the column's type.
+      return `CASE ${type} WHEN 'object' THEN ${blob} ELSE CAST(${at()} AS BLOB) END`;
     case "real":
       return `CASE ${type} WHEN 'array' THEN ${real} ELSE ${at()} END`;
     case "any":

@@ -11,6 +11,7 @@ import { type Body, keyInBody, notFound, type RowValues } from "../request/row-r
 import { getRow, type RowTarget } from "../row/get-row.js";
 import { loneWrite, writeAlone } from "../row/lone-write.js";
 import { insertOf, type RowWrite, updateOf } from "../row/row-write.js";
+import { castValues, type EarlierValue } from "../sql/cast.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { pastOf, versionFactsStatement, versionsStatement } from "../sql/past.js";
 import type { Moments } from "./moments.js";
@@ -51,9 +52,7 @@ export async function restore(
   const reading = accessFor("read");
   const isKey = (column: string) => (table.primaryKey as readonly string[]).includes(column);
   const isReadable = (column: string) => caller.kind === "key" || past.readable.has(column);
-  const values = valuesOf(version, past);
-  if (isRefusal(values)) return values;
-  if (version.isTaken) return taken;
+  const values = await valuesOf(version, past, execution);
   const chosen = (access: Access) =>
     new Map([...values].filter(([column]) => isReadable(column) && access.mayWrite(column)));
   const target = (access: Access): RowTarget => ({ ...statements, access: withoutValues(access) });
@@ -61,8 +60,9 @@ export async function restore(
     isRefusal(write) ? write : writeAlone(loneWrite(write, execution), execution);
   // For an API key that may not read, no statement looks for the row first: the update itself shows whether the row is
   // there.
-  const found = isRefusal(reading) ? null : await getRow({ ...statements, access: reading }, execution, key);
-  if (found !== notFound) {
+  const there = isRefusal(reading) ? null : await getRow({ ...statements, access: reading }, execution, key);
+  // A row that has taken the key since is another one. It is not overwritten: the create finds the key taken.
+  if (there !== notFound && !version.wasDeleted) {
     const access = accessFor("update");
     if (isRefusal(access)) return access;
     const patch = new Map([...chosen(access)].filter(([column]) => !isKey(column)));
@@ -82,7 +82,6 @@ export async function restore(
 
 const nothingToWrite = new Refusal("forbidden", "you may write none of the row's columns");
 const notWhole = new Refusal("forbidden", "the row has values in columns that you may not read and write");
-const taken = new Refusal("conflict", "the key now belongs to a row that was created after this version");
 const isDeletion = badRequest("seq: the row was deleted then; name an entry before that");
 
 /**
@@ -107,8 +106,8 @@ interface Version {
   readonly row: Body;
   /** The columns that the table had then; null where it had all that it has now. */
   readonly columns: ReadonlySet<string> | null;
-  /** Whether another row was created with the key after the version, and is there now. */
-  readonly isTaken: boolean;
+  /** Whether the row was deleted after the version, so that a row which has its key now is another one. */
+  readonly wasDeleted: boolean;
 }
 
 /**
@@ -134,23 +133,31 @@ async function versionAt(
   if (version === undefined) return noSuchVersion;
   const [, , , , , op, , row] = version;
   if (op === "delete") return isDeletion;
-  const [had, isTaken] = facts!.rows[0]!;
+  const [had, wasDeleted] = facts!.rows[0]!;
   return {
     row: JSON.parse(await finishRows(row as string, columns)),
     columns: had === null ? null : new Set(JSON.parse(had as string) as string[]),
-    isTaken: isTaken === 1,
+    wasDeleted: wasDeleted === 1,
   };
 }
 
 const noSuchVersion = new Refusal("not_found", "no such version of the row");
 
-function valuesOf({ row, columns }: Version, { table }: Access): RowValues | Refusal {
+/**
+ * The values of a version for the columns as they are now, without those that the table got later. A value from before a
+ * change of its column's type is not of that type, and becomes what CAST makes of it.
+ */
+async function valuesOf({ row, columns }: Version, { table }: Access, execution: WriteExecution): Promise<RowValues> {
   const values = new Map<string, SqlValue>();
+  const earlier: EarlierValue[] = [];
   for (const [name, value] of Object.entries(row)) {
     if (columns !== null && !columns.has(name)) continue;
-    const parsed = fromJson(table.columns.get(name)!, value);
-    if (!parsed.ok) return badRequest(`${name}: the version's value is not ${parsed.expected}`);
-    values.set(name, parsed.value);
+    const column = table.columns.get(name)!;
+    const parsed = fromJson(column, value);
+    values.set(name, parsed.ok ? parsed.value : null);
+    if (!parsed.ok) earlier.push({ column, value: value as string | number });
   }
-  return values;
+  if (earlier.length === 0) return values;
+  const cast = castValues(earlier);
+  return new Map([...values, ...cast.read(await read(execution, cast.statements, "short"))]);
 }

@@ -259,14 +259,12 @@ function sentKey(logged: LoggedTable): Sql {
 
 /**
  * Makes the statement of what the log says of the version of a row after an entry besides its values. Its result is one
- * row `[columns, taken]`: the JSON array of the columns that the version has, NULL where it is the row as it is now; and
- * 1 where the key now belongs to a row that was created after the version.
+ * row `[columns, deleted]`: the JSON array of the columns that the version has, NULL where it is the row as it is now; and
+ * 1 where the row was deleted after the version, so that a row which has the key now is another one.
  */
 export function versionFactsStatement({ access, logged }: Past, seq: number, of: SlotValues): Statement {
   const later = sql`FROM _changes WHERE tbl = ${tableLiteral(access.table.name)} AND pk = ${sentKey(logged)} AND seq > ${param(BigInt(seq))}`;
   const columns = sql`(SELECT json_group_array(_j.key) FROM json_each(_v.old) AS _j)`;
   const next = sql`(SELECT CASE WHEN _v.old IS NOT NULL THEN ${columns} END FROM (SELECT old ${later} ORDER BY seq LIMIT 1) AS _v)`;
-  const isCreated = sql`EXISTS (SELECT 1 ${later} AND op = 'insert')`;
-  const last = sql`(SELECT op ${later} ORDER BY seq DESC LIMIT 1)`;
-  return bind(sql`SELECT ${next} AS columns, ${isCreated} AND ${last} <> 'delete' AS taken`, [of]);
+  return bind(sql`SELECT ${next} AS columns, EXISTS (SELECT 1 ${later} AND op = 'delete') AS deleted`, [of]);
 }

@@ -109,7 +109,7 @@ test("a key that another row has got since is left to that row", async () => {
   await ada.delete(`/api/notes/${id}`);
   const [, first] = (await historyOf(key, id)) as [Entry, Entry];
   await key.post("/api/notes", { id, body: "of another" });
-  expectRefusal(await restore(key, id, first), 409, "conflict");
+  expectRefusal(await restore(key, id, first), 409, "conflict", ["id"]);
   expect(dataOf(await key.get(`/api/notes/${id}`))).toMatchObject({ body: "of another" });
   await key.delete(`/api/notes/${id}`);
   expect(dataOf(await restore(key, id, first))).toMatchObject({ id, body: "a", owner: "ada" });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Database } from "../../../src/platform/database.js";
 import { applyChange } from "../../../src/schema/apply.js";
-import { type Client, client, dataOf } from "../../support/client.js";
+import { type Client, client, dataOf, expectRefusal } from "../../support/client.js";
 import { apiKey, serve } from "../../support/server.js";
 import { applied, apply, databaseWithForeignKeysOn, emptyDatabase, rows, run, sound, soundness } from "./support.js";
 
@@ -34,9 +34,11 @@ const indexes = (database: Database) =>
 const parents = (database: Database) => rows(database, "SELECT \"table\" FROM pragma_foreign_key_list('likes')");
 
 describe.each([
-  ["that are switched off meanwhile", () => emptyDatabase()],
-  ["that stay on", () => databaseWithForeignKeysOn()],
-])("with foreign keys %s", (_, open) => {
+  ["that are switched off meanwhile", false],
+  ["that stay on", true],
+])("with foreign keys %s", (_, foreignKeysStayOn) => {
+  const open = () => (foreignKeysStayOn ? databaseWithForeignKeysOn() : emptyDatabase());
+
   it("a table is renamed, and a new one takes its name", async () => {
     const database = open();
     await applied(database, table("messages") + likes("messages"));
@@ -47,19 +49,19 @@ describe.each([
       "INSERT INTO likes VALUES (1, 1)",
     );
     const text = table("messages") + table("archive", from("messages")) + likes("archive");
-    const { steps } = await applied(database, text);
+    const { steps } = await applied(database, text, { foreignKeysStayOn });
     expect(steps.every(({ safe }) => safe)).toBe(true);
     expect(await rows(database, "SELECT id, body FROM archive")).toEqual([[1, "older"]]);
     expect(await rows(database, "SELECT id FROM messages")).toEqual([]);
     expect(await parents(database)).toEqual([["archive"]]);
-    expect(await logged(database)).toEqual([["archive", 3]]);
+    expect(await logged(database)).toEqual([["archive", 2]]);
     await run(
       database,
       "INSERT INTO messages (id, body) VALUES (7, 'new')",
       "UPDATE archive SET body = 'oldest' WHERE id = 1",
     );
     expect(await logged(database)).toEqual([
-      ["archive", 5],
+      ["archive", 3],
       ["messages", 1],
     ]);
     expect(await rows(database, "SELECT rowid FROM _search_messages_words('new')")).toEqual([[7]]);
@@ -72,7 +74,7 @@ describe.each([
     expect(await names(database)).toEqual([]);
     expect(await soundness(database)).toEqual(sound);
     // The file stays as it is, and nothing is to be done.
-    expect(await apply(database, text)).toMatchObject({ outcome: "unchanged" });
+    expect(await apply(database, text, { foreignKeysStayOn })).toMatchObject({ outcome: "unchanged" });
   });
 
   it("references and rows go to the new table where the file says so", async () => {
@@ -80,7 +82,7 @@ describe.each([
     await applied(database, table("messages") + likes("messages"));
     await run(database, "INSERT INTO messages (id, body) VALUES (1, 'old')", "INSERT INTO likes VALUES (1, NULL)");
     const text = table("archive", from("messages")) + table("messages") + likes("messages");
-    await applied(database, text);
+    await applied(database, text, { foreignKeysStayOn });
     expect(await parents(database)).toEqual([["messages"]]);
     expect(await rows(database, "SELECT body FROM archive")).toEqual([["old"]]);
     expect(await soundness(database)).toEqual(sound);
@@ -91,7 +93,7 @@ describe.each([
     await applied(database, table("messages") + likes("messages"));
     await run(database, "INSERT INTO messages (id, body) VALUES (1, 'old')", "INSERT INTO likes VALUES (1, 1)");
     const text = table("archive", from("messages")) + table("messages") + likes("messages");
-    const outcome = await apply(database, text);
+    const outcome = await apply(database, text, { foreignKeysStayOn });
     expect(outcome).toMatchObject({
       reason: "constraint",
       message: "rows of likes.of refer to no row of messages (1)",
@@ -110,7 +112,7 @@ describe.each([
     const checked = '\n    size: { type: integer, default: 1, check: "size > 0" }';
     const token = '\n    token: { type: text, not_null: true, default: { sql: "hex(randomblob(4))" } }';
     const text = table("a") + table("b", from("a"), checked) + table("c", from("B"), token) + likes("b");
-    const { steps } = await applied(database, text);
+    const { steps } = await applied(database, text, { foreignKeysStayOn });
     expect(steps.every(({ safe }) => safe)).toBe(true);
     expect(await rows(database, "SELECT id, body FROM b")).toEqual([[1, "a"]]);
     expect(await rows(database, "SELECT id, body FROM c")).toEqual([[2, "b"]]);
@@ -123,7 +125,7 @@ describe.each([
     expect((await indexes(database)).map(([, name]) => name)).toEqual(["a(body)", "b(body)", "c(body)"]);
     expect(await names(database)).toEqual([]);
     expect(await soundness(database)).toEqual(sound);
-    expect(await apply(database, text)).toMatchObject({ outcome: "unchanged" });
+    expect(await apply(database, text, { foreignKeysStayOn })).toMatchObject({ outcome: "unchanged" });
   });
 
   it("columns are renamed in a chain, and a new one takes the first name", async () => {
@@ -143,10 +145,10 @@ describe.each([
     const moved = column("b", ", renamed_from: a") + column("c", ", renamed_from: b");
     for (const rebuilt of ["", '\n    token: { type: text, not_null: true, default: { sql: "hex(randomblob(4))" } }']) {
       const text = notes(column("a") + moved, "c", rebuilt);
-      const { steps } = await applied(database, text);
+      const { steps } = await applied(database, text, { foreignKeysStayOn });
       expect(steps.every(({ safe }) => safe)).toBe(true);
       expect(await rows(database, "SELECT id, a, b, c FROM notes")).toEqual([[1, null, "uno", "two"]]);
-      expect(await apply(database, text)).toMatchObject({ outcome: "unchanged" });
+      expect(await apply(database, text, { foreignKeysStayOn })).toMatchObject({ outcome: "unchanged" });
     }
     expect(
       await rows(database, "SELECT old -> '$.a', old ->> '$.b', old ->> '$.c' FROM _changes WHERE old NOT NULL"),
@@ -200,7 +202,7 @@ const written = async (schema: string): Promise<{ key: Client; change: (text: st
 };
 
 describe("an image that is restored", () => {
-  it("follows a chain of renames, and never overwrites a key that was taken since", async () => {
+  it("follows renames, and leaves the table that has the old name alone", async () => {
     const { key, change } = await written(table("messages"));
     await key.post("/api/messages", { id: 1, body: "first" });
     await key.patch("/api/messages/1", { body: "second" });
@@ -222,5 +224,41 @@ describe("an image that is restored", () => {
     const gone = await key.post("/api/archive/_svc/restore", { key: { id: 2 }, seq: entry!.seq + 1 });
     expect(dataOf(gone)).toMatchObject({ id: 2, text: "gone" });
     expect(dataOf(await key.get("/api/messages"))).toEqual([]);
+  });
+
+  it("does not overwrite a row that has taken its key since", async () => {
+    const { key } = await written(table("messages"));
+    await key.post("/api/messages", { id: 1, body: "first" });
+    await key.delete("/api/messages/1");
+    await key.post("/api/messages", { id: 1, body: "other" });
+    expectRefusal(await key.post("/api/messages/_svc/restore", { key: { id: 1 }, seq: 1 }), 409, "conflict", ["id"]);
+    expect(dataOf(await key.get("/api/messages/1"))).toMatchObject({ body: "other" });
+    await key.patch("/api/messages/1", { body: "changed" });
+    const restored = await key.post("/api/messages/_svc/restore", { key: { id: 1 }, seq: 3 });
+    expect(dataOf(restored)).toMatchObject({ body: "other" });
+    await key.delete("/api/messages/1");
+    const again = await key.post("/api/messages/_svc/restore", { key: { id: 1 }, seq: 1 });
+    expect(dataOf(again)).toMatchObject({ body: "first" });
+  });
+
+  it("has what CAST makes of values of an earlier type", async () => {
+    const typed = (type: string, more = "") =>
+      `notes:\n  history: forever\n  columns:${id}\n    n: { type: ${type}${more} }\n    m: { type: text }\n`;
+    const { key, change } = await written(typed("text"));
+    await key.post("/api/notes", { id: 1, n: "12", m: "x" });
+    await key.patch("/api/notes/1", { n: "7 days" });
+    await key.patch("/api/notes/1", { n: "3" });
+    const restored = async (seq: number) => dataOf(await key.post("/api/notes/_svc/restore", { key: { id: 1 }, seq }));
+    for (const [type, values] of [
+      ["integer", [12, 7]],
+      ["boolean", [true, true]],
+      ["real", [12, 7]],
+      ["text", ["12", "7 days"]],
+      ["blob", [btoa("12"), btoa("7 days")]],
+    ] as const) {
+      expect(await change(typed(type))).toMatchObject({ outcome: "applied" });
+      expect(await restored(1), type).toMatchObject({ n: values[0] });
+      expect(await restored(2), type).toMatchObject({ n: values[1] });
+    }
   });
 });
