@@ -18,6 +18,11 @@ export interface ColumnDdl {
   readonly checks: readonly string[];
   /** As the column's definition writes it; null for the default, BINARY. */
   readonly collation: string | null;
+  /**
+   * The clause that says when the column's foreign key is checked, such as `DEFERRABLE INITIALLY DEFERRED`; null for
+   * none. The key may be declared with the column, or as a constraint of the table that has this column alone.
+   */
+  readonly deferrable: string | null;
 }
 
 /** Stands for a CREATE TABLE statement that could not be read. */
@@ -47,7 +52,16 @@ export function parseTableDdl(sql: string): TableDdl | null {
     const found = all.map(({ sql }) => sql);
     if (isTableConstraint(item[0])) checks.push(...found);
     else if (item[0] !== undefined)
-      columns.set(item[0].value.toLowerCase(), { checks: found, collation: collationOf(item) });
+      columns.set(item[0].value.toLowerCase(), {
+        checks: found,
+        collation: collationOf(item),
+        deferrable: deferrableOf(item),
+      });
+  }
+  for (const item of items) {
+    const name = foreignKeyColumn(item);
+    const column = name === null ? undefined : columns.get(name);
+    if (column !== undefined) columns.set(name!, { ...column, deferrable: deferrableOf(item) });
   }
   const words = items.flatMap(topLevel).flatMap(({ kind, text }) => (kind === "word" ? [text.toLowerCase()] : []));
   return {
@@ -121,11 +135,30 @@ function collationOf(item: readonly Token[]): string | null {
   return name === undefined || name.toLowerCase() === "binary" ? null : name;
 }
 
+/** The column of a constraint `FOREIGN KEY (column) …` of the table, in lower case; null for any other item. */
+function foreignKeyColumn(item: readonly Token[]): string | null {
+  if (!isTableConstraint(item[0])) return null;
+  const at = item.findIndex((token) => isKeyword(token, "foreign"));
+  const [open, column, close] = at === -1 ? [] : item.slice(at + 2);
+  return column !== undefined && isSymbol(open, "(") && isSymbol(close, ")") ? column.value.toLowerCase() : null;
+}
+
+function deferrableOf(item: readonly Token[]): string | null {
+  const tokens = topLevel(item);
+  const at = tokens.findIndex((token) => isKeyword(token, "deferrable"));
+  if (at === -1) return null;
+  const words = [
+    ...(isKeyword(tokens[at - 1], "not") ? ["NOT"] : []),
+    "DEFERRABLE",
+    ...(isKeyword(tokens[at + 1], "initially") ? ["INITIALLY", tokens[at + 2]!.text.toUpperCase()] : []),
+  ];
+  return words.join(" ");
+}
+
 function clausesOf(words: readonly string[]): string[] {
   const clauses = new Set<string>();
   words.forEach((word, index) => {
     if (word === "conflict" && words[index - 1] === "on") clauses.add(`ON CONFLICT ${words[index + 1]?.toUpperCase()}`);
-    if (word === "deferrable" && words[index - 1] !== "not") clauses.add("DEFERRABLE foreign keys");
   });
   return [...clauses];
 }

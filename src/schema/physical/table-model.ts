@@ -43,6 +43,7 @@ export function tableModel(source: PhysicalTable, physical: Physical, typeOf: Ty
   const unmodelled: Unmodelled[] = [];
   const lost = (feature: string, column: string | null = null) =>
     unmodelled.push({ feature, survivesRebuild: false, column });
+  const kept = (feature: string) => unmodelled.push({ feature, survivesRebuild: true, column: null });
   const ddl = ddlOf(source) ?? noDdl;
   const named = source.columns.filter(({ name, kind }) => kind === "ordinary" && isName(name));
   for (const column of source.columns) if (!named.includes(column)) leftOut(column, lost);
@@ -53,8 +54,10 @@ export function tableModel(source: PhysicalTable, physical: Physical, typeOf: Ty
   if (!keyIsNamed) lost(`the primary key (${key.join(", ")}), of columns that are left out`);
   const names = named.map(({ name }) => name);
   const checks = checksByColumn(names, ddl, lost);
-  const references = referencesByColumn(source, physical, names, lost);
+  const references = referencesByColumn(source, physical, names, lost, kept);
   for (const clause of ddl.clauses) lost(clause);
+  if ([...ddl.columns.values()].some(({ deferrable }) => deferrable?.startsWith("DEFERRABLE")))
+    kept("DEFERRABLE foreign keys");
 
   const columns = named.map((column): Column => {
     const type = typeOf(column);
@@ -135,6 +138,7 @@ function referencesByColumn(
   physical: Physical,
   names: readonly string[],
   lost: Lost,
+  kept: (feature: string) => void,
 ): ReadonlyMap<string, Reference> {
   const references = new Map<string, Reference>();
   for (const key of source.foreignKeys) {
@@ -146,7 +150,7 @@ function referencesByColumn(
     if (name === undefined || reference === null || impossible || references.has(name))
       lost(`foreign key (${from}) to ${key.parent}`);
     else references.set(name, reference);
-    if (key.onUpdate !== "no_action") lost(`ON UPDATE ${key.onUpdate.replace("_", " ")} of ${from}`);
+    if (key.onUpdate !== "no_action") kept(`ON UPDATE ${key.onUpdate.replace("_", " ")} of ${from}`);
   }
   return references;
 }

@@ -17,6 +17,8 @@ export interface Keepsakes {
   readonly collations: ReadonlyMap<string, string>;
   readonly withoutRowid: boolean;
   readonly autoincrement: boolean;
+  /** By column name, what its foreign key has after ON DELETE. */
+  readonly foreignKeyClauses: ReadonlyMap<string, string>;
 }
 
 /** The `Keepsakes` of a new table. */
@@ -25,6 +27,7 @@ export const nothingKept: Keepsakes = {
   collations: new Map(),
   withoutRowid: false,
   autoincrement: false,
+  foreignKeyClauses: new Map(),
 };
 
 /** `physicalName` is a temporary one while a table is rebuilt. */
@@ -61,7 +64,8 @@ function columnDefinition(column: Column, table: Table, kept: Keepsakes): string
   if (collation !== undefined) parts.push(`COLLATE ${quoteName(collation)}`);
   if (column.default !== null) parts.push(`DEFAULT ${defaultSql(column.default)}`);
   if (column.check !== null) parts.push(`CHECK (${column.check})`);
-  if (column.references !== null) parts.push(referencesClause(column.references));
+  if (column.references !== null)
+    parts.push(referencesClause(column.references), kept.foreignKeyClauses.get(column.name) ?? "");
   return parts.filter((part) => part !== "").join(" ");
 }
 
@@ -97,7 +101,8 @@ function referencesClause(reference: Reference): string {
   return `REFERENCES ${quoteName(sqlTableName(reference.table))} (${quoteName(reference.column)})${action}`;
 }
 
-function actionSql(action: OnDelete): string {
+/** An action of a foreign key, as its clauses ON DELETE and ON UPDATE name it. */
+export function actionSql(action: OnDelete): string {
   return action.replace("_", " ").toUpperCase();
 }
 

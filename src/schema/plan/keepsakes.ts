@@ -1,5 +1,13 @@
-import { collationsOf, ddlOf, type PhysicalColumn, rowidAlias } from "../physical/physical.js";
-import type { Keepsakes } from "./ddl.js";
+import {
+  collationsOf,
+  ddlOf,
+  type PhysicalColumn,
+  type PhysicalForeignKey,
+  type PhysicalTable,
+  rowidAlias,
+  sameName,
+} from "../physical/physical.js";
+import { actionSql, type Keepsakes } from "./ddl.js";
 import type { TableComparison } from "./table-comparison.js";
 
 /** What stays of a table in the database when it is rebuilt, although svc.schema.yaml does not express it. */
@@ -17,8 +25,21 @@ export function keepsakes({ current, target, physical, keyChanged }: TableCompar
     ),
     collations: new Map([...collationsOf(physical)].filter(([name]) => same.some((column) => column.name === name))),
     withoutRowid: !physical.hasRowid && target.primaryKey.length > 0,
+    foreignKeyClauses: new Map(physical.foreignKeys.flatMap((key) => clausesOf(key, physical))),
     autoincrement: !keyChanged && rowidAlias(physical) !== null && (ddlOf(physical)?.autoincrement ?? false),
   };
+}
+
+/** The clauses of a foreign key of one column, with the column's name; none without such clauses. */
+function clausesOf({ columns, onUpdate }: PhysicalForeignKey, table: PhysicalTable): [string, string][] {
+  const [{ from }, ...more] = columns as [PhysicalForeignKey["columns"][number]];
+  const name = table.columns.find((column) => sameName(column.name, from))?.name ?? from;
+  const deferrable = ddlOf(table)?.columns.get(from.toLowerCase())?.deferrable ?? null;
+  const clauses = [
+    ...(onUpdate === "no_action" ? [] : [`ON UPDATE ${actionSql(onUpdate)}`]),
+    ...(deferrable === null ? [] : [deferrable]),
+  ];
+  return more.length > 0 || clauses.length === 0 ? [] : [[name, clauses.join(" ")]];
 }
 
 /**

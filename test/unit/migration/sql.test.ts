@@ -106,11 +106,11 @@ describe("CREATE TABLE, as SQLite keeps it", () => {
     ) STRICT`);
     expect(ddl).toEqual({
       columns: new Map([
-        ["a", { checks: ["a <> ')' AND (a > 1)", "a"], collation: "nocase" }],
-        ["b c", { checks: ["[b c] > 0"], collation: null }],
-        ["d", { checks: [], collation: null }],
-        ["e", { checks: [], collation: null }],
-        ["f", { checks: [], collation: null }],
+        ["a", { checks: ["a <> ')' AND (a > 1)", "a"], collation: "nocase", deferrable: "NOT DEFERRABLE" }],
+        ["b c", { checks: ["[b c] > 0"], collation: null, deferrable: null }],
+        ["d", { checks: [], collation: null, deferrable: null }],
+        ["e", { checks: [], collation: null, deferrable: "DEFERRABLE INITIALLY DEFERRED" }],
+        ["f", { checks: [], collation: null, deferrable: null }],
       ]),
       checks: ["a < d", "f"],
       namedChecks: new Map([
@@ -118,7 +118,7 @@ describe("CREATE TABLE, as SQLite keeps it", () => {
         ["more", "f"],
       ]),
       autoincrement: true,
-      clauses: ["ON CONFLICT IGNORE", "DEFERRABLE foreign keys"],
+      clauses: ["ON CONFLICT IGNORE"],
     });
     expect(parseTableDdl("CREATE TABLE t")).toBe(null);
   });
