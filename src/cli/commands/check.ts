@@ -12,6 +12,7 @@ import type { Database } from "../../platform/database.js";
 import { formatProblem, type Problem, ProblemCollector, ProblemsError } from "../../problems/problem.js";
 import { comparisonWarnings } from "../../project/comparison-warnings.js";
 import type { Config } from "../../project/config.js";
+import { defaultWarnings } from "../../project/default-warnings.js";
 import { configFile, schemaFile } from "../../project/file-names.js";
 import { imageWarnings } from "../../project/image-warnings.js";
 import { withLines } from "../../project/lines/with-lines.js";
@@ -145,6 +146,7 @@ async function findingsOf(
     ...unconfirmedEmailWarnings(rules, schema),
     ...unservedExists(rules, catalog),
     ...updateWarnings(rules, schema),
+    ...defaultWarnings(schema),
     ...(isForD1(project) ? imageWarnings(schema) : []),
   ];
   const lists = waysOfRules(rules, schema, catalog);
