@@ -1,6 +1,7 @@
+import { pathOf } from "../../changes/image.js";
 import type { Column, Reference, Table } from "../../project/model.js";
 import { sameFragment } from "../../sqlite/fragment.js";
-import { mentions, quoteName } from "../../sqlite/sql-tokens.js";
+import { mentions, quoteName, quoteText } from "../../sqlite/sql-tokens.js";
 import { isLoose, type Physical, sameName } from "../physical/physical.js";
 import { type Conversion, conversion, misfit } from "./conversion.js";
 import { countOrphans, countRows } from "./counts.js";
@@ -36,15 +37,30 @@ export function addedColumnHazards(column: Column, { current, target }: TableCha
   return hazards;
 }
 
-/** The column's values are lost, and views and triggers that use it prevent the drop. */
-export function droppedColumnHazards(column: Column, { current }: TableChange, physical: Physical): Hazard[] {
+/** The column's values are lost, in the log of changes too, and views and triggers that use it prevent the drop. */
+export function droppedColumnHazards(column: Column, change: TableChange, physical: Physical): Hazard[] {
+  const { current, target, keyChanged } = change;
   const count = countRows(quoteName(current.name), `${quoteName(column.name)} IS NOT NULL`);
   return [
     destructive(`${at(current, column)} is dropped with its values`, count),
+    // A history that is dropped as a whole is counted by the step that drops it.
+    ...(current.historyDays === null || target.historyDays === null || keyChanged
+      ? []
+      : [
+          destructiveIfAny(
+            `${at(current, column)} is dropped with its values in the history`,
+            countLogged(current, column),
+          ),
+        ]),
     ...dependents(physical, current.name)
       .filter(({ sql }) => mentions(sql, column.name))
       .map(({ what }) => impossible(`${what} uses ${at(current, column)}: drop it first`)),
   ];
+}
+
+/** Counts the entries of the log of changes that have a value of the column other than NULL. */
+function countLogged({ name }: Table, column: Column): string {
+  return countRows("_changes", `tbl = ${quoteText(name)} AND json_type(old, ${pathOf(column.name)}) <> 'null'`);
 }
 
 /** Values that cannot be converted, and constraints that present rows would break. */

@@ -37,7 +37,13 @@ test("history follows renames of its table and columns, a column that comes and 
   ]);
   await key.patch("/api/letters/1", { more: "n" });
   const without = renamed.replace("    size: { type: real }\n", "");
-  expect(await apply(server, without)).toMatchObject({ outcome: "refused", reason: "destructive" });
+  const refused = await apply(server, without);
+  expect(refused).toMatchObject({ outcome: "refused", reason: "destructive" });
+  const hazards = "steps" in refused ? refused.steps.flatMap((step) => step.hazards) : [];
+  expect(hazards).toEqual([
+    { effect: "destructive", reason: "letters.size is dropped with its values", count: 1 },
+    { effect: "destructive", reason: "letters.size is dropped with its values in the history", count: 2 },
+  ]);
   expect(await apply(server, without, true)).toMatchObject({ outcome: "applied" });
   expect(await bodies(key, "/api/letters/_svc/history")).toEqual([
     { id: 1, text: "b", more: "n" },
