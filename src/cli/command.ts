@@ -18,8 +18,11 @@ export interface Command {
   run(invocation: Invocation): Promise<ExitCode>;
 }
 
-/** 0 success, 1 a refusal, 2 wrong arguments or configuration (`docs/reference/command-line.md#exit-codes`). */
-export type ExitCode = 0 | 1 | 2;
+/**
+ * 0 success, 1 a refusal, 2 wrong arguments or configuration, 3 a plan that waits for a person
+ * (`docs/reference/command-line.md#exit-codes`).
+ */
+export type ExitCode = 0 | 1 | 2 | 3;
 
 /** The arguments and the environment of one run of a command. */
 export interface Invocation {

@@ -31,6 +31,8 @@ export interface PlannedStep {
   readonly kind: StepKind;
   readonly description: string;
   readonly statements: readonly string[];
+  /** Whether it only follows from other steps, as dropping and creating the server's own triggers does. */
+  readonly own: boolean;
   readonly safe: boolean;
   readonly hazards: readonly AssessedHazard[];
 }

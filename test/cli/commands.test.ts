@@ -318,7 +318,10 @@ describe("the schema", () => {
     const url = await served(directory);
     edit(directory, "svc.schema.yaml", (text) => text.replace("    color: { type: text }\n", ""));
     const plan = svc(directory, ["schema", "plan"]);
-    expect(plan.stdout).toMatch(/-- base: [0-9a-f]{64}\n[\s\S]*DESTRUCTIVE/);
+    expect(plan.stdout).toMatch(/^base: [0-9a-f]{64}\n1 steps?, [\s\S]*\ndrop column tags.color\n {2}DESTRUCTIVE/);
+    expect(plan.stdout).not.toContain("ALTER TABLE");
+    expect(svc(directory, ["schema", "plan", "--sql"]).stdout).toContain('ALTER TABLE "tags" DROP COLUMN "color";');
+    expect([plan.status, svc(directory, ["schema", "plan", "--json"]).status]).toEqual([3, 3]);
     const refused = svc(directory, ["schema", "apply"]);
     expect(refused).toMatchObject({ status: 1, stdout: "" });
     expect(refused.stderr).toContain("--allow-destructive");
@@ -328,6 +331,7 @@ describe("the schema", () => {
       stderr: "",
     });
     expect((await fetch(`${url}/api/tags?select=color`)).status).toBe(400);
+    expect(svc(directory, ["schema", "plan"]).status).toBe(0);
     edit(directory, "svc.schema.yaml", (text) =>
       text.replace("\ntags:\n", "\nsizes:\n  columns: { id: { type: integer, primary_key: true } }\n\ntags:\n"),
     );
@@ -340,9 +344,27 @@ describe("the schema", () => {
     const secret = key.stdout.trim().split("\n").at(-1)!;
     edit(directory, "svc.schema.yaml", (text) => `${text}    shade: { type: text }\n`);
     const remote = ["--url", url, "--key-stdin"];
-    expect(svc(directory, ["schema", "plan", ...remote], secret).stdout).toContain("add_column");
+    const planned = svc(directory, ["schema", "plan", ...remote], secret);
+    expect(planned).toMatchObject({ status: 0, stdout: expect.stringContaining("\nadd column tags.shade") });
+    expect(svc(directory, ["schema", "plan", "--json", ...remote], secret).stdout).toContain('"add_column"');
     expect(svc(directory, ["schema", "apply", ...remote], secret).status).toBe(0);
     expect((await fetch(`${url}/api/tags?select=shade`)).status).toBe(200);
+
+    // What cannot be done comes before what waits for a person.
+    await fetch(`${url}/api/tags`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${secret}`, "Content-Type": "application/json" },
+      body: JSON.stringify({ label: "x" }),
+    });
+    edit(directory, "svc.schema.yaml", (text) =>
+      text.replace("    shade: { type: text }\n", "    tone: { type: text, not_null: true }\n"),
+    );
+    for (const more of [[], ["--json"], ["--sql"]]) {
+      expect(svc(directory, ["schema", "plan", ...more]).status).toBe(1);
+      expect(svc(directory, ["schema", "plan", ...more, ...remote], secret).status).toBe(1);
+    }
+    edit(directory, "svc.schema.yaml", (text) => `${text}    shade: 5\n`);
+    expect(svc(directory, ["schema", "plan"]).status).toBe(2);
   });
 });
 

@@ -6,34 +6,48 @@ import { systemClock } from "../../node/system.js";
 import { formatProblem, ProblemsError } from "../../problems/problem.js";
 import { schemaFile } from "../../project/file-names.js";
 import { type ApplyOutcome, applyChange } from "../../schema/apply.js";
-import { formatPlan, formatStep } from "../../schema/plan/format-plan.js";
-import { type Plan, planChange } from "../../schema/plan/plan.js";
+import { formatPlan, formatSql, formatStep, isBlocked } from "../../schema/plan/format-plan.js";
+import { planChange } from "../../schema/plan/plan.js";
 import { noteSections, pullSchema } from "../../schema/pull/pull.js";
 import { problemsWith } from "../../tables/plan/without-ways.js";
-import { type Command, type ExitCode, RefusedError, UsageError } from "../command.js";
+import type { SchemaPlan } from "../../wire/plan.js";
+import { type Command, type ExitCode, type Invocation, RefusedError, UsageError } from "../command.js";
 import { withDatabase } from "../local-database.js";
 import { type RemoteServer, remoteServer, signInHelp, signInOptions } from "../remote-server.js";
 
 /** Shows the steps from the schema in force to svc.schema.yaml (`docs/reference/schema.md#changing-the-schema`). */
 const schemaPlan: Command = {
   name: "schema plan",
-  usage: "[--json] [--url URL --key-stdin]",
-  summary:
-    "Prints the steps from the schema in force to svc.schema.yaml, their SQL, and the hash of the schema in force.",
-  options: signInOptions,
-  help: [...signInHelp, "--json           as JSON"],
+  usage: "[--sql | --json] [--url URL --key-stdin]",
+  summary: "Prints the steps from the schema in force to svc.schema.yaml, and the hash of the schema in force.",
+  options: { ...signInOptions, sql: { type: "boolean" } },
+  help: [
+    "--sql            also prints the statements, those for the server's own triggers too",
+    "--json           as JSON",
+    ...signInHelp,
+    "The exit code is 0 if nothing waits, 3 if a step waits for a person, and 1 if a step cannot be done.",
+  ],
   positionals: [],
   run: async (invocation) => {
     const project = readProject(invocation.directory);
     const server = await remoteServer(invocation);
-    if (server !== null)
-      return printRemote(await server.call("POST", "/admin/api/schema/plan", { yaml: project.schemaText }));
+    if (server !== null) {
+      const plan = await server.call("POST", "/admin/api/schema/plan", { yaml: project.schemaText });
+      return printPlan(plan as SchemaPlan, invocation);
+    }
     const planned = await withDatabase(project, (database) => planChange(database, project.schemaText));
     if (planned.outcome === "invalid") throw new ProblemsError(planned.problems);
-    console.log(invocation.json ? JSON.stringify(planJson(planned.plan), null, 2) : formatPlan(planned.plan).trimEnd());
-    return 0;
+    return printPlan(planned.plan, invocation);
   },
 };
+
+function printPlan({ base, hash, steps }: SchemaPlan, invocation: Invocation): ExitCode {
+  const plan = { base, hash, steps };
+  const format = invocation.flag("sql") ? formatSql : formatPlan;
+  console.log(invocation.json ? JSON.stringify(plan, null, 2) : format(plan).trimEnd());
+  if (steps.some(isBlocked)) return 1;
+  return steps.every(({ safe }) => safe) ? 0 : 3;
+}
 
 /** Carries out the steps from the schema in force to svc.schema.yaml, in one transaction. */
 const schemaApply: Command = {
@@ -140,10 +154,6 @@ async function pulled(from: string) {
   } finally {
     await database.close();
   }
-}
-
-function planJson({ base, hash, steps }: Plan) {
-  return { base, hash, steps };
 }
 
 /** `svc schema` */

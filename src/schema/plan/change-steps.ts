@@ -92,6 +92,7 @@ function indexSteps(change: TableChange): Step[] {
       description: `create index ${name}`,
       statements: [createIndex(change.current.name, shape, name)],
       hazards: isNew ? newIndexHazards(shape, change) : [],
+      ...(isNew ? {} : { isOwn: true }),
     }),
   );
 }
@@ -114,14 +115,14 @@ function newIndexHazards(shape: IndexShape, { current, target }: TableChange): H
  * index is dropped and created again under the new name, so that the old one is free for others.
  */
 export function dropIndexSteps({ current, indexes }: TableChange): Step[] {
-  const drop = (name: string, hazards: readonly Hazard[], why = ""): Step => ({
+  const drop = (name: string, hazards: readonly Hazard[]): Step => ({
     kind: "drop_index",
-    description: `drop index ${name}${why}`,
+    description: `drop index ${name}`,
     statements: [dropIndex(name)],
     hazards,
   });
   return [
-    ...indexes.stale.map(({ name }) => drop(name, [], ", which is named after what is renamed")),
+    ...indexes.stale.map(({ name }): Step => ({ ...drop(name, []), isOwn: true })),
     ...indexes.dropped.map(({ name }) => drop(name, [])),
     ...indexes.lost.map(({ name }) =>
       drop(name, [destructive(`index ${name} of ${current.name} covers a column that is dropped`)]),

@@ -1,35 +1,55 @@
-import type { PlannedStep } from "../../wire/plan.js";
-import type { Plan } from "./plan.js";
+import type { PlannedStep, SchemaPlan } from "../../wire/plan.js";
 
-/** The plan as SQL for a person to read: the hash of the schema in force, then each step with a comment above it. */
-export function formatPlan(plan: Plan): string {
-  return `${[header(plan), ...plan.steps.map(formatStep)].join("\n\n")}\n`;
+/**
+ * The plan for a person to read: the hash of the schema in force, then a line for each step, with its hazards below. The
+ * steps that only follow from others (`PlannedStep.own`) are one line together.
+ */
+export function formatPlan(plan: SchemaPlan): string {
+  const own = plan.steps.length - shownSteps(plan.steps).length;
+  const rest = own === 0 ? [] : [`the server's own triggers and indexes follow (${own} steps, see --sql)`];
+  return `${[...header(plan), "", ...shownSteps(plan.steps).map(formatStep), ...rest].join("\n").trimEnd()}\n`;
 }
 
-function header({ base, hash, steps }: Plan): string {
-  if (steps.length > 0) return `-- base: ${base}\n-- ${summary(steps)}`;
-  return `-- base: ${base}\n-- ${base === hash ? "the schema in force" : "no change of the database, a new text"}`;
+/** The plan as SQL: what `formatPlan` says as comments, and the statements of every step. */
+export function formatSql(plan: SchemaPlan): string {
+  const head = comment(header(plan).join("\n"));
+  const steps = plan.steps.map((step) =>
+    [comment(formatStep(step)), ...step.statements.map((sql) => `${sql};`)].join("\n"),
+  );
+  return `${[head, ...steps].join("\n\n")}\n`;
+}
+
+function header({ base, hash, steps }: SchemaPlan): string[] {
+  if (steps.length > 0) return [`base: ${base}`, summary(steps)];
+  return [`base: ${base}`, base === hash ? "the schema in force" : "no change of the database, a new text"];
 }
 
 function summary(steps: readonly PlannedStep[]): string {
-  const blocked = steps.filter(({ hazards }) => hazards.some(({ effect }) => effect === "impossible")).length;
+  const count = shownSteps(steps).length;
+  const blocked = steps.filter(isBlocked).length;
   const waiting = steps.filter(({ safe }) => !safe).length - blocked;
-  const parts = [`${steps.length} ${steps.length === 1 ? "step" : "steps"}`];
+  const parts = [`${count} ${count === 1 ? "step" : "steps"}`];
   if (waiting > 0) parts.push(`${waiting} need --allow-destructive`);
   if (blocked > 0) parts.push(`${blocked} cannot be done`);
   return waiting + blocked === 0 ? `${parts[0]}, all safe` : parts.join(", ");
 }
 
-/**
- * The description and hazards as comments, the hazards with the number of rows or values concerned, then the
- * statements.
- */
-export function formatStep({ description, hazards, statements }: PlannedStep): string {
+function shownSteps(steps: readonly PlannedStep[]): readonly PlannedStep[] {
+  return steps.filter(({ own, safe }) => !own || !safe);
+}
+
+/** Whether the step cannot be carried out, even if a person allows it. */
+export function isBlocked({ hazards }: PlannedStep): boolean {
+  return hazards.some(({ effect }) => effect === "impossible");
+}
+
+/** A step in a line, and below it its hazards, with the number of rows or values concerned. */
+export function formatStep({ description, hazards }: PlannedStep): string {
   const warnings = hazards.map(({ effect, reason, count }) => {
     const word = effect === "impossible" ? "IMPOSSIBLE" : "DESTRUCTIVE";
-    return comment(`${word}: ${reason}${count === null ? "" : ` (${count})`}`);
+    return `  ${word}: ${reason}${count === null ? "" : ` (${count})`}`;
   });
-  return [comment(description), ...warnings, ...statements.map((sql) => `${sql};`)].join("\n");
+  return [description, ...warnings].join("\n");
 }
 
 function comment(text: string): string {

@@ -83,6 +83,7 @@ export function historySteps({
           description: `drop the triggers that log changes of ${table}`,
           statements: old.filter(({ on }) => on === table).map(({ name }) => dropTrigger(name)),
           hazards: [],
+          isOwn: true,
         }),
       ),
       ...ended.map(
@@ -104,6 +105,7 @@ export function historySteps({
             description: `log changes of ${table.name} before its other triggers run`,
             statements: [...triggers.values()],
             hazards: [],
+            isOwn: true,
           };
         const current = change?.current;
         const isNew = current === undefined || current.historyDays === null;
@@ -115,6 +117,7 @@ export function historySteps({
             isNew || change!.keyChanged ? begun(table.name) : touched(table.name),
             ...triggers.values(),
           ],
+          ...(isNew ? {} : { isOwn: true }),
           hazards:
             !isNew && change!.keyChanged
               ? [destructiveIfAny(`the history of ${current.name} is dropped with its key`, countEntries(current.name))]

@@ -46,6 +46,7 @@ export function managedSteps(
       description: `drop the triggers that set managed columns of ${table}`,
       statements: old.filter(({ on }) => on === table).map(({ name }) => dropTrigger(name)),
       hazards: [],
+      isOwn: true,
     })),
     created: made.map(({ table, triggers }) => ({
       kind: "create_trigger",
@@ -54,6 +55,7 @@ export function managedSteps(
         .join(", ")} with each change of a row`,
       statements: [...triggers.values()],
       hazards: [],
+      isOwn: true,
     })),
     tables: new Set(made.map(({ table }) => table.name)),
     staying: ownTriggers.filter((trigger) => !old.includes(trigger)),

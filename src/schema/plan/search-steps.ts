@@ -73,6 +73,7 @@ export function searchSteps(
         ...tables.filter(({ name }) => searchedTable(name) === table).map(({ name }) => dropTable(name)),
       ],
       hazards: [],
+      ...(isRemoved(table, changes) ? {} : { isOwn: true }),
     })),
     created: wanted
       .filter(({ isKept }) => !isKept)
@@ -81,9 +82,21 @@ export function searchSteps(
         description: `create the search index of ${table.name} (${table.search.join(", ")})`,
         statements: [...index.tables.values(), ...index.fill, ...index.triggers.values()],
         hazards: [],
+        ...(isAskedFor(table, changes) ? {} : { isOwn: true }),
       })),
     staying: ownTriggers.filter((trigger) => !old.includes(trigger)),
   };
+}
+
+/** Whether svc.schema.yaml no longer has `search` for a table that stays. */
+function isRemoved(table: string, changes: readonly TableChange[]): boolean {
+  return changes.some(({ current, target }) => current.name === table && target.search.length === 0);
+}
+
+/** Whether svc.schema.yaml has changed what is searched, so that the index is not only made again. */
+function isAskedFor(table: Table, changes: readonly TableChange[]): boolean {
+  const change = changes.find(({ named }) => named === table);
+  return change === undefined || change.current.search.join() !== change.target.search.join();
 }
 
 /** Whether the database has the tables and triggers of a full-text index, made by exactly the statements given here. */

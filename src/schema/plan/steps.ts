@@ -11,6 +11,11 @@ export interface Step {
    */
   readonly statements: readonly string[];
   readonly hazards: readonly Hazard[];
+  /**
+   * Whether the file does not ask for the step. It follows from other steps: it sets the server's own triggers aside, or
+   * makes something again that has to be as it was.
+   */
+  readonly isOwn?: true;
 }
 
 /** A reason why a step may not be safe (docs/reference/schema.md#steps-and-their-hazards). */
@@ -56,11 +61,11 @@ export function countQueries(steps: readonly Step[]): string[] {
 /** Puts the results of `countQueries` into the hazards. Hazards that vanish at a count of zero are left out. */
 export function assess(steps: readonly Step[], counts: readonly number[]): PlannedStep[] {
   const remaining = [...counts];
-  return steps.map(({ kind, description, statements, hazards }) => {
+  return steps.map(({ kind, description, statements, hazards, isOwn = false }) => {
     const found = hazards.flatMap(({ effect, reason, count, onlyIfCounted }): AssessedHazard[] => {
       const counted = count === null ? null : (remaining.shift() ?? 0);
       return onlyIfCounted && counted === 0 ? [] : [{ effect, reason, count: counted }];
     });
-    return { kind, description, statements, safe: found.length === 0, hazards: found };
+    return { kind, description, statements, own: isOwn, safe: found.length === 0, hazards: found };
   });
 }

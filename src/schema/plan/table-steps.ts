@@ -100,6 +100,7 @@ function renameTableStep(from: string, to: string, renames: Renames, physical: P
     kind: isPlaceholder(from) ? "create_table" : "rename_table",
     description: isPlaceholder(from) ? `name the new table ${to}` : `rename table ${from} to ${to}`,
     statements: renameStatements(from, to, renameTable),
+    ...(isPlaceholder(from) ? { isOwn: true } : {}),
     hazards: taken === null ? [] : [impossible(`${taken} is there already`)],
   };
 }
@@ -112,6 +113,7 @@ function renameColumnStep(table: Table, from: string, to: string): Step {
       : `rename column ${table.name}.${from} to ${to}`,
     statements: renameStatements(from, to, (a, b) => renameColumn(table.name, a, b)),
     hazards: [],
+    ...(isPlaceholder(from) ? { isOwn: true } : {}),
   };
 }
 

@@ -22,12 +22,14 @@ export function withoutOwnTriggers(
     description: "set the server's own triggers aside",
     statements: triggers.map(({ name }) => dropTrigger(name)),
     hazards: [],
+    isOwn: true,
   };
   const back: Step = {
     kind: "create_trigger",
     description: "make the server's own triggers again",
     statements: staying.map(({ sql }) => sql),
     hazards: [],
+    isOwn: true,
   };
   return [aside, ...changes, ...(staying.length > 0 ? [back] : []), ...renames];
 }

@@ -6,7 +6,7 @@ import { openLibsql } from "../../../src/node/database/libsql.js";
 import type { Database } from "../../../src/platform/database.js";
 import { applySafe } from "../../../src/schema/apply.js";
 import { loadSchemaInForce } from "../../../src/schema/in-force.js";
-import { formatPlan } from "../../../src/schema/plan/format-plan.js";
+import { formatPlan, formatSql } from "../../../src/schema/plan/format-plan.js";
 import { noBase, planChange, sha256Hex } from "../../../src/schema/plan/plan.js";
 import { client, expectRefusal } from "../../support/client.js";
 import { apiKey, serve } from "../../support/server.js";
@@ -283,22 +283,51 @@ describe("the schema in force", () => {
   });
 });
 
-it("a plan reads as SQL, with the base first and every reason against it", async () => {
+it("a plan reads as lines and as SQL, with the base first and every reason against it", async () => {
   const text = base
     .replace("    age: { type: text }\n", "")
     .replace("name: { type: text }", "name: { type: text, unique: true }");
   const planned = await planChange(database, text);
-  expect(planned.outcome === "planned" && formatPlan(planned.plan)).toBe(`-- base: ${await sha256Hex(base)}
+  if (planned.outcome !== "planned") throw new Error(JSON.stringify(planned));
+  expect(formatPlan(planned.plan)).toBe(`base: ${await sha256Hex(base)}
+2 steps, 1 need --allow-destructive, 1 cannot be done
+
+drop column people.age
+  DESTRUCTIVE: people.age is dropped with its values (3)
+create index unique people(name)
+  IMPOSSIBLE: rows of people are not unique in (name) (1)
+`);
+  expect(formatSql(planned.plan)).toBe(`-- base: ${await sha256Hex(base)}
 -- 2 steps, 1 need --allow-destructive, 1 cannot be done
 
 -- drop column people.age
--- DESTRUCTIVE: people.age is dropped with its values (3)
+--   DESTRUCTIVE: people.age is dropped with its values (3)
 ALTER TABLE "people" DROP COLUMN "age";
 
 -- create index unique people(name)
--- IMPOSSIBLE: rows of people are not unique in (name) (1)
+--   IMPOSSIBLE: rows of people are not unique in (name) (1)
 CREATE UNIQUE INDEX "unique people(name)" ON "people" ("name");
 `);
+});
+
+it("a plan shows the steps that the file asks for, and what only follows from them as one line", async () => {
+  const kept = `$history: forever\n${base.replace("    name:", "    version: { type: integer, managed: version }\n    name:")}  search: [name]\n  indexes: [{ columns: [name] }]\n`;
+  await applied(database, kept);
+  const changed = kept
+    .replace("    name: {", "    called: { renamed_from: name,")
+    .replaceAll("[name]", "[called]")
+    .replace("    age:", "    mail: { type: text }\n    age:");
+  const planned = await planChange(database, changed);
+  if (planned.outcome !== "planned") throw new Error(JSON.stringify(planned));
+  const own = planned.plan.steps.filter((step) => step.own).length;
+  expect(formatPlan(planned.plan)).toBe(`base: ${await sha256Hex(kept)}
+2 steps, all safe
+
+add column people.mail
+rename column people.name to called
+the server's own triggers and indexes follow (${own} steps, see --sql)
+`);
+  expect(formatSql(planned.plan)).toContain('DROP TRIGGER "_svc_log_people_insert";');
 });
 
 describe("SQL that the owner writes stays an expression over one row", () => {
