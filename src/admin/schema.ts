@@ -106,7 +106,7 @@ function outcomeAnswer(outcome: ApplyOutcome): Response | Refusal {
     case "base_moved":
       return new Refusal("conflict", `the schema in force is another one: ${outcome.inForce}`);
     case "destructive": {
-      const waiting = outcome.steps.filter(({ safe }) => !safe).map(formatStep);
+      const waiting = outcome.steps.map(formatStep);
       return new Refusal("conflict", ["steps that lose something need allow_destructive=true", ...waiting].join("\n"));
     }
     case "constraint":

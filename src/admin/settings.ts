@@ -38,7 +38,7 @@ const shownKeys: ShownKeys<Sections> = {
     second: "value",
   },
   database: { url: "url", auth_token_env: "variable", synchronous: "value" },
-  schema: { auto_apply: "value" },
+  schema: { auto_apply: "value", auto_apply_max_rows: "value" },
   auth: {
     jwt_secret_env: "variable",
     jwt_previous_secret_env: "variable",

@@ -228,15 +228,19 @@ function storedBytes(database: Database): Promise<number> {
 }
 
 /**
- * Applies svc.schema.yaml, unless `schema.auto_apply` is false, if every step of the change is safe, and else not at
- * all (`docs/reference/schema.md#changing-the-schema`). Throws ProblemsError if the rules do not fit the schema that is
+ * Applies svc.schema.yaml, unless `schema.auto_apply` is false, if every step of the change is safe and none passes
+ * over too many rows (`schema.auto_apply_max_rows`), and else not at all (`docs/reference/schema.md#changing-the-schema`). Throws ProblemsError if the rules do not fit the schema that is
  * then in force. Returns that schema; null if none has been applied yet.
  */
 async function bringUpSchema(project: ProjectDirectory, database: Database, log: Log): Promise<Schema | null> {
   const { config, schemaText } = project;
   const fits = (schema: Schema) => problemsWith(config, schema);
   const outcome = config.schema.auto_apply
-    ? await applySafe(database, schemaText, { now: systemClock.now(), fits })
+    ? await applySafe(database, schemaText, {
+        now: systemClock.now(),
+        fits,
+        rowsMax: config.schema.auto_apply_max_rows,
+      })
     : null;
   if (outcome !== null) reportOutcome(outcome, project, log);
   // Applying a schema has brought up the server's own tables already.
@@ -288,8 +292,9 @@ function reportOutcome(outcome: ApplyOutcome, project: ProjectDirectory, log: Lo
       throw new ProblemsError(withConfigLines(project, outcome.problems));
     case "destructive":
     case "constraint": {
-      const waiting = outcome.steps.filter(({ safe }) => !safe).map(formatStep);
-      const reason = outcome.reason === "constraint" ? [outcome.message] : [];
+      const isConstraint = outcome.reason === "constraint";
+      const waiting = outcome.steps.filter(({ safe }) => !isConstraint || !safe).map(formatStep);
+      const reason = isConstraint ? [outcome.message] : [];
       log.warn(
         ["svc.schema.yaml is not in force: steps wait for `svc schema apply`", ...reason, ...waiting].join("\n"),
       );

@@ -141,6 +141,11 @@ export const configSchema = mapWith({
      * safe, all of them wait for `svc schema apply`.
      */
     auto_apply: boolean(true),
+    /**
+     * A step that passes over more rows than this while writes wait, such as a new index on a large table, is not
+     * carried out at a start. It waits for `svc schema apply`, and all others with it.
+     */
+    auto_apply_max_rows: integer(1_000_000, 1, Number.MAX_SAFE_INTEGER),
   }),
   auth: section({
     /** The environment variable with the secret that signs tokens and seals cursors. It has at least 32 bytes. */

@@ -14,6 +14,11 @@ export interface ApplyOptions extends DiffOptions {
   /** Whether a person has allowed destructive steps (docs/reference/schema.md#steps-and-their-hazards). */
   readonly allowDestructive: boolean;
   /**
+   * A step that passes over more rows than this, so that writes wait, is left for a person. If absent, there is no such
+   * bound.
+   */
+  readonly rowsMax?: number;
+  /**
    * The hash of the schema that has to be in force, or `none` for a database without one; if another schema is in
    * force, nothing is applied. If absent, any schema may be in force.
    */
@@ -43,7 +48,7 @@ export type ApplyOutcome =
 export type ApplyRefusal =
   /** Another schema is in force than the one that the change starts from. */
   | { readonly reason: "base_moved"; readonly inForce: string }
-  /** Some steps are not `safe`, and `allowDestructive` was not given. */
+  /** These steps wait for a person: they are not `safe`, and `allowDestructive` was not given, or pass `rowsMax`. */
   | { readonly reason: "destructive"; readonly steps: readonly PlannedStep[] }
   | { readonly reason: "rules_do_not_fit"; readonly problems: readonly Problem[] }
   /** The change is impossible while rows, triggers or views are as they are, with or without `allowDestructive`. */
@@ -77,7 +82,7 @@ export async function applyChange(
   return outcome === "migrated_meanwhile" ? applyChange(database, proposedText, options) : outcome;
 }
 
-/** Applies a proposed schema at start if all steps are safe, and else nothing. */
+/** Applies a proposed schema at start if all steps are safe and none is too long, and else nothing. */
 export function applySafe(
   database: Database,
   proposedText: string,
@@ -88,7 +93,7 @@ export function applySafe(
 
 function refusalOf(
   { base, schema, steps }: Plan,
-  { allowDestructive, fits, ...options }: ApplyOptions,
+  { allowDestructive, fits, rowsMax = Number.POSITIVE_INFINITY, ...options }: ApplyOptions,
 ): ApplyRefusal | null {
   if (options.base !== undefined && options.base !== base) return { reason: "base_moved", inForce: base };
   const problems = fits?.(schema) ?? [];
@@ -100,7 +105,13 @@ function refusalOf(
       message: impossible.map(({ reason, count }) => (count === null ? reason : `${reason} (${count})`)).join("\n"),
       steps,
     };
-  return allowDestructive || steps.every(({ safe }) => safe) ? null : { reason: "destructive", steps };
+  const waiting = steps.filter((step) => (!allowDestructive && !step.safe) || isLong(step, rowsMax));
+  return waiting.length === 0 ? null : { reason: "destructive", steps: waiting };
+}
+
+/** Whether a step passes over more rows than `rowsMax`, so that writes wait meanwhile. */
+export function isLong({ rows, writes_wait_ms: waitMs }: PlannedStep, rowsMax: number): boolean {
+  return rows > rowsMax && waitMs > 0;
 }
 
 async function carryOut(database: Database, plan: Plan, now: number): Promise<ApplyOutcome | "migrated_meanwhile"> {

@@ -32,12 +32,17 @@ export interface PlannedStep {
   readonly description: string;
   readonly statements: readonly string[];
   /** Whether it only follows from other steps, as dropping and creating the server's own triggers does. */
-  readonly own: boolean;
+  readonly own?: true;
   readonly safe: boolean;
   readonly hazards: readonly AssessedHazard[];
+  /** How many rows the step passes over while writes wait. */
+  readonly rows: number;
+  /** An estimate of how long writes wait for the step, in milliseconds. */
+  readonly writes_wait_ms: number;
 }
 
-const steps: WireSchema<readonly PlannedStep[]> = list(openObject({ safe: flag }) as WireSchema<PlannedStep>);
+const step = openObject({ safe: flag, rows: count, writes_wait_ms: count }) as WireSchema<PlannedStep>;
+const steps: WireSchema<readonly PlannedStep[]> = list(step);
 
 /** The schema of the plan of a change of the schema. */
 export const schemaPlan = object({ base: nullOr(text) as WireSchema<string>, hash: text, steps });

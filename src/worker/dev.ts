@@ -113,7 +113,7 @@ async function applySchema(database: Database, schemaText: string): Promise<void
   const outcome = await applySafe(database, schemaText, { now: systemClock.now() });
   if (outcome.outcome !== "refused") return;
   if (outcome.reason === "invalid") throw new ProblemsError(outcome.problems);
-  const waiting = outcome.reason === "destructive" ? outcome.steps.filter(({ safe }) => !safe) : [];
+  const waiting = outcome.reason === "destructive" ? outcome.steps : [];
   const lines = waiting.length > 0 ? waiting.map(formatStep) : [JSON.stringify(outcome)];
   const how = "steps wait for `svc schema apply --allow-destructive --url URL --key-stdin`";
   console.error([`warning: svc.schema.yaml is not in force: ${how}`, ...lines].join("\n"));

@@ -5,7 +5,7 @@ import { readProject } from "../../node/project-directory.js";
 import { systemClock } from "../../node/system.js";
 import { formatProblem, ProblemsError } from "../../problems/problem.js";
 import { schemaFile } from "../../project/file-names.js";
-import { type ApplyOutcome, applyChange } from "../../schema/apply.js";
+import { type ApplyOutcome, applyChange, isLong } from "../../schema/apply.js";
 import { formatPlan, formatSql, formatStep, isBlocked } from "../../schema/plan/format-plan.js";
 import { planChange } from "../../schema/plan/plan.js";
 import { noteSections, pullSchema } from "../../schema/pull/pull.js";
@@ -30,23 +30,25 @@ const schemaPlan: Command = {
   positionals: [],
   run: async (invocation) => {
     const project = readProject(invocation.directory);
+    const rowsMax = project.config.schema.auto_apply_max_rows;
     const server = await remoteServer(invocation);
     if (server !== null) {
       const plan = await server.call("POST", "/admin/api/schema/plan", { yaml: project.schemaText });
-      return printPlan(plan as SchemaPlan, invocation);
+      return printPlan(plan as SchemaPlan, rowsMax, invocation);
     }
     const planned = await withDatabase(project, (database) => planChange(database, project.schemaText));
     if (planned.outcome === "invalid") throw new ProblemsError(planned.problems);
-    return printPlan(planned.plan, invocation);
+    return printPlan(planned.plan, rowsMax, invocation);
   },
 };
 
-function printPlan({ base, hash, steps }: SchemaPlan, invocation: Invocation): ExitCode {
+/** `rowsMax`: a step that passes over more rows waits for a person. */
+function printPlan({ base, hash, steps }: SchemaPlan, rowsMax: number, invocation: Invocation): ExitCode {
   const plan = { base, hash, steps };
   const format = invocation.flag("sql") ? formatSql : formatPlan;
   console.log(invocation.json ? JSON.stringify(plan, null, 2) : format(plan).trimEnd());
   if (steps.some(isBlocked)) return 1;
-  return steps.every(({ safe }) => safe) ? 0 : 3;
+  return steps.every((step) => step.safe && !isLong(step, rowsMax)) ? 0 : 3;
 }
 
 /** Carries out the steps from the schema in force to svc.schema.yaml, in one transaction. */
@@ -112,10 +114,7 @@ function refusalText(outcome: Extract<ApplyOutcome, { outcome: "refused" }>): st
     case "base_moved":
       return `the schema in force is another one: ${outcome.inForce}`;
     case "destructive":
-      return [
-        "steps that lose something need --allow-destructive:",
-        ...outcome.steps.filter(({ safe }) => !safe).map(formatStep),
-      ].join("\n");
+      return ["steps that lose something need --allow-destructive:", ...outcome.steps.map(formatStep)].join("\n");
     case "constraint":
       return outcome.message;
     case "rules_do_not_fit":

@@ -1,6 +1,7 @@
-import type { Table } from "../../project/model.js";
+import type { Column, Table } from "../../project/model.js";
+import { quoteName } from "../../sqlite/sql-tokens.js";
 import type { IndexShape } from "../physical/index-shape.js";
-import { type Physical, physicalTable, sameName } from "../physical/physical.js";
+import { ddlOf, type Physical, type PhysicalTable, physicalTable, sameName } from "../physical/physical.js";
 import { addedColumnHazards, alteredColumnHazards, droppedColumnHazards, type RowsOf } from "./column-hazards.js";
 import { countDuplicates } from "./counts.js";
 import { addColumn, createIndex, dropColumn, dropIndex } from "./ddl.js";
@@ -9,7 +10,7 @@ import { rebuildHazards } from "./rebuild-hazards.js";
 import { rebuildStatements } from "./rebuild-statements.js";
 import { rebuildTogether } from "./rebuild-together.js";
 import { shownName } from "./renames.js";
-import { destructive, type Hazard, impossible, impossibleIfAny, type Step } from "./steps.js";
+import { destructive, type Hazard, impossible, impossibleIfAny, type Pass, type Step } from "./steps.js";
 import type { TableChange } from "./table-change.js";
 
 /**
@@ -41,6 +42,7 @@ function columnSteps(change: TableChange, physical: Physical, rowsOf: RowsOf): S
         kind: "drop_column",
         description: `drop column ${current.name}.${column.name}`,
         statements: [dropColumn(current.name, column.name)],
+        passes: [{ rows: quoteName(current.name), work: "write" }],
         hazards: droppedColumnHazards(column, change, physical),
       }),
     ),
@@ -49,10 +51,27 @@ function columnSteps(change: TableChange, physical: Physical, rowsOf: RowsOf): S
         kind: "add_column",
         description: `add column ${current.name}.${shownName(column.name)}`,
         statements: [addColumn(target, column)],
+        passes: isChecked(column, change.physical) ? [{ rows: quoteName(current.name), work: "check" }] : [],
         hazards: addedColumnHazards(column, change, rowsOf),
       }),
     ),
   ];
+}
+
+/**
+ * Whether SQLite checks the rows of a table when the column is added (sqlite3AlterFinishAddColumn): those of STRICT
+ * tables, and those of tables with a CHECK.
+ */
+function isChecked({ check }: Column, table: PhysicalTable): boolean {
+  const ddl = ddlOf(table);
+  if (table.strict || check !== null || ddl === null) return true;
+  return ddl.checks.length > 0 || [...ddl.columns.values()].some(({ checks }) => checks.length > 0);
+}
+
+/** The rows are copied, and put into the indexes that the statements of a rebuild make again. */
+function rebuildPasses({ current, indexes }: TableChange): readonly Pass[] {
+  const rows = quoteName(current.name);
+  return [{ rows, work: "write" }, ...indexes.kept.map((): Pass => ({ rows, work: "index" }))];
 }
 
 function rebuildStep(change: TableChange, physical: Physical, rowsOf: RowsOf): Step {
@@ -60,6 +79,7 @@ function rebuildStep(change: TableChange, physical: Physical, rowsOf: RowsOf): S
     kind: "rebuild_table",
     description: `rebuild table ${change.current.name}: ${reasons(change).join(", ")}`,
     statements: rebuildStatements(change, physical),
+    passes: rebuildPasses(change),
     hazards: hazardsOf(change, physical, rowsOf),
   };
 }
@@ -91,6 +111,7 @@ function indexSteps(change: TableChange): Step[] {
       kind: "create_index",
       description: `create index ${name}`,
       statements: [createIndex(change.current.name, shape, name)],
+      passes: [{ rows: quoteName(change.current.name), work: "index" }],
       hazards: isNew ? newIndexHazards(shape, change) : [],
       ...(isNew ? {} : { isOwn: true }),
     }),
@@ -160,12 +181,17 @@ export function rebuildTogetherSteps(
       description: `rebuild ${what.join(", ")}: set aside ${names.join(", ")}`,
       statements: setAside,
       hazards,
+      passes: names.map((name) => ({ rows: quoteName(name), work: "write" })),
     },
     {
       kind: "rebuild_table",
       description: `bring back ${names.join(", ")}`,
       statements: bringBack,
       hazards: [],
+      passes: tables.flatMap(({ name, indexes }) => [
+        { rows: quoteName(name), work: "write" } as const,
+        ...indexes.map((): Pass => ({ rows: quoteName(name), work: "index" })),
+      ]),
     },
   ];
 }

@@ -35,7 +35,7 @@ function summary(steps: readonly PlannedStep[]): string {
 }
 
 function shownSteps(steps: readonly PlannedStep[]): readonly PlannedStep[] {
-  return steps.filter(({ own, safe }) => !own || !safe);
+  return steps.filter((step) => !step.own || !step.safe || waitOf(step).length > 0);
 }
 
 /** Whether the step cannot be carried out, even if a person allows it. */
@@ -44,12 +44,18 @@ export function isBlocked({ hazards }: PlannedStep): boolean {
 }
 
 /** A step in a line, and below it its hazards, with the number of rows or values concerned. */
-export function formatStep({ description, hazards }: PlannedStep): string {
+export function formatStep(step: PlannedStep): string {
+  const { description, hazards } = step;
   const warnings = hazards.map(({ effect, reason, count }) => {
     const word = effect === "impossible" ? "IMPOSSIBLE" : "DESTRUCTIVE";
     return `  ${word}: ${reason}${count === null ? "" : ` (${count})`}`;
   });
-  return [description, ...warnings].join("\n");
+  return [description, ...warnings, ...waitOf(step)].join("\n");
+}
+
+/** Says that writes wait for the step, if it takes at least a second. */
+function waitOf({ rows, writes_wait_ms: waitMs }: PlannedStep): string[] {
+  return waitMs < 1000 ? [] : [`  passes over ${rows} rows: writes wait for about ${Math.round(waitMs / 1000)} s`];
 }
 
 function comment(text: string): string {

@@ -91,6 +91,7 @@ export function historySteps({
           kind: "drop_history",
           description: `drop the history of ${name}`,
           statements: [...forgotten(name), `DELETE FROM _history WHERE tbl = ${quoteText(name)}`],
+          passes: [{ rows: entriesOf(name), work: "delete" }],
           // If the plan drops the table, that step already says that its rows are lost.
           hazards: stays(name) ? [destructiveIfAny(`the history of ${name} is dropped`, countEntries(name))] : [],
         }),
@@ -109,15 +110,17 @@ export function historySteps({
           };
         const current = change?.current;
         const isNew = current === undefined || current.historyDays === null;
+        const carried = isNew ? [] : carriedOver(table, change!, renames);
         return {
           kind: "create_history",
           description: isNew ? `keep history of ${table.name}` : `keep history of ${table.name} as it is now`,
           statements: [
-            ...(isNew ? [] : carriedOver(table, change!, renames)),
+            ...carried,
             isNew || change!.keyChanged ? begun(table.name) : touched(table.name),
             ...triggers.values(),
           ],
           ...(isNew ? {} : { isOwn: true }),
+          passes: isNew || carried.length === 0 ? [] : [{ rows: entriesOf(current.name), work: "write" }],
           hazards:
             !isNew && change!.keyChanged
               ? [destructiveIfAny(`the history of ${current.name} is dropped with its key`, countEntries(current.name))]
@@ -143,7 +146,8 @@ const forgotten = (table: string) => [
   `DELETE FROM _changes WHERE tbl = ${quoteText(table)}`,
 ];
 
-const countEntries = (table: string) => `SELECT count(*) AS entries FROM _changes WHERE tbl = ${quoteText(table)}`;
+const entriesOf = (table: string) => `_changes WHERE tbl = ${quoteText(table)}`;
+const countEntries = (table: string) => `SELECT count(*) AS entries FROM ${entriesOf(table)}`;
 
 /** The version that is being applied: its row is inserted into `_schema` before the steps of the plan run. */
 const appliedVersion = "(SELECT max(version) FROM _schema)";

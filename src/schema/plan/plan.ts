@@ -11,7 +11,7 @@ import { countInvalidTexts } from "../physical/utf8.js";
 import { nameProblems } from "../prove-operations.js";
 import { type PendingMigrations, pendingMigrations } from "../system/bring-up.js";
 import { type DiffOptions, diff } from "./diff.js";
-import { assess, countQueries, type Step } from "./steps.js";
+import { assess, countQueries, passQueries, type Step } from "./steps.js";
 import { triedRenames } from "./tried-renames.js";
 
 /** The planned change of the database from the schema in force to a proposed schema. */
@@ -123,11 +123,15 @@ async function errorOf(database: Database, queries: readonly { sql: string }[]):
 }
 
 async function withCounts(database: Database, steps: readonly Step[]): Promise<PlannedStep[]> {
-  const queries = countQueries(steps).map((sql) => ({ sql, params: [] }));
+  const hazards = countQueries(steps);
+  const passes = passQueries(steps);
+  const queries = [...hazards, ...passes].map((sql) => ({ sql, params: [] }));
   const results = queries.length === 0 ? [] : await database.query(queries);
+  const counts = results.map(({ rows }) => Number(rows[0]![0]));
   return assess(
     steps,
-    results.map(({ rows }) => Number(rows[0]![0])),
+    counts.slice(0, hazards.length),
+    new Map(passes.map((query, i) => [query, counts[hazards.length + i]!])),
   );
 }
 

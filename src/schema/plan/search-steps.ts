@@ -1,5 +1,6 @@
 import type { Schema, Table } from "../../project/model.js";
 import { type Affinity, affinity } from "../../sqlite/column-type.js";
+import { quoteName } from "../../sqlite/sql-tokens.js";
 import {
   collationsOf,
   type Physical,
@@ -19,7 +20,7 @@ import {
 import { dropTable, dropTrigger, inlineKey, type Keepsakes, nothingKept, storageTypes } from "./ddl.js";
 import { keepsakes } from "./keepsakes.js";
 import { isRenamed, type Renames } from "./renames.js";
-import type { Step } from "./steps.js";
+import type { Pass, Step } from "./steps.js";
 import type { TableChange } from "./table-change.js";
 
 /** The steps of a plan for full-text indexes, and the server's own triggers that they leave in place. */
@@ -81,11 +82,18 @@ export function searchSteps(
         kind: "create_search",
         description: `create the search index of ${table.name} (${table.search.join(", ")})`,
         statements: [...index.tables.values(), ...index.fill, ...index.triggers.values()],
+        passes: passesOf(table, changes, physical),
         hazards: [],
         ...(isAskedFor(table, changes) ? {} : { isOwn: true }),
       })),
     staying: ownTriggers.filter((trigger) => !old.includes(trigger)),
   };
+}
+
+/** The rows whose words are put into the index of a table. A new table has none. */
+function passesOf(table: Table, changes: readonly TableChange[], physical: Physical): readonly Pass[] {
+  const source = changes.find(({ named }) => named === table)?.physical ?? physicalTable(physical, table.name);
+  return source === undefined ? [] : [{ rows: quoteName(source.name), work: "words" }];
 }
 
 /** Whether svc.schema.yaml no longer has `search` for a table that stays. */

@@ -68,6 +68,7 @@ export function dropTableStep(
     kind: "drop_table",
     description: `drop table ${table.name}`,
     statements: together.some((name) => sameName(name, table.name)) ? [] : [dropTable(table.name)],
+    passes: [{ rows: quoteName(table.name), work: "delete" }],
     hazards: [
       destructive(`table ${table.name} is dropped with its rows`, countRows(quoteName(table.name))),
       ...users.map(({ what }) => impossible(`${what} uses ${table.name}: drop it first`)),

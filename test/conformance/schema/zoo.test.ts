@@ -241,6 +241,8 @@ describe("a table that is there already", () => {
         statements: [],
         safe: true,
         hazards: [],
+        rows: 0,
+        writes_wait_ms: 0,
       },
     ]);
   });
