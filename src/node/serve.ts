@@ -30,10 +30,12 @@ import { fitRules } from "../schema/fit-rules.js";
 import { loadSchemaInForce, parseOnce } from "../schema/in-force.js";
 import { formatStep } from "../schema/plan/format-plan.js";
 import { proveOperations } from "../schema/prove-operations.js";
+import { relaxOwnTables } from "../schema/system/relaxed-tables.js";
 import { unservedExists } from "../tables/plan/unserved-exists.js";
 import { problemsWith, withoutWays } from "../tables/plan/without-ways.js";
 import { nodeCipher } from "./cipher.js";
 import { consoleFiles } from "./console-files.js";
+import { databaseFile } from "./database/database-file.js";
 import { createHttpServer } from "./http-server.js";
 import { FileJournal } from "./journal/journal.js";
 import { recoverJournals } from "./journal/recover.js";
@@ -245,6 +247,7 @@ async function bringUpSchema(project: ProjectDirectory, database: Database, log:
   if (outcome !== null) reportOutcome(outcome, project, log);
   // Applying a schema has brought up the server's own tables already.
   if (outcome === null || outcome.outcome === "refused") await bringUpProjectDatabase(project, database);
+  if (databaseFile(config, project.directory) !== null) await relaxOwnTables(database);
   const inForce = await loadSchemaInForce(database);
   if (inForce === null) {
     log.warn("no schema has been applied yet, so every request answers 503: see `svc schema apply`");

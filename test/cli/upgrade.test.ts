@@ -10,8 +10,10 @@ import { thaw } from "../support/frozen.js";
 import { spawnServer } from "../support/spawned-server.js";
 import { svc } from "./svc.js";
 
+const release010 = readFileSync("test/frozen/release-0.1.0.sql", "utf8");
+
 /** The example project, on a database that release 0.1.0 made of another one. */
-async function oldProject(): Promise<{ directory: string; file: string }> {
+async function oldProject(frozen = release010): Promise<{ directory: string; file: string }> {
   const directory = mkdtempSync(join(tmpdir(), "svc-upgrade-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   cpSync("svc.schema.yaml", join(directory, "svc.schema.yaml"));
@@ -20,7 +22,7 @@ async function oldProject(): Promise<{ directory: string; file: string }> {
   writeFileSync(join(directory, "svc.toml"), settings);
   mkdirSync(join(directory, ".svc"));
   const file = join(directory, ".svc/data.db");
-  await within(file, (database) => thaw(database, readFileSync("test/frozen/release-0.1.0.sql", "utf8")));
+  await within(file, (database) => thaw(database, frozen));
   return { directory, file };
 }
 
@@ -58,6 +60,35 @@ describe("a database of an earlier release", () => {
     }
     expect(await rows(file, versions)).toEqual(known);
     expect(await rows(file, "SELECT count(*) FROM notes")).toEqual([[3]]);
+  });
+
+  it("is no longer STRICT where the owner's tables are not, so that an older SQLite reads it", async () => {
+    const own = /^(CREATE TABLE (?!_)[\s\S]*?\)) STRICT\b/gm;
+    const strict = "SELECT name FROM pragma_table_list WHERE strict ORDER BY name";
+    for (const [frozen, left] of [
+      [release010, /notes.*team_members.*teams/],
+      [release010.replace(own, "$1"), /^$/],
+    ] as const) {
+      const { directory, file } = await oldProject(frozen);
+      const everything = "SELECT group_concat(quote(id) || quote(created_at), ' ') FROM _users";
+      const before = await rows(file, everything);
+      for (let start = 0; start < 2; start++) {
+        const { url, end } = await spawnServer(directory);
+        const login = { email: "bob@example.com", password: "correct horse battery staple" };
+        const answer = await fetch(`${url}/auth/login`, {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: JSON.stringify(login),
+        });
+        expect(answer.status).toBe(200);
+        await end("SIGTERM");
+      }
+      expect((await rows(file, strict)).join(" ")).toMatch(left);
+      expect(await rows(file, everything)).toEqual(before);
+      expect(await rows(file, "PRAGMA integrity_check")).toEqual([["ok"]]);
+      expect(await rows(file, "PRAGMA foreign_key_check")).toEqual([]);
+      expect(await rows(file, versions)).toEqual(known);
+    }
   });
 });
 

@@ -159,7 +159,7 @@ const migrationsTable = statement(`CREATE TABLE IF NOT EXISTS _migrations (
     version INTEGER PRIMARY KEY,
     release TEXT NOT NULL,
     applied_at INTEGER NOT NULL
-  ) STRICT`);
+  )`);
 
 function record(version: number, nowMs: number): Statement {
   return statement(

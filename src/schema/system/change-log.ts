@@ -25,12 +25,12 @@ export const changeLog: readonly string[] = [
     client TEXT,
     mutation INTEGER,
     seq INTEGER
-  ) STRICT`,
+  )`,
   "CREATE INDEX _transactions_at ON _transactions (at)",
   `CREATE TABLE _history (
     tbl TEXT PRIMARY KEY,
     generation INTEGER NOT NULL,
     floor INTEGER NOT NULL,
     floor_at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID`,
+  ) WITHOUT ROWID`,
 ];

@@ -18,5 +18,5 @@ export const consoleSessions: readonly string[] = [
     only INTEGER PRIMARY KEY CHECK (only = 1),
     hash TEXT NOT NULL,
     expires_at INTEGER NOT NULL
-  ) STRICT`,
+  )`,
 ];

@@ -22,7 +22,7 @@ export const emailChanges: readonly string[] = [
     expires_at INTEGER NOT NULL,
     used_at INTEGER,
     used_by TEXT
-  ) STRICT`,
+  )`,
   `INSERT INTO _links (id, hash, purpose, user_id, password_hash, role, redirect_to, created_at, expires_at, used_at, used_by)
     SELECT id, hash, purpose, user_id, password_hash, role, redirect_to, created_at, expires_at, used_at, used_by
     FROM _links_kept ORDER BY rowid`,

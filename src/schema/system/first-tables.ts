@@ -9,7 +9,7 @@ export const firstTables: readonly string[] = [
     hash TEXT NOT NULL,
     text TEXT NOT NULL,
     applied_at INTEGER NOT NULL
-  ) STRICT`,
+  )`,
 
   `CREATE TABLE IF NOT EXISTS _users (
     id TEXT PRIMARY KEY NOT NULL,
@@ -21,7 +21,7 @@ export const firstTables: readonly string[] = [
     email_verified INTEGER NOT NULL DEFAULT 0,
     registration_unconfirmed INTEGER NOT NULL DEFAULT 0,
     created_at TEXT NOT NULL
-  ) STRICT, WITHOUT ROWID`,
+  ) WITHOUT ROWID`,
   "CREATE INDEX IF NOT EXISTS _users_created_at ON _users (created_at)",
 
   `CREATE TABLE IF NOT EXISTS _sessions (
@@ -29,7 +29,7 @@ export const firstTables: readonly string[] = [
     user_id TEXT NOT NULL REFERENCES _users (id) ON DELETE CASCADE,
     created_at INTEGER NOT NULL,
     revoked_at INTEGER
-  ) STRICT, WITHOUT ROWID`,
+  ) WITHOUT ROWID`,
   "CREATE INDEX IF NOT EXISTS _sessions_user_id ON _sessions (user_id)",
   "CREATE INDEX IF NOT EXISTS _sessions_revoked ON _sessions (revoked_at) WHERE revoked_at IS NOT NULL",
 
@@ -40,7 +40,7 @@ export const firstTables: readonly string[] = [
     expires_at INTEGER NOT NULL,
     used_at INTEGER,
     successor TEXT
-  ) STRICT, WITHOUT ROWID`,
+  ) WITHOUT ROWID`,
   "CREATE INDEX IF NOT EXISTS _refresh_tokens_session_id ON _refresh_tokens (session_id)",
   "CREATE INDEX IF NOT EXISTS _refresh_tokens_expires_at ON _refresh_tokens (expires_at)",
   "CREATE INDEX IF NOT EXISTS _refresh_tokens_sealed ON _refresh_tokens (used_at) WHERE successor IS NOT NULL",
@@ -53,25 +53,25 @@ export const firstTables: readonly string[] = [
     created_at TEXT NOT NULL,
     expires_at TEXT,
     revoked_at TEXT
-  ) STRICT, WITHOUT ROWID`,
+  ) WITHOUT ROWID`,
 
   `CREATE TABLE IF NOT EXISTS _throttle (
     key TEXT PRIMARY KEY NOT NULL,
     started_at INTEGER NOT NULL,
     count INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID`,
+  ) WITHOUT ROWID`,
   "CREATE INDEX IF NOT EXISTS _throttle_started_at ON _throttle (started_at)",
 
   `CREATE TABLE IF NOT EXISTS _known_addresses (
     user_id TEXT NOT NULL REFERENCES _users (id) ON DELETE CASCADE,
     address TEXT NOT NULL,
     PRIMARY KEY (user_id, address)
-  ) STRICT, WITHOUT ROWID`,
+  ) WITHOUT ROWID`,
 
   `CREATE TABLE IF NOT EXISTS _project (
     only INTEGER PRIMARY KEY CHECK (only = 1),
     id TEXT NOT NULL
-  ) STRICT`,
+  )`,
   "INSERT INTO _project (only, id) SELECT 1, lower(hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM _project)",
 
   `CREATE TABLE IF NOT EXISTS _identities (
@@ -81,7 +81,7 @@ export const firstTables: readonly string[] = [
     email TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     PRIMARY KEY (provider, subject)
-  ) STRICT, WITHOUT ROWID`,
+  ) WITHOUT ROWID`,
   "CREATE INDEX IF NOT EXISTS _identities_user_id ON _identities (user_id)",
 
   `CREATE TABLE IF NOT EXISTS _oauth_states (
@@ -92,7 +92,7 @@ export const firstTables: readonly string[] = [
     created_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
     used_at INTEGER
-  ) STRICT, WITHOUT ROWID`,
+  ) WITHOUT ROWID`,
   "CREATE INDEX IF NOT EXISTS _oauth_states_expires_at ON _oauth_states (expires_at)",
 
   `CREATE TABLE IF NOT EXISTS _oauth_codes (
@@ -102,7 +102,7 @@ export const firstTables: readonly string[] = [
     created_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
     used_at INTEGER
-  ) STRICT, WITHOUT ROWID`,
+  ) WITHOUT ROWID`,
   "CREATE INDEX IF NOT EXISTS _oauth_codes_user_id ON _oauth_codes (user_id)",
   "CREATE INDEX IF NOT EXISTS _oauth_codes_expires_at ON _oauth_codes (expires_at)",
 
@@ -118,7 +118,7 @@ export const firstTables: readonly string[] = [
     expires_at INTEGER NOT NULL,
     used_at INTEGER,
     used_by TEXT
-  ) STRICT`,
+  )`,
   "CREATE INDEX IF NOT EXISTS _links_user_id ON _links (user_id)",
   "CREATE INDEX IF NOT EXISTS _links_expires_at ON _links (expires_at)",
 
@@ -132,7 +132,7 @@ export const firstTables: readonly string[] = [
     attempts INTEGER NOT NULL,
     next_attempt_at INTEGER NOT NULL,
     leased_until INTEGER NOT NULL DEFAULT 0
-  ) STRICT`,
+  )`,
   "CREATE INDEX IF NOT EXISTS _outbox_next_attempt_at ON _outbox (next_attempt_at)",
 
   // A row of `_usage_entries` holds the receipts of one request or, from a server on Node, mostly of many, as a JSON
@@ -142,7 +142,7 @@ export const firstTables: readonly string[] = [
     id TEXT NOT NULL,
     receipts TEXT NOT NULL,
     PRIMARY KEY (day, id)
-  ) STRICT, WITHOUT ROWID`,
+  ) WITHOUT ROWID`,
 
   `CREATE TABLE IF NOT EXISTS _usage_days (
     day TEXT NOT NULL,
@@ -155,12 +155,12 @@ export const firstTables: readonly string[] = [
     rows_returned INTEGER NOT NULL,
     unknown_reads INTEGER NOT NULL,
     PRIMARY KEY (day, table_name, principal_kind, principal_id)
-  ) STRICT, WITHOUT ROWID`,
+  ) WITHOUT ROWID`,
 
   `CREATE TABLE IF NOT EXISTS _usage_gaps (
     id TEXT PRIMARY KEY NOT NULL,
     at INTEGER NOT NULL,
     reason TEXT NOT NULL,
     attempts_max INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID`,
+  ) WITHOUT ROWID`,
 ];

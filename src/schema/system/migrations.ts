@@ -8,7 +8,10 @@ import { pastMails } from "./past-mails.js";
 import { unboundedGaps } from "./unbounded-gaps.js";
 import { writesTogether } from "./writes-together.js";
 
-/** A change of the server's own tables. Once released, it is never edited. */
+/**
+ * A change of the server's own tables. Once released, it is never edited. The tables are not STRICT: no SQLite before
+ * 3.37 reads a file with a STRICT table (`relaxed-tables.ts`).
+ */
 export interface SystemMigration {
   /** The release that introduced the migration. */
   readonly release: string;

@@ -15,7 +15,7 @@ export const pastMails: readonly string[] = [
     state TEXT NOT NULL,
     ended_at INTEGER NOT NULL,
     last_error TEXT
-  ) STRICT, WITHOUT ROWID`,
+  ) WITHOUT ROWID`,
   "CREATE INDEX _past_mails_created_at ON _past_mails (created_at, id)",
   "CREATE INDEX _past_mails_ended_at ON _past_mails (ended_at)",
 ];

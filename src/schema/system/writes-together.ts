@@ -6,7 +6,7 @@
  * its latest ones. In both, `client` is made of the caller and the client's name.
  */
 export const writesTogether: readonly string[] = [
-  "CREATE TABLE _staged (name TEXT PRIMARY KEY, value ANY, short TEXT) STRICT, WITHOUT ROWID",
+  "CREATE TABLE _staged (name TEXT PRIMARY KEY, value, short TEXT) WITHOUT ROWID",
   `CREATE TABLE _idempotency (
     period INTEGER NOT NULL,
     name TEXT NOT NULL,
@@ -14,12 +14,12 @@ export const writesTogether: readonly string[] = [
     at INTEGER NOT NULL,
     answer TEXT NOT NULL,
     PRIMARY KEY (period, name)
-  ) STRICT, WITHOUT ROWID`,
+  ) WITHOUT ROWID`,
   `CREATE TABLE _push_clients (
     client TEXT PRIMARY KEY,
     last_id INTEGER NOT NULL,
     at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID`,
+  ) WITHOUT ROWID`,
   `CREATE TABLE _push_results (
     id INTEGER PRIMARY KEY,
     client TEXT NOT NULL,
@@ -28,5 +28,5 @@ export const writesTogether: readonly string[] = [
     at INTEGER NOT NULL,
     result TEXT NOT NULL,
     UNIQUE (client, mutation)
-  ) STRICT`,
+  )`,
 ];
