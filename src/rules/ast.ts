@@ -35,6 +35,8 @@ export type Operand = Literal | ColumnReference | AuthReference | { readonly kin
 export interface Given {
   readonly kind: "given";
   readonly name: string;
+  /** Whether a column of texts is compared with a number, or with a list that has numbers (`as-shown.ts`). */
+  readonly isNumber?: boolean;
 }
 
 /**

@@ -9,6 +9,7 @@ import { columnReferences, existsIn, leavesOf, operandsOf } from "../rules/walk.
 import type { LiveProject } from "../schema/live-project.js";
 import { sqlTableName, type TableName } from "../sqlite/names.js";
 import type { Access } from "../tables/access/access.js";
+import { asShown } from "../tables/access/as-shown.js";
 import { ListedValues } from "../tables/request/filters.js";
 import { incomparableIn, type ListRequest, parseListRequest } from "../tables/request/list-request.js";
 import type { Followed } from "../tables/sql/delta.js";
@@ -172,7 +173,7 @@ function requestFor(name: string, terms: unknown, access: Access, listed: Listed
     );
   return {
     list: { ...list, filters: [...list.filters, ...haveKeys], counts: false, copies: true },
-    filters: list.filters,
+    filters: list.filters.map((filter) => asShown(filter, access.table.name, access.catalog, list.filterValues)),
     values: list.filterValues,
     output: list.select ?? [...readable.values()],
   };

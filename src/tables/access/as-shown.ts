@@ -1,9 +1,9 @@
 import type { SqlValue } from "../../platform/database.js";
-import type { ColumnReference, Expression, Literal, Operand } from "../../rules/ast.js";
+import type { ColumnReference, Expression, Given, Literal, Operand } from "../../rules/ast.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
-import { makesNumbers } from "../../sqlite/column-type.js";
+import { type Affinity, makesNumbers } from "../../sqlite/column-type.js";
 import type { TableName } from "../../sqlite/names.js";
-import { isShownNumber, readsAsNumber } from "./numeric-text.js";
+import { isShownNumber, numberName, numberOf, readsAsNumber } from "./numeric-text.js";
 
 /**
  * Marks the columns in a rule or filter that have to be compared by the text that JSON shows for them. Where a table is
@@ -53,6 +53,8 @@ function marked(expression: Expression, names: ComparisonScope): Expression {
     }
     case "compare": {
       const { left, operator, right } = expression;
+      const numeric = comparedAsNumber(expression, names);
+      if (numeric !== null) return numeric;
       const way = operator === "=" || operator === "!=" ? "equal" : "in order";
       const [a, b] = compared([left, right], way, names);
       return { ...expression, left: a!, right: b! };
@@ -68,7 +70,12 @@ function marked(expression: Expression, names: ComparisonScope): Expression {
       // those are texts already.
       const literals = items.map((item): Literal => ({ kind: "literal", value: String(item) }));
       const [value] = compared([expression.value, ...literals], "equal", names);
-      return { ...expression, value: value! };
+      const stored = affinityOf(expression.value, names);
+      const list = numberFor(expression.list, names);
+      if (stored === undefined || list === null) return { ...expression, value: value! };
+      const both: readonly unknown[] = JSON.parse(names.valueOf(list.name) as string);
+      const arePlain = !both.some(Array.isArray);
+      return { ...expression, value: makesNumbers(stored) ? value! : expression.value, list, arePlain };
     }
     case "contains":
     case "icontains":
@@ -90,17 +97,51 @@ function marked(expression: Expression, names: ComparisonScope): Expression {
  */
 type ComparisonKind = "equal" | "in a list" | "in order";
 
+/**
+ * Compares a column that may hold texts as numbers with a value of the request that is written as a number. The value
+ * counts as a number, so that comparisons fit the order of lists, in which numbers come before texts. Where the column
+ * also keeps texts that read as numbers, `=` finds both. In a rule, only `<` and the like count a text as a number. Null
+ * for any other comparison.
+ */
+function comparedAsNumber({ left, operator, right }: Compare, names: ComparisonScope): Expression | null {
+  const stored = affinityOf(left, names);
+  const isOrder = operator !== "=" && operator !== "!=";
+  const number = numberFor(right, names, isOrder);
+  if (stored === undefined || number === null) return null;
+  if (isOrder || makesNumbers(stored)) return { kind: "compare", operator, left, right: number };
+  const either: Expression = { kind: "in", value: left, list: [number, right] };
+  return operator === "=" ? either : { kind: "not", term: either };
+}
+
+type Compare = Extract<Expression, { readonly kind: "compare" }>;
+
+/** The number, or the list with numbers, that stands for a value of the request; null where it has none. */
+function numberFor(operand: Given, names: ComparisonScope): Given | null;
+function numberFor(operand: Operand, names: ComparisonScope, takesLiterals: boolean): Given | Literal | null;
+function numberFor(operand: Operand, names: ComparisonScope, takesLiterals = false): Given | Literal | null {
+  if (operand.kind === "literal" && takesLiterals && typeof operand.value === "string") {
+    const value = numberOf(operand.value);
+    return value === null ? null : { kind: "literal", value };
+  }
+  if (operand.kind !== "given") return null;
+  const name = numberName(operand.name);
+  return names.valueOf(name) === undefined ? null : { kind: "given", name, isNumber: true };
+}
+
+/** The affinity of a column that may hold texts as numbers; undefined for any other operand. */
+function affinityOf(operand: Operand, names: ComparisonScope): Affinity | undefined {
+  return operand.kind === "column" ? physicalOf(operand, names)?.mixedTexts.get(operand.column) : undefined;
+}
+
 function compared(operands: readonly Operand[], way: ComparisonKind, names: ComparisonScope): readonly Operand[] {
-  const affinityOf = (operand: Operand) =>
-    operand.kind === "column" ? physicalOf(operand, names)?.mixedTexts.get(operand.column) : undefined;
-  const affinities = operands.flatMap((operand) => affinityOf(operand) ?? []);
+  const affinities = operands.flatMap((operand) => affinityOf(operand, names) ?? []);
   const areNumeric = affinities.every(makesNumbers);
   // Nothing is marked where no column can hold texts as numbers. Nor is it, for `<` and the like, where no column
   // converts texts to numbers: SQLite then orders numbers before texts, as it does in sorted lists.
   if (affinities.length === 0 || (way === "in order" && !affinities.some(makesNumbers))) return operands;
   const columns = operands.filter(({ kind }) => kind === "column").length;
   const isMistaken = (operand: Operand) => {
-    if (operand.kind === "column") return affinityOf(operand) === undefined || (columns > 1 && !areNumeric);
+    if (operand.kind === "column") return affinityOf(operand, names) === undefined || (columns > 1 && !areNumeric);
     const value = operand.kind === "given" ? names.valueOf(operand.name) : operand.kind === "literal" && operand.value;
     if (typeof value !== "string") return false;
     // Where a text is exactly what is shown for a stored number, SQLite may convert it to that number: the comparison
@@ -110,7 +151,7 @@ function compared(operands: readonly Operand[], way: ComparisonKind, names: Comp
   };
   if (!operands.some(isMistaken)) return operands;
   return operands.map((operand) =>
-    operand.kind === "column" && affinityOf(operand) !== undefined ? { ...operand, asShown: true } : operand,
+    operand.kind === "column" && affinityOf(operand, names) !== undefined ? { ...operand, asShown: true } : operand,
   );
 }
 

@@ -9,6 +9,17 @@ export function readsAsNumber(text: string): boolean {
   return /^[ \t\n\v\f\r]*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t\n\v\f\r]*$/.test(text);
 }
 
+/** The name of the placeholder for the number that a filter's text is written as. `name` is that of the text's own. */
+export const numberName = (name: string) => `${name}.number`;
+
+/** The number that a text is written as in JSON; null for a text that JSON has no number for, such as `007` or ` 7`. */
+export function numberOf(text: string): bigint | number | null {
+  if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text)) return null;
+  if (/^-?\d+$/.test(text) && isStorableInteger(BigInt(text))) return BigInt(text);
+  const value = Number(text);
+  return Number.isFinite(value) ? value : null;
+}
+
 /** Whether a column of the affinity `stored` turns this text into a number that is shown as exactly this text. */
 export function isShownNumber(text: string, stored: Affinity): boolean {
   if (!makesNumbers(stored)) return false;

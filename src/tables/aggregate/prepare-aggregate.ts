@@ -6,10 +6,10 @@ import {
   briefBytesMax,
   briefComparedMax,
   briefJudgedMax,
-  columnNames,
   keyValues,
   type ListSource,
   parseCursorKey,
+  shapeOfFilters,
   slotsOf,
   writtenOut,
 } from "../list/prepare-list.js";
@@ -18,7 +18,6 @@ import type { Counted } from "../plan/plan-check.js";
 import type { AggregateRequest } from "../request/aggregate-request.js";
 import { type AggregatePlan, aggregateStatement } from "../sql/aggregate.js";
 import { pageValues } from "../sql/page-slots.js";
-import { predicate } from "../sql/predicate.js";
 import type { SlotValues, Sql } from "../sql-text/fragment.js";
 
 /**
@@ -134,6 +133,6 @@ function shapeOf({ groups, results, order }: AggregateRequest, filters: readonly
     groups.map(({ name }) => name).join(),
     results.map(({ compute, column }) => `${compute} ${column?.name ?? "*"}`).join(),
     order.map(({ at, descending }) => `${at} ${descending}`).join(),
-    ...filters.map((filter) => predicate(filter, columnNames).text),
+    shapeOfFilters(filters),
   ].join("\n");
 }

@@ -4,6 +4,7 @@ import { jsonText } from "../../http/respond.js";
 import type { SqlValue } from "../../platform/database.js";
 import { outermostExists } from "../../rules/walk.js";
 import type { Access } from "../access/access.js";
+import { asShown } from "../access/as-shown.js";
 import { read } from "../execution/execution.js";
 import { incomparableIn, type ListRequest, parseListRequest } from "../request/list-request.js";
 import { finishRows } from "../sql/finish-rows.js";
@@ -52,7 +53,8 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
     if (isRefusal(entry)) return entry;
     seq = entry;
   }
-  const { filters, select } = list;
+  const { select, filterValues } = list;
+  const filters = list.filters.map((filter) => asShown(filter, table.name, access.catalog, filterValues));
   const past = pastOf(access, list.limit, scanLimit, { filters, ...(select && { output: select }) });
   const statement = stateStatement(past, param(new Slot("moment")), asked.place && new Slot("after"));
   const place = new Map<string, SqlValue>([
@@ -61,7 +63,7 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
   ]);
   // The state of the log is read after the page, because old entries may be deleted meanwhile: if the moment is still
   // known after the page, it was known while the page was read.
-  const values = [place, execution.values, list.filterValues];
+  const values = [place, execution.values, filterValues];
   const [page, state] = await read(execution, [bind(statement, values), momentStatement(table.name, 0)], "long");
   if (seq < logState(state!).floor) return gone;
   const shown = page!.rows.filter(([, , examined]) => examined === null);

@@ -273,7 +273,7 @@ const membersOfShape: Readonly<
   select: ({ select }) => (select === null ? "*" : select.map(({ name }) => name).join()),
   sort: ({ sort }) => sort.map(({ column, descending }) => `${column.name} ${descending}`).join(),
   search: ({ search }) => (search === null ? "" : "search"),
-  filters: (_, filters) => filters.map((filter) => predicate(filter, columnNames).text).join("\n"),
+  filters: (_, filters) => shapeOfFilters(filters),
   // Bound when the statement is sent.
   filterValues: null,
   limit: null,
@@ -312,8 +312,18 @@ function shapeOfSteps(steps: readonly ExpansionStep[]): string | null {
   return texts.includes(null) ? null : texts.join("\n");
 }
 
+/**
+ * The shape of filters as text. It has the names of their values, because a filter of one column may compare with a text
+ * or with the number that it is written as.
+ */
+export function shapeOfFilters(filters: readonly Expression[]): string {
+  const parts = filters.map((filter) => predicate(filter, columnNames));
+  const names = parts.flatMap(({ params }) => params.map((value) => (value instanceof Slot ? value.name : "")));
+  return [...parts.map(({ text }) => text), names.join()].join("\n");
+}
+
 /** Names for `predicate` where its SQL only tells shapes of requests apart: columns without their table. */
-export const columnNames = { ...noNames, row: name };
+const columnNames = { ...noNames, row: name };
 
 /** Whether a value of a key is written into the SQL: NULL, and infinities, which not every database takes. */
 const isWrittenOut = (value: SqlValue) => value === null || (typeof value === "number" && !Number.isFinite(value));

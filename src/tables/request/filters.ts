@@ -5,13 +5,17 @@ import { isPlainReal, realText } from "../../platform/real-scale.js";
 import type { Column } from "../../project/model.js";
 import type { ColumnReference, CompareOperator, Expression, Given, TextMatch } from "../../rules/ast.js";
 import type { FilterOperator } from "../../wire/list-query.js";
+import { numberName, numberOf } from "../access/numeric-text.js";
 import type { RequestValue } from "./request-value.js";
 
 /** The filters of a list request, parsed into conditions and values. */
 export interface ParsedFilters {
   /** The conditions that a row has to pass, all of them. They hold placeholder names; `filterValues` has the values. */
   readonly filters: readonly Expression[];
-  /** The values that filters compare with, by the placeholder names that stand for them in `filters`. */
+  /**
+   * The values that filters compare with, by the placeholder names that stand for them in `filters`. A text that is
+   * written as a number is also there as that number (`numberName`), and a list also with the numbers of its texts.
+   */
   readonly filterValues: ReadonlyMap<string, SqlValue>;
   /**
    * The columns that the filters compare by their collation. A request that compares a column whose collation this
@@ -124,7 +128,12 @@ export function filtersOf(root: FilterGroup, filtersMax: number): ParsedFilters 
   const values = all.filter(({ value }) => value !== null);
   return {
     filters: conditionsOf(root, names),
-    filterValues: new Map(values.map((filter) => [names.get(filter)!, filter.value])),
+    filterValues: new Map(
+      values.flatMap(({ value, asNumber }, i) => {
+        const name = names.get(values[i]!)!;
+        return [[name, value] as const, ...(asNumber === undefined ? [] : [[numberName(name), asNumber] as const])];
+      }),
+    ),
     compared: all.filter(({ operator }) => !comparesNothing.has(operator)).map(({ column }) => column),
   };
 }
@@ -142,6 +151,8 @@ interface Filter {
   readonly operator: string;
   readonly column: Column;
   readonly value: SqlValue;
+  /** The value for columns of texts that hold numbers too: see `ParsedFilters.filterValues`. */
+  readonly asNumber?: NonNullable<SqlValue>;
   readonly condition: (column: ColumnReference, value: Given) => Expression;
 }
 
@@ -228,8 +239,14 @@ function comparison(name: string, operator: CompareOperator): FilterParser {
     const value = typed(name, column, sent);
     if (isRefusal(value)) return value;
     const condition: Filter["condition"] = (left, right) => ({ kind: "compare", operator, left, right });
-    return { operator: name, column, value, condition };
+    const asNumber = numberIn(column, value);
+    return { operator: name, column, value, ...(asNumber !== null && { asNumber }), condition };
   };
+}
+
+/** The number that the value of a text column is written as; null for any other value. */
+function numberIn({ type }: Column, value: SqlValue): bigint | number | null {
+  return type === "text" ? numberOf(value as string) : null;
 }
 
 function typed(operator: string, column: Column, sent: RequestValue): NonNullable<SqlValue> | Refusal {
@@ -283,8 +300,13 @@ function membership(
   }
   const arePlain = values.every((value) => typeof value !== "number" || isPlainReal(value));
   const condition: Filter["condition"] = (value, list) => ({ kind: "in_given", value, list, arePlain });
-  return { operator, column, value: `[${values.map(itemText).join(",")}]`, condition };
+  const numbers = values.flatMap((item) => numberIn(column, item) ?? []);
+  const asNumber = numbers.length > 0 && { asNumber: listText([...values, ...numbers]) };
+  return { operator, column, value: listText(values), ...asNumber, condition };
 }
+
+/** Writes the items of an `in` filter as a JSON array. */
+const listText = (items: readonly SqlValue[]) => `[${items.map(itemText).join(",")}]`;
 
 /** Writes an item of an `in` filter as JSON from which SQLite reads the same value. */
 function itemText(value: SqlValue): string {

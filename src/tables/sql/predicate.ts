@@ -56,19 +56,21 @@ export function predicate(expression: Expression, names: SqlNames): Sql {
       return operand(expression, names);
     case "compare": {
       const { left, operator, right } = expression;
-      const way = operator === "=" || operator === "!=" ? equally : inOrder;
+      const isEqual = operator === "=" || operator === "!=";
+      const way = isEqual && ![left, right].some(isNumber) ? equally : inOrder;
       return sql`${operand(left, names, way)} ${operators[operator]} ${operand(right, names, way)}`;
     }
     case "in": {
       const list = expression.list.map((item) => operand(item, names));
-      return sql`${operand(expression.value, names)} IN (${commaList(list)})`;
+      const way = expression.list.some(isNumber) ? inOrder : equally;
+      return sql`${operand(expression.value, names, way)} IN (${commaList(list)})`;
     }
     case "is_null":
       return expression.negated
         ? sql`${operand(expression.value, names)} IS NOT NULL`
         : sql`${operand(expression.value, names)} IS NULL`;
     case "in_given":
-      return sql`${operand(expression.value, names)} IN (${listed(expression)})`;
+      return sql`${operand(expression.value, names, isNumber(expression.list) ? inOrder : equally)} IN (${listed(expression)})`;
     case "contains":
       return sql`instr(${operand(expression.value, names)}, ${operand(expression.text, names)}) > 0`;
     case "icontains":
@@ -105,6 +107,11 @@ const operators = {
  */
 const equally = (column: Sql): Sql => sql`CAST(${column} AS TEXT)`;
 const inOrder = (column: Sql): Sql => sql`+${column}`;
+
+/** Whether a column of texts is compared with the operand as with a number: numbers are not made texts then. */
+function isNumber(operand: Operand): boolean {
+  return operand.kind === "given" && operand.isNumber === true;
+}
 
 function operand(value: Operand, names: SqlNames, shown = equally): Sql {
   switch (value.kind) {

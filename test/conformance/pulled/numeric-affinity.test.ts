@@ -6,6 +6,12 @@ import { type Client, client, dataOf, expectRefusal, metaOf, pagesOf } from "../
 import { member, rowsOf, run } from "../../support/people.js";
 import { apiKey, serve, type TestServer } from "../../support/server.js";
 
+/** `data` of an answer to a pull. */
+interface Changes {
+  readonly checkpoint: string;
+  readonly changes: readonly { readonly key: { readonly id: unknown } }[];
+}
+
 interface Pulled {
   readonly server: TestServer;
   readonly key: Client;
@@ -89,13 +95,18 @@ describe("a text column whose affinity makes numbers of texts", () => {
       ["where[code]=A1", [1]],
       ["where[code]=7", [2]],
       ["where[code]=007", []],
-      ["where[code]=7.0", []],
+      ["where[code]=7.0", [2]],
       ["filter[code][ne]=7", [1, 3]],
       ["filter[code][ne]=007", [1, 2, 3]],
       ["filter[code][in]=7,A1", [1, 2]],
       ["filter[code][in]=007,A1", [1]],
-      ["filter[day][gte]=2024", [1]],
-      ["filter[day][lt]=2024", [2]],
+      ["filter[code][in]=007,7.0", [2]],
+      ["filter[code][gte]=7", [1, 2]],
+      ["filter[code][lt]=7", [3]],
+      ["filter[code][lt]=A", [2, 3]],
+      // Numbers come before texts.
+      ["filter[day][gte]=2024", [1, 2]],
+      ["filter[day][lt]=2024", []],
       ["filter[day][gte]=2024-01-01", [1]],
       ["filter[code][contains]=7", [2]],
       ["filter[name][gte]=5", [1]],
@@ -225,20 +236,23 @@ read = "row.owner = auth.id"`;
       ["where[a]=7", [4]],
       ["where[a]=5", [1, 2]],
       ["where[a]=5.5", [5]],
-      ["where[a]=5.0", []],
+      ["where[a]=5.0", [1]],
       ["where[a]=007", [6]],
       ["where[a]=x", [3]],
       ["filter[a][ne]=5", [3, 4, 5, 6]],
       ["filter[a][ne]=x", [1, 2, 4, 5, 6]],
       ["filter[a][in]=5,x", [1, 2, 3]],
+      ["filter[a][not_in]=5,x", [4, 5, 6]],
       // Numbers come before texts.
-      ["filter[a][gte]=5", [2, 3]],
-      ["filter[a][lt]=5", [1, 4, 5, 6]],
+      ["filter[a][gte]=5", [1, 2, 3, 4, 5, 6]],
+      ["filter[a][gt]=5.5", [2, 3, 4, 6]],
+      ["filter[a][lt]=7", [1, 5]],
+      ["filter[a][lt]=007", [1, 4, 5]],
     ] as const)
       expect(await found(key, `/api/u?${filter}&sort=id`), filter).toEqual(expected);
     // By the index, where the text is no number's.
     expect(metaOf(await key.get("/api/u?where[a]=x"))).toMatchObject({ rows_read: 2 });
-    expect(metaOf(await key.get("/api/u?filter[a][gte]=5&sort=a"))).toMatchObject({ rows_read: 4 });
+    expect(metaOf(await key.get("/api/u?filter[a][gte]=7&sort=a"))).toMatchObject({ rows_read: 8 });
     expect(await found(key, "/api/strict?where[a]=5")).toEqual([1, 2]);
   });
 
@@ -381,5 +395,118 @@ describe("infinities and values of several storage classes", () => {
     );
     const pages = await pagesOf(key, "/api/k?limit=1");
     expect(pages.map(({ data }) => data[0]!.r)).toEqual([null, 1.5, null]);
+  });
+});
+
+describe("a column with numbers and texts has one order", () => {
+  const stored = ["0", "-7", "5", "5.5", "20240220", "20240220.5", "1161380288898609914", "0.30000000000000004"];
+  const texts = ["", "2024-02-20", "A5", "é"];
+  const asked = [...stored, ...texts, "7.0", "5.50", "1e3", "-1e400", "007", "+5", " 5"];
+  const kinds = ["DATE", "", "ANY"];
+  const tables = kinds.map((kind, i) => ({ table: `t${i}`, kind }));
+
+  /** The server has one table for each kind of column, and keeps their history. */
+  const open = async () => {
+    const { server, key } = await pulled(
+      "",
+      ...tables.flatMap(({ table, kind }) => [
+        `CREATE TABLE ${table} (id INTEGER PRIMARY KEY, v ${kind}, n INTEGER)${kind === "ANY" ? " STRICT" : ""}`,
+        `CREATE INDEX ${table}_v ON ${table} (v)`,
+        `INSERT INTO ${table} (v) VALUES ${[...stored, ...texts.map((text) => `'${text}'`)].map((v) => `(${v})`).join()}`,
+      ]),
+    );
+    const { text } = await pullSchema(server.database);
+    const outcome = await applyChange(server.database, `$history: forever\n${text}`, {
+      allowDestructive: false,
+      now: 2,
+    });
+    expect(outcome).toMatchObject({ outcome: "applied" });
+    return { server, key };
+  };
+
+  /** The place of a value in the order: numbers before texts. */
+  type Place = readonly [0, number] | readonly [1, string];
+  const isNumber = (text: string) => /^-?(0|[1-9]\d*)(\.\d+)?(e\d+)?$/.test(text) && Number.isFinite(Number(text));
+  const placeOf = (text: string): Place => (isNumber(text) ? [0, Number(text)] : [1, text]);
+  const compare = ([k, a]: Place, [l, b]: Place) =>
+    k !== l || k === 0
+      ? k - l || Number(a) - Number(b)
+      : Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
+  const rows = [...stored, ...texts].map((text, i) => ({ id: i + 1, place: placeOf(text) }));
+  const operators: readonly (readonly [operator: string, test: (sign: number) => boolean])[] = [
+    ["eq", (sign) => sign === 0],
+    ["in", (sign) => sign === 0],
+    ["ne", (sign) => sign !== 0],
+    ["not_in", (sign) => sign !== 0],
+    ["lt", (sign) => sign < 0],
+    ["lte", (sign) => sign <= 0],
+    ["gt", (sign) => sign > 0],
+    ["gte", (sign) => sign >= 0],
+  ];
+  const filters = (texts: readonly string[]) =>
+    texts.flatMap((text) =>
+      operators.map(([operator, test]) => ({
+        operator,
+        value: operator.endsWith("in") ? [text] : text,
+        expected: rows.filter(({ place }) => test(compare(place, placeOf(text)))).map(({ id }) => id),
+      })),
+    );
+  const queryOf = ({ operator, value }: { operator: string; value: string | string[] }) =>
+    `filter[v][${operator}]=${encodeURIComponent(typeof value === "string" ? value : JSON.stringify(value))}`;
+
+  it("in lists", async () => {
+    const { key } = await open();
+    const sorted = [...rows].sort((a, b) => compare(a.place, b.place)).map(({ id }) => id);
+    for (const { table, kind } of tables) {
+      expect(await found(key, `/api/${table}?sort=v`), kind).toEqual(sorted);
+      for (const filter of filters(asked)) {
+        const path = `/api/${table}?sort=id&${queryOf(filter)}`;
+        expect(await found(key, path), `${kind} ${path}`).toEqual(filter.expected);
+      }
+    }
+  });
+
+  it("in rules", async () => {
+    const config = `
+[rules.gte]
+read = "row.v >= '20240220'"
+[rules.lt]
+read = "row.v < '20240220'"
+[rules.text]
+read = "row.v >= '2024-02-20'"`;
+    const filled = (table: string) => [
+      `CREATE TABLE ${table} (id INTEGER PRIMARY KEY, v DATE)`,
+      `INSERT INTO ${table} VALUES (1, '20240219'), (2, '20240220'), (3, '2024-02-19'), (4, '2024-02-21')`,
+    ];
+    const { server } = await pulled(config, ...["gte", "lt", "text"].flatMap(filled));
+    const anyone = client(server);
+    expect(await found(anyone, "/api/gte")).toEqual([2, 3, 4]);
+    expect(await found(anyone, "/api/lt")).toEqual([1]);
+    expect(await found(anyone, "/api/text")).toEqual([4]);
+    expectRefusal(await anyone.get("/api/lt/2"), 403, "forbidden");
+  });
+
+  it("in aggregates, states, and copies of clients", async () => {
+    const { server, key } = await open();
+    for (const { table } of tables)
+      for (const filter of filters(["5.50", "20240220", "007"])) {
+        const path = `${table} ${queryOf(filter)}`;
+        const count = await key.get(`/api/${table}/_svc/aggregate?count=*&${queryOf(filter)}`);
+        expect(dataOf(count), path).toEqual([{ count: filter.expected.length }]);
+        expect(await found(key, `/api/${table}/_svc/state?at=0&${queryOf(filter)}`), path).toEqual(filter.expected);
+        const tables = { [table]: { filter: { v: { [filter.operator]: filter.value } } } };
+        const pull = async (checkpoint: string | null) => {
+          const { changes, checkpoint: next } = dataOf<Changes>(
+            await key.post("/api/_svc/pull", { tables, checkpoint }),
+          );
+          return { ids: changes.map(({ key }) => Number(key.id)).sort((a, b) => a - b), next };
+        };
+        const first = await pull(null);
+        expect(first.ids, path).toEqual(filter.expected);
+        await run(server, `UPDATE ${table} SET n = ifnull(n, 0) + 1`);
+        expect((await pull(first.next)).ids, path).toEqual(filter.expected);
+        // The state before that change is made of the log's images.
+        expect(await found(key, `/api/${table}/_svc/state?at=0&${queryOf(filter)}`), path).toEqual(filter.expected);
+      }
   });
 });
