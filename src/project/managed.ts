@@ -1,5 +1,5 @@
 import type { ColumnType } from "../sqlite/column-type.js";
-import type { Column, ColumnDefault, Managed, Schema, Table } from "./model.js";
+import type { Column, ColumnDefault, Managed, Reference, Schema, Table } from "./model.js";
 import { isWhollyRead } from "./unread.js";
 
 /**
@@ -30,6 +30,15 @@ export function managedDefault(managed: Managed, type: ColumnType): ColumnDefaul
 /** Undefined if the table has none. */
 export function versionColumn({ columns }: Pick<Table, "columns">): Column | undefined {
   return [...columns.values()].find(({ managed }) => managed === "version");
+}
+
+/**
+ * The reference of a column that the server sets to the id of the caller. Null for other columns, and for a reference
+ * to `$users`, which holds for every caller.
+ */
+export function callerReference({ managed, references }: Column): Reference | null {
+  const isCaller = managed === "created_by" || managed === "updated_by";
+  return isCaller && references?.table !== "$users" ? references : null;
 }
 
 /** What is wrong with the managed columns of a table: for each problem the column and a message for a person. */

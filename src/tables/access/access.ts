@@ -1,6 +1,7 @@
 import { type Actor, authValues, permits } from "../../auth/callers/principal.js";
 import { Refusal } from "../../http/refusal.js";
 import type { Memo } from "../../platform/memo.js";
+import { callerReference } from "../../project/managed.js";
 import type { Column, Table } from "../../project/model.js";
 import type { Expression, RuleAction, TableRules } from "../../rules/ast.js";
 import { alwaysTrue, neverTrue } from "../../rules/fold.js";
@@ -32,6 +33,11 @@ export interface Access {
   readonly mayWrite: (column: string) => boolean;
   /** The columns that the server sets by itself, such as versions. No caller may write them. */
   readonly managed: readonly Column[];
+  /**
+   * The managed columns that are NULL where their reference would not hold: past the rules, those with the id of the
+   * caller that refer to a table of the project, in which an administrator may have no row.
+   */
+  readonly callerOrNull: ReadonlySet<Column>;
   /** Whether the caller is a key without the read scope: a write shows it the primary key and what it sent. */
   readonly writeOnlyKey: boolean;
   /** Longer values are answered by their beginning (docs/reference/http.md#previews); null for none. */
@@ -132,6 +138,7 @@ function judge(
     readable: new Map(readable.map(({ column }) => [column.name, column])),
     mayWrite: (column) => writable.has(column),
     managed: managedIn(table),
+    callerOrNull: new Set(),
     writeOnlyKey: false,
     preview: null,
   };
@@ -167,6 +174,7 @@ function accessPastRules(table: Table, action: RuleAction, catalog: Catalog, may
     readable: table.columns,
     mayWrite: (column) => !isManaged(table.columns.get(column)),
     managed: managedIn(table),
+    callerOrNull: new Set(managedIn(table).filter(refersCallerToProject)),
     writeOnlyKey: !mayRead,
     preview: null,
   };
@@ -174,6 +182,7 @@ function accessPastRules(table: Table, action: RuleAction, catalog: Catalog, may
 
 const isManaged = (column: Column | undefined) => column !== undefined && column.managed !== null;
 const managedIn = ({ columns }: Table) => [...columns.values()].filter(isManaged);
+const refersCallerToProject = (column: Column) => callerReference(column) !== null;
 
 /** The words for an action in a message such as "the rules of this table let nobody …". */
 const verbs: Record<RuleAction, string> = {

@@ -1,5 +1,6 @@
 import { Refusal } from "../../http/refusal.js";
 import type { ConstraintError } from "../../platform/database.js";
+import { callerReference } from "../../project/managed.js";
 import type { Table } from "../../project/model.js";
 import type { CatalogTable } from "../../schema/catalog.js";
 import { sameFragment } from "../../sqlite/fragment.js";
@@ -116,9 +117,19 @@ function brokenReference(write: RefusedWrite): Omit<Broken, "code"> {
   if (physical.triggers[kind].run) return { message: missingOrReferredTo, constraints: [] };
   if (kind === "delete" || keys.length === 0)
     return { message: kind === "insert" ? missingOrReferredTo : referredTo, constraints: [] };
-  return kind === "insert" || !changesKey(write)
-    ? { message: missing, constraints: keys }
-    : { message: missingOrReferredTo, constraints: keys, isOpen: true };
+  const isOpen = kind === "update" && changesKey(write);
+  const message = isOpen ? missingOrReferredTo : missing;
+  const callers = keys.flatMap((columns) => callerHint(columns, write.table));
+  return { message, constraints: keys, named: [message + listed(keys), ...callers].join("; "), isOpen };
+}
+
+/** What the caller can do about a foreign key whose value the server sets to the id of the caller; else empty. */
+function callerHint(key: readonly string[], { columns }: Table): readonly string[] {
+  const column = key.length === 1 ? columns.get(key[0]!) : undefined;
+  const reference = column === undefined ? null : callerReference(column);
+  return reference === null
+    ? []
+    : [`${column!.name} is your id, and has to be the ${reference.column} of a row of ${reference.table}`];
 }
 
 /**

@@ -31,7 +31,8 @@ export async function refusalOfError(
   if (error instanceof ConstraintError) {
     // The violated reference may be in a column that the server sets by itself, such as the caller's id, so these
     // values count too.
-    const written = kind === "delete" ? sent : withManaged(kind, access.managed, sent, execution);
+    const managed = access.managed.filter((column) => !access.callerOrNull.has(column));
+    const written = kind === "delete" ? sent : withManaged(kind, managed, sent, execution);
     return constraintRefusal(error, { kind, table, physical, written, readable });
   }
   if (error instanceof MemoryError) return triggersOf(write).run ? tooLargeValue : null;

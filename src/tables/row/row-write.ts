@@ -9,7 +9,7 @@ import { insertStatement, rowidCheck } from "../sql/insert.js";
 import { stagedValue } from "../sql/kept-answers.js";
 import type { Returned } from "../sql/returning.js";
 import { imageCheck } from "../sql/row.js";
-import type { Values } from "../sql/row-key.js";
+import { referredValue, type Values } from "../sql/row-key.js";
 import type { WriteStatement } from "../sql/write-statement.js";
 import { Slot, type SlotValues, type Sql } from "../sql-text/fragment.js";
 import { withManaged } from "./managed-values.js";
@@ -64,6 +64,17 @@ export function slots(values: RowValues, { table }: Access, prefix = "", referre
   );
 }
 
+/**
+ * As `slots`, for the values that a write gives to columns. A column of `Access.callerOrNull` gets the id of the caller
+ * by a look-up in the table that it refers to.
+ */
+export function writtenSlots(values: RowValues, access: Access, referred: Referred = nothingReferred): Values {
+  const given = [...slots(values, access, "", referred)];
+  return new Map(
+    given.map(([column, slot]) => [column, access.callerOrNull.has(column) ? referredValue(column, slot) : slot]),
+  );
+}
+
 /** The columns whose values come from earlier writes of the transaction, each with the name of its value there. */
 export type Referred = ReadonlyMap<string, string>;
 
@@ -105,7 +116,7 @@ export function insertOf(
   if (isOverImage(sent, access)) return tooLargeImage;
   const given = withManaged("insert", managed, sent, execution);
   const statement = writes.get(shapeOf(access, given, null, referred), () =>
-    insertStatement(table, slots(given, access, "", referred), rule, returnedOf(access, sent), catalog),
+    insertStatement(table, writtenSlots(given, access, referred), rule, returnedOf(access, sent), catalog),
   );
   const values = [given, ...referredValues(referred)];
   // A rowid that comes from an earlier write of the transaction is checked by a statement after the insert. A rowid in
@@ -131,7 +142,7 @@ export function updateOf(
     updateStatement({
       table,
       key: slots(key, access, "", referred),
-      patch: slots(patch, access, "", referred),
+      patch: writtenSlots(patch, access, referred),
       rule,
       returned: returnedOf(access, sent),
       catalog,

@@ -1,6 +1,7 @@
 import type { Column, Table } from "../../project/model.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import { makesNumbers } from "../../sqlite/column-type.js";
+import { sqlTableName } from "../../sqlite/names.js";
 import type { Seek } from "../plan/plan-check.js";
 import { and, columnsIn, internalName, join, name, type Param, param, type Sql, sql } from "../sql-text/fragment.js";
 import { jsonObject } from "./wire.js";
@@ -14,6 +15,12 @@ export type Values = ReadonlyMap<Column, Param | Sql>;
 /** Makes the SQL of a column's value: a placeholder for it, unless it is SQL already. */
 export function valueSql(value: Param | Sql): Sql {
   return typeof value === "object" && value !== null && "text" in value ? value : param(value);
+}
+
+/** Makes the SQL of a value for a column with a reference: NULL where no row has it that the column could refer to. */
+export function referredValue({ references }: Column, value: Param | Sql): Sql {
+  const column = name(references!.column);
+  return sql`(SELECT ${column} FROM ${name(sqlTableName(references!.table))} WHERE ${column} = ${valueSql(value)})`;
 }
 
 /**

@@ -36,7 +36,7 @@ export function bulkStep(
   execution: WriteExecution,
 ): WriteStep | Refusal | null {
   const { access } = target;
-  if (!access.table.strict || !isJudgedAlone(access)) return null;
+  if (!access.table.strict || access.callerOrNull.size > 0 || !isJudgedAlone(access)) return null;
   const columns = [...new Set(sent.flatMap((row) => [...row.keys()]))].map((each) => access.table.columns.get(each)!);
   const rows = sent.map((row) => filled(row, columns));
   if (rows.some((row) => row === null)) return null;

@@ -17,6 +17,7 @@ import {
   slots,
   tooLargeImage,
   type WriteTarget,
+  writtenSlots,
 } from "../row/row-write.js";
 import { durationOf, sentWrite, triggersOf } from "../row/sent-write.js";
 import { updateStatement } from "../sql/change.js";
@@ -120,7 +121,7 @@ function changeOrCreate(
     updateStatement({
       table,
       key: keySlots,
-      patch: slots(patch, access),
+      patch: writtenSlots(patch, access),
       rule: access.rule,
       returned: returnedOf(access, values),
       catalog,
@@ -277,7 +278,10 @@ function insertUnless(
   const values = withManaged("insert", managed, sent, execution);
   const isUnkeyed = missingKey(access, values) !== null;
   const statement = writes.get(shapeOf(access, purpose, values), () =>
-    insertStatement(table, slots(values, access), rule, returnedOf(access, sent), catalog, { ...unless, isUnkeyed }),
+    insertStatement(table, writtenSlots(values, access), rule, returnedOf(access, sent), catalog, {
+      ...unless,
+      isUnkeyed,
+    }),
   );
   return {
     kind: "insert",
