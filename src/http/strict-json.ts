@@ -11,7 +11,7 @@ type Parsed = { readonly value: unknown } | Refusal;
  * with the same digits, because clients send reals such as 1e20 that way.
  */
 export function parseStrictJson(text: string): Parsed {
-  return plain(text) ?? new StrictJsonParser(text).advance(Number.POSITIVE_INFINITY)!;
+  return plain(text) ?? new StrictJsonParser(text).advance(unbounded)!;
 }
 
 /**
@@ -23,7 +23,7 @@ export async function parseStrictJsonInTurns(text: string): Promise<Parsed> {
   if (short !== null) return short;
   const parser = new StrictJsonParser(text);
   for (;;) {
-    const parsed = parser.advance(partsInTurn);
+    const parsed = parser.advance(turn);
     if (parsed !== null) return parsed;
     await nextTurn();
   }
@@ -32,8 +32,9 @@ export async function parseStrictJsonInTurns(text: string): Promise<Parsed> {
 const depthMax = 64;
 /** How many values and keys a text may have. The outermost value is one of them. */
 const partsMax = 200_000;
-/** How many values and keys are parsed in one turn of the event loop. */
-const partsInTurn = 10_000;
+/** After how many values and keys, or how many characters, a turn of the event loop ends. */
+const turn = { parts: 5_000, length: 1_000_000 };
+const unbounded: typeof turn = { parts: Number.POSITIVE_INFINITY, length: Number.POSITIVE_INFINITY };
 /** Up to how many characters JSON.parse and JSON.stringify take well below a millisecond. */
 const plainLengthMax = 16_384;
 
@@ -65,8 +66,8 @@ const rightBrace = 0x7d;
 
 /** The JSON whitespace from a place on. */
 const whitespace = /[ \t\n\r]*/y;
-/** The next character that ends the plain part of a string. */
-const special = /["\\\p{Cc}]/gu;
+/** A backslash, or a character below the space, which a string holds only as an escape (RFC 8259, section 7). */
+const special = /[^ -[\]-\uffff]/;
 const number = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 const word = /true|false|null/y;
 const words: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
@@ -93,19 +94,19 @@ class StrictJsonParser {
 
   constructor(private readonly text: string) {}
 
-  /** Reads about `parts` further values and keys. Null while the text has more. */
-  advance(parts: number): Parsed | null {
+  /** Reads about `parts` further values and keys, or `length` further characters. Null while the text has more. */
+  advance({ parts, length }: typeof turn): Parsed | null {
     try {
-      return this.#advance(this.#parts + parts);
+      return this.#advance(this.#parts + parts, this.#at + length);
     } catch (error) {
       if (error instanceof Problem) return badRequest(error.message);
       throw error;
     }
   }
 
-  #advance(until: number): Parsed | null {
+  #advance(parts: number, at: number): Parsed | null {
     if (this.#at === 0 && !this.text.isWellFormed()) throw new Problem("the body is not well-formed Unicode");
-    while (this.#parts < until) {
+    while (this.#parts < parts && this.#at < at) {
       let value = this.#begin();
       if (value === undefined) continue;
       // A finished value may be the last one of its container, which is then a finished value itself.
@@ -177,22 +178,23 @@ class StrictJsonParser {
   /** The string whose opening quote was read. */
   #string(): string {
     const begin = this.#at;
-    let at = begin;
-    let isPlain = true;
-    for (;;) {
-      special.lastIndex = at;
-      at = special.exec(this.text)?.index ?? this.text.length;
+    let end = this.text.indexOf('"', begin);
+    // Few strings hold an escaped quote. The others are searched by the engine, which is faster.
+    if (this.text.charCodeAt(end - 1) === backslash) end = this.#endFrom(begin);
+    if (end === -1) throw malformed;
+    this.#at = end + 1;
+    const string = this.text.slice(begin, end);
+    return special.test(string) ? this.#unescaped(begin - 1) : string;
+  }
+
+  /** The place of the quote that ends a string, which is looked for from a place on; -1 if there is none. */
+  #endFrom(begin: number): number {
+    for (let at = begin; at < this.text.length; at++) {
       const code = this.text.charCodeAt(at);
-      if (code === quote) break;
-      // JSON allows the control characters above U+007F in strings.
-      if (code > backslash) at += 1;
-      else if (code === backslash) {
-        isPlain = false;
-        at += 2;
-      } else throw malformed;
+      if (code === quote) return at;
+      if (code === backslash) at++;
     }
-    this.#at = at + 1;
-    return isPlain ? this.text.slice(begin, at) : this.#unescaped(begin - 1);
+    return -1;
   }
 
   /** The string from its opening quote to the current place, with its escapes replaced. */
