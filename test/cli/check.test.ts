@@ -162,6 +162,8 @@ read = "row.user = auth.id"
     const problem =
       "svc.toml:6: rules.members.read: api.require_ways: lists of members have no way to the rows that a user may read; an index on members (user) would\n";
     expect(svc(directory, ["serve", "--port", "0"])).toMatchObject({ status: 2, stderr: problem });
+    for (const command of ["build", "bootstrap"])
+      expect(svc(directory, ["worker", command])).toEqual({ status: 2, stdout: "", stderr: problem });
     const refused = svc(directory, ["schema", "apply"]);
     expect(refused.status).toBe(1);
     expect(refused.stderr).toContain("an index on members (user) would");

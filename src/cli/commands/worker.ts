@@ -4,13 +4,15 @@ import { createServiceKey, createUser } from "../../auth/accounts/administration
 import { setProjectId } from "../../auth/store/oauth.js";
 import { openLibsql } from "../../node/database/libsql.js";
 import { createArgon2 } from "../../node/passwords/argon2.js";
-import { readProject, withConfigLines } from "../../node/project-directory.js";
+import { type ProjectDirectory, readProject, withConfigLines } from "../../node/project-directory.js";
 import { systemClock, systemRandom } from "../../node/system.js";
 import type { Database, Statement } from "../../platform/database.js";
 import { withLiterals } from "../../platform/statement-text.js";
 import { ProblemsError } from "../../problems/problem.js";
 import { configFile } from "../../project/file-names.js";
 import { applySafe } from "../../schema/apply.js";
+import { parseOnce } from "../../schema/in-force.js";
+import { problemsWith } from "../../tables/plan/without-ways.js";
 import { builtDirectory } from "../built-directory.js";
 import { type Command, RefusedError, UsageError, unlessRefused } from "../command.js";
 import { projectIdOf } from "../local-database.js";
@@ -26,7 +28,7 @@ const workerBuild: Command = {
   help: [],
   positionals: [],
   run: async ({ directory }) => {
-    const project = readProject(directory);
+    const project = readForWorker(directory);
     const { config, schemaText } = project;
     if (config.console.listen !== "") throw new ProblemsError(withConfigLines(project, [oneAddress]));
     const lines = Object.entries({ config, schemaText }).map(
@@ -50,6 +52,14 @@ const oneAddress = {
   message: "a Worker has one address: remove this, or switch the console off by enabled = false",
 };
 
+/** Reads a project, and throws ProblemsError if its tables lack ways that `api.require_ways` asks for. */
+function readForWorker(directory: string): ProjectDirectory {
+  const project = readProject(directory);
+  const problems = problemsWith(project.config, parseOnce(project.schemaText).schema!);
+  if (problems.length > 0) throw new ProblemsError(withConfigLines(project, problems));
+  return project;
+}
+
 const workerBootstrap: Command = {
   name: "worker bootstrap",
   usage: "[--admin-email E --password-stdin]",
@@ -66,7 +76,7 @@ const workerBootstrap: Command = {
     const email = invocation.text("admin-email");
     if ((email !== undefined) !== invocation.flag("password-stdin"))
       throw new UsageError("--admin-email and --password-stdin belong together");
-    const { config, ...project } = readProject(invocation.directory);
+    const { config, ...project } = readForWorker(invocation.directory);
     if (!config.database.url.startsWith("file:"))
       throw new RefusedError("database.url is a libSQL server: `svc schema apply` reaches it directly");
     const password = email === undefined ? null : await readSecretLine();

@@ -409,3 +409,17 @@ it("over HTTP, the answer names a hundred problems and how many more there are",
     expect(lines.at(-1)).toBe("and 150 more problems");
   }
 });
+
+it("over HTTP, a schema without a way to the rows of a table is not applied under api.require_ways", async () => {
+  const schema = (indexes: string) =>
+    `notes: { columns: { id: { type: integer, primary_key: true }, owner: { type: text } }${indexes} }`;
+  const config = '[api]\nrequire_ways = true\n[rules.notes]\nread = "row.owner = auth.id"';
+  const server = await serve({ schema: schema(", indexes: [{ columns: [owner] }]"), config });
+  const key = client(server, await apiKey(server, "project:backend"));
+  const init = { body: schema(""), headers: { "Content-Type": "application/yaml" } };
+  const refused = await key.send("POST", "/admin/api/schema/apply?allow_destructive=true", init);
+  expect(expectRefusal(refused, 400, "bad_request")).toBe(
+    "svc.toml: rules.notes.read: api.require_ways: lists of notes have no way to the rows that a user may read; an index on notes (owner) would",
+  );
+  expect((await key.get("/api/notes")).status).toBe(200);
+});
