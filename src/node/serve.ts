@@ -52,8 +52,6 @@ import { startUpkeep } from "./upkeep.js";
 
 /** What a server needs besides its project. */
 export interface ServeOptions extends SurroundingsOptions {
-  /** 0 picks a free port. */
-  readonly port: number;
   /** In which the build has left the console's page. */
   readonly consoleDirectory: string;
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { createSecureContext } from "node:tls";
 import { ProblemCollector, ProblemsError } from "../problems/problem.js";
 import {
   checkHostOfSecret,
@@ -18,6 +19,8 @@ import { systemClock, systemFetch } from "./system.js";
 export interface SurroundingsOptions {
   /** The address that the server listens on. */
   readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
   readonly environment: NodeJS.ProcessEnv;
 }
 
@@ -25,7 +28,7 @@ export interface SurroundingsOptions {
  * Reads what a start needs besides the project's files: secrets and URLs from the environment, the mail transport, TLS
  * files. Throws ProblemsError with everything that is missing or wrong.
  */
-export function readSurroundings(project: ProjectDirectory, { host, environment }: SurroundingsOptions) {
+export function readSurroundings(project: ProjectDirectory, { host, port, environment }: SurroundingsOptions) {
   const { config, directory } = project;
   const collector = new ProblemCollector();
   const found = {
@@ -50,6 +53,10 @@ export function readSurroundings(project: ProjectDirectory, { host, environment 
     )!,
     tls: readTls(project, collector),
   };
+  const { listen } = config.console;
+  const consoleAddress = parseListenAddress(listen);
+  if (port !== 0 && consoleAddress?.port === port && consoleAddress.host === host)
+    collector.add({ file: configFile, path: "console.listen", message: `the server itself listens at ${listen}` });
   if (collector.problems.length > 0) throw new ProblemsError(withConfigLines(project, collector.problems));
   return found;
 }
@@ -57,8 +64,20 @@ export function readSurroundings(project: ProjectDirectory, { host, environment 
 /** Null if the server speaks plain HTTP. */
 function readTls({ config: { server }, directory }: ProjectDirectory, collector: ProblemCollector) {
   if (server.tls_cert === "") return null;
-  const read = (key: "tls_cert" | "tls_key") => collector.read(() => readPem(directory, server[key], key))!;
-  return { cert: read("tls_cert"), key: read("tls_key") };
+  const read = (key: "tls_cert" | "tls_key") => collector.read(() => readPem(directory, server[key], key));
+  const [cert, key] = [read("tls_cert"), read("tls_key")];
+  if (cert === null || key === null) return null;
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    const { reason, message } = error as Error & { readonly reason?: string };
+    collector.add({
+      file: configFile,
+      path: "server.tls_cert",
+      message: `${server.tls_cert} and ${server.tls_key} are not a certificate and its key, both in PEM (${reason ?? message})`,
+    });
+  }
+  return { cert, key };
 }
 
 function readPem(directory: string, path: string, key: "tls_cert" | "tls_key"): Buffer {

@@ -63,6 +63,10 @@ export class ProblemCollector {
     }
   }
 
+  add(problem: Problem): void {
+    this.#problems.push(problem);
+  }
+
   /** Throws ProblemsError if problems were collected. */
   end(): void {
     if (this.#problems.length > 0) throw new ProblemsError(this.#problems);

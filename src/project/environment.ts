@@ -1,6 +1,6 @@
 import { fromBase64 } from "../encoding/base64.js";
 import { isLoopbackHost } from "../http/loopback.js";
-import { ProblemCollector, ProblemsError } from "../problems/problem.js";
+import { ProblemCollector, ProblemsError, shown } from "../problems/problem.js";
 import type { Config } from "./config.js";
 import { configFile } from "./file-names.js";
 
@@ -120,6 +120,19 @@ export function readSecretsKey(environment: Environment): Uint8Array<ArrayBuffer
   const key = fromBase64(text);
   if (key?.length === secretsKeyBytes) return key;
   throw environmentProblem(secretsKeyVariable, `expected ${secretsKeyBytes} bytes in base64: ${makesOne}`);
+}
+
+/** The port to listen on, from the environment; null where it is not set. Throws ProblemsError for no port. */
+export function readPort({ PORT }: Environment): number | null {
+  if (PORT === undefined || PORT === "") return null;
+  const port = portOf(PORT);
+  if (port === null) throw environmentProblem("PORT", `expected a number from 0 to 65535, got ${shown(PORT)}`);
+  return port;
+}
+
+/** Null for a text that is no port. */
+export function portOf(text: string): number | null {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : null;
 }
 
 const gatewayVariable = "SVC_GATEWAY_URL";

@@ -72,6 +72,7 @@ async function checked({ schema, config }: Part) {
   const print = vi.spyOn(console, "log").mockImplementation(() => {});
   onTestFinished(() => print.mockRestore());
   const environment = { SVC_JWT_SECRET: "a secret of a test, which is 32 bytes long or longer" };
-  await commands[0]!.run({ directory, environment, json: true } as Partial<Invocation> as Invocation);
+  const flag = () => false;
+  await commands[0]!.run({ directory, environment, json: true, flag } as Partial<Invocation> as Invocation);
   return JSON.parse(print.mock.lastCall![0]) as Record<"problems" | "warnings", { path: string }[]>;
 }

@@ -1,15 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { isLoopbackHost } from "../../http/loopback.js";
 import { databaseFile } from "../../node/database/database-file.js";
 import { openLibsql } from "../../node/database/libsql.js";
 import { openProjectDatabase } from "../../node/project-database.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { credentialFiles } from "../../node/provider-credentials.js";
-import { readSurroundings } from "../../node/surroundings.js";
-import { isWithin } from "../../node/within.js";
 import type { Database } from "../../platform/database.js";
-import { formatProblem, type Problem, ProblemCollector, ProblemsError } from "../../problems/problem.js";
+import { formatProblem, type Problem, ProblemsError } from "../../problems/problem.js";
 import { comparisonWarnings } from "../../project/comparison-warnings.js";
 import type { Config } from "../../project/config.js";
 import { defaultWarnings } from "../../project/default-warnings.js";
@@ -32,22 +30,24 @@ import { listedByWords } from "../../tables/plan/way-words.js";
 import { type ListedBy, waysOfRules } from "../../tables/plan/ways-of-rules.js";
 import { withoutWays } from "../../tables/plan/without-ways.js";
 import type { Command } from "../command.js";
+import { releaseWarnings, schemaWarnings, surroundingWarnings } from "../start-warnings.js";
 import { uncompiledTriggers } from "../uncompiled-triggers.js";
 
 /** Finds all problems and warnings of svc.toml, svc.schema.yaml and all rules in one run. */
 const check: Command = {
   name: "check",
-  usage: "",
+  usage: "[--strict]",
   summary: "Reads svc.toml, svc.schema.yaml and all rules, and prints every problem and warning.",
-  options: {},
+  options: { strict: { type: "boolean" } },
   help: [
+    "--strict     counts warnings as problems, and so asks for all that a start needs of the environment",
     "--json       prints {problems, warnings, lists, syncs}. Problems and warnings have file, line, path and message.",
     "             lists: how a list of each table finds the rows that a user may read.",
     "             syncs: whether clients can keep copies of its rows up to date, or why they cannot.",
   ],
   positionals: [],
-  run: async ({ directory, environment, json }) => {
-    const { problems, warnings, lists, syncs } = await found(directory, environment);
+  run: async ({ directory, environment, json, flag }) => {
+    const { problems, warnings, lists, syncs } = await found(directory, environment, flag("strict"));
     if (json) {
       const said = { problems: problems.map(asJson), warnings: warnings.map(asJson), lists, syncs };
       console.log(JSON.stringify(said));
@@ -99,9 +99,9 @@ function listLine(listed: ListedBy): string {
 
 /**
  * If there are problems, only these are returned: if a file cannot be parsed, neither warnings nor the rest can be
- * found.
+ * found. `isStrict` makes problems of the warnings.
  */
-async function found(directory: string, environment: NodeJS.ProcessEnv): Promise<CheckedProject> {
+async function found(directory: string, environment: NodeJS.ProcessEnv, isStrict: boolean): Promise<CheckedProject> {
   try {
     const project = readProject(directory);
     const schema = parseSchema(project.schemaText).schema!;
@@ -109,11 +109,10 @@ async function found(directory: string, environment: NodeJS.ProcessEnv): Promise
       [configFile, project.configText],
       [schemaFile, project.schemaText],
     ]);
-    const findings = await findingsOf(project, schema, environment);
-    const problems = withLines([...(await uncompiledTriggers(schema)), ...findings.problems], texts);
-    if (problems.length > 0) return { problems, warnings: [], lists: [], syncs: [] };
-    const { warnings, lists, syncs } = findings;
-    return { problems: [], warnings: withLines(warnings, texts), lists, syncs };
+    const { lists, syncs, ...findings } = await findingsOf(project, schema, environment);
+    const all = [...(await uncompiledTriggers(schema)), ...findings.problems, ...(isStrict ? findings.warnings : [])];
+    if (all.length > 0) return { problems: withLines(all, texts), warnings: [], lists: [], syncs: [] };
+    return { problems: [], warnings: withLines(findings.warnings, texts), lists, syncs };
   } catch (error) {
     if (!(error instanceof ProblemsError)) throw error;
     return { problems: error.problems, warnings: [], lists: [], syncs: [] };
@@ -136,10 +135,11 @@ async function findingsOf(
 ): Promise<CheckedProject> {
   const { config } = project;
   const { rules } = parseRules(config, schema);
-  const { catalog, problems } = await measuredOf(project, schema, environment);
+  const measured = await measuredOf(project, schema, environment);
+  const { catalog, problems } = measured;
   const warnings = [
     ...surroundingWarnings(project, environment),
-    ...databaseWarnings(project),
+    ...measured.warnings,
     ...unreachableTables(config, schema),
     ...(await signInWarnings(project, schema, environment)),
     ...comparisonWarnings(rules),
@@ -166,30 +166,14 @@ function isForD1({ directory, config }: ProjectDirectory): boolean {
     .some((file) => /^\s*\[\[([\w.]+\.)?d1_databases\]\]|^\s*"d1_databases"/m.test(readFileSync(file, "utf8")));
 }
 
-function surroundingWarnings(project: ProjectDirectory, environment: NodeJS.ProcessEnv): readonly Problem[] {
-  const collector = new ProblemCollector();
-  const host = environment.HOST || project.config.server.host;
-  collector.read(() => readSurroundings(project, { host, environment }));
-  return collector.problems;
-}
-
-/**
- * Warns if the database's directory is missing, because it may be a volume that is not mounted. A directory inside the
- * project is normally missing before the first start.
- */
-function databaseWarnings({ directory, config }: ProjectDirectory): Problem[] {
-  const file = databaseFile(config, directory);
-  if (file === null || isWithin(directory, file) || existsSync(dirname(file))) return [];
-  const message = `there is no directory ${dirname(file)} yet: a start makes it, with an empty database. Is the path right, and its volume mounted?`;
-  return [{ file: configFile, path: "database.url", message }];
-}
-
 /** What `svc check` learns from a database. */
 interface Measured {
   /** What the database knows about the tables, such as their indexes. */
   readonly catalog: Catalog;
   /** Why operations of the project would not run on the database. */
   readonly problems: readonly Problem[];
+  /** Of what a start would refuse in the database that is there. */
+  readonly warnings: readonly Problem[];
 }
 
 /**
@@ -201,7 +185,10 @@ async function measuredOf(
   schema: Schema,
   environment: NodeJS.ProcessEnv,
 ): Promise<Measured> {
-  return (await measuredInForce(project, environment)) ?? (await measuredOfNew(schema));
+  const there = await measuredThere(project, environment);
+  if (there.catalog !== null) return { ...there, catalog: there.catalog };
+  const { catalog, problems } = await measuredOfNew(schema);
+  return { catalog, problems: [...there.problems, ...problems], warnings: there.warnings };
 }
 
 async function unprovedIn(database: Database, schema: Schema): Promise<readonly Problem[]> {
@@ -209,21 +196,29 @@ async function unprovedIn(database: Database, schema: Schema): Promise<readonly 
   return [...proofs.values()].flatMap(({ problems }) => problems);
 }
 
-async function measuredInForce(project: ProjectDirectory, environment: NodeJS.ProcessEnv): Promise<Measured | null> {
+/** `catalog` is null if the schema is not in force in an embedded database. */
+async function measuredThere(
+  project: ProjectDirectory,
+  environment: NodeJS.ProcessEnv,
+): Promise<Omit<Measured, "catalog"> & { readonly catalog: Catalog | null }> {
+  const nothing = { catalog: null, problems: [], warnings: [] };
   const file = databaseFile(project.config, project.directory);
-  if (file === null || !existsSync(file)) return null;
+  if (file === null || !existsSync(file)) return nothing;
   try {
     const database = await openProjectDatabase(project, environment);
     try {
+      const later = await releaseWarnings(database);
+      if (later.length > 0) return { ...nothing, warnings: later };
       const inForce = await loadSchemaInForce(database);
-      if (inForce?.text !== project.schemaText) return null;
-      return { catalog: inForce.catalog, problems: await unprovedIn(database, inForce.schema) };
+      if (inForce?.text !== project.schemaText)
+        return { ...nothing, warnings: await schemaWarnings(project, database, inForce) };
+      return { catalog: inForce.catalog, problems: await unprovedIn(database, inForce.schema), warnings: [] };
     } finally {
       await database.close();
     }
-  } catch {
-    // The server's start reports a database that cannot be read.
-    return null;
+  } catch (error) {
+    if (error instanceof ProblemsError) return { ...nothing, problems: error.problems };
+    return { ...nothing, warnings: [{ file: configFile, path: "database.url", message: (error as Error).message }] };
   }
 }
 
@@ -231,7 +226,7 @@ async function measuredInForce(project: ProjectDirectory, environment: NodeJS.Pr
  * Asks a new, empty database with the schema's tables. Virtual tables are left out, because the schema file does not
  * say how to make them. So are operations that name a virtual table, and all triggers, because they may name one.
  */
-async function measuredOfNew(schema: Schema): Promise<Measured> {
+async function measuredOfNew(schema: Schema): Promise<Omit<Measured, "warnings">> {
   const ordinary = [...schema.tables].filter(([, { virtual }]) => !virtual);
   const tables = new Map(ordinary.map(([name, table]) => [name, { ...table, triggers: new Map() }]));
   const database = openLibsql({ path: ":memory:", synchronous: "normal" });

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { readProject } from "../../node/project-directory.js";
 import { serve } from "../../node/serve.js";
+import { portOf, readPort } from "../../project/environment.js";
 import { builtDirectory } from "../built-directory.js";
 import { type Command, UsageError } from "../command.js";
 
@@ -23,7 +24,7 @@ const serveCommand: Command = {
     const { server } = project.config;
     const running = await serve(project, {
       host: text("host") ?? (environment.HOST || server.host),
-      port: portOf(text("port") ?? (environment.PORT || undefined)) ?? server.port,
+      port: portIn(text("port")) ?? readPort(environment) ?? server.port,
       environment,
       consoleDirectory: join(builtDirectory, "console"),
     });
@@ -35,10 +36,11 @@ const serveCommand: Command = {
   },
 };
 
-function portOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
-  throw new UsageError(`the port is a number from 0 to 65535, not ${text}`);
+function portIn(option: string | undefined): number | null {
+  if (option === undefined) return null;
+  const port = portOf(option);
+  if (port === null) throw new UsageError(`the port is a number from 0 to 65535, not ${option}`);
+  return port;
 }
 
 /**
