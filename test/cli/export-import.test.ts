@@ -334,6 +334,22 @@ describe("the snapshot", () => {
   });
 });
 
+describe("svc export makes the folders of --out", () => {
+  it.each([{ force: [] }, { force: ["--force"] }])("and removes them if it fails: $force", async ({ force }) => {
+    const directory = exampleProject();
+    const above = join(directory, "..");
+    const archive = join(above, "backups/today/out.tar.gz");
+    writeFileSync(join(directory, "svc.toml"), '[database]\nurl = "file:data.db"\n');
+    writeFileSync(join(directory, "data.db"), "no database ".repeat(1000));
+    await expect(run("export", "--out", archive, "--dir", directory, ...force)).rejects.toThrow("not a database");
+    expect(readdirSync(above)).toEqual(["source"]);
+    writeFileSync(join(directory, "data.db"), sound);
+    await run("export", "--out", archive, "--dir", directory, ...force);
+    expect([...entriesOf(archive).keys()]).toContain("data.db");
+    expect(statSync(join(above, "backups")).mode & 0o777).toBe(0o700);
+  });
+});
+
 describe("svc export refuses", () => {
   it("a file that exists, unless it is told to overwrite it", async () => {
     const directory = exampleProject();

@@ -20,7 +20,7 @@ describe("svc gen types", () => {
   });
 
   it("writes into a file, and integers that may be strings, where it is told to", () => {
-    const out = join(temporary(), "tables.ts");
+    const out = join(temporary(), "src/generated/tables.ts");
     const outcome = svc(["gen", "types", "--dir", "test/types", "--out", out, "--big-integers"]);
     expect(outcome).toEqual({ status: 0, stdout: "", stderr: "" });
     expect(readFileSync(out, "utf8")).toContain("      id: number | string;\n");
@@ -31,6 +31,9 @@ describe("svc gen openapi", () => {
   it("writes a valid document of the project's tables", async () => {
     const { status, stdout } = svc(["gen", "openapi", "--dir", "test/types"]);
     expect(status).toBe(0);
+    const out = join(temporary(), "src/openapi.json");
+    expect(svc(["gen", "openapi", "--dir", "test/types", "--out", out])).toMatchObject({ status: 0, stderr: "" });
+    expect(readFileSync(out, "utf8")).toBe(stdout);
     const document = JSON.parse(stdout);
     expect(await new Validator().validate(structuredClone(document))).toMatchObject({ valid: true });
     expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(["/api/notes/{id}", "/auth/login"]));

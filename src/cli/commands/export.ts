@@ -3,12 +3,13 @@ import { basename, dirname, join, resolve } from "node:path";
 import { databaseFile, filesOfDatabase, lockOfDatabase } from "../../node/database/database-file.js";
 import { snapshotDatabase } from "../../node/database/libsql-file.js";
 import { syncToDisk } from "../../node/journal/sync-to-disk.js";
+import { privateDirectory } from "../../node/private-files.js";
 import { readProject } from "../../node/project-directory.js";
 import { isWithin } from "../../node/within.js";
 import { databaseEntry, textEntries, writeArchive } from "../archive.js";
 import { type Command, RefusedError, UsageError } from "../command.js";
 import { withProgress } from "../progress.js";
-import { leavingNothing, nearestName, place } from "../unfinished.js";
+import { leavingNothing, makeDirectory, nearestName, place } from "../unfinished.js";
 
 /** Archives the project as of one moment. The archive is complete or does not exist. */
 const exportProject: Command = {
@@ -18,7 +19,7 @@ const exportProject: Command = {
   options: { out: { type: "string" }, force: { type: "boolean" } },
   help: [
     "--out FILE   the archive. Only you can read it, because it contains every row, addresses, password hashes,",
-    "             unsent mails with their links, and svc.toml with its auth.dev_secret.",
+    "             unsent mails with their links, and svc.toml with its auth.dev_secret. Missing folders are made.",
     "--force      overwrites FILE, except if the project has no database or FILE is one of its files",
     "A server may run and write meanwhile: the snapshot is of one moment and contains all writes acknowledged before it.",
     "The archive never contains provider credentials (.svc/secrets), environment variables or receipts in the journal.",
@@ -33,7 +34,7 @@ const exportProject: Command = {
     // Before they are copied, so that errors name the project's own files.
     const { directory } = readProject(invocation.directory);
     // In the archive's directory, where room is needed anyway: the system's temporary directory may be in memory.
-    const contents = await leavingNothing(dirname(out), async (stage, undo, held) => {
+    const contents = await leavingNothing(nearestName(dirname(out)), async (stage, undo, held) => {
       for (const name of textEntries) copyFileSync(join(directory, name), join(stage, name));
       // The copies are checked and archived, so somebody who saves the project's files meanwhile does not change the
       // result.
@@ -50,6 +51,7 @@ const exportProject: Command = {
       }
       const archive = join(stage, "archive");
       await writeArchive(stage, archive);
+      makeDirectory(dirname(out), undo, privateDirectory);
       if (force) renameSync(archive, out);
       else place(archive, out, undo);
       syncToDisk(dirname(out));

@@ -1,5 +1,5 @@
-import { writeFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { readProject } from "../../node/project-directory.js";
 import { openApiDocument } from "../../openapi/document.js";
 import { configuredBaseUrl } from "../../project/environment.js";
@@ -9,7 +9,10 @@ import { parseSchema } from "../../project/parse-schema.js";
 import type { Command, Invocation } from "../command.js";
 import { rowTypes } from "../row-types.js";
 
-const outHelp = "--out FILE       the file to write instead of standard output, relative to the current directory";
+const outHelp = [
+  "--out FILE       the file to write instead of standard output, relative to the current directory.",
+  "                 Missing folders are made.",
+];
 
 const genTypes: Command = {
   name: "gen types",
@@ -17,7 +20,7 @@ const genTypes: Command = {
   summary: "Writes the TypeScript types of the tables in svc.schema.yaml, for createClient<Tables>() of svc/client.",
   options: { out: { type: "string" }, "big-integers": { type: "boolean" } },
   help: [
-    outHelp,
+    ...outHelp,
     "--big-integers   types integers as number | string, because those beyond ±(2^53−1) are decimal strings",
     "Columns that a rule of svc.toml hides from some callers are optional in rows.",
   ],
@@ -35,7 +38,7 @@ const genOpenApi: Command = {
   usage: "[--out FILE]",
   summary: "Writes the OpenAPI 3.1 document of the project's files. A server serves its own at /openapi.json.",
   options: { out: { type: "string" } },
-  help: [outHelp],
+  help: outHelp,
   positionals: [],
   run: async (invocation) => {
     const { config, schemaText } = readProject(invocation.directory);
@@ -60,8 +63,12 @@ const genOpenApi: Command = {
 
 function write(invocation: Invocation, text: string): void {
   const file = invocation.text("out");
-  if (file === undefined) process.stdout.write(text);
-  else writeFileSync(resolve(file), text);
+  if (file === undefined) {
+    process.stdout.write(text);
+    return;
+  }
+  mkdirSync(dirname(resolve(file)), { recursive: true });
+  writeFileSync(resolve(file), text);
 }
 
 /** `svc gen types` and `svc gen openapi` */
