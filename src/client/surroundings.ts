@@ -13,6 +13,10 @@ export interface Surroundings {
   readonly locks: Locks | null;
   /** A BroadcastChannel, which the tabs of an origin share; null if the browser has none. */
   channel(name: string): Channel | null;
+  /** The URL of the page; null outside of one, as under Node. */
+  page(): string | null;
+  /** Writes a line to the developer's console. */
+  warn(text: string): void;
   /** Calls `act` whenever the device gets a connection. Returns a function that ends this. */
   online(act: () => void): () => void;
 }
@@ -36,6 +40,7 @@ export interface Locks {
 }
 
 interface Global {
+  readonly location?: { readonly href: string };
   readonly navigator?: { readonly locks?: Locks };
   readonly localStorage?: WebStorage;
   readonly sessionStorage?: WebStorage;
@@ -80,6 +85,8 @@ export function surroundings(): Surroundings {
         close: () => channel.close(),
       };
     },
+    page: () => here.location?.href ?? null,
+    warn: (text) => console.warn(text),
     online: (act) => {
       here.addEventListener?.("online", act);
       return () => here.removeEventListener?.("online", act);

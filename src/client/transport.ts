@@ -1,5 +1,6 @@
 import { badCall, SvcError, SvcPreconditionError } from "./error.js";
 import type { Surroundings } from "./surroundings.js";
+import { twoSitesWarning } from "./two-sites.js";
 
 /** A request to the server. */
 export interface Call {
@@ -41,10 +42,21 @@ export interface TransportOptions {
   readonly surroundings: Surroundings;
 }
 
-/** Sends one request and reads the whole response, or passes its text on in pieces (`onText`). */
+/**
+ * Sends one request and reads the whole response, or passes its text on in pieces (`onText`). In cookie mode, the first
+ * call warns of a page to whose requests the browser adds no cookies.
+ */
 export function transport({ url, tablesPath, timeoutMs, cookies, surroundings }: TransportOptions): Send {
+  let isFirst = true;
+  const warnOnce = () => {
+    const page = isFirst && cookies ? surroundings.page() : null;
+    isFirst = false;
+    const warning = page === null ? null : twoSitesWarning(page, url);
+    if (warning !== null) surroundings.warn(warning);
+  };
   return async ({ method, path, body, headers, signal, before, onText }) => {
     await before?.();
+    warnOnce();
     const sent = textOf(body);
     const controller = new AbortController();
     const abort = () => controller.abort();

@@ -26,8 +26,52 @@ interface Connections {
 
 const connections = new WeakMap<Server, Connections>();
 
+/** Servers that listen on one port at several addresses. */
+export interface Listening {
+  readonly servers: readonly Server[];
+  readonly port: number;
+}
+
+/**
+ * Makes a server for each of these addresses, and listens there, on a free port if `port` is 0. Leaves out addresses
+ * after the first one that this machine does not have, such as `::1` without IPv6.
+ */
+export async function listenAt(
+  make: () => Promise<Server>,
+  [first, ...others]: readonly [string, ...string[]],
+  port: number,
+): Promise<Listening> {
+  const servers = [await make()];
+  const taken = await listen(servers[0]!, first, port);
+  try {
+    for (const host of others) {
+      const server = await make();
+      if (await listenIfThere(server, host, taken)) servers.push(server);
+    }
+    return { servers, port: taken };
+  } catch (error) {
+    for (const server of servers) server.close();
+    // A port that is free at one address may be in use at another.
+    if (port === 0 && (error as NodeJS.ErrnoException).code === "EADDRINUSE")
+      return listenAt(make, [first, ...others], port);
+    throw error;
+  }
+}
+
+/** Whether the machine has the address. */
+async function listenIfThere(server: Server, host: string, port: number): Promise<boolean> {
+  try {
+    await listen(server, host, port);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT") return false;
+    throw error;
+  }
+}
+
 /** Listens on a free port if `port` is 0. Returns the port. */
-export async function listen(server: Server, host: string, port: number): Promise<number> {
+async function listen(server: Server, host: string, port: number): Promise<number> {
   const open = new Map<string, Socket>();
   const hasTls = "setSecureContext" in server;
   const isSilent = (socket: Socket) => socket.bytesRead === 0 || (hasTls && !("encrypted" in socket));

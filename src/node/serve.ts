@@ -23,7 +23,7 @@ import { comparisonWarnings } from "../project/comparison-warnings.js";
 import { schemaFile } from "../project/file-names.js";
 import { isMetered } from "../project/is-metered.js";
 import { type ListenAddress, parseListenAddress } from "../project/listen-address.js";
-import { listenUrl } from "../project/listen-url.js";
+import { listenUrl, namedHost } from "../project/listen-url.js";
 import type { Schema } from "../project/model.js";
 import { type ApplyOutcome, applySafe } from "../schema/apply.js";
 import { fitRules } from "../schema/fit-rules.js";
@@ -39,7 +39,7 @@ import { databaseFile } from "./database/database-file.js";
 import { createHttpServer } from "./http-server.js";
 import { FileJournal } from "./journal/journal.js";
 import { recoverJournals } from "./journal/recover.js";
-import { drained, drainMs, listen } from "./listening.js";
+import { drained, drainMs, listenAt } from "./listening.js";
 import { createArgon2 } from "./passwords/argon2.js";
 import { SchemaPlans } from "./plans/schema-plans.js";
 import { bringUpProjectDatabase, openServerDatabase } from "./project-database.js";
@@ -109,15 +109,17 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     // The app needs the servers' URLs, which for port 0 are not known before they listen.
     let app: Awaited<ReturnType<typeof createApp>> | undefined;
     const answerAt = async ({ host, port }: ListenAddress, fetchOf: () => Fetch | null | undefined) => {
-      const server = await createHttpServer({
-        fetch: (request, env) => fetchOf()?.(request, env) ?? starting.toResponse(),
-        tls,
-        connectionsMax: config.server.max_connections,
-        log,
-      });
-      const taken = await listen(server, host, port);
-      servers.push(server);
-      return listenUrl(host, taken, tls !== null);
+      const make = () =>
+        createHttpServer({
+          fetch: (request, env) => fetchOf()?.(request, env) ?? starting.toResponse(),
+          tls,
+          connectionsMax: config.server.max_connections,
+          log,
+        });
+      const { name, addresses } = namedHost(host, config.auth.cookie_mode);
+      const listening = await listenAt(make, addresses, port);
+      servers.push(...listening.servers);
+      return listenUrl(name, listening.port, tls !== null);
     };
     const consoleAddress = parseListenAddress(config.console.listen);
     const url = await answerAt(options, () => app?.fetch);

@@ -91,7 +91,10 @@ const tableRules = mapWith({
  */
 export const configSchema = mapWith({
   server: section({
-    /** The address to listen on. `--host` and the variable `HOST` take precedence. */
+    /**
+     * The address to listen on. `--host` and the variable `HOST` take precedence. In cookie mode, `127.0.0.1`, `::1` and
+     * `localhost` all mean both addresses of this machine (docs/guides/browsers.md#cookies-on-your-own-machine).
+     */
     host: string("127.0.0.1"),
     /** The port to listen on; 0 picks a free one. `--port` and the variable `PORT` take precedence. */
     port: integer(8787, 0, 65535),

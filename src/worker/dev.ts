@@ -13,6 +13,7 @@ import { readProject } from "../node/project-directory.js";
 import { systemClock, systemRandom } from "../node/system.js";
 import type { Database } from "../platform/database.js";
 import { ProblemsError } from "../problems/problem.js";
+import { listenUrl, namedHost } from "../project/listen-url.js";
 import { applySafe } from "../schema/apply.js";
 import { formatStep } from "../schema/plan/format-plan.js";
 import { type D1Binding, openD1 } from "./d1.js";
@@ -32,7 +33,7 @@ async function main(): Promise<number> {
   if (!config.database.url.startsWith("file:"))
     throw new UsageError("database.url: a Worker on a libSQL server needs no local D1: `npm start` serves it");
   const port = await freePort(readPort(config.server.port));
-  const url = `http://127.0.0.1:${port}`;
+  const url = listenUrl(namedHost("127.0.0.1", config.auth.cookie_mode).name, port, false);
   writeSecret(config.auth.jwt_secret_env);
   const setupLink = await prepareDatabase(schemaText);
   const wrangler = spawn(

@@ -73,6 +73,12 @@ export class VirtualTime {
   }
 }
 
+export type BrowserOptions = Omit<ClientOptions, "url"> & {
+  readonly hasLocks?: boolean;
+  /** The URL of its pages. */
+  readonly page?: string;
+};
+
 /**
  * A double of a browser: what its tabs share. Cookies by name alone, one `localStorage`, Web Locks unless it is an old one.
  */
@@ -85,13 +91,15 @@ export class Browser {
   isFull = false;
   /** Every request, as `METHOD path`. */
   readonly requests: string[] = [];
+  /** The lines of the developer's console. */
+  readonly warnings: string[] = [];
   /** Stands between browser and server; gives the answer, or throws as `fetch` does. */
   network: (pass: () => Promise<Response>, request: string, signal: AbortSignal) => Promise<Response> = (pass) =>
     pass();
 
   constructor(
     private readonly server: TestServer,
-    private readonly options: Omit<ClientOptions, "url"> & { readonly hasLocks?: boolean } = {},
+    private readonly options: BrowserOptions = {},
   ) {
     this.time = new VirtualTime((ms) => server.clock.advance(ms));
   }
@@ -101,7 +109,7 @@ export class Browser {
     Tables extends { [N in keyof Tables]: TableTypes } = Record<string, TableTypes>,
     Operations extends { [N in keyof Operations]: OperationTypes } = Record<never, never>,
   >(skewMs = () => 0, more: Partial<ClientOptions> = {}): Client<Tables, Operations> {
-    const { hasLocks = true, ...options } = this.options;
+    const { hasLocks = true, page = null, ...options } = this.options;
     const surroundings: Surroundings = {
       fetch: (input, init) => this.#fetch(String(input), init!),
       now: () => this.time.nowMs + skewMs(),
@@ -110,6 +118,8 @@ export class Browser {
       after: this.time.after,
       locks: hasLocks ? this.#locks : null,
       channel: () => null,
+      page: () => page,
+      warn: (text) => void this.warnings.push(text),
       online: () => () => {},
     };
     return clientIn<Tables, Operations>(surroundings, {

@@ -411,3 +411,39 @@ it("is in the guide's table, and nothing else is", () => {
   const rows = failures.map(({ what, sees }) => `| ${what} | ${sees} |`);
   expect(table!.split("\n\n")[0]!.split("\n")).toEqual(rows);
 });
+
+describe("a page on another site than the server", () => {
+  const at = async (page: string, more: object) => {
+    const { browser } = await browse({ page });
+    const client = browser.tab<Tables>(undefined, more);
+    for (let i = 0; i < 2; i++)
+      await client
+        .table("notes")
+        .list()
+        .catch(() => {});
+    return browser.warnings;
+  };
+  const cookies = { session: "cookie" } as const;
+
+  it("is warned of once in cookie mode, with what to do", async () => {
+    expect(await at("http://localhost:5173/app", cookies)).toEqual([
+      "svc: this page (http://localhost:5173) and the server (http://127.0.0.1:8787) are two sites, so the browser sends no cookies to the server, which answers 401: open both at localhost",
+    ]);
+    const [warning] = await at("https://app.example.com/", { ...cookies, url: "https://api.example.org" });
+    expect(warning).toContain("serve both under one domain");
+    expect(await at("http://app.example.com/", { ...cookies, url: "https://api.example.com" })).toHaveLength(1);
+  });
+
+  it.each([
+    ["http://127.0.0.1:5173/", "http://127.0.0.1:8787"],
+    ["http://localhost:5173/", "http://localhost:8787"],
+    ["https://app.example.com/", "https://api.example.com"],
+    ["https://example.com/", "https://api.example.com/svc"],
+  ])("but %s and %s are of one", async (page, url) => {
+    expect(await at(page, { ...cookies, url })).toEqual([]);
+  });
+
+  it("is not warned of with bearer tokens", async () => {
+    expect(await at("http://localhost:5173/", {})).toEqual([]);
+  });
+});

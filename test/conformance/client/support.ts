@@ -1,5 +1,4 @@
-import type { ClientOptions } from "../../../src/client/client.js";
-import { Browser } from "../../support/browser.js";
+import { Browser, type BrowserOptions } from "../../support/browser.js";
 import { serve, type TestServer } from "../../support/server.js";
 
 export const credentials = { email: "ada@example.com", password: "correct horse" };
@@ -110,7 +109,7 @@ create = "public"
 ${all}
 `;
 
-export type BrowserOptions = Omit<ClientOptions, "url"> & { readonly hasLocks?: boolean };
+export type { BrowserOptions };
 
 /** Pages that leave their tokens to cookies find them nowhere else. */
 export async function browse(
