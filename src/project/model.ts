@@ -47,6 +47,7 @@ export interface Table {
    * whose words are spread over several columns.
    */
   readonly search: readonly ColumnName[];
+  readonly searchTokenizer: SearchTokenizer;
   /** By name, the SQL that follows `CREATE TRIGGER` and the name. */
   readonly triggers: ReadonlyMap<string, string>;
   /** For how many days the log of changes keeps changes of the table: Infinity for ever, null for no log. */
@@ -60,6 +61,15 @@ export interface Table {
   readonly virtual: boolean;
   readonly renamedFrom: string | null;
 }
+
+/**
+ * What the full-text index of a table finds: whole words, and the beginnings of words (`unicode61`), or any text of
+ * three characters or more (`trigram`), as languages need that put no spaces between words.
+ */
+export type SearchTokenizer = (typeof searchTokenizers)[number];
+
+/** The values of `search.tokenize` in svc.schema.yaml; the first one is the default. */
+export const searchTokenizers = ["unicode61", "trigram"] as const;
 
 /** A column of a table. */
 export interface Column {

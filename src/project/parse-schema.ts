@@ -90,7 +90,7 @@ function parseTable(name: string, value: unknown, problems: Problem[]): Table | 
     if (list.length === 0) problem(path, "expected at least one column");
   };
   if (source.primary_key !== undefined) known(`${at}.primary_key`, source.primary_key);
-  if (source.search !== undefined) known(`${at}.search`, source.search);
+  if (source.search !== undefined) known(`${at}.search`, source.search.columns);
   source.unique.forEach((columns, i) => {
     known(`${at}.unique.${i}`, columns);
   });
@@ -115,7 +115,7 @@ function withKnownColumns(source: TableSource): TableSource {
     ...source,
     columns,
     primary_key: source.primary_key && areKnown(source.primary_key) ? source.primary_key : undefined,
-    search: source.search && areKnown(source.search) ? source.search : undefined,
+    search: source.search && areKnown(source.search.columns) ? source.search : undefined,
     unique: source.unique.filter(areKnown),
     indexes: source.indexes.filter((index) => areKnown(index.columns.map(withoutDirection))),
   };

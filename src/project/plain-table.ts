@@ -14,6 +14,7 @@ export function plainTable(
     unique: [],
     indexes: [],
     search: [],
+    searchTokenizer: "unicode61",
     triggers: new Map(),
     historyDays: null,
     strict: true,

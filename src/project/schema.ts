@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { managedKinds, stepRefusals } from "./model.js";
+import { managedKinds, searchTokenizers, stepRefusals } from "./model.js";
 import { mapOf, mapWith } from "./valibot-problems.js";
 
 const text = (fallback: string) => v.optional(v.string(), fallback);
@@ -54,13 +54,20 @@ const columnSchema = mapWith({
   renamed_from: v.optional(v.string()),
 });
 
+const isMap = (written: unknown) => typeof written === "object" && !Array.isArray(written);
+const searchOptions = mapWith({ columns: names, tokenize: v.optional(v.picklist(searchTokenizers), "unicode61") });
+const searchColumns = v.pipe(
+  names,
+  v.transform((columns): v.InferOutput<typeof searchOptions> => ({ columns, tokenize: "unicode61" })),
+);
+
 /** One table in svc.schema.yaml, for valibot. */
 export const tableSchema = mapWith({
   columns: mapOf(columnSchema),
   primary_key: v.optional(names),
   unique: v.optional(v.array(names), []),
   indexes: v.optional(v.array(mapWith({ columns: names, unique: flag, where: v.optional(v.string()) })), []),
-  search: v.optional(names),
+  search: v.optional(v.lazy((written) => (isMap(written) ? searchOptions : searchColumns))),
   triggers: v.optional(mapOf(v.string()), {}),
   history,
   renamed_from: v.optional(v.string()),

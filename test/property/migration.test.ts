@@ -8,6 +8,7 @@ import {
   managedKinds,
   type OnDelete,
   type Schema,
+  searchTokenizers,
   type Table,
 } from "../../src/project/model.js";
 import { parseSchema } from "../../src/project/parse-schema.js";
@@ -60,7 +61,7 @@ const tableShape = fc.record({
   columns: fc.dictionary(fc.constantFrom(...columnNames), columnShape, { maxKeys: 4 }),
   parent: fc.option(fc.record({ table: fc.constantFrom(...tableNames), action: fc.constantFrom(...actions) })),
   uniqueTogether: fc.boolean(),
-  searched: fc.boolean(),
+  searched: fc.constantFrom("no", ...searchTokenizers),
   trigger: fc.option(
     fc.record({
       event: fc.constantFrom("insert", "update", "delete"),
@@ -165,6 +166,8 @@ function table(name: string, shape: TableShape, all: Record<string, TableShape>)
           },
         ];
   const unique = Object.entries(shape.columns).filter(([, of]) => of.unique);
+  const texts = columns.filter(({ type }) => type === "text").map((each) => each.name);
+  const searched = shape.searched === "no" ? [] : texts;
   const indexed = Object.entries(shape.columns).filter(([, of]) => of.index !== "none");
   return {
     name: tableName(name),
@@ -179,7 +182,8 @@ function table(name: string, shape: TableShape, all: Record<string, TableShape>)
       unique: of.index === "unique partial",
       where: of.index.endsWith("partial") ? `${each} is not null` : null,
     })),
-    search: shape.searched ? columns.filter(({ type }) => type === "text").map((each) => each.name) : [],
+    search: searched,
+    searchTokenizer: shape.searched === "no" || searched.length === 0 ? "unicode61" : shape.searched,
     triggers: triggersOf(name, shape, all),
     historyDays: shape.historyDays,
     strict: true,

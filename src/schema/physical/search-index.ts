@@ -1,3 +1,4 @@
+import type { SearchTokenizer } from "../../project/model.js";
 import type { Affinity } from "../../sqlite/column-type.js";
 import { quoteName } from "../../sqlite/sql-tokens.js";
 import { type Physical, type PhysicalTrigger, physicalTable } from "./physical.js";
@@ -68,7 +69,11 @@ export interface Searched {
   readonly columns: readonly string[];
   readonly key: readonly SearchKey[];
   readonly by: SearchedBy;
+  readonly tokenizer: SearchTokenizer;
 }
+
+/** SQLite has `trigram` since 3.34. */
+const tokenizers: Record<SearchTokenizer, string> = { unicode61: "unicode61 remove_diacritics 2", trigram: "trigram" };
 
 /** The statements for the full-text index of one table. */
 export interface SearchIndex {
@@ -103,7 +108,7 @@ export function searchIndex(searched: Searched): SearchIndex {
       .join(" AND ");
   const linked = isRow((_, i) => `_d.k${i}`);
   const rowid = quoteName(key[0]!.name);
-  const fts5 = `CREATE VIRTUAL TABLE ${words} USING fts5(${places.join(", ")}, tokenize='unicode61 remove_diacritics 2')`;
+  const fts5 = `CREATE VIRTUAL TABLE ${words} USING fts5(${places.join(", ")}, tokenize='${tokenizers[searched.tokenizer]}')`;
   const keyColumns = key.map(({ affinity }, i) => `k${i} ${affinity.toUpperCase()}`);
   const keysTable = `CREATE TABLE ${keys} (doc INTEGER PRIMARY KEY, ${keyColumns.join(", ")}, UNIQUE (${keyNames.join(", ")}))`;
   const keysOf = (where: string) =>

@@ -90,6 +90,7 @@ export function tableModel(source: PhysicalTable, physical: Physical, typeOf: Ty
     primaryKey: keyIsNamed ? key.map(columnName) : [],
     ...indexesAndUnique(shapes, names),
     search: [],
+    searchTokenizer: "unicode61",
     triggers: new Map(),
     historyDays: null,
     strict: source.strict,

@@ -121,7 +121,7 @@ function isThere(
 
 /** The table with the primary key that it will have after the plan. `change` is undefined if it is new or adopted. */
 function searchedOf(table: Table, change: TableChange | undefined, physical: Physical): Searched {
-  const { name, search: columns, primaryKey } = table;
+  const { name, search: columns, searchTokenizer: tokenizer, primaryKey } = table;
   const source = change?.physical ?? physicalTable(physical, name);
   const made = (from: Table, kept: Keepsakes): Searched => ({
     table: name,
@@ -134,6 +134,7 @@ function searchedOf(table: Table, change: TableChange | undefined, physical: Phy
       }),
     ),
     by: inlineKey(from, kept) === null || kept.withoutRowid ? "keys" : "rowid",
+    tokenizer,
   });
   if (change?.rebuild) return made(change.target, keepsakes(change));
   if (source === undefined) return made(table, nothingKept);
@@ -150,6 +151,7 @@ function searchedOf(table: Table, change: TableChange | undefined, physical: Phy
       }),
     ),
     by: rowidAlias(source) === null ? "keys" : "rowid",
+    tokenizer,
   };
 }
 

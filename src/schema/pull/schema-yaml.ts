@@ -26,7 +26,7 @@ function tableText(table: Table, schema: Schema): string {
       "indexes",
       table.indexes.length > 0 ? `\n${table.indexes.map((index) => `    - ${indexText(index)}`).join("\n")}` : null,
     ],
-    ["search", table.search.length > 0 ? list(table.search.map(scalar)) : null],
+    ["search", searchText(table)],
     ["triggers", triggersText(table)],
     ["history", historyText(table.historyDays)],
     ["renamed_from", table.renamedFrom],
@@ -35,6 +35,12 @@ function tableText(table: Table, schema: Schema): string {
     value === null ? [] : [`  ${key}:${value.startsWith("\n") ? "" : " "}${value}`],
   );
   return `${scalar(table.name)}:\n${lines.join("\n")}\n`;
+}
+
+function searchText({ search, searchTokenizer }: Table): string | null {
+  if (search.length === 0) return null;
+  const columns = list(search.map(scalar));
+  return searchTokenizer === "unicode61" ? columns : `{ columns: ${columns}, tokenize: ${searchTokenizer} }`;
 }
 
 function triggersText({ triggers }: Table): string | null {

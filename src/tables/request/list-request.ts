@@ -8,7 +8,7 @@ import type { Access } from "../access/access.js";
 import { addBodyFilters } from "./body-filters.js";
 import { addBodyExpansions, addQueryExpansion, isExpansion, type RequestedExpansions } from "./expand.js";
 import { columnOf, type FilterGroup, filtersOf, ListedValues, newGroup } from "./filters.js";
-import { parseSearch } from "./parse-search.js";
+import { parseSearch, type SearchTerm } from "./parse-search.js";
 import { addQueryFilter } from "./query-filters.js";
 import { BodyValue, QueryValue, type RequestValue } from "./request-value.js";
 
@@ -35,8 +35,8 @@ export interface ListRequest {
   readonly offset: number;
   /** Whether the rows of the list are counted, for `meta.total`, as far as the scan limit allows. */
   readonly counts: boolean;
-  /** The full-text search as `parseSearch` returned it; null where the request has no parameter `search`. */
-  readonly search: string | null;
+  /** The terms of a full-text search; null where the request has no parameter `search`. */
+  readonly search: readonly SearchTerm[] | null;
   /** Whether the rows are for a client's copy (docs/sync.md): each with its key, and with their place in the log. */
   readonly copies: boolean;
 }

@@ -5,12 +5,15 @@ import type { RequestValue } from "./request-value.js";
 const searchWordsMax = 32;
 const searchCharactersMax = 1000;
 
-/**
- * Parses the parameter `search` into an expression of FTS5 (SQLite's full-text search) that finds rows with every word:
- * the last one may be the beginning of a word, and words between double quotes are a phrase. All become strings of
- * FTS5, in which nothing is syntax.
- */
-export function parseSearch(sent: RequestValue): { readonly search: string } | Refusal {
+/** A word that a search looks for, or what stands between double quotes. */
+export interface SearchTerm {
+  readonly text: string;
+  /** Whether the term may be the beginning of a word: the last one is, unless it is a phrase. */
+  readonly isBeginning: boolean;
+}
+
+/** Parses the parameter `search` into terms. A row is found if it has all of them. */
+export function parseSearch(sent: RequestValue): { readonly search: readonly SearchTerm[] } | Refusal {
   const text = sent.text();
   if (text === null) return badRequest("search: expected a text");
   if (text.includes("\0")) return badRequest("search: a text without the character NUL is expected");
@@ -19,11 +22,12 @@ export function parseSearch(sent: RequestValue): { readonly search: string } | R
   if (words.length === 0) return badRequest("search: expected words");
   const inAll = words.reduce((sum, [word]) => sum + Math.max(1, tokensIn(word)), 0);
   if (inAll > searchWordsMax) return badRequest(`search: at most ${searchWordsMax} words`);
-  const terms = words.map(([word, phrase], i) => {
-    const isBeginning = phrase === undefined && i === words.length - 1;
-    return `${quoted(phrase ?? word)}${isBeginning ? "*" : ""}`;
-  });
-  return { search: terms.join(" AND ") };
+  return {
+    search: words.map(([word, phrase], i) => ({
+      text: phrase ?? word,
+      isBeginning: phrase === undefined && i === words.length - 1,
+    })),
+  };
 }
 
 /**
@@ -33,8 +37,4 @@ export function parseSearch(sent: RequestValue): { readonly search: string } | R
  */
 function tokensIn(text: string): number {
   return text.match(/[\p{L}\p{M}\p{N}\p{Co}]+|[^\p{ASCII}\p{P}\p{Z}]/gu)?.length ?? 0;
-}
-
-function quoted(text: string): string {
-  return `"${text.replaceAll('"', '""')}"`;
 }

@@ -8,6 +8,7 @@ import type { Database } from "../../../src/platform/database.js";
 import { parseSchema } from "../../../src/project/parse-schema.js";
 import { planChange } from "../../../src/schema/plan/plan.js";
 import { pullSchema } from "../../../src/schema/pull/pull.js";
+import { schemaYaml } from "../../../src/schema/pull/schema-yaml.js";
 import { applied, apply, databaseWithForeignKeysOn, emptyDatabase, rows, run, sound, soundness } from "./support.js";
 
 const databases: Readonly<Record<string, () => Database>> = {
@@ -309,6 +310,13 @@ it("is refused where the file cannot have it", async () => {
   ]);
   expect(problems(posts("  search: [title, title]"))).toEqual(["posts.search: names a column twice"]);
   expect(problems(posts("  search: []"))).toEqual(["posts.search: expected at least one column"]);
+  expect(problems(posts("  search: title"))).toEqual(['posts.search: expected a list, got "title"']);
+  expect(problems(posts("  search: { columns: [titel], tokenize: trigrams, on: 1 }"))).toEqual([
+    'posts.search.tokenize: expected "unicode61" or "trigram", got "trigrams"; did you mean trigram?',
+    "posts.search.on: unknown key; there are columns, tokenize",
+    "posts.search: unknown column titel; did you mean title?",
+  ]);
+  expect(problems(posts("  search: { columns: [title] }"))).toEqual([]);
   expect(problems(posts("  search: [id]"))).toEqual(["posts.search: id is integer: only text is searched"]);
   expect(problems(`${posts(on)}  virtual: true\n`)).toEqual(["posts.search: a virtual table cannot be searched"]);
   expect(problems(posts(on, "{ type: integer }"))).toEqual([
@@ -324,4 +332,25 @@ it("is refused where the file cannot have it", async () => {
     outcome: "refused",
     reason: "invalid",
   });
+});
+
+it("is created anew with another tokenizer, which the text of the schema names", async () => {
+  const database = emptyDatabase();
+  const trigrams = posts("  search: { columns: [title], tokenize: trigram }");
+  await applied(database, posts(on));
+  await run(database, insert);
+  expect(await found(database, "lue")).toEqual([]);
+  expect(await stepsOf(database, trigrams)).toEqual([
+    "drop the search index of posts",
+    "create the search index of posts (title)",
+  ]);
+  await applied(database, trigrams);
+  expect(await found(database, "lue")).toEqual([2]);
+  expect(await stepsOf(database, trigrams)).toEqual([]);
+  const { schema } = parseSchema(trigrams);
+  expect(schemaYaml(schema!)).toContain("  search: { columns: [title], tokenize: trigram }\n");
+  expect(await stepsOf(database, schemaYaml(schema!))).toEqual([]);
+  expect(await stepsOf(database, posts("  search: { columns: [title], tokenize: unicode61 }"))).toHaveLength(2);
+  await applied(database, posts(on));
+  expect(await found(database, "lue")).toEqual([]);
 });

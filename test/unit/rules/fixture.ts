@@ -49,6 +49,7 @@ export function table(name: string, types: Readonly<Record<string, ColumnType>>)
     unique: [],
     indexes: [],
     search: [],
+    searchTokenizer: "unicode61",
     triggers: new Map(),
     historyDays: null,
     strict: true,
