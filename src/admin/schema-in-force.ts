@@ -4,11 +4,10 @@ import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import { ask } from "../platform/query.js";
 import { dottedPath } from "../problems/dotted-path.js";
-import type { Config } from "../project/config.js";
 import type { Column, ColumnDefault, Index, Table } from "../project/model.js";
 import { placeInFile } from "../project/place-in-file.js";
 import { conditionPath } from "../rules/write-out.js";
-import { isReadOnly, type LiveProject } from "../schema/live-project.js";
+import { isReadOnly, type LiveProject, type ServedRules } from "../schema/live-project.js";
 import { historyText } from "../schema/pull/schema-yaml.js";
 import { data } from "../wire/schema.js";
 import {
@@ -37,7 +36,7 @@ export const getSchemaEndpoint: AdminEndpoint = {
 };
 
 async function getSchema({ request, services }: AdminRequest): Promise<Response | Refusal> {
-  const { platform, projects, config, readSchemaFile } = services;
+  const { platform, projects, readSchemaFile } = services;
   const parameters = parseQueryString(request.url);
   if (isRefusal(parameters)) return parameters;
   if (parameters.length > 0) return badRequest("no parameters are taken here");
@@ -52,16 +51,16 @@ async function getSchema({ request, services }: AdminRequest): Promise<Response 
     version,
     text,
     file_text: fileText,
-    tables: [...schema.tables.values()].map((table) => tableOf(table, project, config)),
-    conditions: [...config.conditions].map(([name, condition]) => ({
+    tables: [...schema.tables.values()].map((table) => tableOf(table, project)),
+    conditions: [...project.source.conditions].map(([name, condition]) => ({
       name,
-      ...placed(condition, conditionPath(name), config),
+      ...placed(condition, conditionPath(name), project.source),
     })),
   };
   return json({ data: shown });
 }
 
-function tableOf(table: Table, project: LiveProject, config: Config): SchemaTable {
+function tableOf(table: Table, project: LiveProject): SchemaTable {
   const { name, virtual, primaryKey, columns, unique, indexes, search, historyDays, triggers } = table;
   const isReadable = !project.catalog.unsupported.reads.has(name);
   return {
@@ -76,7 +75,7 @@ function tableOf(table: Table, project: LiveProject, config: Config): SchemaTabl
     triggers: [...triggers].map(([trigger, sql]) => ({ name: trigger, sql })),
     rows_readable: isReadable,
     rows_writable: isReadable && !isReadOnly(project, table),
-    ...rulesOf(name, config),
+    ...rulesOf(name, project.source),
   };
 }
 
@@ -119,10 +118,10 @@ function indexOf({ columns, unique, where }: Index): SchemaTable["indexes"][numb
 }
 
 /** The rules of a table and of its columns, as they are written in svc.toml; null for an action without a rule. */
-function rulesOf(table: string, config: Config): Pick<SchemaTable, "rules" | "column_rules"> {
-  const { columns = new Map(), ...rules } = config.rules.get(table) ?? {};
+function rulesOf(table: string, source: ServedRules): Pick<SchemaTable, "rules" | "column_rules"> {
+  const { columns = new Map(), ...rules } = source.rules.get(table) ?? {};
   const at = (text: string | undefined, ...steps: readonly string[]) =>
-    text === undefined ? null : placed(text, dottedPath(["rules", table, ...steps]), config);
+    text === undefined ? null : placed(text, dottedPath(["rules", table, ...steps]), source);
   return {
     rules: {
       read: at(rules.read, "read"),
@@ -144,7 +143,7 @@ function rulesOf(table: string, config: Config): Pick<SchemaTable, "rules" | "co
  * The text of a rule or condition, with the line and the column of svc.toml at which it begins. Line and column are
  * null where they are not known.
  */
-function placed(text: string, path: string, { places }: Config): RuleText {
+function placed(text: string, path: string, { places }: ServedRules): RuleText {
   const runs = places.get(path);
   return { text, ...(runs === undefined ? { line: null, column: null } : placeInFile(runs, 0)) };
 }

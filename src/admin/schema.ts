@@ -69,7 +69,7 @@ export const applySchemaEndpoint: AdminEndpoint = {
 
 async function applySchema(given: AdminRequest): Promise<Response | Refusal> {
   const { request, services, caller } = given;
-  const { platform, config, planner } = services;
+  const { platform, config, planner, projects } = services;
   const parameters = parametersOf(request, ["base", "allow_destructive"]);
   if (isRefusal(parameters)) return parameters;
   const allow = parameters.get("allow_destructive") ?? "false";
@@ -77,10 +77,14 @@ async function applySchema(given: AdminRequest): Promise<Response | Refusal> {
   const text = await proposedText(given);
   if (isRefusal(text)) return text;
   const base = parameters.get("base");
+  const sources = await projects.sources();
   const outcome = await applyChange(databaseFor(caller, services), text, {
     allowDestructive: allow === "true",
     now: platform.clock.now(),
-    fits: (schema) => problemsWith(config, schema),
+    fits: (schema) => {
+      const problems = sources.map((source) => problemsWith({ ...config, ...source }, schema));
+      return problems.find((found) => found.length === 0) ?? problems[0]!;
+    },
     planner,
     ...(base === undefined ? {} : { base }),
   });

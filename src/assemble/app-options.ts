@@ -5,6 +5,7 @@ import type { ConsoleFiles } from "../platform/console-files.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import type { Planner } from "../schema/plan/planner.js";
+import type { ReadRules } from "../schema/project-source.js";
 
 /** What the entry module of a runtime passes to `createApp`. */
 export interface AppOptions {
@@ -19,6 +20,8 @@ export interface AppOptions {
   readonly loopbackOnly: boolean;
   /** Reads the svc.schema.yaml that was deployed with the server. */
   readonly readSchemaFile: () => Promise<string>;
+  /** Reads the rules of svc.toml as it is now, where the runtime can. */
+  readonly readRules?: ReadRules;
   /** Plans changes of the schema beside the event loop, where the runtime can; by default `planLocated`. */
   readonly planner?: Planner;
   /** The IP address that a request comes from. `env` is what the runtime passed with the request. */

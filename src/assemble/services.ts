@@ -30,7 +30,7 @@ export async function createServices(options: AppOptions) {
   const keys = await deriveKeys(options.secrets);
   const cursors = { cipher: keyringCipher(await mapKeyring(keys.cursor, platform.cipher)), random };
   const tokens = createAccessTokens(keys.accessToken);
-  const projects = createProjectSource(config, database, log);
+  const projects = createProjectSource(config, database, log, options.readRules);
   const sessionMaxAgeMs = config.auth.session_max_age_secs * 1000;
   const callersBy = (cookies: TakenCookies): Callers =>
     createCallers({ database, clock, tokens, cookies, sessionMaxAgeMs });

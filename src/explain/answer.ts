@@ -18,13 +18,13 @@ import { type TermOrUse, type Truth, termsAndUsesIn, truthOf } from "./truths.js
  */
 export function decidingRule(asked: ExplainedCall, refusal: Refusal | null): PlacedRule | ExplainedRule | null {
   const { caller, table, action, services } = asked;
-  const { project, config } = services;
+  const { project } = services;
   const name = refusal?.rule;
   const column = /^rules\..+\.columns\.([^.]+)\.write$/.exec(name ?? "")?.[1];
-  if (column !== undefined) return placedRule({ kind: "column", column, right: "write" }, table, project, config);
+  if (column !== undefined) return placedRule({ kind: "column", column, right: "write" }, table, project);
   if (caller.kind === "key") return name === undefined ? null : { name, text: null, line: null, column: null };
   const isOfReading = name === `rules.${table.name}.read`;
-  return placedRule({ kind: "action", action: isOfReading ? "read" : action }, table, project, config);
+  return placedRule({ kind: "action", action: isOfReading ? "read" : action }, table, project);
 }
 
 /** Whether the rule has terms to explain: not where no rule decides, nor for a scope that an API key lacks. */

@@ -86,11 +86,11 @@ async function termsNow(
   key: RowValues | null,
 ): Promise<readonly ExplainedTerm[]> {
   const { table, services } = asked;
-  const { project, config } = services;
+  const { project } = services;
   const reading = { kind: "action", action: "read" } as const;
   const rules = [
     decidingRule(asked, refusal),
-    ...(refusal === null && asked.caller.kind !== "key" ? [placedRule(reading, table, project, config)] : []),
+    ...(refusal === null && asked.caller.kind !== "key" ? [placedRule(reading, table, project)] : []),
   ].filter((each) => hasTerms(each));
   const terms: ExplainedTerm[] = [];
   for (const placed of rules)

@@ -17,6 +17,8 @@ export async function explain(question: ExplainRequest, services: ExplainService
   const { project, platform, database } = services;
   const table = project.schema.tables.get(question.table);
   if (table === undefined || project.catalog.unsupported.reads.has(table.name)) return noSuchTable;
+  const unfit = project.unfit.get(table.name);
+  if (unfit !== undefined) return unfit;
   const nowMs = platform.clock.now();
   const found = await callerAs(database, question.as, nowMs);
   if (isRefusal(found)) return found;

@@ -29,16 +29,15 @@ export interface PlacedRule {
 export function placedRule(
   of: RuleOf,
   table: Table,
-  { schema }: Pick<LiveProject, "schema">,
-  config: Pick<Config, "rules" | "conditions" | "places">,
+  { schema, source }: Pick<LiveProject, "schema" | "source">,
 ): PlacedRule {
-  const { name, text } = textOf(of, table, config);
-  const { conditions } = defineConditions(config.conditions, rowShapes(schema));
+  const { name, text } = textOf(of, table, source);
+  const { conditions } = defineConditions(source.conditions, rowShapes(schema));
   const kind = of.kind === "action" ? of.action : "column";
   const tree = termTree(text, ruleScope(schema, table, kind, conditions));
   if (tree === null) throw new Error(`${name} does not fit the schema in force`);
   const placeOf = (path: string, offset: number) => {
-    const runs = config.places.get(path);
+    const runs = source.places.get(path);
     return runs === undefined ? { line: null, column: null } : placeInFile(runs, offset);
   };
   return {
@@ -47,7 +46,7 @@ export function placedRule(
     tree,
     written: ({ key, from, to }) => {
       const path = key === null ? name : conditionPath(key);
-      const whole = key === null ? text : config.conditions.get(key)!;
+      const whole = key === null ? text : source.conditions.get(key)!;
       const begin = offsetIn(whole, from);
       return { text: whole.slice(begin, offsetIn(whole, to)), path, ...placeOf(path, begin) };
     },

@@ -20,11 +20,12 @@ import { providerCredentials } from "../platform/provider-credentials.js";
 import { ask } from "../platform/query.js";
 import { formatProblem, ProblemsError } from "../problems/problem.js";
 import { comparisonWarnings } from "../project/comparison-warnings.js";
-import { schemaFile } from "../project/file-names.js";
+import { configFile, schemaFile } from "../project/file-names.js";
 import { isMetered } from "../project/is-metered.js";
 import { type ListenAddress, parseListenAddress } from "../project/listen-address.js";
 import { listenUrl, namedHost } from "../project/listen-url.js";
 import type { Schema } from "../project/model.js";
+import { parseConfig } from "../project/parse-config.js";
 import { type ApplyOutcome, applySafe } from "../schema/apply.js";
 import { fitRules } from "../schema/fit-rules.js";
 import { loadSchemaInForce, parseOnce } from "../schema/in-force.js";
@@ -132,6 +133,10 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       loopbackOnly: secret.insecure,
       clientAddress: clientAddress(config.server.trust_proxy, log),
       planner: plans.plan,
+      readRules: async () => {
+        const text = await readFile(join(directory, configFile), "utf8").catch(() => null);
+        return text === null ? null : (parseConfig(text).config ?? null);
+      },
       readSchemaFile: () => readFile(join(directory, schemaFile), "utf8"),
       publicBaseUrl: baseUrl ?? url,
       surroundings: { runtime: "node", isSet: (variable) => Boolean(options.environment[variable]) },

@@ -1,3 +1,5 @@
+import type { Refusal } from "../http/refusal.js";
+import type { Config } from "../project/config.js";
 import type { NamedOperation, Schema, Table } from "../project/model.js";
 import type { OperationRules } from "../project/parse-operation-rules.js";
 import type { TableRules } from "../rules/ast.js";
@@ -14,9 +16,16 @@ export interface LiveProject {
   readonly text: string;
   readonly schema: Schema;
   readonly catalog: Catalog;
+  /** The rules as svc.toml has them. */
+  readonly source: ServedRules;
   readonly rules: ReadonlyMap<TableName, TableRules>;
+  /** The tables whose rules do not fit the schema, with the refusal of requests that depend on them. */
+  readonly unfit: ReadonlyMap<TableName, Refusal>;
   readonly operations: ReadonlyMap<string, LiveOperation>;
 }
+
+/** The rules of svc.toml, and where they stand in it. */
+export type ServedRules = Pick<Config, "rules" | "conditions" | "places">;
 
 /** An operation as requests run it. `proof`: what an EXPLAIN of each step has shown. */
 export interface LiveOperation {

@@ -190,6 +190,8 @@ function writesOf(mutation: Mutation, { asked, execution }: Pushing): readonly R
   const writes: RequestedWrite[] = [];
   for (const [operation, sent] of mutation.operations.entries()) {
     const write = parseWrite(sent, { asked, execution, earlier: writes });
+    // The client sends the mutation again: it is not refused for good.
+    if (isRefusal(write) && write.error.code === "unavailable") throw new UnavailableError(write.message);
     if (isRefusal(write)) return { result: rejected(operation, write), conflicting: null };
     writes.push(write);
   }

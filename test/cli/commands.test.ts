@@ -335,10 +335,7 @@ describe("the schema", () => {
     edit(directory, "svc.schema.yaml", (text) =>
       text.replace("\ntags:\n", "\nsizes:\n  columns: { id: { type: integer, primary_key: true } }\n\ntags:\n"),
     );
-    expect(svc(directory, ["schema", "apply"])).toMatchObject({
-      status: 0,
-      stderr: "note: a server that runs reads the rules of new tables when it starts again\n",
-    });
+    expect(svc(directory, ["schema", "apply"])).toMatchObject({ status: 0, stderr: "" });
 
     const key = svc(directory, ["admin", "create-service-key", "--name", "ci", "--scope", "project:backend"]);
     const secret = key.stdout.trim().split("\n").at(-1)!;
@@ -366,6 +363,42 @@ describe("the schema", () => {
     edit(directory, "svc.schema.yaml", (text) => `${text}    shade: 5\n`);
     expect(svc(directory, ["schema", "plan"]).status).toBe(2);
   });
+});
+
+it("a schema and the rules that fit it, applied by a command, are served without a restart", async () => {
+  const directory = exampleProject();
+  const url = await served(directory);
+  const tags = async (query: string) => (await fetch(`${url}/api/tags?${query}`)).status;
+  expect(await tags("select=color")).toBe(200);
+  edit(directory, "svc.schema.yaml", (text) =>
+    text
+      .replace("    color: {", "    shade: { renamed_from: color,")
+      .replace("\ntags:\n", "\nsizes:\n  columns: { id: { type: integer, primary_key: true } }\n\ntags:\n"),
+  );
+  edit(
+    directory,
+    "svc.toml",
+    (text) => `${text}\n[rules.tags.columns.shade]\nread = "authenticated"\n[rules.sizes]\nread = "public"\n`,
+  );
+  expect(svc(directory, ["schema", "apply"]).status).toBe(0);
+  expect(await tags("select=label")).toBe(200);
+  // The rule hides the column.
+  expect(await tags("select=shade")).toBe(400);
+  expect((await fetch(`${url}/api/sizes`)).status).toBe(200);
+  // The next change is judged by the rules that are served now, over HTTP too.
+  const key = svc(directory, ["admin", "create-service-key", "--name", "ci", "--scope", "project:backend"]);
+  const headers = {
+    Authorization: `Bearer ${key.stdout.trim().split("\n").at(-1)!}`,
+    "Content-Type": "application/yaml",
+  };
+  const apply = (body: string) => fetch(`${url}/admin/api/schema/apply`, { method: "POST", headers, body });
+  const applied = readFileSync(join(directory, "svc.schema.yaml"), "utf8");
+  const renamed = applied.replace("shade: { renamed_from: color,", "tone: { renamed_from: shade,");
+  expect((await apply(renamed)).status).toBe(400);
+  edit(directory, "svc.toml", (text) => text.replace("columns.shade", "columns.tone"));
+  expect((await apply(renamed)).status).toBe(200);
+  expect(await tags("select=tone")).toBe(400);
+  expect((await fetch(`${url}/api/tags?select=tone`, { headers })).status).toBe(200);
 });
 
 describe("usage", () => {

@@ -101,9 +101,6 @@ function printOutcome(outcome: ApplyOutcome): ExitCode {
   if (outcome.outcome === "applied") {
     for (const { description } of outcome.steps) console.log(description);
     console.log(`version ${outcome.version} is in force: ${outcome.hash}`);
-    // Before the first version, no server has rules of tables in force.
-    if (outcome.version > 1 && outcome.steps.some(({ kind }) => kind === "create_table"))
-      console.error("note: a server that runs reads the rules of new tables when it starts again");
     return 0;
   }
   throw new RefusedError(refusalText(outcome));

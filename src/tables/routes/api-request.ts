@@ -1,6 +1,14 @@
 import type { Context } from "hono";
 import type { Actors } from "../../auth/callers/callers.js";
-import { type Actor, accountOf, authValues, idOf, longWorkFor, principalOf } from "../../auth/callers/principal.js";
+import {
+  type Actor,
+  accountOf,
+  authValues,
+  idOf,
+  isPastRules,
+  longWorkFor,
+  principalOf,
+} from "../../auth/callers/principal.js";
 import { type AnswerFacts, addFacts } from "../../http/answer-facts.js";
 import { AnswerRoom } from "../../http/answer-room.js";
 import { RequestBody } from "../../http/body.js";
@@ -195,6 +203,8 @@ export function accessTo(
 ): Access | Refusal {
   const refused = action === "read" || action === "history" ? null : asReaderOnly({ caller, by });
   if (refused !== null) return refused;
+  const unfit = isPastRules(caller) ? undefined : project.unfit.get(table.name);
+  if (unfit !== undefined) return unfit;
   return accessOf({
     caller,
     table,

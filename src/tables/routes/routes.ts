@@ -140,6 +140,8 @@ function readableTables({ asked, execution, remembered }: PermittedRequest): Rea
     find: (name) => {
       const table = project.schema.tables.get(name);
       if (table === undefined || catalog.unsupported.reads.has(table.name)) return null;
+      const unfit = isPastRules(caller) ? undefined : project.unfit.get(table.name);
+      if (unfit !== undefined) return unfit;
       const rules = project.rules.get(table.name)!;
       const nowSeconds = Math.floor(execution.nowMs / 1000);
       const accessBy = (its: TableRules, known: typeof remembered.accesses) =>
