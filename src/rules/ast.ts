@@ -85,10 +85,12 @@ export interface ColumnReference {
   readonly source: RowName | { readonly alias: string };
   readonly column: ColumnName;
   /**
-   * Whether the column is compared by the text that JSON shows for its value. It is set for text columns that may hold
-   * numbers, because SQLite would compare a text that looks like a number as a number (`tables/access/as-shown.ts`).
+   * Set where the column is compared by what JSON shows for its value (`tables/access/as-shown.ts`). `text`: a text
+   * column that may hold numbers, because SQLite would compare a text that looks like a number as a number. `literal`: a
+   * text column that may hold blobs, which are shown as SQL writes them. `bytes`: a blob column that may hold texts and
+   * numbers, which are shown by the bytes of their texts.
    */
-  readonly asShown?: boolean;
+  readonly asShown?: "text" | "literal" | "bytes";
 }
 
 /** A value of the caller. */

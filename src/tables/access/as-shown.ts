@@ -12,6 +12,9 @@ import { isShownNumber, numberName, numberOf, readsAsNumber } from "./numeric-te
  * comparison with a marked column. `table` is the one whose row the rule is about; null for a rule without a row.
  * `filterValues` has the values that are known already, by their placeholders' names. Code that calls this makes sure
  * that no other value reads as a number.
+ *
+ * Columns are marked, too, where a filter compares them with what is shown for a blob in a column that is not called
+ * one, or for a value of another type in a column of blobs.
  */
 export function asShown(
   expression: Expression,
@@ -19,7 +22,7 @@ export function asShown(
   catalog: Catalog,
   filterValues: ReadonlyMap<string, SqlValue> = none,
 ): Expression {
-  if (!catalog.hasMixedTexts) return expression;
+  if (!catalog.hasMixedTexts && ![...filterValues.values()].some(mayNameBlob)) return expression;
   return marked(expression, {
     catalog,
     row: table === null ? undefined : catalog.tables.get(table),
@@ -29,6 +32,11 @@ export function asShown(
 }
 
 const none: ReadonlyMap<string, SqlValue> = new Map();
+
+/** Whether a value of a filter, perhaps a list of values as JSON, has one that `blobKind` looks for. */
+function mayNameBlob(value: SqlValue): boolean {
+  return value instanceof Uint8Array || (typeof value === "string" && value.includes("x'"));
+}
 
 interface ComparisonScope {
   /** Returns the value that the statement gets for a placeholder, by its name; undefined where it is not known yet. */
@@ -72,7 +80,8 @@ function marked(expression: Expression, names: ComparisonScope): Expression {
       const [value] = compared([expression.value, ...literals], "equal", names);
       const stored = affinityOf(expression.value, names);
       const list = numberFor(expression.list, names);
-      if (stored === undefined || list === null) return { ...expression, value: value! };
+      const isAsBlob = value!.kind === "column" && value!.asShown === "literal";
+      if (stored === undefined || list === null || isAsBlob) return { ...expression, value: value! };
       const both: readonly unknown[] = JSON.parse(names.valueOf(list.name) as string);
       const arePlain = !both.some(Array.isArray);
       return { ...expression, value: makesNumbers(stored) ? value! : expression.value, list, arePlain };
@@ -134,6 +143,15 @@ function affinityOf(operand: Operand, names: ComparisonScope): Affinity | undefi
 }
 
 function compared(operands: readonly Operand[], way: ComparisonKind, names: ComparisonScope): readonly Operand[] {
+  const given = (operand: Operand) =>
+    operand.kind === "given" ? names.valueOf(operand.name) : operand.kind === "literal" ? operand.value : undefined;
+  const asBlob = way === "in order" ? undefined : blobKind(operands.map(given));
+  if (asBlob !== undefined)
+    return operands.map((operand) =>
+      operand.kind === "column" && physicalOf(operand, names)?.affinities.has(operand.column)
+        ? { ...operand, asShown: asBlob }
+        : operand,
+    );
   const affinities = operands.flatMap((operand) => affinityOf(operand, names) ?? []);
   const areNumeric = affinities.every(makesNumbers);
   // Nothing is marked where no column can hold texts as numbers. Nor is it, for `<` and the like, where no column
@@ -142,7 +160,7 @@ function compared(operands: readonly Operand[], way: ComparisonKind, names: Comp
   const columns = operands.filter(({ kind }) => kind === "column").length;
   const isMistaken = (operand: Operand) => {
     if (operand.kind === "column") return affinityOf(operand, names) === undefined || (columns > 1 && !areNumeric);
-    const value = operand.kind === "given" ? names.valueOf(operand.name) : operand.kind === "literal" && operand.value;
+    const value = given(operand);
     if (typeof value !== "string") return false;
     // Where a text is exactly what is shown for a stored number, SQLite may convert it to that number: the comparison
     // then finds the right rows.
@@ -151,8 +169,28 @@ function compared(operands: readonly Operand[], way: ComparisonKind, names: Comp
   };
   if (!operands.some(isMistaken)) return operands;
   return operands.map((operand) =>
-    operand.kind === "column" && affinityOf(operand, names) !== undefined ? { ...operand, asShown: true } : operand,
+    operand.kind === "column" && affinityOf(operand, names) !== undefined ? { ...operand, asShown: "text" } : operand,
   );
+}
+
+/**
+ * How a column has to be compared with these values, where it may hold values of any type. A text may be what is shown
+ * for a blob, and a blob what is shown for a text or a number, if its bytes are those of a text.
+ */
+function blobKind(values: readonly (SqlValue | boolean | undefined)[]): "literal" | "bytes" | undefined {
+  if (values.some((value) => typeof value === "string" && /^x'([0-9a-f]{2})*'$/.test(value))) return "literal";
+  return values.some((value) => value instanceof Uint8Array && isText(value)) ? "bytes" : undefined;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function isText(bytes: Uint8Array): boolean {
+  try {
+    utf8.decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function physicalOf({ source }: ColumnReference, { row, aliases }: ComparisonScope): CatalogTable | undefined {

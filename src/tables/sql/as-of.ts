@@ -186,7 +186,7 @@ export function asShownOf(
   const isIts = (of: unknown) =>
     typeof source === "string" ? of === source : typeof of === "object" && (of as typeof source).alias === source.alias;
   return substitute(expression, (reference) =>
-    isIts(reference.source) && mixed.has(reference.column) ? { ...reference, asShown: true } : reference,
+    isIts(reference.source) && mixed.has(reference.column) ? { asShown: "text", ...reference } : reference,
   );
 }
 

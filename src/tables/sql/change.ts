@@ -6,6 +6,7 @@ import { type Guard, type GuardPart, guardOf, partsOf } from "./guard.js";
 import { changedRow, storedRow } from "./judged-row.js";
 import { type Returned, returningOf } from "./returning.js";
 import { keyIs, keyJson, rowWith, type Values, valueSql } from "./row-key.js";
+import { blobsAsLiterals } from "./wire.js";
 import { aborting, guardedBy, readableBy, type WriteStatement } from "./write-statement.js";
 
 /**
@@ -132,8 +133,11 @@ function sameValues(values: Values, target: Sql, physical: CatalogTable | undefi
     // JSON is compared in SQLite's normal form, because the client may have written the same value with other spaces or
     // escapes.
     if (type === "json") return sql`iif(json_valid(${stored}), json(${stored}), ${stored}) IS json(${valueSql(value)})`;
-    // In a column of texts that may hold numbers, a number is compared as the text that the client was shown.
-    if (physical?.mixedTexts.has(column)) return sql`CAST(${stored} AS TEXT) IS ${valueSql(value)}`;
+    // In a column that may hold values of other types, these are compared as the client was shown them.
+    const isLoose = physical?.affinities.has(column);
+    if (isLoose && type === "blob") return sql`CAST(${stored} AS BLOB) IS ${valueSql(value)}`;
+    if (isLoose && type === "text")
+      return sql`${blobsAsLiterals(stored, sql`CAST(${stored} AS TEXT)`)} IS ${valueSql(value)}`;
     return physical?.collations.has(column)
       ? sql`${stored} COLLATE BINARY IS ${valueSql(value)}`
       : sql`${stored} IS ${valueSql(value)}`;

@@ -4,6 +4,7 @@ import type { CatalogTable } from "../../schema/catalog.js";
 import { type ColumnName, sqlTableName } from "../../sqlite/names.js";
 import type { Outside } from "../plan/exists-path.js";
 import { aliasName, and, commaList, name, or, param, Slot, type Sql, sql } from "../sql-text/fragment.js";
+import { blobsAsLiterals } from "./wire.js";
 
 /**
  * The SQL for what a rule names: the columns of `row`, `old` and `new`, and each `exists`. It depends on the statement
@@ -118,12 +119,25 @@ function operand(value: Operand, names: SqlNames, shown = equally): Sql {
     case "literal":
       return param(typeof value.value === "boolean" ? BigInt(value.value) : value.value);
     case "column":
-      return value.asShown ? shown(reference(value, names)) : reference(value, names);
+      return comparedAs(value.asShown, reference(value, names), shown);
     case "given":
       return param(new Slot(value.name));
     case "auth":
     case "now":
       throw new Error("a rule is specialised for its caller before it becomes SQL");
+  }
+}
+
+function comparedAs(kind: ColumnReference["asShown"], column: Sql, text: (column: Sql) => Sql): Sql {
+  switch (kind) {
+    case undefined:
+      return column;
+    case "text":
+      return text(column);
+    case "literal":
+      return blobsAsLiterals(column, equally(column));
+    case "bytes":
+      return sql`CAST(${column} AS BLOB)`;
   }
 }
 

@@ -2,7 +2,7 @@ import type { Column } from "../../project/model.js";
 import { type ListPlan, wideIn } from "../plan/list-plan.js";
 import { commaList, integer, name, type Sql, sql } from "../sql-text/fragment.js";
 import { distinct } from "./candidates.js";
-import { type Cut, type CutOf, jsonObject, type ShownColumn } from "./wire.js";
+import { blobsAsLiterals, type Cut, type CutOf, jsonObject, type ShownColumn } from "./wire.js";
 
 /**
  * Makes a function that gives, for a column, the SQL by which values of more than `bytesMax` bytes are shown by their
@@ -18,7 +18,10 @@ function cutOf(column: ShownColumn, ref: Sql, bytesMax: number): Cut | null {
   return {
     bytes,
     isLong: sql`${bytes} > ${integer(bytesMax)}`,
-    beginning: column.type === "blob" ? firstBytes(ref, bytesMax) : firstCharacters(ref, bytesMax),
+    beginning:
+      column.type === "blob"
+        ? firstBytes(ref, bytesMax)
+        : blobsAsLiterals(sql`substr(${ref}, 1, ${integer(bytesMax >> 1)})`, firstCharacters(ref, bytesMax)),
     shownBytes: sql`min(${bytes}, ${integer(bytesMax)})`,
   };
 }

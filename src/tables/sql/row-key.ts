@@ -3,7 +3,18 @@ import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import { makesNumbers } from "../../sqlite/column-type.js";
 import { sqlTableName } from "../../sqlite/names.js";
 import type { Seek } from "../plan/plan-check.js";
-import { and, columnsIn, internalName, join, name, type Param, param, type Sql, sql } from "../sql-text/fragment.js";
+import {
+  and,
+  columnsIn,
+  empty,
+  internalName,
+  join,
+  name,
+  type Param,
+  param,
+  type Sql,
+  sql,
+} from "../sql-text/fragment.js";
 import { jsonObject } from "./wire.js";
 
 /**
@@ -39,29 +50,38 @@ export function keyIs(table: Table, key: Values, alias: Sql, catalog: Catalog): 
     : and([...key].map(([column, value]) => sql`${alias}.${name(column.name)} = ${valueSql(value)}`));
 }
 
-/** Whether a column of texts can hold both a text and the number that is shown as it: `'1'` and `1`. */
-function holdsEither({ name: column }: Column, physical: CatalogTable | undefined): boolean {
+/**
+ * Whether a column can hold several values that are shown as the same: a text and a number in a column of texts, as `'1'`
+ * and `1`, or any value and a blob with the same bytes in a column of blobs.
+ */
+function holdsEither({ name: column, type }: Column, physical: CatalogTable | undefined): boolean {
+  if (type === "blob") return physical?.affinities.has(column) === true;
   const stored = physical?.mixedTexts.get(column);
   return stored !== undefined && !makesNumbers(stored);
 }
 
 /**
- * Makes the condition that a row has this primary key, for a key with a column that can hold both a text and the number
- * that is shown as the same text (`holdsEither`). Where rows with both exist, it is TRUE only for the one with the
- * text. CROSS JOIN makes SQLite look the text up first, and LIMIT 1 takes the first row found.
+ * Makes the condition that a row has this primary key, for a key with a column that can hold several values that are
+ * shown as the same (`holdsEither`). Where rows with several of them exist, it is TRUE only for the one with the blob,
+ * else for the one with the text. CROSS JOIN makes SQLite look that up first, and LIMIT 1 takes the first row found.
  */
 function keyIsShown(table: Table, key: Values, alias: Sql, physical: CatalogTable | undefined): Sql {
   const columns = [...key].map(([column, value], i) => {
     const stored = sql`_k.${name(column.name)}`;
     if (!holdsEither(column, physical)) return { from: [], terms: [sql`${stored} = ${valueSql(value)}`] };
-    const text = valueSql(value);
+    const isBlob = column.type === "blob";
+    const given = valueSql(value);
+    const text = isBlob ? sql`CAST(${given} AS TEXT)` : given;
     const number = sql`CAST(${text} AS NUMERIC)`;
     const either = internalName("k", i);
     return {
       from: [
-        sql`(VALUES (${text}), (CASE WHEN ${text} IN (CAST(${number} AS TEXT), CAST(CAST(${text} AS REAL) AS TEXT)) THEN ${number} END)) AS ${either}`,
+        sql`(VALUES ${isBlob ? sql`(${given}), ` : empty}(${text}), (CASE WHEN ${text} IN (CAST(${number} AS TEXT), CAST(CAST(${text} AS REAL) AS TEXT)) THEN ${number} END)) AS ${either}`,
       ],
-      terms: [sql`${stored} = ${either}.column1`, sql`CAST(${stored} AS TEXT) = ${text}`],
+      terms: [
+        sql`${stored} = ${either}.column1`,
+        isBlob ? sql`CAST(${stored} AS BLOB) = ${given}` : sql`CAST(${stored} AS TEXT) = ${text}`,
+      ],
     };
   });
   const from = join([...columns.flatMap((each) => each.from), sql`${name(table.name)} AS _k`], sql` CROSS JOIN `);

@@ -3,6 +3,7 @@ import type { SqlValue } from "../../platform/database.js";
 import { isPlainSql, scaledSql, unscaled } from "../../platform/real-scale.js";
 import type { Column, Table } from "../../project/model.js";
 import { type Catalog, type CatalogTable, functionArgumentsMin } from "../../schema/catalog.js";
+import type { Affinity } from "../../sqlite/column-type.js";
 import { wideIn } from "../plan/list-plan.js";
 import type { OrderTerm } from "../plan/order.js";
 import { chain, commaList, integer, type Sql, sql, sum, textLiteral } from "../sql-text/fragment.js";
@@ -102,10 +103,21 @@ function concatenatedObject<C extends ShownColumn>(columns: readonly C[], shownO
  * Makes the SQL of a column's value as `jsonObject` puts it into JSON. JSON has no infinities: they become null, those
  * in columns of type real only in `finishRows`. In a column of another type, which can hold one only if the database
  * stores values of any type in it, an infinity becomes null here, and an integer that no JavaScript number holds a text.
+ * A blob in such a column, where the schema does not call it one, becomes a text as well (`blobsAsLiterals`).
  */
 export function shownValue(column: ShownColumn, ref: Sql, physical: Pick<CatalogTable, "affinities"> | undefined): Sql {
+  const stored = physical?.affinities.get(column.name);
+  if (stored === undefined || column.type === "blob") return wireValue(column, ref);
+  return blobsAsLiterals(ref, looseValue(column, ref, stored));
+}
+
+/** Makes the SQL of a value in which a blob is a text as SQL writes it: `x'00ff'`. Any other value is `otherwise`. */
+export function blobsAsLiterals(ref: Sql, otherwise: Sql): Sql {
+  return sql`CASE typeof(${ref}) WHEN 'blob' THEN 'x''' || lower(hex(${ref})) || '''' ELSE ${otherwise} END`;
+}
+
+function looseValue(column: ShownColumn, ref: Sql, stored: Affinity): Sql {
   const value = wireValue(column, ref);
-  const stored = physical?.affinities.get(column.name) ?? "text";
   if (stored === "text" || column.type === "real") return value;
   const finite = sql`CASE WHEN typeof(${ref}) <> 'real' OR abs(${ref}) < 9e999 THEN ${value} END`;
   return column.type === "integer"
