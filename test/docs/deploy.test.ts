@@ -54,7 +54,9 @@ test("what Workers are told to run is there", () => {
   const wrangler = readFileSync("wrangler.toml", "utf8");
   expect(wrangler).toMatch(/^name = "svc"$/m);
   expect(wrangler).toMatch(/^database_name = "svc"$/m);
+  expect(wrangler.match(/"dist\/|npm run/g)).toEqual(['"dist/', "npm run", '"dist/']);
   const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
   expect(scripts["build:worker"]).toMatch(/ dist\/worker\/libsql$/);
+  expect(scripts["build:worker"]).toMatch(/ worker build --dir "\$\{SVC_DIR:-\.\}" /);
   expect(scripts).toHaveProperty("dev:worker");
 });
