@@ -4,6 +4,7 @@ import { linkLifetimeSeconds } from "../../src/auth/links/links.js";
 import { exchangeCodeLifetimeMs, stateLifetimeMs } from "../../src/auth/oauth/state.js";
 import { parseConfig } from "../../src/project/parse-config.js";
 import { client, dataOf } from "../support/client.js";
+import { rowsOf, run } from "../support/people.js";
 import { apiKey, post, serve } from "../support/server.js";
 import { blocksOf } from "./pages.js";
 
@@ -60,4 +61,36 @@ test("the lists of docs/guides/tables.md are answered with what they ask for", a
   const asked = blocks.flatMap(({ text }) => [...text.matchAll(/curl -g "\$API(.*?)"/g)]);
   expect(asked).toHaveLength(4);
   for (const [, path] of asked) expect(dataOf(await key.get(path!.replaceAll(/\$(ROOM|OTHER)/g, "a")))).toEqual([]);
+});
+
+test("the operation of docs/guides/tables.md moves all values, in batches", async () => {
+  const [schema] = blocksOf("docs/guides/tables.md").filter(({ heading }) => heading === "Move data between tables");
+  const server = await serve({ schema: schema!.text }, "app");
+  const many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)";
+  await run(server, `${many} INSERT INTO customers SELECT i, 'c' || i, iif(i % 5, '+' || i, NULL) FROM n`);
+  const key = client(server, await apiKey(server, "project:backend"));
+  const remaining = [];
+  for (let i = 0; i < 2; i++) remaining.push(dataOf(await key.post("/ops/move_phones", {})));
+  expect(remaining).toEqual([{ remaining: 200 }, { remaining: 0 }]);
+  expect(await rowsOf(server, "SELECT count(*), sum(number = '+' || customer_id) FROM phones")).toEqual([[1200, 1200]]);
+  expect(await rowsOf(server, "SELECT count(*) FROM customers WHERE phone IS NOT NULL")).toEqual([[0]]);
+  expect((await client(server).post("/ops/move_phones", {})).status).toBe(401);
+});
+
+test("an earlier schema renames back as docs/guides/tables.md shows, and drops nothing", async () => {
+  const blocks = blocksOf("docs/guides/tables.md").filter(({ language }) => language === "yaml");
+  const under = (title: string) => blocks.find(({ heading }) => heading === title)!.text;
+  const now = under("Go back to an earlier schema")
+    .replace("stock:", "in_stock:")
+    .replace(/, renamed_from.*}/, " }");
+  const server = await serve({ schema: now }, "app");
+  const key = client(server, await apiKey(server, "project:backend"));
+  const init = { headers: { "Content-Type": "application/yaml" } };
+  const steps = async (body: string) => {
+    const planned = await key.send("POST", "/admin/api/schema/plan", { ...init, body });
+    return dataOf<{ steps: { kind: string; safe: boolean }[] }>(planned).steps.map(({ kind, safe }) => [kind, safe]);
+  };
+  const back = under("Go back to an earlier schema");
+  expect(await steps(back)).toEqual([["rename_column", true]]);
+  expect(await steps(back.replace(/, renamed_from.*}/, " }"))).toContainEqual(["drop_column", false]);
 });
