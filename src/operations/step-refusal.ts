@@ -63,7 +63,7 @@ const tooLarge = badRequest("a step of the operation makes a value that is too l
 function constraintRefusal({ kind, detail }: ConstraintError): Refusal {
   switch (kind) {
     case "not_null":
-      return badRequest("a column that must have a value has none");
+      return badRequest("a column needs a value, and has none or null");
     case "datatype":
       return badRequest("a value is not of its column's type");
     case "check":
@@ -73,6 +73,9 @@ function constraintRefusal({ kind, detail }: ConstraintError): Refusal {
     case "unique":
       return new Refusal("conflict", "a row with the same key or unique values exists");
     case "foreign_key":
-      return new Refusal("conflict", "a reference does not hold");
+      return new Refusal(
+        "conflict",
+        "a reference does not hold: a row that a step names is missing, or rows still refer to one that it changes or deletes",
+      );
   }
 }

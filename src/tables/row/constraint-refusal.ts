@@ -46,7 +46,7 @@ interface Broken {
 function broken(error: ConstraintError, write: RefusedWrite): Broken {
   switch (error.kind) {
     case "not_null": {
-      const message = "a column that must have a value has none";
+      const message = "a column needs a value, and has none or null";
       return { code: "bad_request", message, constraints: [columnsIn(error, write)] };
     }
     case "unique": {
@@ -102,8 +102,8 @@ function brokenCheck({ detail }: ConstraintError, { physical }: RefusedWrite): O
     : { message, constraints, named: `a value breaks the check ${JSON.stringify(check.name)}` };
 }
 
-const missing = "a reference does not hold: the row that it names is missing";
-const referredTo = "a reference does not hold: rows still refer to this one";
+const missing = "a reference does not hold: the row that it names has to be created first";
+const referredTo = "a reference does not hold: rows still refer to this one, so change or delete these first";
 const missingOrReferredTo = `${missing}, or rows still refer to this one`;
 
 /**

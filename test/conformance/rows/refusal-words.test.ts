@@ -95,7 +95,7 @@ it("names what a write has broken, as far as the caller may read it", async () =
   );
   expect(await check({ secret: 10 }, "secret")).toBe('a value breaks the check "secret_small"');
   const reference = (body: object, ...columns: string[]) => refused(body, 409, "conflict", columns);
-  const missing = "a reference does not hold: the row that it names is missing";
+  const missing = "a reference does not hold: the row that it names has to be created first";
   expect(await reference({ room: 7 }, "room")).toBe(`${missing}: room`);
   // It is not known which of them.
   expect(await reference({ room: 7, owner: "bob" })).toBe(`${missing}: one of room, owner`);
@@ -104,7 +104,7 @@ it("names what a write has broken, as far as the caller may read it", async () =
     `${missing}: room`,
   );
   expect(expectRefusal(await key.delete("/api/rooms/1"), 409, "conflict")).toBe(
-    "a reference does not hold: rows still refer to this one",
+    "a reference does not hold: rows still refer to this one, so change or delete these first",
   );
   expect(await rowsOf(server, "SELECT id FROM items")).toEqual([[1]]);
   for (const [body, message] of [
@@ -125,7 +125,7 @@ it("names columns where it is certain which constraint is broken", async () => {
   const before = await rowsOf(server, "SELECT * FROM places ORDER BY id");
   const post = async (body: object, status: number, code: string, ...columns: string[]) =>
     expectRefusal(await key.post("/api/places", body), status, code, columns);
-  expect(await post({}, 400, "bad_request", "town")).toBe("a column that must have a value has none: town");
+  expect(await post({}, 400, "bad_request", "town")).toBe("a column needs a value, and has none or null: town");
   await post({ town: null }, 400, "bad_request", "town");
   await post({ town: 7 }, 400, "bad_request", "town");
   // The check names a function, not the column that is called so, too.
@@ -142,13 +142,13 @@ it("names columns where it is certain which constraint is broken", async () => {
   expect(expectRefusal(await key.post("/api/made", { label: "y" }), 400, "bad_request", ["amount"])).toBe(
     "a value is not of its column's type: amount",
   );
-  const missing = "a reference does not hold: the row that it names is missing";
+  const missing = "a reference does not hold: the row that it names has to be created first";
   expect(await post({ town: "Oslo", near: "x" }, 409, "conflict", "near")).toBe(`${missing}: near`);
   const patch = async (body: object, ...columns: string[]) =>
     expectRefusal(await key.patch("/api/places/1", body), 409, "conflict", columns);
   const referredTo = "rows still refer to this one";
   expect(await patch({ room: 9 }, "room")).toBe(`${missing}: room`);
-  expect(await patch({ code: "z" })).toBe(`a reference does not hold: ${referredTo}`);
+  expect(await patch({ code: "z" })).toBe(`a reference does not hold: ${referredTo}, so change or delete these first`);
   expect(await patch({ code: "z", room: 1 })).toBe(`${missing}, or ${referredTo}: room`);
   // Rows may refer to a generated column, too, and it may change with any other.
   expect(expectRefusal(await key.patch("/api/made/1", { room: 9 }), 409, "conflict")).toBe(
@@ -166,7 +166,7 @@ it("names neither columns nor checks that the caller may not read", async () => 
   expect(await message({ price: -1 }, 400, "bad_request", "price")).toBe("a value breaks a check of the table: price");
   for (const secret of [0, 10])
     expect(await message({ secret }, 400, "bad_request")).toBe("a value breaks a check of the table");
-  const missing = "a reference does not hold: the row that it names is missing";
+  const missing = "a reference does not hold: the row that it names has to be created first";
   expect(await message({ room: 7 }, 409, "conflict", "room")).toBe(`${missing}: room`);
   expect(await message({ owner: "ada", secret: 5 }, 409, "conflict")).toBe(missing);
   // One of the two columns is enough to name neither.
