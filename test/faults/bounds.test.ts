@@ -51,6 +51,8 @@ narrow: { columns: { id: { type: integer, primary_key: true }, n: { type: intege
 `;
 const config = `
 auth = { allow_insecure_dev_secret = true, dev_secret = "a secret of the fault tests, 32 bytes" }
+[api]
+key_deadline_ms = 600_000
 [rules.docs]
 read = "row.owner = auth.id or row.owner = 'all'"
 create = "new.owner = auth.id"
