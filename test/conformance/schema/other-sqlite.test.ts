@@ -28,7 +28,7 @@ labels:
 
 /** The functions that SQLite 3.31 has and the server's own tables, indexes and triggers call. */
 const functions = new Set(
-  "abs cast fts5 hex ifnull json json_array json_object json_set json_valid julianday printf random round typeof".split(
+  "abs cast fts5 hex ifnull json json_array json_object json_set json_valid julianday printf quote random round strftime typeof".split(
     " ",
   ),
 );
