@@ -25,7 +25,9 @@ test("a team and what belongs to it is opened as a whole, or not at all", async 
   // Whoever has no profile yet is told what is missing.
   const zoe = client(server, (await member(server, "zoe")).bearer);
   const team = await zoe.post("/api/teams", { name: "mine" });
-  expect(expectRefusal(team, 409, "conflict", ["created_by"])).toMatch(/created_by is your id, and has to be the id of a row of profiles$/);
+  expect(expectRefusal(team, 409, "conflict", ["created_by"])).toMatch(
+    /created_by is your id, and has to be the id of a row of profiles$/,
+  );
   expectRefusal(await eve.post("/api/memberships", { team_id: "bakers", user_id: "zoe" }), 409, "conflict");
 });
 
