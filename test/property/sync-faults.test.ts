@@ -57,7 +57,10 @@ const retriggered = (event: string, change: (sql: string) => string) => async (s
   await run(server, change(sql));
 };
 
-const faults: Record<string, Pick<Run, "project" | "before">> = {
+/** Mistakes in a first copy show only where a row changes while the copy is under way, so they take more tries. */
+const inCopies = { scanLimit: 3, histories: 5 * histories };
+
+const faults: Record<string, Partial<Run>> = {
   "rows are told as they are, and no removals": {
     project: rewritten((sql) => sql.replace("_a.row IS NOT _b.row", "_b.row IS NOT NULL")),
   },
@@ -94,9 +97,11 @@ const faults: Record<string, Pick<Run, "project" | "before">> = {
   },
   "in a first copy, what was told before stays as it was": {
     project: rewritten((sql) => copiedPart(sql, (condition) => `(${condition}) AND 0`)),
+    ...inCopies,
   },
   "in a first copy, what was not told yet is told as changed": {
     project: rewritten((sql) => copiedPart(sql, (condition) => `(${condition}) OR 1`)),
+    ...inCopies,
   },
   "a changed key is no deletion": {
     before: retriggered("move", (sql) => sql.replace(/ {2}INSERT INTO _changes [^;]*'delete'[^;]*;\n/, "")),
@@ -113,6 +118,6 @@ const tried = random
   .slice(0, process.env.FAULTS === "all" ? Number.POSITIVE_INFINITY : 2);
 
 test.each(tried)("is found: %s", async (fault) => {
-  const found = follow(random, { ...faults[fault]!, histories, pulls: 12, scanLimit: 100_000 });
+  const found = follow(random, { histories, pulls: 12, scanLimit: 100_000, ...faults[fault]! });
   await expect(found).rejects.toBeInstanceOf(NotFollowedError);
 });
