@@ -5,7 +5,7 @@ import { endingsOf } from "../log/event-of.js";
 import { createParameterNames } from "../log/parameter-names.js";
 import { dataEndpoints } from "../openapi/data-paths.js";
 
-const endpoints = [...authEndpoints, ...adminEndpoints, ...consoleEndpoints, ...dataEndpoints(false)];
+const endpoints = [...authEndpoints, ...adminEndpoints, ...consoleEndpoints, ...dataEndpoints];
 
 /** The security events of all endpoints. */
 export const endings = endingsOf(endpoints);

@@ -1,17 +1,28 @@
-import type { WireSchema } from "../wire/schema.js";
+import { ref, type WireSchema } from "../wire/schema.js";
 import { emailBytesMax, emailShape } from "./email.js";
 import { passwordBytesMax } from "./passwords/passwords.js";
 
 /**
- * The schema of an email address. `maxLength` counts characters where the server counts bytes; it is right all the
+ * The control and format characters of Unicode's first plane, for patterns that the regular expressions of every language
+ * understand: `\p{Cc}` and `\p{Cf}` are none for Python. The server also refuses those of other planes.
+ */
+const hiddenCharacters =
+  "\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890-\\u0891\\u08e2\\u180e" +
+  "\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff\\ufff9-\\ufffb";
+
+/**
+ * The schema `svc.email` of the OpenAPI document: an email address. `maxLength` counts characters where the server counts bytes; it is right all the
  * same, as a text never has fewer bytes than characters.
  */
-export const email: WireSchema<string> = {
+export const emailSchema: WireSchema<string> = {
   type: "string",
-  pattern: emailShape.source,
+  pattern: emailShape.source.replaceAll("\\p{Cc}\\p{Cf}", hiddenCharacters),
   maxLength: emailBytesMax,
   description: `at most ${emailBytesMax} bytes of UTF-8`,
 };
+
+/** The schema of an email address. */
+export const email = ref<string>("svc.email");
 
 /**
  * The schema of a password to sign in with. It has no minimum length, because the password may have been set under
@@ -40,7 +51,7 @@ export const secret: WireSchema<string> = { type: "string", pattern: "^[A-Za-z0-
 /** The schema of an imported user's id. Its characters are restricted, because the id becomes a part of paths. */
 export const userId: WireSchema<string> = {
   type: "string",
-  pattern: "^[^\\s\\p{C}]+$",
+  pattern: `^[^\\s${hiddenCharacters}]+$`,
   maxLength: 255,
   description: "at most 255 code units of UTF-16",
 };

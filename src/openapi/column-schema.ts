@@ -2,25 +2,39 @@ import type { Column, Table } from "../project/model.js";
 import { needsValue } from "../project/needs-value.js";
 import type { ColumnType } from "../sqlite/column-type.js";
 import type { FilterOperator } from "../wire/list-query.js";
-import type { JsonSchema } from "../wire/schema.js";
+import { type JsonSchema, ref } from "../wire/schema.js";
 
 /** The JSON schema of each type of column, without NULL (`docs/reference/http.md#values`). */
 const typeSchemas: Record<ColumnType, JsonSchema> = {
-  integer: { $ref: "#/components/schemas/svc.integer" },
+  integer: ref("svc.integer"),
   real: { type: "number" },
   text: { type: "string" },
   boolean: { type: "boolean" },
   json: {},
-  blob: {
-    type: "string",
-    contentEncoding: "base64",
-    // Only canonical base64 is accepted: the unused bits before the padding have to be zero (RFC 4648, section 3.5).
-    pattern: "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$",
-  },
+  blob: ref("svc.blob"),
 };
 
-/** The schema `svc.integer`: a number within ±(2^53−1), or a string for the other integers of 64 bits. */
-export function integerSchema(): JsonSchema {
+const columnTypes = Object.keys(typeSchemas) as readonly ColumnType[];
+
+/** The schemas of values that are the same for all tables. */
+export function valueSchemas(): JsonSchema {
+  return {
+    "svc.integer": integerSchema(),
+    "svc.blob": {
+      type: "string",
+      contentEncoding: "base64",
+      // Only canonical base64 is accepted: the unused bits before the padding have to be zero (RFC 4648, section 3.5).
+      pattern: "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$",
+    },
+    "svc.numbered": numberedSchema,
+    ...Object.fromEntries(columnTypes.map((type) => [`svc.loose.${type}`, looseSchema(type)])),
+    ...filterSchemas(),
+    ...conditionSchemas(),
+  };
+}
+
+/** A number within ±(2^53−1), or a string for the other integers of 64 bits. */
+function integerSchema(): JsonSchema {
   const past = `(${digitsFrom("9007199254740992")}|[1-9][0-9]{16,17}|${digitsTo("9223372036854775807")})`;
   return {
     type: ["integer", "string"],
@@ -63,7 +77,7 @@ function ofSameLength(number: string, others: (digit: number, i: number) => stri
  * row needs a value for it.
  */
 export function acceptedSchema(column: Column, table: Table, isGiven: boolean): JsonSchema {
-  const schema = isGiven ? numberedSchema : typeSchemas[column.type];
+  const schema = isGiven ? ref("svc.numbered") : typeSchemas[column.type];
   return column.notNull || needsValue(column, table, isGiven) ? schema : nullable(schema);
 }
 
@@ -86,11 +100,16 @@ export function valueSchema(type: ColumnType): JsonSchema {
 }
 
 function columnSchema(column: Column, isLoose: boolean): JsonSchema {
+  if (isLoose) return ref(`svc.loose.${column.type}`);
   const schema = typeSchemas[column.type];
-  if (!isLoose) return column.notNull ? schema : nullable(schema);
+  return column.notNull ? schema : nullable(schema);
+}
+
+/** The values of a column of a table that is not STRICT, which can be of any type. */
+function looseSchema(type: ColumnType): JsonSchema {
   return {
-    ...(column.type === "json" ? {} : { type: ["string", "number", "boolean", "null"] }),
-    description: `${column.type}, as a rule${column.type === "integer" ? "; beyond ±(2^53−1) a decimal string" : ""}`,
+    ...(type === "json" ? {} : { type: ["string", "number", "boolean", "null"] }),
+    description: `${type}, as a rule${type === "integer" ? "; beyond ±(2^53−1) a decimal string" : ""}`,
   };
 }
 
@@ -106,7 +125,7 @@ function nullable(schema: JsonSchema): JsonSchema {
 }
 
 /** The schemas `svc.filter.<type>`: filter operators in a query string (`docs/reference/http.md#filters`). */
-export function filterSchemas(): JsonSchema {
+function filterSchemas(): JsonSchema {
   const entries = Object.entries(typeSchemas).map(([type, schema]) => {
     const isJson = type === "json";
     const isText = type === "text";
@@ -122,7 +141,7 @@ export function filterSchemas(): JsonSchema {
 }
 
 /** The schemas `svc.condition.<type>`: filter operators in a JSON body (`docs/reference/http.md#lists-as-json`). */
-export function conditionSchemas(): JsonSchema {
+function conditionSchemas(): JsonSchema {
   const listed = (type: string, values: JsonSchema) => {
     const items = { type: "array", items: values, minItems: 1, maxItems: 1000 };
     return type === "json" || type === "blob" ? {} : { in: items, not_in: items };

@@ -1,7 +1,7 @@
 import { nextTurn } from "../http/next-turn.js";
 import type { Config } from "../project/config.js";
 import { type LiveProject, operationRulesOf } from "../schema/live-project.js";
-import { documentInTurns } from "./document.js";
+import { type DocumentedProject, documentInTurns } from "./document.js";
 
 /** The text of a project's OpenAPI document, made once for each version of the schema. */
 export function createDocumentText(config: Config, baseUrl: string): (project: LiveProject) => Promise<string> {
@@ -23,28 +23,37 @@ async function inTurns<T>(work: Generator<void, T>): Promise<T> {
   }
 }
 
-function* textOf(project: Parameters<typeof documentInTurns>[0]): Generator<void, string> {
+/** The text of a project's OpenAPI document, without turns. */
+export function documentText(project: DocumentedProject): string {
+  const work = textOf(project);
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+  }
+}
+
+function* textOf(project: DocumentedProject): Generator<void, string> {
   const pieces: string[] = [];
   yield* write(yield* documentInTurns(project), partsDepth, pieces);
   return pieces.join("");
 }
 
-/** How deep the parts of the tables are: `components`, `schemas`, a table. */
+/** How deep the operations and the schemas are: `paths`, a path, a method; `components`, `schemas`, a name. */
 const partsDepth = 3;
 
-/** Writes a value as JSON.stringify does, and yields after each part. Parts are what is `depth` deep in objects. */
+/** Writes a value as JSON with a line for each part, and yields after it. Parts are what is `depth` deep in objects. */
 function* write(value: unknown, depth: number, pieces: string[]): Generator<void> {
   if (depth === 0 || typeof value !== "object" || value === null || Array.isArray(value)) {
     pieces.push(JSON.stringify(value));
     yield;
     return;
   }
-  let separator = "{";
+  let separator = "{\n";
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue;
     pieces.push(separator, JSON.stringify(name), ":");
     yield* write(member, depth - 1, pieces);
-    separator = ",";
+    separator = ",\n";
   }
-  pieces.push(separator === "{" ? "{}" : "}");
+  pieces.push(separator === "{\n" ? "{}" : "\n}");
 }

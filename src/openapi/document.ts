@@ -1,5 +1,6 @@
 import { consoleEndpoints } from "../admin/console/endpoints.js";
 import { documentedEndpoints } from "../admin/endpoints.js";
+import { emailSchema } from "../auth/fields.js";
 import { authEndpoints } from "../auth/routes/endpoints.js";
 import type { Config } from "../project/config.js";
 import { hasTokensInBody } from "../project/has-tokens-in-body.js";
@@ -10,18 +11,22 @@ import type { Catalog } from "../schema/catalog.js";
 import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import { meteringMembers } from "../wire/metering.js";
 import { pageMembers, systemListMeta } from "../wire/pages.js";
-import { type JsonSchema, object } from "../wire/schema.js";
+import { type JsonSchema, list, object, ref } from "../wire/schema.js";
 import { someUser, tokens, tokenUser, user } from "../wire/users.js";
-import { conditionSchemas, filterSchemas, integerSchema } from "./column-schema.js";
-import { dataEndpoints, previewSchema } from "./data-paths.js";
-import { expandedSchema } from "./expand.js";
-import { pastMeta } from "./history-paths.js";
+import { valueSchemas } from "./column-schema.js";
+import { dataEndpoints, dataSchemas } from "./data-paths.js";
+import { type DocumentedTable, documentedTables } from "./documented-table.js";
+import { sharedExpandSchemas } from "./expand.js";
+import { sharedPastSchemas } from "./history-paths.js";
+import { nextPageSchema } from "./list-body.js";
 import { namedOperationPaths } from "./named-operation-paths.js";
 import { errorResponses, securitySchemes } from "./operation.js";
+import { sharedParameters, tableParameters } from "./parameters.js";
 import { documentedPaths } from "./paths.js";
-import { syncPaths } from "./sync-paths.js";
+import { syncPaths, syncSchemas } from "./sync-paths.js";
 import { tablePaths, tableSchemas } from "./table-paths.js";
-import { writesPaths } from "./writes-paths.js";
+import { UniqueNames } from "./unique-names.js";
+import { writesPaths, writesSchemas } from "./writes-paths.js";
 
 /** The parts of a project that its OpenAPI document is made of. */
 export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" | "version"> {
@@ -34,52 +39,47 @@ export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" 
 }
 
 /**
- * The OpenAPI 3.1 document of all endpoints (`docs/reference/http.md#openapi`). The names of schemas that are the same
- * for every project begin with `svc.`, as no schema of a table can.
+ * Makes the OpenAPI 3.1 document of all endpoints (`docs/reference/http.md#openapi`). It yields after the part of each
+ * table. The names of schemas that are the same for every project begin with `svc.`.
  */
-export function openApiDocument(project: DocumentedProject): JsonSchema {
-  const turns = documentInTurns(project);
-  for (;;) {
-    const { done, value } = turns.next();
-    if (done === true) return value;
-  }
-}
-
-/** Makes the document of `openApiDocument`. It yields after the part of each table. */
 export function* documentInTurns(project: DocumentedProject): Generator<void, JsonSchema> {
   const { schema, rules, operationRules, version, catalog, config, baseUrl } = project;
   const metered = isMetered(config);
-  const served = servedTables(project);
   const { cookie, console, ...others } = securitySchemes;
   const { cookie_mode: cookies } = config.auth;
+  const sharedBy = (tables: readonly DocumentedTable[]) => sharedSchemas(tables, metered, hasTokensInBody(config));
+  const tables = servedTables(project);
+  const unnamed = tables.map((table) => ({ ...table, model: "", filters: new Map<string, string>() }));
+  const served = documentedTables(tables, Object.keys(sharedBy(unnamed)));
+  const shared = sharedBy(served);
+  const fixed = {
+    ...syncPaths(served, cookies),
+    ...writesPaths(served, cookies),
+    ...documentedPaths("auth", authEndpoints, config),
+    ...documentedPaths("admin", documentedEndpoints, config),
+    ...(config.console.enabled && documentedPaths("console", consoleEndpoints, config)),
+    ...documentedPaths("data", dataEndpoints, config),
+  };
+  const ids = new UniqueNames(operationsIn(fixed).map(({ operationId }) => operationId));
   const paths: Record<string, JsonSchema[string]> = {};
   const schemas: Record<string, JsonSchema[string]> = {};
+  const parameters: Record<string, JsonSchema[string]> = {};
   for (const table of served) {
     const its = rules.get(table.name)!;
-    Object.assign(paths, tablePaths(table, its, served, { metered, cookies }));
-    Object.assign(schemas, tableSchemas(table, its, served, catalog?.tables.get(table.name)));
+    Object.assign(paths, withUniqueIds(tablePaths(table, its, served, cookies), ids));
+    Object.assign(schemas, tableSchemas(table, its, served, catalog?.tables.get(table.name), metered));
+    Object.assign(parameters, tableParameters(table));
     yield;
   }
+  const named = namedOperationPaths(schema.operations.values(), operationRules, { metered, cookies });
   return {
     openapi: "3.1.0",
-    info: { title: "svc", version: String(version) },
+    info: { title: "svc", version: String(version), description },
     servers: [{ url: baseUrl }],
-    paths: Object.assign(
-      paths,
-      namedOperationPaths(schema.operations.values(), operationRules, { metered, cookies }),
-      syncPaths(served, { metered, cookies }),
-      writesPaths(served, { metered, cookies }),
-      documentedPaths("auth", authEndpoints, config),
-      documentedPaths("admin", documentedEndpoints, config),
-      config.console.enabled && documentedPaths("console", consoleEndpoints, config),
-      documentedPaths("data", dataEndpoints(metered), config),
-    ),
+    paths: Object.assign(paths, withUniqueIds(named, ids), fixed),
     components: {
-      schemas: Object.assign(
-        schemas,
-        sharedSchemas(metered, hasTokensInBody(config)),
-        served.some(({ historyDays }) => historyDays !== null) && pastMeta(metered),
-      ),
+      schemas: Object.assign(schemas, shared),
+      parameters: Object.assign(parameters, sharedParameters()),
       responses: errorResponses(),
       securitySchemes: { ...others, ...(cookies && { cookie }), ...(config.console.enabled && { console }) },
     },
@@ -98,13 +98,41 @@ function servedTables({ schema, catalog }: DocumentedProject): readonly Table[] 
     .map((table) => ({ ...table, virtual: isReadOnly({ catalog }, table) }));
 }
 
-function sharedSchemas(metered: boolean, tokensInBody: boolean): JsonSchema {
+interface OperationWithId {
+  readonly operationId: string;
+}
+
+function operationsIn(paths: JsonSchema): OperationWithId[] {
+  return Object.values(paths).flatMap((path) => Object.values(path as object).filter(isOperation));
+}
+
+/** A path also has members that are no operation, such as its parameters. */
+function isOperation(member: object): member is OperationWithId {
+  return "operationId" in member;
+}
+
+/** The same paths. An operation whose id is taken gets another one. */
+function withUniqueIds(paths: JsonSchema, ids: UniqueNames): JsonSchema {
+  const withId = (member: object) =>
+    isOperation(member) ? { ...member, operationId: ids.take(member.operationId) } : member;
+  return mapValues(paths, (path) => mapValues(path as JsonSchema, (member) => withId(member as object)));
+}
+
+function mapValues(object: JsonSchema, change: (value: unknown) => unknown): JsonSchema {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
+}
+
+const description =
+  "Filters of lists come in groups, too: filter[$or][0][<column>][<operator>], filter[$and][0][…] and filter[$not][…], up to 5 in one another.";
+
+/** The schemas that are not those of one table. */
+function sharedSchemas(tables: readonly DocumentedTable[], metered: boolean, tokensInBody: boolean): JsonSchema {
   return {
+    "svc.email": emailSchema,
     "svc.user": user,
     "svc.someUser": someUser,
     "svc.tokenUser": tokenUser,
     "svc.tokens": tokens(tokensInBody),
-    "svc.preview": previewSchema,
     "svc.systemList": systemListMeta,
     "svc.list": object({ ...pageMembers, ...(metered && meteringMembers) }, "next_cursor", "truncated"),
     "svc.group": {
@@ -112,10 +140,14 @@ function sharedSchemas(metered: boolean, tokensInBody: boolean): JsonSchema {
       additionalProperties: { type: ["number", "string", "boolean", "null"] },
       description: "the grouped columns, and results: count, count_<column>, sum_<column>, …",
     },
-    "svc.expanded": expandedSchema,
+    "svc.groups": object({ data: list(ref("svc.group")), meta: ref("svc.list") }),
+    "svc.nextPage": nextPageSchema,
     ...(metered && { "svc.metering": object(meteringMembers) }),
-    "svc.integer": integerSchema(),
-    ...filterSchemas(),
-    ...conditionSchemas(),
+    ...sharedExpandSchemas,
+    ...sharedPastSchemas(metered),
+    ...dataSchemas(metered),
+    ...valueSchemas(),
+    ...syncSchemas(tables, metered),
+    ...writesSchemas(tables, metered),
   };
 }

@@ -1,10 +1,10 @@
 import type { NamedOperation, OperationParam, ReturnedColumn } from "../project/model.js";
 import type { OperationRules } from "../project/parse-operation-rules.js";
 import { admitsAnonymous } from "../rules/specialise.js";
-import { meteringMembers } from "../wire/metering.js";
-import { data, type JsonSchema, list, nullOr, object } from "../wire/schema.js";
+import { data, type JsonSchema, list, nullOr, object, ref } from "../wire/schema.js";
 import { valueSchema } from "./column-schema.js";
-import { idempotencyKey, jsonContent, operation } from "./operation.js";
+import { jsonContent, operation } from "./operation.js";
+import { sharedParameter } from "./parameters.js";
 
 /** The paths of the project's operations (docs/reference/operations.md#calling). */
 export function namedOperationPaths(
@@ -29,7 +29,7 @@ export function namedOperationPaths(
         tag: "operations",
         summary: `Runs the operation ${name}`,
         callers,
-        answers: { 200: metered ? object({ data: rows, meta: object(meteringMembers) }) : data(rows) },
+        answers: { 200: metered ? object({ data: rows, meta: ref("svc.metering") }) : data(rows) },
       };
       const optional = [...params.values()].filter((param) => param.default !== undefined);
       const body = object(
@@ -40,7 +40,7 @@ export function namedOperationPaths(
         ...source,
         id: `run_${name}`,
         body: jsonContent(body),
-        parameters: [idempotencyKey],
+        parameters: [sharedParameter("idempotencyKey")],
         errors: [400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 503] as const,
       };
       const get = {

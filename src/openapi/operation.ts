@@ -53,13 +53,6 @@ const isTypes = (answer: Answered): answer is readonly string[] => Array.isArray
 
 /** An `OperationSource.body` that is JSON. */
 export const jsonContent = (schema: JsonSchema) => ({ "application/json": schema });
-/** A request with a key that was used before is not carried out again. */
-export const idempotencyKey: JsonSchema = {
-  name: "Idempotency-Key",
-  in: "header",
-  schema: { type: "string", minLength: 1 },
-  description: "a request that comes again with its key is done once",
-};
 
 /** The responses `svc.<status>`: errors with the codes of each status (`docs/reference/errors.md#codes`). */
 export function errorResponses(): JsonSchema {

@@ -1,29 +1,19 @@
-import type { Table } from "../project/model.js";
-import { meteringMembers } from "../wire/metering.js";
-import { flag, type JsonSchema, list, nullOr, object, openObject, ref, text } from "../wire/schema.js";
+import { flag, type JsonSchema, jsonText, list, nullOr, object, ref, text } from "../wire/schema.js";
+import { type DocumentedTable, refTo } from "./documented-table.js";
 import { jsonContent, type OperationSource, operation } from "./operation.js";
+import { sharedParameter } from "./parameters.js";
 
-/** The OpenAPI paths of docs/sync.md. None if no table keeps history. */
-export function syncPaths(
-  tables: readonly Table[],
-  { metered, cookies }: { readonly metered: boolean; readonly cookies: boolean },
-): JsonSchema {
-  const callers = ["accessToken", "cookie", "apiKey", "anybody"] as const;
-  const followed = tables.filter(({ historyDays }) => historyDays !== null);
+const isFollowed = ({ historyDays }: DocumentedTable): boolean => historyDays !== null;
+
+/** The schemas of docs/sync.md. */
+export function syncSchemas(tables: readonly DocumentedTable[], metered: boolean): JsonSchema {
+  const followed = tables.filter(isFollowed);
   if (followed.length === 0) return {};
-  const terms = followed.map(({ name }): [string, JsonSchema] => [
-    name,
-    object(
-      { where: { type: "object" }, filter: ref(`${name}.filter`), select: list(text) },
-      "where",
-      "filter",
-      "select",
-    ),
-  ]);
+  const names = followed.map(({ name }) => name);
   const asked = (more: Readonly<Record<string, JsonSchema>>, ...optional: string[]) =>
     object(
       {
-        tables: object(Object.fromEntries(terms), ...followed.map(({ name }) => name)),
+        tables: ref("svc.followed"),
         checkpoint: nullOr(text),
         limit: { type: "integer", minimum: 1, maximum: 1000, default: 500 },
         ...more,
@@ -32,38 +22,54 @@ export function syncPaths(
       "limit",
       ...optional,
     );
-  const change = object(
-    {
-      table: { enum: followed.map(({ name }) => name) },
-      op: { enum: ["insert", "update", "remove"] },
-      key: openObject({}),
-      row: { anyOf: followed.map(({ name }) => ref(`${name}.part`)) },
-    },
-    "row",
-  );
-  const answer = object(
+  const changes = object(
     {
       checkpoint: text,
       more: flag,
       reset: nullOr({ enum: ["retention", "restore", "rules", "identity", "budget"] }),
-      changes: list(change),
+      changes: list(ref("svc.change")),
       clients: { type: "object", additionalProperties: { type: "integer" } },
     },
     "clients",
   );
+  return {
+    "svc.followed": object(
+      Object.fromEntries(followed.map((table) => [table.name, refTo(table, ".follow")])),
+      ...names,
+    ),
+    "svc.pull": asked({ wait_ms: { type: "integer", minimum: 0, maximum: 25_000, default: 0 } }, "wait_ms"),
+    "svc.live": asked({ from: nullOr({ const: "now" }) }, "from"),
+    "svc.change": object(
+      {
+        table: { enum: names },
+        op: { enum: ["insert", "update", "remove"] },
+        key: ref("svc.row"),
+        row: { anyOf: followed.map((table) => refTo(table, ".part")) },
+      },
+      "row",
+    ),
+    "svc.changes": changes,
+    "svc.pulled": object({ data: ref("svc.changes"), meta: metered ? ref("svc.metering") : object({}) }),
+  };
+}
+
+/** The OpenAPI paths of docs/sync.md. None if no table keeps history. */
+export function syncPaths(tables: readonly DocumentedTable[], cookies: boolean): JsonSchema {
+  const callers = ["accessToken", "cookie", "apiKey", "anybody"] as const;
+  if (!tables.some(isFollowed)) return {};
   const pull = operation(
     {
       id: "pull",
       tag: "sync",
       summary: "Tells what has changed since a checkpoint",
       callers,
-      body: jsonContent(asked({ wait_ms: { type: "integer", minimum: 0, maximum: 25_000, default: 0 } }, "wait_ms")),
-      answers: { 200: object({ data: answer, meta: object(metered ? meteringMembers : {}) }) },
+      body: jsonContent(ref("svc.pull")),
+      answers: { 200: ref("svc.pulled") },
       errors: [400, 401, 403, 404, 413, 415, 429, 500, 503],
     },
     cookies,
   );
-  const lastId = { name: "Last-Event-ID", in: "header", schema: text };
+  const lastId = sharedParameter("lastEventId");
   const stream = (verb: string, more: Pick<OperationSource, "parameters"> & Partial<Pick<OperationSource, "body">>) =>
     operation(
       {
@@ -77,8 +83,8 @@ export function syncPaths(
       },
       cookies,
     );
-  const live = asked({ from: nullOr({ const: "now" }) }, "from");
-  const query = { name: "q", in: "query", required: true, content: jsonContent(live) };
+  const live = ref("svc.live");
+  const query = { name: "q", in: "query", required: true, schema: jsonText(live) };
   return {
     "/api/_svc/pull": { post: pull },
     "/api/_svc/live": {

@@ -3,58 +3,58 @@ import { isNumbered, needsValue } from "../project/needs-value.js";
 import type { RuleAction, TableRules } from "../rules/ast.js";
 import { admitsAnonymous } from "../rules/specialise.js";
 import type { CatalogTable } from "../schema/catalog.js";
-import { type ListParameter, listParameters } from "../wire/list-query.js";
-import { data, type JsonSchema, list, nullOr, object, openObject, ref, text } from "../wire/schema.js";
+import { listParameters } from "../wire/list-query.js";
+import { data, type JsonSchema, list, nullOr, object, ref } from "../wire/schema.js";
 import { acceptedSchema, storedSchema, textSchema } from "./column-schema.js";
-import { expandedRowSchema, expandParameters } from "./expand.js";
-import { atParameter, pastRows, pastSchemas, versionsAnswer } from "./history-paths.js";
+import { type DocumentedTable, refTo } from "./documented-table.js";
+import { expandedSchemas } from "./expand.js";
+import { pastSchemas } from "./history-paths.js";
 import { listBodySchemas } from "./list-body.js";
-import { idempotencyKey, jsonContent, type OperationSource, operation } from "./operation.js";
+import { jsonContent, type OperationSource, operation } from "./operation.js";
+import { aggregateParameters, keyParameter, parametersOf, query, sharedParameter } from "./parameters.js";
 
 /** The OpenAPI paths of one table (`docs/reference/http.md#endpoints`). `tables`: all that can be read. */
 export function tablePaths(
-  table: Table,
+  table: DocumentedTable,
   rules: TableRules,
-  tables: readonly Table[],
-  { metered, cookies }: { readonly metered: boolean; readonly cookies: boolean },
+  tables: readonly DocumentedTable[],
+  cookies: boolean,
 ): JsonSchema {
   const { name, primaryKey } = table;
   const documented = (source: OperationSource) => operation(source, cookies);
   const hasVersions = [...table.columns.values()].some(({ managed }) => managed === "version");
   const unlessStale = hasVersions ? ([412] as const) : [];
+  const ifMatch = hasVersions ? [sharedParameter("ifMatch")] : [];
   const source = (action: RuleAction, verb: string, summary: string) => ({
     id: `${verb}_${name}`,
     tag: name,
     summary,
     callers: callersOf(rules, action),
   });
-  const row = { anyOf: [ref(name), ref(`${name}.part`)] };
-  const listed = { anyOf: [ref(name), ref(`${name}.part`), ref(`${name}.expanded`)] };
-  const answer = (schema: JsonSchema) => (metered ? object({ data: schema, meta: ref("svc.metering") }) : data(schema));
-  const created = { anyOf: [row, list(nullOr(row)), { type: "null" }] };
+  const page = { 200: refTo(table, ".page") };
+  const answer = { 200: refTo(table, ".answer") };
   const all = {
     get: documented({
       ...source("read", "list", `Lists rows of ${name}`),
-      description: `Filters come in groups, too: filter[$or][0][<column>][<operator>], filter[$and][0][…] and filter[$not][…], up to 5 in one another. The method QUERY takes the same list as JSON: see /api/${name}/_svc/query.`,
+      description: `QUERY takes the same list as JSON: see /api/${name}/_svc/query.`,
       parameters: parametersOf(listParameters, table, tables),
-      answers: { 200: object({ data: list(listed), meta: ref("svc.list") }) },
+      answers: page,
       errors: [400, 401, 403, 500, 503],
     }),
     ...(!table.virtual && {
       post: documented({
         ...source("create", "create", `Creates a row of ${name}, or several, all or none`),
-        parameters: [
-          query("on_conflict", text, {
-            description: "the columns by which a row that is there is recognised, with commas between them",
-          }),
-          query("on_duplicate", { enum: ["update", "ignore"] }, { description: "beside on_conflict" }),
-          idempotencyKey,
-        ],
+        parameters: [sharedParameter("onConflict"), sharedParameter("onDuplicate"), sharedParameter("idempotencyKey")],
         body: jsonContent({
-          anyOf: [ref(`${name}.new`), list(ref(`${name}.new`)), ref(`${name}.given`), list(ref(`${name}.given`))],
+          anyOf: [
+            refTo(table, ".new"),
+            list(refTo(table, ".new")),
+            refTo(table, ".given"),
+            list(refTo(table, ".given")),
+          ],
           description: "With on_conflict, columns may be left out that a row which is there has.",
         }),
-        answers: { 200: answer(created), 201: answer(created) },
+        answers: { 200: refTo(table, ".written"), 201: refTo(table, ".written") },
         errors: [400, 401, 403, 409, 412, 413, 415, 422, 500, 503],
       }),
     }),
@@ -63,7 +63,7 @@ export function tablePaths(
     get: documented({
       ...source("read", "aggregate", `Counts and sums rows of ${name}`),
       parameters: aggregateParameters(table),
-      answers: { 200: object({ data: list(ref("svc.group")), meta: ref("svc.list") }) },
+      answers: { 200: ref("svc.groups") },
       errors: [400, 401, 403, 500, 503],
     }),
   };
@@ -71,16 +71,16 @@ export function tablePaths(
     post: documented({
       ...source("read", "query", `Lists rows of ${name}, by a request in JSON`),
       description: `The same as QUERY /api/${name} (RFC 10008), a method that OpenAPI 3.1 has no place for.`,
-      body: jsonContent(ref(`${name}.query`)),
-      answers: { 200: object({ data: list(listed), meta: ref("svc.list") }) },
+      body: jsonContent(refTo(table, ".query")),
+      answers: page,
       errors: [400, 401, 403, 413, 415, 500, 503],
     }),
   };
   const state = {
     get: documented({
       ...source("history", "state", `Lists rows of ${name} as they were`),
-      parameters: [atParameter, ...parametersOf(["where", "filter", "select", "limit", "cursor"], table)],
-      answers: { 200: pastRows(name) },
+      parameters: [sharedParameter("at"), ...parametersOf(["where", "filter", "select", "limit", "cursor"], table)],
+      answers: { 200: refTo(table, ".pastPage") },
       errors: [400, 401, 403, 404, 410, 500, 503],
     }),
   };
@@ -89,19 +89,19 @@ export function tablePaths(
       ...source("history", "history", `Lists versions of rows of ${name}, the newest first`),
       parameters: [
         query("where", object(keyOfText(table)), { style: "deepObject", explode: true, required: false }),
-        query("since", text),
-        query("until", text),
+        sharedParameter("since"),
+        sharedParameter("until"),
         ...parametersOf(["limit", "cursor"], table),
       ],
-      answers: { 200: versionsAnswer(name) },
+      answers: { 200: refTo(table, ".versions") },
       errors: [400, 401, 403, 404, 500, 503],
     }),
   };
   const restore = {
     post: documented({
       ...source("history", "restore", `Writes a version of a row of ${name} back`),
-      body: jsonContent(object({ key: openObject({}), seq: { type: ["integer", "string"] } })),
-      answers: { 200: answer(row) },
+      body: jsonContent(ref("svc.restore")),
+      answers: answer,
       errors: [400, 401, 403, 404, 405, 409, 413, 415, 500, 503],
     }),
   };
@@ -126,34 +126,34 @@ export function tablePaths(
       parameters,
       get: documented({
         ...about("read", "get", `Gets a row of ${name}`),
-        ...(hasVersions && { parameters: [header("If-None-Match", "the ETag that is known")] }),
-        answers: { 200: answer(ref(name)), ...(hasVersions && { 304: null }) },
+        ...(hasVersions && { parameters: [sharedParameter("ifNoneMatch")] }),
+        answers: { 200: refTo(table, ".row"), ...(hasVersions && { 304: null }) },
         errors: [400, 401, 403, 404, 500, 503],
       }),
       ...(!table.virtual &&
         changeable(table).length > 0 && {
           patch: documented({
             ...about("update", "update", `Updates a row of ${name}`),
-            parameters: [...(hasVersions ? [ifMatch] : []), idempotencyKey],
-            body: jsonContent(ref(`${name}.changes`)),
-            answers: { 200: answer(row) },
+            parameters: [...ifMatch, sharedParameter("idempotencyKey")],
+            body: jsonContent(refTo(table, ".changes")),
+            answers: answer,
             errors: [400, 401, 403, 404, 409, ...unlessStale, 413, 415, 422, 500, 503],
           }),
         }),
       ...(!table.virtual && {
         delete: documented({
           ...about("delete", "delete", `Deletes a row of ${name}`),
-          parameters: [...(hasVersions ? [ifMatch] : []), idempotencyKey],
-          answers: { 200: answer(ref(`${name}.key`)) },
+          parameters: [...ifMatch, sharedParameter("idempotencyKey")],
+          answers: { 200: refTo(table, ".deleted") },
           errors: [400, 401, 403, 404, 409, ...unlessStale, 422, 500, 503],
         }),
       }),
     };
   };
-  const named = key.map((column) => parameter(column.name, "query", column));
+  const named = key.map((column) => keyParameter(column.name, "query", column));
   return {
     ...ofTable,
-    ...(key.length === 1 && { [`/api/${name}/{id}`]: one("", [parameter("id", "path", key[0]!)]) }),
+    ...(key.length === 1 && { [`/api/${name}/{id}`]: one("", [keyParameter("id", "path", key[0]!)]) }),
     [`/api/${name}/_svc/key`]: one(key.length === 1 ? "_by_key" : "", named),
   };
 }
@@ -173,32 +173,25 @@ function changeable(table: Table): readonly Column[] {
   return givable(table).filter(({ name }) => !table.primaryKey.includes(name));
 }
 
-function parameter(name: string, place: "path" | "query", column: Column): JsonSchema {
-  return { name, in: place, required: true, schema: textSchema(column) };
-}
-
 function callersOf(rules: TableRules, action: RuleAction): OperationSource["callers"] {
   return ["accessToken", "cookie", "apiKey", ...(admitsAnonymous(rules[action]) ? ["anybody" as const] : [])];
 }
 
-/**
- * The schemas of one table: `<table>` for a row that is read, `<table>.part` for a row without some of its columns (by
- * `select`, or after a write), `<table>.expanded` for a row of a list with `expand`, `<table>.past` for a row as it
- * was, `<table>.new`, `<table>.given` (a row in which every column may be left out) and `<table>.changes` for bodies,
- * `<table>.key` for the primary key, and `<table>.query` and `<table>.filter` for lists as JSON.
- */
+/** The schemas of one table: those of `tableSuffixes` that it needs. */
 export function tableSchemas(
-  table: Table,
+  table: DocumentedTable,
   { columns: columnRules }: TableRules,
-  tables: readonly Table[],
+  tables: readonly DocumentedTable[],
   physical: CatalogTable | undefined,
+  metered: boolean,
 ): JsonSchema {
-  const { name, primaryKey } = table;
+  const { model, primaryKey } = table;
   const columns = [...table.columns.values()];
   const isKey = ({ name: column }: Column) => primaryKey.includes(column);
   const properties = (some: readonly Column[], schemaOf: (column: Column) => JsonSchema) =>
     Object.fromEntries(some.map((column) => [column.name, schemaOf(column)]));
-  const stored = (column: Column) => storedSchema(column, physical?.affinities.has(column.name) ?? !table.strict);
+  const isLoose = (column: string) => physical?.affinities.has(column) ?? !table.strict;
+  const stored = (column: Column) => storedSchema(column, isLoose(column.name));
   const isGiven = (column: Column) =>
     physical === undefined ? isNumbered(column, table) : physical.rowid === column.name;
   const accepted = (column: Column) => acceptedSchema(column, table, isGiven(column));
@@ -207,99 +200,35 @@ export function tableSchemas(
   const given = givable(table);
   const optional = given.filter((column) => !needsValue(column, table, isGiven(column)));
   const changes = changeable(table);
+  const answer = (schema: JsonSchema) => (metered ? object({ data: schema, meta: ref("svc.metering") }) : data(schema));
+  const row = { anyOf: [refTo(table, ""), refTo(table, ".part")] };
   return {
-    [name]: object(properties(columns, stored), ...names(mayBeHidden)),
-    [`${name}.part`]: object(properties(columns, stored), ...names(columns)),
-    [`${name}.expanded`]: expandedRowSchema(table, tables, properties(columns, stored)),
-    ...listBodySchemas(table, tables),
-    ...(table.historyDays !== null &&
-      pastSchemas(table, (column) => physical?.affinities.has(column) ?? !table.strict)),
-    ...(!table.virtual && {
-      [`${name}.given`]: object(properties(given, accepted), ...names(given)),
-      [`${name}.new`]: object(properties(given, accepted), ...names(optional)),
+    [model]: object(properties(columns, stored), ...names(mayBeHidden)),
+    [`${model}.part`]: object(properties(columns, stored), ...names(columns)),
+    ...expandedSchemas(table, tables, properties(columns, stored)),
+    [`${model}.page`]: object({
+      data: list({ anyOf: [...row.anyOf, refTo(table, ".expanded")] }),
+      meta: ref("svc.list"),
     }),
+    ...listBodySchemas(table, tables),
+    ...(table.historyDays !== null && pastSchemas(table, isLoose)),
+    ...(!table.virtual && {
+      [`${model}.given`]: object(properties(given, accepted), ...names(given)),
+      [`${model}.new`]: object(properties(given, accepted), ...names(optional)),
+      [`${model}.written`]: answer({ anyOf: [...row.anyOf, list(nullOr(row)), { type: "null" }] }),
+    }),
+    ...(primaryKey.length > 0 && { [`${model}.row`]: answer(refTo(table, "")) }),
+    ...((primaryKey.length > 0 || table.historyDays !== null) && { [`${model}.answer`]: answer(row) }),
     ...(!table.virtual &&
       primaryKey.length > 0 && {
         ...(changes.length > 0 && {
-          [`${name}.changes`]: {
+          [`${model}.changes`]: {
             ...object(properties(changes, accepted), ...names(changes)),
             minProperties: 1,
           },
         }),
-        [`${name}.key`]: object(properties(columns.filter(isKey), stored)),
+        [`${model}.key`]: object(properties(columns.filter(isKey), stored)),
+        [`${model}.deleted`]: answer(refTo(table, ".key")),
       }),
   };
-}
-
-/** What the document says of each parameter of a list. */
-const describedParameters: Readonly<
-  Record<ListParameter, (table: Table, tables: readonly Table[]) => readonly JsonSchema[]>
-> = {
-  where: whereParameter,
-  filter: ({ columns }) =>
-    [...columns.values()].map(({ name, type }) => query(`filter[${name}]`, ref(`svc.filter.${type}`), deepObject)),
-  select: ({ columns }) => [separated("select", { enum: [...columns.keys()] })],
-  sort: (table) => [separated("sort", { enum: comparable(table).flatMap((name) => [name, `-${name}`]) })],
-  search: ({ search }) => (search.length > 0 ? [query("search", { type: "string", maxLength: 1000 })] : []),
-  expand: expandParameters,
-  limit: () => [query("limit", { type: "integer", minimum: 1, maximum: 1000, default: 50 })],
-  offset: () => [query("offset", { type: "integer", minimum: 0, default: 0 })],
-  total: () => [query("total", { enum: ["exact", "none"], default: "exact" })],
-  cursor: () => [query("cursor", { type: "string", description: "meta.next_cursor, alone" })],
-};
-
-const deepObject = { style: "deepObject", explode: true };
-
-function whereParameter({ columns }: Table): readonly JsonSchema[] {
-  const compared = [...columns.values()].filter(({ type }) => type !== "json");
-  const equal = Object.fromEntries(compared.map((column) => [column.name, textSchema(column)]));
-  return [query("where", object(equal, ...Object.keys(equal)), deepObject)];
-}
-
-function parametersOf(
-  names: readonly ListParameter[],
-  table: Table,
-  tables: readonly Table[] = [],
-): readonly JsonSchema[] {
-  return names.flatMap((name) => describedParameters[name](table, tables));
-}
-
-function aggregateParameters(table: Table): readonly JsonSchema[] {
-  const columns = [...table.columns.values()];
-  const numbers = columns.filter(({ type }) => type === "integer" || type === "real");
-  const some = (name: string, values: readonly string[], more: JsonSchema = {}) =>
-    values.length === 0 ? [] : [separated(name, { enum: values }, more)];
-  return [
-    ...parametersOf(["where", "filter"], table),
-    ...some("count", ["*", ...columns.map(({ name }) => name)]),
-    ...["count_distinct", "min", "max"].flatMap((name) => some(name, comparable(table))),
-    ...["sum", "avg"].flatMap((name) =>
-      some(
-        name,
-        numbers.map((column) => column.name),
-      ),
-    ),
-    ...some("group", comparable(table), { maxItems: 8 }),
-    separated("sort", { type: "string", description: "a group or a result, as -count or sum_<column>" }),
-    ...parametersOf(["limit", "total", "cursor"], table),
-  ];
-}
-
-const query = (name: string, schema: JsonSchema, more: JsonSchema = {}) => ({
-  name,
-  in: "query",
-  schema,
-  ...more,
-});
-
-const header = (name: string, description: string) => ({ name, in: "header", schema: text, description });
-const ifMatch = header("If-Match", "the ETag of the row as the caller knows it; 412 where it is another by now");
-
-/** A query parameter of several values with commas between them, each of them once. */
-const separated = (name: string, items: JsonSchema, more: JsonSchema = {}) =>
-  query(name, { ...list(items), minItems: 1, uniqueItems: true, ...more }, { style: "form", explode: false });
-
-/** The columns whose values can be compared, and so sorted and grouped: all but JSON columns. */
-function comparable({ columns }: Table): readonly string[] {
-  return [...columns.values()].filter(({ type }) => type !== "json").map(({ name }) => name);
 }

@@ -1,63 +1,77 @@
-import type { Table } from "../project/model.js";
-import { meteringMembers } from "../wire/metering.js";
-import { count, type JsonSchema, list, nullOr, object, openObject, ref, text } from "../wire/schema.js";
-import { errorObject, idempotencyKey, jsonContent, operation } from "./operation.js";
+import { count, type JsonSchema, list, nullOr, object, ref, text } from "../wire/schema.js";
+import { type DocumentedTable, refTo } from "./documented-table.js";
+import { errorObject, jsonContent, operation } from "./operation.js";
+import { sharedParameter } from "./parameters.js";
+
+const isWritten = ({ virtual }: DocumentedTable): boolean => !virtual;
+
+/** The schemas for several writes in one transaction. */
+export function writesSchemas(tables: readonly DocumentedTable[], metered: boolean): JsonSchema {
+  const written = tables.filter(isWritten);
+  if (written.length === 0) return {};
+  const table = ref("svc.writtenTable");
+  const columns = ref("svc.columns");
+  const base = { type: "object", description: "columns of the row as the caller believes it to be" };
+  const answer = (schema: JsonSchema) => object({ data: schema, ...(metered && { meta: ref("svc.metering") }) });
+  const positive = { type: "integer", minimum: 1 };
+  const row = ref("svc.writtenRow");
+  // What is none of a batch's operations is an answer's `rejected` (docs/sync.md#push), and not a 400.
+  const pushed = { description: "an operation of a batch" };
+  return {
+    "svc.writtenTable": { type: "string", enum: written.map(({ name }) => name) },
+    "svc.writtenRow": { anyOf: written.map((each) => refTo(each, ".part")) },
+    "svc.columns": { type: "object", description: 'columns; {"$ref": "0.id"} is a column of an earlier result' },
+    "svc.create": object({ op: { const: "create" }, table, values: columns }),
+    "svc.update": object({ op: { const: "update" }, table, key: columns, set: columns, base }, "base"),
+    "svc.delete": object({ op: { const: "delete" }, table, key: columns, base }, "base"),
+    "svc.operation": { anyOf: [ref("svc.create"), ref("svc.update"), ref("svc.delete")] },
+    "svc.batch": object({ operations: { ...list(ref("svc.operation")), minItems: 1, maxItems: 100 } }),
+    "svc.batched": answer(list(row)),
+    "svc.mutation": object({ id: positive, operations: { ...list(pushed), minItems: 1 } }),
+    "svc.push": object({
+      client: { type: "string", minLength: 1, maxLength: 100 },
+      mutations: { ...list(ref("svc.mutation")), minItems: 1, maxItems: 100 },
+    }),
+    "svc.error": errorObject,
+    "svc.mutated": object(
+      {
+        id: positive,
+        status: { enum: ["applied", "duplicate", "conflict", "rejected"] },
+        operation: count,
+        error: ref("svc.error"),
+        fields: list(text),
+        current: ref("svc.row"),
+        rows: list(nullOr(row)),
+      },
+      "operation",
+      "error",
+      "fields",
+      "current",
+      "rows",
+    ),
+    "svc.mutations": object({ last_id: count, results: list(ref("svc.mutated")) }),
+    "svc.pushed": answer(ref("svc.mutations")),
+  };
+}
 
 /**
  * The OpenAPI paths for several writes in one transaction (docs/reference/http.md#batch). None if no table can be
  * written.
  */
-export function writesPaths(
-  tables: readonly Table[],
-  { metered, cookies }: { readonly metered: boolean; readonly cookies: boolean },
-): JsonSchema {
-  const written = tables.filter(({ virtual }) => !virtual);
-  if (written.length === 0) return {};
-  const tableName = { enum: written.map(({ name }) => name) };
-  const columns = {
-    type: "object",
-    description: 'columns; {"$ref": "0.id"} is a column of an earlier result',
-  };
-  const base = { type: "object", description: "columns of the row as the caller believes it to be" };
-  const asked = {
-    anyOf: [
-      object({ op: { const: "create" }, table: tableName, values: columns }),
-      object({ op: { const: "update" }, table: tableName, key: columns, set: columns, base }, "base"),
-      object({ op: { const: "delete" }, table: tableName, key: columns, base }, "base"),
-    ],
-  };
-  const row = { anyOf: written.map(({ name }) => ref(`${name}.part`)) };
-  const meta = object(metered ? meteringMembers : {});
-  const answer = (schema: JsonSchema) => (metered ? object({ data: schema, meta }) : object({ data: schema }));
-  const positive = { type: "integer", minimum: 1 };
+export function writesPaths(tables: readonly DocumentedTable[], cookies: boolean): JsonSchema {
+  if (!tables.some(isWritten)) return {};
   const batch = operation(
     {
       id: "batch",
       tag: "writes",
       summary: "Carries several writes out, all or none",
       callers: ["accessToken", "cookie", "apiKey", "anybody"],
-      parameters: [idempotencyKey],
-      body: jsonContent(object({ operations: { ...list(asked), minItems: 1, maxItems: 100 } })),
-      answers: { 200: answer(list(row)) },
+      parameters: [sharedParameter("idempotencyKey")],
+      body: jsonContent(ref("svc.batch")),
+      answers: { 200: ref("svc.batched") },
       errors: [400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 500, 503],
     },
     cookies,
-  );
-  const result = object(
-    {
-      id: positive,
-      status: { enum: ["applied", "duplicate", "conflict", "rejected"] },
-      operation: count,
-      error: errorObject,
-      fields: list(text),
-      current: openObject({}),
-      rows: list(nullOr(row)),
-    },
-    "operation",
-    "error",
-    "fields",
-    "current",
-    "rows",
   );
   const push = operation(
     {
@@ -65,17 +79,8 @@ export function writesPaths(
       tag: "writes",
       summary: "Carries a client's mutations out, each once",
       callers: ["accessToken", "cookie", "apiKey"],
-      body: jsonContent(
-        object({
-          client: { type: "string", minLength: 1, maxLength: 100 },
-          mutations: {
-            ...list(object({ id: positive, operations: { type: "array", minItems: 1 } })),
-            minItems: 1,
-            maxItems: 100,
-          },
-        }),
-      ),
-      answers: { 200: answer(object({ last_id: count, results: list(result) })) },
+      body: jsonContent(ref("svc.push")),
+      answers: { 200: ref("svc.pushed") },
       errors: [400, 401, 403, 409, 413, 415, 422, 429, 500, 503],
     },
     cookies,

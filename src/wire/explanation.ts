@@ -1,8 +1,8 @@
 import {
-  constant,
   count,
   flag,
   list,
+  mark,
   milliseconds,
   nullOr,
   object,
@@ -122,7 +122,7 @@ const term: WireSchema<ExplainedTerm> = object(
     path: text,
     row: oneOf("before", "after"),
     truth: nullOr(flag),
-    unfinished: constant(true),
+    unfinished: mark,
     counts: object({ true: count, false: count, null: count }),
   },
   "row",

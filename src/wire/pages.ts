@@ -1,4 +1,4 @@
-import { constant, count, list, object, ref, type Static, text, type WireSchema } from "./schema.js";
+import { count, list, mark, object, ref, type Static, text, type WireSchema } from "./schema.js";
 
 const total: WireSchema<number | null> = { ...count, type: ["integer", "null"] };
 
@@ -8,7 +8,7 @@ export const pageMembers = {
   offset: count,
   total,
   next_cursor: text,
-  truncated: constant(true),
+  truncated: mark,
 };
 
 /** The schema `svc.systemList`: which page of a list of the server's own the answer is. */

@@ -62,8 +62,19 @@ export const ref = <T = unknown>(name: string): WireSchema<T> => ({ $ref: `#/com
 
 /** The schema of any text. */
 export const text: WireSchema<string> = { type: "string" };
+/** The schema of a text that is JSON. */
+export const jsonText = (schema: JsonSchema): WireSchema<string> => ({
+  ...text,
+  contentMediaType: "application/json",
+  contentSchema: schema,
+});
 /** The schema of a boolean. */
 export const flag: WireSchema<boolean> = { type: "boolean" };
+/**
+ * The schema of an optional member that is true where it is there. It is no constant, because generators for Python write
+ * code that does not parse for a constant of type boolean that may be absent.
+ */
+export const mark: WireSchema<true> = { type: "boolean", description: "true, or absent" };
 /** The schema of a count: an integer from 0. */
 export const count: WireSchema<number> = { type: "integer", minimum: 0 };
 /** The schema of a time as ISO 8601 writes it. */

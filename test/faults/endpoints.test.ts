@@ -4,6 +4,7 @@ import { join } from "node:path";
 import Libsql from "libsql";
 import { expect, it, vi } from "vitest";
 import { Random } from "../property/support/random.js";
+import { type Json, referred } from "../support/documented.js";
 import { figure } from "../support/figures.js";
 import { projectDirectory, svc } from "../support/project-directory.js";
 import { builtCommand, spawnServer } from "../support/spawned-server.js";
@@ -66,8 +67,13 @@ interface Operation {
   readonly contentType: string | null;
 }
 
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+}
+
 interface Documented {
-  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly parameters?: readonly Json[];
   readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> };
 }
 
@@ -144,13 +150,16 @@ it("no endpoint takes the server away from others", async () => {
     "a key": { Authorization: `Bearer ${made.trim().split("\n").at(-1)}` },
     "an administrator": root,
   };
-  const document = await (await fetch(`${server.url}/openapi.json`, { headers: root })).json();
-  const operations = Object.entries((document as { paths: Record<string, Record<string, Documented>> }).paths).flatMap(
+  const document = (await (await fetch(`${server.url}/openapi.json`, { headers: root })).json()) as Json;
+  const operations = Object.entries(document.paths as unknown as Record<string, Record<string, Documented>>).flatMap(
     ([path, item]) =>
       methods.flatMap((method): Operation[] => {
         const known = item[method];
         if (known === undefined) return [];
-        const parameters = (known.parameters ?? []).filter((each) => each.in === "query").map(({ name }) => name);
+        const parameters = (known.parameters ?? [])
+          .map((each) => referred(document, each) as unknown as Parameter)
+          .filter((each) => each.in === "query")
+          .map(({ name }) => name);
         const [contentType = null] = Object.keys(known.requestBody?.content ?? {});
         return [{ method: method.toUpperCase(), path, parameters, contentType }];
       }),

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it, vi } from "vitest";
 import { Random } from "../property/support/random.js";
+import { referred } from "../support/documented.js";
 import { figure } from "../support/figures.js";
 import { apiKey, type SignedIn, serve, signUp, type TestServer } from "../support/server.js";
 
@@ -37,6 +38,7 @@ function valueFor(document: Part, schema: Part, known: readonly string[], refere
     );
   }
   if (schema.const !== undefined) return schema.const;
+  if (schema.contentSchema !== undefined) return JSON.stringify(part(schema.contentSchema));
   if (schema.enum !== undefined) return random.pick(schema.enum);
   if (schema.anyOf !== undefined) return part(random.pick(schema.anyOf));
   const types = [schema.type ?? "string"].flat();
@@ -70,11 +72,7 @@ const encoded = (value: unknown) => encodeURIComponent(String(value).toWellForme
 function queryOf(document: Part, parameters: readonly Part[], known: readonly string[]): string {
   const pairs = parameters
     .filter((parameter) => parameter.in === "query" && (parameter.required || random.chance(0.15)))
-    .flatMap(({ name, schema, content, style }: Part) => {
-      if (content !== undefined)
-        return [
-          `${encoded(name)}=${encoded(JSON.stringify(valueFor(document, content["application/json"].schema, known)))}`,
-        ];
+    .flatMap(({ name, schema, style }: Part) => {
       const value = valueFor(document, schema, known);
       if (style === "deepObject" && typeof value === "object" && value !== null)
         return Object.entries(value).map(([key, item]) => `${encoded(name)}[${encoded(key)}]=${encoded(item)}`);
@@ -146,7 +144,7 @@ it(`${requests} requests of two users, as the document says and not quite`, asyn
     const { path, method, operation, shared } = random.pick(
       operations.filter((each) => each.path.startsWith("/api/") === isOfTable),
     );
-    const parameters = [...shared, ...(operation.parameters ?? [])];
+    const parameters = [...shared, ...(operation.parameters ?? [])].map((each) => referred(document, each));
     const place = path.replace(/\{\w+\}/g, () =>
       encoded(random.chance(0.8) ? random.pick(known) : random.pick(hostile)),
     );

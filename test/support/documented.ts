@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import { openApiDocument } from "../../src/openapi/document.js";
+import { documentText } from "../../src/openapi/document-text.js";
 import { type Database, type Statement, StatementError, UnavailableError } from "../../src/platform/database.js";
 import { ProblemsError } from "../../src/problems/problem.js";
 import type { Config } from "../../src/project/config.js";
@@ -7,7 +7,7 @@ import { fitRules } from "../../src/schema/fit-rules.js";
 import { loadSchemaInForce } from "../../src/schema/in-force.js";
 
 /** A part of a document, of which only what has parts of its own is looked into. */
-interface Json {
+export interface Json {
   readonly [key: string]: Json;
 }
 
@@ -60,7 +60,7 @@ async function documentOf(config: Config, database: Database): Promise<Json | nu
   if (parsed === null || parsed.problems.length > 0) return null;
   const { rules, operations: operationRules } = parsed;
   const project = { ...inForce!, rules, operationRules, config, baseUrl: "http://127.0.0.1:8787" };
-  return JSON.parse(JSON.stringify(openApiDocument(project))) as Json;
+  return JSON.parse(documentText(project)) as Json;
 }
 
 /** The database of some tests is broken on purpose, and so is what it holds. */
@@ -129,8 +129,8 @@ function undescribed({ components }: Json): Json {
   return Object.fromEntries(Object.entries(responses!).map(([name, answer]) => [name.replace("svc.", ""), answer]));
 }
 
-/** What a reference means. */
-function referred(document: Json, part: Json): Json {
+/** What a reference means; the part itself where it is none. */
+export function referred(document: Json, part: Json): Json {
   const reference: unknown = part.$ref;
   if (typeof reference !== "string") return part;
   return reference

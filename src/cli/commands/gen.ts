@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { readProject } from "../../node/project-directory.js";
-import { openApiDocument } from "../../openapi/document.js";
+import { documentText } from "../../openapi/document-text.js";
 import { configuredBaseUrl } from "../../project/environment.js";
 import { listenUrl } from "../../project/listen-url.js";
 import { parseRules } from "../../project/parse-rules.js";
@@ -47,7 +47,7 @@ const genOpenApi: Command = {
     const { host, port, tls_cert } = config.server;
     const configured = configuredBaseUrl(config, invocation.environment);
     const baseUrl = configured ?? listenUrl(host, port, tls_cert !== "");
-    const document = openApiDocument({
+    const text = documentText({
       schema: schema!,
       catalog: null,
       rules,
@@ -56,7 +56,7 @@ const genOpenApi: Command = {
       config,
       baseUrl,
     });
-    write(invocation, `${JSON.stringify(document, null, 2)}\n`);
+    write(invocation, `${text}\n`);
     return 0;
   },
 };

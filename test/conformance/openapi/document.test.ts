@@ -3,6 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { parameterNames } from "../../../src/assemble/endpoints.js";
 import { client, dataOf, expectRefusal } from "../../support/client.js";
+import { type Json, referred } from "../../support/documented.js";
 import { apiKey, serve, signUp, signUpAdmin } from "../../support/server.js";
 
 // That every other answer of this suite is one that the document describes is checked with each of them, in
@@ -53,14 +54,22 @@ async function documentOf(project: { schema: string; config: string }): Promise<
   return answer.body as Document;
 }
 
+/** The parameters of an operation, without references. */
+function parametersOf(document: Document, { parameters = [] }: { parameters?: readonly Json[] }) {
+  return parameters.map((parameter) => referred(document as unknown as Json, parameter)) as unknown as readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly style?: string;
+    readonly schema: unknown;
+  }[];
+}
+
 describe("the OpenAPI document", () => {
   it("has no parameter whose name the log would hide", async () => {
-    const { paths } = await documentOf({ schema, config });
-    const operations: { parameters?: { in: string; name: string; style?: string }[] }[] = Object.values(paths).flatMap(
-      (path) => Object.values(path as object),
-    );
-    const names = operations
-      .flatMap(({ parameters = [] }) => parameters)
+    const document = await documentOf({ schema, config });
+    const names = Object.values(document.paths)
+      .flatMap((path) => Object.values(path as object))
+      .flatMap((operation) => parametersOf(document, operation))
       .filter((parameter) => parameter.in === "query")
       .map(({ name, style }) => (style === "deepObject" && !name.endsWith("]") ? `${name}[id]` : name));
     expect(names.length).toBeGreaterThan(50);
@@ -113,21 +122,20 @@ describe("the OpenAPI document", () => {
   });
 
   it("has each column's type and the filters that it takes", async () => {
-    const { paths, components } = await documentOf({ schema, config });
+    const document = await documentOf({ schema, config });
+    const { paths, components } = document;
     const { rooms } = components.schemas;
     expect(Object.keys(rooms.properties)).toEqual(["id", "name", "notes", "icon", "rate", "open"]);
     expect(rooms.properties.name).toEqual({ type: "string" });
     expect(rooms.properties.open).toEqual({ type: ["boolean", "null"] });
-    expect(rooms.properties.icon).toMatchObject({ type: ["string", "null"], contentEncoding: "base64" });
+    expect(rooms.properties.icon).toEqual({ anyOf: [{ $ref: "#/components/schemas/svc.blob" }, { type: "null" }] });
+    expect(components.schemas["svc.blob"]).toMatchObject({ type: "string", contentEncoding: "base64" });
     expect(rooms.properties.notes).toEqual({});
     // Whom a rule hides it from does not get it.
     expect(rooms.required).toEqual(["id", "name", "notes", "icon", "open"]);
     expect(components.schemas["rooms.new"].required).toEqual(["name"]);
     expect(Object.keys(components.schemas["rooms.changes"].properties)).not.toContain("id");
-    const parameters = new Map(
-      paths["/api/rooms"].get.parameters.map((parameter: { name: string }) => [parameter.name, parameter]),
-    );
-    expect([...parameters.keys()]).toEqual([
+    expect(parametersOf(document, paths["/api/rooms"].get).map(({ name }) => name)).toEqual([
       "where",
       ...Object.keys(rooms.properties).map((name) => `filter[${name}]`),
       "select",
@@ -138,10 +146,7 @@ describe("the OpenAPI document", () => {
       "total",
       "cursor",
     ]);
-    const aggregated = paths["/api/rooms/_svc/aggregate"].get.parameters as {
-      name: string;
-      schema: unknown;
-    }[];
+    const aggregated = parametersOf(document, paths["/api/rooms/_svc/aggregate"].get);
     const own = aggregated.filter(({ name }) => !name.startsWith("filter["));
     expect(own.map(({ name }) => name)).toEqual(
       "where count count_distinct min max sum avg group sort limit total cursor".split(" "),
@@ -156,12 +161,33 @@ describe("the OpenAPI document", () => {
     expect(operators("json")).toEqual(["is_null"]);
   });
 
+  it("has names of its own for what two tables or columns would share in another case", async () => {
+    const { components, paths } = await documentOf({
+      schema: `
+svc: { columns: { id: { type: integer, primary_key: true } } }
+rooms: { columns: { id: { type: integer, primary_key: true }, roomName: { type: text }, room_name: { type: text } } }
+Rooms_part: { columns: { id: { type: integer, primary_key: true } } }
+record: { columns: { id: { type: integer, primary_key: true } } }
+live: { columns: { id: { type: integer, primary_key: true } } }
+$operations: { rooms: { steps: [{ sql: "select id from rooms", returns: many }] } }
+`,
+      config: "",
+    });
+    const parts = Object.keys(components.schemas).filter((name) => name.endsWith(".part"));
+    expect(parts).toEqual(["svc_2.part", "rooms.part", "Rooms_part_2.part", "record_2.part", "live.part"]);
+    const filters = Object.keys(components.parameters).filter((name) => name.startsWith("rooms.filter."));
+    expect(filters).toEqual(["rooms.filter.id", "rooms.filter.roomName", "rooms.filter.room_name_2"]);
+    expect(paths["/ops/rooms"].get.operationId).toBe("get_rooms_2");
+    expect(paths["/api/live/{id}"].get.operationId).toBe("get_live");
+  });
+
   it("has no metering where there is none", async () => {
     const { components, paths } = await documentOf({ schema, config: `${config}\n[usage]\nenabled = false` });
     expect(components.schemas["svc.metering"]).toBeUndefined();
     expect(Object.keys(components.schemas["svc.list"].properties)).not.toContain("rows_read");
-    const { schema: row } = paths["/api/rooms/{id}"].get.responses["200"].content["application/json"];
-    expect(Object.keys(row.properties)).toEqual(["data"]);
+    const { schema: answer } = paths["/api/rooms/{id}"].get.responses["200"].content["application/json"];
+    expect(answer).toEqual({ $ref: "#/components/schemas/rooms.row" });
+    expect(Object.keys(components.schemas["rooms.row"].properties)).toEqual(["data"]);
   });
 
   it("has no tokens in bodies where they are in cookies alone", async () => {
