@@ -1,5 +1,6 @@
 import type { Problem } from "../problems/problem.js";
-import { fragmentProblem, inLowerCase } from "../sqlite/fragment.js";
+import { fragmentProblem, inLowerCase, overCarried } from "../sqlite/fragment.js";
+import { carriedName } from "../sqlite/names.js";
 import { quoteName } from "../sqlite/sql-tokens.js";
 import { schemaFile } from "./file-names.js";
 import type { Column, Schema, Table } from "./model.js";
@@ -60,9 +61,9 @@ function columnFragments(column: Column, table: Table, named: Pick<Fragment, "co
  */
 export function fragmentProbes(schema: Schema): { path: string; sql: string }[] {
   return fragmentsOf(schema).map(({ path, sql, columns }) => {
-    const row =
-      columns.length === 0 ? "" : ` FROM (SELECT ${columns.map((name) => `NULL AS ${quoteName(name)}`).join(", ")})`;
-    return { path, sql: `SELECT 1${row} WHERE (${sql}) LIMIT 0` };
+    const row = columns.map((name) => `NULL AS ${quoteName(carriedName(name))}`).join(", ");
+    const from = columns.length === 0 ? "" : ` FROM (SELECT ${row})`;
+    return { path, sql: `SELECT 1${from} WHERE (${overCarried(sql, columns)}) LIMIT 0` };
   });
 }
 

@@ -1,3 +1,4 @@
+import { carriedName } from "./names.js";
 import { isKeyword, isSymbol, quoteName, type Token, tokenize, withoutComments } from "./sql-tokens.js";
 
 /**
@@ -121,6 +122,12 @@ export function withRenamedColumns(sql: string, renames: ReadonlyMap<string, str
     end = token.start + token.text.length;
   }
   return text + sql.slice(end);
+}
+
+/** The SQL expression over columns of a table, for rows of a subquery, in which these have their `carriedName`. */
+export function overCarried(sql: string, columns: Iterable<string>): string {
+  const renames = [...columns].filter((name) => carriedName(name) !== name);
+  return withRenamedColumns(sql, new Map(renames.map((name) => [name.toLowerCase(), carriedName(name)])));
 }
 
 function isColumn(token: Token, after: Token | undefined): boolean {

@@ -47,6 +47,19 @@ export function systemColumnName(text: string): ColumnName {
 /** The server's own table of users, which schemas and rules call `$users`. */
 export const usersTable = systemTableName("_users");
 
+/**
+ * The name that a column of a table has in subqueries and common table expressions. SQLite calls a column of these
+ * `columnN` where its name is `true` or `false`, in any case, even where it is quoted.
+ */
+export function carriedName<T extends string>(column: T): T {
+  return /^(true|false)$/i.test(column) ? (`_${column}` as T) : column;
+}
+
+/** The name of a column of a table, of which this is the `carriedName`. */
+export function storedName(carried: string): string {
+  return /^_(true|false)$/i.test(carried) ? carried.slice(1) : carried;
+}
+
 /** The name in SQL of a table that a schema or a rule refers to. */
 export function sqlTableName(table: TableName | "$users"): TableName {
   return table === "$users" ? usersTable : table;

@@ -1,4 +1,5 @@
 import type { Column, Table } from "../../project/model.js";
+import { overCarried } from "../../sqlite/fragment.js";
 import { quoteName } from "../../sqlite/sql-tokens.js";
 import type { IndexShape } from "../physical/index-shape.js";
 import { ddlOf, type Physical, type PhysicalTable, physicalTable, sameName } from "../physical/physical.js";
@@ -122,10 +123,11 @@ function indexSteps(change: TableChange): Step[] {
 function newIndexHazards(shape: IndexShape, { current, target }: TableChange): Hazard[] {
   if (!shape.unique) return [];
   const columns = shape.columns.map(({ name }) => name);
+  const where = shape.where === null ? null : overCarried(shape.where, target.columns.keys());
   return [
     impossibleIfAny(
       `rows of ${target.name} are not unique in (${columns.map(shownName).join(", ")})`,
-      countDuplicates(imageAfter(current, target), columns, shape.where),
+      countDuplicates(imageAfter(current, target), columns, where),
     ),
   ];
 }

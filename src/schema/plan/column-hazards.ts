@@ -1,6 +1,7 @@
 import { pathOf } from "../../changes/image.js";
 import type { Column, Reference, Table } from "../../project/model.js";
-import { sameFragment } from "../../sqlite/fragment.js";
+import { overCarried, sameFragment } from "../../sqlite/fragment.js";
+import { carriedName } from "../../sqlite/names.js";
 import { mentions, quoteName, quoteText } from "../../sqlite/sql-tokens.js";
 import { isLoose, type Physical, sameName } from "../physical/physical.js";
 import { type Conversion, conversion, misfit } from "./conversion.js";
@@ -14,7 +15,7 @@ import type { TableChange } from "./table-change.js";
 
 /**
  * SQL to stand behind FROM for the rows that the table of a reference will have after the plan; null if it will have
- * none, because the plan creates the table.
+ * none, because the plan creates the table. The column that is referred to has its `carriedName`.
  */
 export type RowsOf = (reference: Reference) => string | null;
 
@@ -72,7 +73,7 @@ export function alteredColumnHazards(before: Column, after: Column, change: Tabl
     hazards.push(
       impossibleIfAny(
         `${at(target, after)} would be NULL in rows that are there`,
-        countRows(image, `${quoteName(after.name)} IS NULL`),
+        countRows(image, `${quoteName(carriedName(after.name))} IS NULL`),
       ),
     );
   if (after.check !== null && !sameFragment(before.check, after.check)) hazards.push(checkHazard(after, target, image));
@@ -124,7 +125,7 @@ function conversionHazards(before: Column, after: Column, current: Table, how: C
   if (how.keeps === null) return how.narrowing ? [destructive(reason)] : [];
   const count = countRows(
     quoteName(current.name),
-    `${quoteName(before.name)} IS NOT NULL AND (${how.keeps}) IS NOT TRUE`,
+    `${quoteName(before.name)} IS NOT NULL AND CASE WHEN ${how.keeps} THEN 0 ELSE 1 END`,
   );
   if (how.otherwise === "rounded") return [destructiveIfAny(`${name} has values that ${after.type} rounds`, count)];
   if (!after.notNull) return [destructive(`${reason}; values that do not convert become NULL`, count)];
@@ -137,7 +138,7 @@ function conversionHazards(before: Column, after: Column, current: Table, how: C
 function checkHazard(column: Column, table: Table, image: string): Hazard {
   return impossibleIfAny(
     `rows break the check of ${at(table, column)}: ${column.check}`,
-    countRows(image, `NOT (${column.check})`),
+    countRows(image, `NOT (${overCarried(column.check!, table.columns.keys())})`),
   );
 }
 

@@ -4,7 +4,7 @@ import type { Schema, Table } from "../../project/model.js";
 import { emptySchema } from "../../project/parse-schema.js";
 import { renameProblems } from "../../project/rename-problems.js";
 import { triggerProblems } from "../../project/trigger-problems.js";
-import { sqlTableName } from "../../sqlite/names.js";
+import { carriedName, sqlTableName } from "../../sqlite/names.js";
 import { quoteName } from "../../sqlite/sql-tokens.js";
 import { childrenFirst, descendants } from "../physical/descendants.js";
 import { type Physical, type PhysicalTrigger, physicalTable, sameName } from "../physical/physical.js";
@@ -196,10 +196,12 @@ function stepsOfChanges(
 }
 
 function rowsIn(before: Schema, changes: readonly TableChange[], physical: Physical): RowsOf {
-  return ({ table }) => {
+  return ({ table, column }) => {
     const name = sqlTableName(table);
     const change = changes.find(({ target }) => target.name === name);
     if (change !== undefined) return imageAfter(change.current, change.target);
-    return physicalTable(physical, name) === undefined || before.tables.has(name) ? null : quoteName(name);
+    return physicalTable(physical, name) === undefined || before.tables.has(name)
+      ? null
+      : `(SELECT ${quoteName(column)} AS ${quoteName(carriedName(column))} FROM ${quoteName(name)})`;
   };
 }

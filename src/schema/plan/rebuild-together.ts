@@ -1,4 +1,5 @@
 import type { Table } from "../../project/model.js";
+import { carriedName } from "../../sqlite/names.js";
 import { quoteName } from "../../sqlite/sql-tokens.js";
 import { type Physical, type PhysicalTable, sameName } from "../physical/physical.js";
 import { bystanders, dropBystanders, restoreBystanders } from "./bystanders.js";
@@ -44,16 +45,22 @@ export function rebuildTogether(
 function copyAside(table: PhysicalTable): string {
   const order = table.hasRowid ? " ORDER BY rowid" : "";
   const aside = quoteName(asideName(table.name));
-  return `CREATE TABLE ${aside} AS SELECT ${storedColumns(table)} FROM ${quoteName(table.name)}${order}`;
+  return `CREATE TABLE ${aside} AS SELECT ${storedColumns(table, asideColumn)} FROM ${quoteName(table.name)}${order}`;
 }
 
 function asideName(name: string): string {
   return `_aside_${name}`;
 }
 
-function storedColumns({ columns }: PhysicalTable): string {
+function storedColumns({ columns }: PhysicalTable, written: (name: string) => string): string {
   const stored = columns.filter(({ kind }) => kind === "ordinary");
-  return stored.map(({ name }) => quoteName(name)).join(", ");
+  return stored.map(({ name }) => written(name)).join(", ");
+}
+
+/** CREATE TABLE … AS names columns as a subquery does. */
+function asideColumn(name: string): string {
+  const carried = carriedName(name);
+  return carried === name ? quoteName(name) : `${quoteName(name)} AS ${quoteName(carried)}`;
 }
 
 interface Successor {
@@ -75,7 +82,7 @@ function successorOf(table: PhysicalTable, change: TableChange | undefined): Suc
 function rebuilt(change: TableChange): Pick<Successor, "create" | "fill"> {
   const columns = [...change.target.columns.values()];
   const names = columns.map(({ name }) => quoteName(name)).join(", ");
-  const values = columns.map((column) => valueAfter(column, change.current)).join(", ");
+  const values = columns.map((column) => valueAfter(column, change.current, carriedName)).join(", ");
   return {
     create: createTable(change.target, keepsakes(change)),
     fill: fill(change.current.name, names, values),
@@ -83,8 +90,8 @@ function rebuilt(change: TableChange): Pick<Successor, "create" | "fill"> {
 }
 
 function asItWas(table: PhysicalTable): Pick<Successor, "create" | "fill"> {
-  const columns = storedColumns(table);
-  return { create: table.sql, fill: fill(table.name, columns, columns) };
+  const values = storedColumns(table, (name) => quoteName(carriedName(name)));
+  return { create: table.sql, fill: fill(table.name, storedColumns(table, quoteName), values) };
 }
 
 function fill(table: string, names: string, values: string): string {

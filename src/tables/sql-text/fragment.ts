@@ -1,5 +1,5 @@
 import type { SqlValue, Statement } from "../../platform/database.js";
-import type { ColumnName, TableName } from "../../sqlite/names.js";
+import { type ColumnName, carriedName, storedName, type TableName } from "../../sqlite/names.js";
 
 /**
  * A piece of SQL text, and the parameters for its placeholders. Only this folder makes SQL for the project's tables.
@@ -64,6 +64,18 @@ export function integer(value: number): Sql {
 /** Quotes the name of a table or column of the schema, which allows no quotes in names. */
 export function name(value: TableName | ColumnName): Sql {
   return { text: `"${value}"`, params: none };
+}
+
+/** Quotes the name that a column of the schema has in subqueries and common table expressions (`carriedName`). */
+export function carried(column: ColumnName): Sql {
+  return { text: `"${carriedName(column)}"`, params: [] };
+}
+
+/** Returns the quoted name of the column of a table that is called so in a subquery. */
+export function stored(column: Sql): Sql {
+  const inside = column.text.slice(1, -1);
+  const its = storedName(inside);
+  return its === inside ? column : { text: `"${its}"`, params: [] };
 }
 
 /**
@@ -140,9 +152,25 @@ export function commaList(parts: readonly Sql[]): Sql {
   return join(parts, sql`, `);
 }
 
-/** Lists columns of an alias, with commas between them. */
-export function columnsIn(alias: Sql, columns: Iterable<{ readonly name: ColumnName }>): Sql {
+type Columns = Iterable<{ readonly name: ColumnName }>;
+
+/** Lists columns of an alias of a table, with commas between them. */
+export function columnsIn(alias: Sql, columns: Columns): Sql {
   return commaList([...columns].map((column) => sql`${alias}.${name(column.name)}`));
+}
+
+/** The same for an alias of a subquery. */
+export function carriedIn(alias: Sql, columns: Columns): Sql {
+  return commaList([...columns].map((column) => sql`${alias}.${carried(column.name)}`));
+}
+
+/** Lists columns of an alias of a table for the SELECT of a subquery, under the names that they have in it. */
+export function columnsOut(alias: Sql, columns: Columns): Sql {
+  const out = ({ name: column }: { readonly name: ColumnName }) =>
+    carried(column).text === name(column).text
+      ? sql`${alias}.${name(column)}`
+      : sql`${alias}.${name(column)} AS ${carried(column)}`;
+  return commaList([...columns].map(out));
 }
 
 /** Joins conditions by AND. Without any, the condition is TRUE. */

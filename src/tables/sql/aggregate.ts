@@ -6,7 +6,7 @@ import type { ListPlan } from "../plan/list-plan.js";
 import type { Key, OrderTerm } from "../plan/order.js";
 import type { Counted } from "../plan/plan-check.js";
 import type { AggregateRequest, AggregateResult } from "../request/aggregate-request.js";
-import { and, commaList, integer, name, type Sql, sql, sum } from "../sql-text/fragment.js";
+import { and, carried, commaList, integer, name, type Sql, sql, sum } from "../sql-text/fragment.js";
 import { judgedSource } from "./list.js";
 import { page as pageSlots } from "./page-slots.js";
 import { behind, columnsOfAlias, orderBy } from "./place.js";
@@ -43,7 +43,10 @@ export function aggregateStatement(plan: AggregatePlan): Counted<Sql> {
   const { gate } = source;
   const physical = rows.catalog.tables.get(rows.table.name);
   const outputs = outputsOf(plan, physical);
-  const columns = [...outputs.flatMap(({ column }) => (column === null ? [] : [name(column.name)])), ...judge.columns];
+  const columns = [
+    ...outputs.flatMap(({ column }) => (column === null ? [] : [carried(column.name)])),
+    ...judge.columns,
+  ];
   const limitOfCandidates = source.ways === null ? integer(rows.scanLimit + 1) : sql`${source.ways.left} + 1`;
   const candidates = source.inAnyOrder(columns, judge.probes, gate.limited(limitOfCandidates));
   // Candidates that do not pass the conditions become groups of their own, without `_ok`, so that one pass over the
@@ -81,7 +84,7 @@ export function aggregateStatement(plan: AggregatePlan): Counted<Sql> {
 }
 
 const { limit } = pageSlots;
-const w = ({ name: column }: Pick<Column, "name">): Sql => sql`_w.${name(column)}`;
+const w = ({ name: column }: Pick<Column, "name">): Sql => sql`_w.${carried(column)}`;
 
 /** A group column or a result of an aggregate, as SQL. */
 interface Output {

@@ -11,9 +11,21 @@ import type { Column } from "../../project/model.js";
 import type { Exists, Expression } from "../../rules/ast.js";
 import { substitute } from "../../rules/walk.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
-import { sqlTableName } from "../../sqlite/names.js";
+import { carriedName, sqlTableName } from "../../sqlite/names.js";
 import { quoteText } from "../../sqlite/sql-tokens.js";
-import { aliasName, and, commaList, integer, name, physicalName, type Sql, sql } from "../sql-text/fragment.js";
+import {
+  aliasName,
+  and,
+  carried,
+  commaList,
+  integer,
+  name,
+  param,
+  physicalName,
+  Slot,
+  type Sql,
+  sql,
+} from "../sql-text/fragment.js";
 import { predicate, type SqlNames } from "./predicate.js";
 import { jsonObject } from "./wire.js";
 
@@ -62,10 +74,17 @@ export function asOf(at: Sql, label: "c" | "h", tables: readonly LoggedTable[], 
     sql`NOT EXISTS (SELECT 1 FROM _changes AS _l WHERE _l.tbl = ${tableLiteral(table)} AND _l.pk = ${key(logged(table), alias)} AND _l.seq > ${at})`;
   const exists: AsOf["exists"] = ({ table, alias, where }, names) => {
     const from = sqlTableName(table);
-    const inner: SqlNames = { ...names, exists: (nested) => exists(nested, inner) };
+    const within = (isImage: boolean): SqlNames => {
+      const inner: SqlNames = {
+        ...names,
+        exists: (nested) => exists(nested, inner),
+        isCarried: (its) => (its === alias ? isImage : (names.isCarried?.(its) ?? false)),
+      };
+      return inner;
+    };
     const row = aliasName(alias);
     const shown = asShownOf(where, { alias }, catalog.tables.get(from));
-    return sql`(EXISTS (SELECT 1 FROM ${name(from)} AS ${row} WHERE ${predicate(where, inner)} AND ${isUnchanged(from, row)}) OR EXISTS (SELECT 1 FROM ${imagesOf(from)} AS ${row} WHERE ${predicate(shown, inner)}))`;
+    return sql`(EXISTS (SELECT 1 FROM ${name(from)} AS ${row} WHERE ${predicate(where, within(false))} AND ${isUnchanged(from, row)}) OR EXISTS (SELECT 1 FROM ${imagesOf(from)} AS ${row} WHERE ${predicate(shown, within(true))}))`;
   };
   const from = sql`${changed} AS _f CROSS JOIN _changes AS _l`;
   const isImage = (table: string) => sql`_f.tbl = ${tableLiteral(table)} AND _l.seq = _f.seq AND _l.old IS NOT NULL`;
@@ -76,7 +95,7 @@ export function asOf(at: Sql, label: "c" | "h", tables: readonly LoggedTable[], 
       sql`SELECT _l.pk AS _pk, ${imageColumns(logged(table).columns, sql`_l.old`)} FROM ${keys} CROSS JOIN ${from} WHERE _f.pk = ${keys}.pk AND ${isImage(table)}`,
     imageKeys: (table) => {
       const columns = logged(table).key.map(
-        ({ name: column }, i) => sql`${keyColumn(logged(table), i, sql`_l.pk`)} AS ${name(column)}`,
+        ({ name: column }, i) => sql`${keyColumn(logged(table), i, sql`_l.pk`)} AS ${carried(column)}`,
       );
       return sql`SELECT _l.pk AS _pk, _l.seq AS seq, octet_length(_l.old) AS bytes, ${commaList(columns)} FROM ${from} WHERE ${isImage(table)}`;
     },
@@ -98,12 +117,19 @@ export function asOf(at: Sql, label: "c" | "h", tables: readonly LoggedTable[], 
 
 /** The columns of a row under their names, read from the row's image. */
 export function imageColumns(columns: readonly LoggedColumn[], image: Sql): Sql {
-  return commaList(columns.map((column) => sql`${imageColumn(column, image)} AS ${name(column.name)}`));
+  return commaList(columns.map((column) => sql`${imageColumn(column, image)} AS ${carried(column.name)}`));
 }
 
 /** The value of a column, read from a row's image. */
 export function imageColumn(column: LoggedColumn, image: Sql): Sql {
   return collated({ text: fromImage(column, image.text), params: [] }, column);
+}
+
+/** The text that the log has for a key, whose values come by slots. */
+export function keyText({ key: columns }: LoggedTable): Sql {
+  const values = columns.map((column) => sql`${param(new Slot(column.name))} AS ${carried(column.name)}`);
+  const named = columns.map((column) => ({ ...column, name: carriedName(column.name) }));
+  return sql`(SELECT ${{ text: keySql(named, "_k"), params: [] }} FROM (SELECT ${commaList(values)}) AS _k)`;
 }
 
 /** The value of a column of the primary key, read from the text of a key as the log writes it. */

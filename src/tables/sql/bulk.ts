@@ -7,7 +7,7 @@ import { alwaysTrue } from "../../rules/fold.js";
 import { columnsOf } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
 import type { Counted } from "../plan/plan-check.js";
-import { commaList, integer, name, param, Slot, type Sql, sql } from "../sql-text/fragment.js";
+import { carried, commaList, integer, name, param, Slot, type Sql, sql } from "../sql-text/fragment.js";
 import { guardOf, partsOf } from "./guard.js";
 import { collated, defaultOf } from "./judged-row.js";
 import type { AnswerSource } from "./kept-answers.js";
@@ -50,10 +50,10 @@ export function bulkInsertStatement(
   const columns = [...new Set([...given, ...read])];
   const values = columns.map((column) => {
     const value = isGiven(column) ? element(column, given.indexOf(column), scaled) : defaultOf(column);
-    return sql`${value} AS ${name(column.name)}`;
+    return sql`${value} AS ${carried(column.name)}`;
   });
   const rows = sql`WITH _n AS MATERIALIZED (SELECT key AS _i, ${commaList(values)} FROM json_each(${param(new Slot("rows"))}))`;
-  const next: SqlNames["next"] = (column) => collated(sql`_n.${name(column)}`, column, physical);
+  const next: SqlNames["next"] = (column) => collated(sql`_n.${carried(column)}`, column, physical);
   const guard = guardOf(partsOf(rule, { ...namesOf(physical), next }), catalog);
   const columnList = commaList(columns.map((column) => name(column.name)));
   const probes = guard.measuredAll(rows, sql`_n`);
@@ -67,7 +67,7 @@ export function bulkInsertStatement(
     !columns.some((column) => column.name === physical.rowid);
   const last = sql`last_insert_rowid()`;
   return {
-    statement: sql`${rows} INSERT OR ABORT INTO ${target} (${columnList}) SELECT ${columnList} FROM _n WHERE ${guard.condition} ORDER BY _i RETURNING ${returning.row} AS row`,
+    statement: sql`${rows} INSERT OR ABORT INTO ${target} (${columnList}) SELECT ${commaList(columns.map((column) => carried(column.name)))} FROM _n WHERE ${guard.condition} ORDER BY _i RETURNING ${returning.row} AS row`,
     probes,
     guard: sql`SELECT CASE WHEN changes() = ${param(new Slot("count"))} THEN 1 ELSE ${aborting(reason)} END AS held`,
     // The created rows are found by their rowids: SQLite numbers the rows of one statement one after the other.

@@ -6,12 +6,23 @@ import type { ColumnName } from "../../sqlite/names.js";
 import { boundOf } from "../plan/access-path.js";
 import type { ListPlan } from "../plan/list-plan.js";
 import type { Seek } from "../plan/plan-check.js";
-import { and, commaList, empty, indexedBy, join, name, physicalName, type Sql, sql } from "../sql-text/fragment.js";
+import {
+  and,
+  commaList,
+  empty,
+  indexedBy,
+  join,
+  name,
+  physicalName,
+  type Sql,
+  sql,
+  stored,
+} from "../sql-text/fragment.js";
 import type { Gate } from "./gate.js";
 import {
   type Arm,
   armsBehind,
-  columnsOfAlias,
+  columnsOfTable,
   notBehind,
   orderBy,
   placeIn,
@@ -65,12 +76,12 @@ export function searchSource(plan: ListPlan, gate: Gate): CandidateSource {
     inAnyOrder: (columns, more, limit) =>
       sql`${selectFrom(plan, columns, more)} WHERE ${and([servedSql(path.served), ...shortRows(plan, sql`_t`, columns)])}${limitOf(limit)}`,
     inOrder: (columns, more, limitClause, until) => {
-      const stop = until === null ? null : stopAt(path.order, columnsOfAlias(sql`_t`), placeIn(until));
+      const stop = until === null ? null : stopAt(path.order, columnsOfTable(sql`_t`), placeIn(until));
       const bounds = [...(stop === null ? [] : [stop]), ...shortRows(plan, sql`_t`, columns)];
       return armed(plan, selectFrom(plan, columns, more), limitClause, bounds);
     },
     ways: null,
-    refer: columnsOfAlias(sql`_t`),
+    refer: columnsOfTable(sql`_t`),
     exact: true,
     seeks: ownSeek(plan),
   };
@@ -123,13 +134,13 @@ export function selected(plan: ListPlan, alias: Sql, column: Sql): Sql {
 }
 
 /**
- * Makes `alias.column AS column` for the SELECT list of a subquery. Adds COLLATE BINARY where this database lacks the
+ * Makes `alias.column AS column` for the SELECT list of a subquery, where `column` has the name that it has there. Adds COLLATE BINARY where this database lacks the
  * column's own collation, because SQLite has to know a collation for each column of a subquery.
  */
 export function shownColumn({ unsupported }: Catalog, table: Table, alias: Sql, column: Sql): Sql {
   const incomparable = [...(unsupported.columns.get(table.name)?.keys() ?? [])];
-  const isBare = incomparable.some((each) => physicalName(each).text === column.text);
-  return sql`${alias}.${column}${isBare ? sql` COLLATE BINARY` : empty} AS ${column}`;
+  const isBare = incomparable.some((each) => physicalName(each).text === stored(column).text);
+  return sql`${alias}.${stored(column)}${isBare ? sql` COLLATE BINARY` : empty} AS ${column}`;
 }
 
 /**
@@ -149,7 +160,7 @@ export function tableSource({ table, path }: ListPlan): Sql {
  */
 function armed(plan: ListPlan, select: Sql, limitClause: Sql, also: readonly Sql[]): Sql {
   const { path, window } = plan;
-  const t = columnsOfAlias(sql`_t`);
+  const t = columnsOfTable(sql`_t`);
   const bounds = [...also];
   if (window.upTo !== null) {
     const place = placeOf(path.order, window.upTo);

@@ -9,7 +9,10 @@ import type { Key } from "../plan/order.js";
 import {
   aliasName,
   and,
+  carried,
+  carriedIn,
   columnsIn,
+  columnsOut,
   commaList,
   integer,
   join,
@@ -127,8 +130,7 @@ function isUpTo({ columns, key }: CopiedTo, { logged }: Followed): Sql {
 /** A SELECT of the rows of `_p` that the caller could see at a moment: `pk`, `row` in JSON, and its `bytes`. */
 function seenAt(moment: AsOf, followed: Followed): Sql {
   const { logged } = followed;
-  const columns = (alias: Sql) => columnsIn(alias, logged.columns);
-  const there = sql`SELECT _p.pk AS _pk, ${columns(sql`_t`)} FROM _p CROSS JOIN ${name(logged.table)} AS _t WHERE ${hasKey(logged, sql`_t`, sql`_p.pk`)} AND ${moment.isUnchanged(logged.table, sql`_t`)}`;
+  const there = sql`SELECT _p.pk AS _pk, ${columnsOut(sql`_t`, logged.columns)} FROM _p CROSS JOIN ${name(logged.table)} AS _t WHERE ${hasKey(logged, sql`_t`, sql`_p.pk`)} AND ${moment.isUnchanged(logged.table, sql`_t`)}`;
   const changed = moment.imagesAmong(sql`_p`, logged.table);
   const { row, bytes } = shown(followed);
   return sql`SELECT _r._pk AS pk, ${row} AS row, ${bytes} AS bytes FROM (${there} UNION ALL ${changed}) AS _r WHERE ${holdsAt(moment, followed)}`;
@@ -139,7 +141,7 @@ function seenAt(moment: AsOf, followed: Followed): Sql {
  * them. Instead of a row that is too large for an answer there is the text `too large`.
  */
 function shown({ access: { table, catalog }, output }: Followed): { readonly row: Sql; readonly bytes: Sql } {
-  const refer = ({ name: column }: Column) => sql`_r.${name(column)}`;
+  const refer = ({ name: column }: Column) => sql`_r.${carried(column)}`;
   return {
     row: jsonWithin(catalog, table, output, refer, sql`'too large'`),
     bytes: storedBytes(output, refer),
@@ -152,7 +154,7 @@ function holdsAt(moment: AsOf, { access: { table, catalog }, rule }: Followed): 
   const physical = catalog.tables.get(table.name);
   const names: SqlNames = {
     ...namesOf(physical),
-    row: (column) => sql`_r.${name(column)}`,
+    row: (column) => sql`_r.${carried(column)}`,
     exists: (node) => moment.exists(node, names),
   };
   return predicate(asShownOf(rule, "row", physical), names);
@@ -182,12 +184,11 @@ function led(
   const last = chain.at(-1)!;
   const from = sqlTableName(last.table);
   const own = tables.find(({ table }) => table === from)!;
-  const columns = (alias: Sql) => columnsIn(alias, own.columns);
   const changed = join(
     [
-      sql`SELECT ${columns(sql`_i`)} FROM ${before.images(from)} AS _i`,
-      sql`SELECT ${columns(sql`_i`)} FROM ${now.images(from)} AS _i`,
-      sql`SELECT ${columns(sql`_s`)} FROM ${before.changed} AS _f CROSS JOIN ${name(from)} AS _s WHERE _f.tbl = ${tableLiteral(from)} AND ${hasKey(own, sql`_s`, sql`_f.pk`)}`,
+      sql`SELECT ${carriedIn(sql`_i`, own.columns)} FROM ${before.images(from)} AS _i`,
+      sql`SELECT ${carriedIn(sql`_i`, own.columns)} FROM ${now.images(from)} AS _i`,
+      sql`SELECT ${columnsIn(sql`_s`, own.columns)} FROM ${before.changed} AS _f CROSS JOIN ${name(from)} AS _s WHERE _f.tbl = ${tableLiteral(from)} AND ${hasKey(own, sql`_s`, sql`_f.pk`)}`,
     ],
     sql` UNION ALL `,
   );
@@ -199,6 +200,7 @@ function led(
     ...noNames,
     collations: catalog.tables.get(logged.table)?.collations ?? noNames.collations,
     row: (column) => sql`_t.${name(column)}`,
+    isCarried: (alias) => alias === last.alias,
   };
   const terms = chain
     .flatMap(({ where }) => conjuncts(where))

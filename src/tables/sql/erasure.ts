@@ -2,8 +2,8 @@ import { numberAlone } from "../../changes/erasure.js";
 import type { LoggedTable } from "../../changes/image.js";
 import type { SqlValue, Statement } from "../../platform/database.js";
 import type { CatalogTable } from "../../schema/catalog.js";
-import { and, bind, commaList, name, param, Slot, type Sql, sql } from "../sql-text/fragment.js";
-import { hasKey, key, keyColumn, tableLiteral } from "./as-of.js";
+import { and, bind, name, param, Slot, type Sql, sql } from "../sql-text/fragment.js";
+import { hasKey, keyColumn, keyText, tableLiteral } from "./as-of.js";
 
 /**
  * Makes the statements, for one transaction, that erase the stored contents (images) of one row from the log of changes
@@ -48,8 +48,7 @@ function isOf(logged: LoggedTable, physical: CatalogTable | undefined): Sql {
     ({ holds, collation }) => collation === null && (holds === "plain" || holds === "blob"),
   );
   if (isExact) {
-    const values = logged.key.map((column) => sql`${param(new Slot(column.name))} AS ${name(column.name)}`);
-    return sql`${isTable} AND _l.pk = (SELECT ${key(logged, sql`_k`)} FROM (SELECT ${commaList(values)}) AS _k)`;
+    return sql`${isTable} AND _l.pk = ${keyText(logged)}`;
   }
   const equal = logged.key.map((column, i) => {
     const logs = keyColumn(logged, i, sql`_l.pk`);

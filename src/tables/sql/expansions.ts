@@ -10,6 +10,7 @@ import type { Seek } from "../plan/plan-check.js";
 import {
   aliasName,
   and,
+  carried,
   commaList,
   empty,
   integer,
@@ -23,7 +24,7 @@ import {
 import { distinct, searched, shownColumn } from "./candidates.js";
 import { type Gate, type Gated, gateOf } from "./gate.js";
 import { type Judge, judgeOf } from "./judge.js";
-import { columnsOfAlias, firstAfter, orderBy } from "./place.js";
+import { columnsOfAlias, columnsOfTable, firstAfter, orderBy } from "./place.js";
 import { cutAt } from "./preview.js";
 import { bytesColumn, shortExpanded, soughtIn } from "./wide-values.js";
 import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
@@ -75,7 +76,7 @@ export function rowAndKeys(
   alias: Sql,
   physical: CatalogTable | undefined,
 ): Sql {
-  const values = [...keys, ...steps.map(({ from }) => keyOf(from, sql`${alias}.${name(from.name)}`, physical))];
+  const values = [...keys, ...steps.map(({ from }) => keyOf(from, sql`${alias}.${carried(from.name)}`, physical))];
   return values.length === 0 ? row : sql`${row} || char(10) || ${jsonArray(values)}`;
 }
 
@@ -155,7 +156,7 @@ function stepSql(
   const gated = gatedBy(access, i);
   const gate = gateOf(gated, internalName("b", i));
   const judge = judgeOf(gated, gate, [], row);
-  const value = name(from.name);
+  const value = carried(from.name);
   // Values of a referring column can be equal and yet differ, as 'a' and 'A' do with the collation NOCASE. Each is
   // answered with its own row: so DISTINCT, which would merge them, is left out, and each value is looked up by itself.
   const unique = rows !== null || physicalBefore?.exactColumns.has(from.name) ? sql`DISTINCT ` : empty;
@@ -165,22 +166,23 @@ function stepSql(
   const rowKey = rowKeyOf(access.table, physical);
   const sought = rowKey === null ? [] : soughtIn({ wide: plan.wide, output });
   const later = alias(i, "v");
-  const carried = [...output.filter((column) => !sought.includes(column)), ...inner.map(({ from }) => from)];
+  const read = [...output.filter((column) => !sought.includes(column)), ...inner.map(({ from }) => from)];
   const needed = [
-    ...carried.map(({ name: column }) => name(column)),
-    ...(sought.length === 0 ? [] : [...rowKey!.map(name), bytesColumn]),
+    ...read.map(({ name: column }) => carried(column)),
+    ...(sought.length === 0 ? [] : [...rowKey!.map(carried), bytesColumn]),
   ];
   const readColumn = (row: Sql, column: Sql) =>
     column === bytesColumn
       ? sql`${storedBytes(sought, ({ name: its }) => sql`${row}.${name(its)}`)} AS ${column}`
       : shownColumn(access.catalog, access.table, row, column);
   const found = rows === null ? forward(walked, i, needed, readColumn) : backward(walked, rows, i, needed, readColumn);
-  const refer = (column: Column) => sql`${sought.includes(column) ? later : sql`_found`}.${name(column.name)}`;
+  const refer = (column: Column) =>
+    sought.includes(column) ? sql`${later}.${name(column.name)}` : sql`_found.${carried(column.name)}`;
   const cut = cutAt(plan.preview, refer);
   const shown = jsonObject(output, refer, physical, cut);
   const text = rowAndKeys(shown, [keyOf(from, sql`_found._k`, physicalBefore)], inner, sql`_found`, physical);
   const bytes = sought.length > 0 ? sql`_found.${bytesColumn}` : storedBytes(output, refer, cut);
-  const isRow = and((rowKey ?? []).map((column) => sql`${later}.${name(column)} = _found.${name(column)}`));
+  const isRow = and((rowKey ?? []).map((column) => sql`${later}.${name(column)} = _found.${carried(column)}`));
   const lookup =
     sought.length === 0 ? empty : sql` CROSS JOIN ${name(access.table.name)} AS ${later} NOT INDEXED WHERE ${isRow}`;
   const counts = sql`SELECT _w._k AS _k, count(*) AS _n FROM ${found.examined} AS _w WHERE ${judge.passes} GROUP BY _w._k`;
@@ -270,7 +272,7 @@ function backward(
   const columns = shownColumns(
     access,
     walked.row,
-    distinct([...rows.rowKey.map(name), ...rows.order.map(({ column }) => name(column.name)), ...judge.columns]),
+    distinct([...rows.rowKey.map(carried), ...rows.order.map(({ column }) => carried(column.name)), ...judge.columns]),
   );
   // One row more than the scan limit tells that there are too many.
   const { select, seeks } = rows.isLazy
@@ -282,7 +284,7 @@ function backward(
     : sql`SELECT * FROM (SELECT _w.*, row_number() OVER (PARTITION BY _w._k${orderBy(rows.order, columnsOfAlias(sql`_w`))}) AS _n FROM ${passing}) WHERE _n <= ${integer(rows.limit)}`;
   const list = [sql`_c._k AS _k`, ...distinct(needed).map((column) => readColumn(again, column))];
   const isRow = and([
-    ...rows.rowKey.map((column) => sql`${again}.${name(column)} = _c.${name(column)}`),
+    ...rows.rowKey.map((column) => sql`${again}.${name(column)} = _c.${carried(column)}`),
     ...walked.short(again),
   ]);
   // CROSS JOIN makes SQLite read the chosen rows first and look up the other columns of one after the other, which
@@ -333,7 +335,7 @@ function untilEnough(
   const { to, access, index } = step;
   const next = alias(i, "n");
   const key = name(rowKey[0]!);
-  const n = columnsOfAlias(next);
+  const n = columnsOfTable(next);
   const seek = (value: Sql, arm: readonly Sql[]) =>
     sql`(SELECT ${next}.${key} FROM ${searched(access, index, next)} WHERE ${and([sql`${next}.${name(to.name)} = +${value}`, ...arm])}${orderBy(order, n)} LIMIT 1)`;
   const select = (value: Sql, found: Sql, source: Sql, conditions: readonly Sql[]) =>

@@ -2,7 +2,7 @@ import type { Column, Table } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
 import { outermostExists } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
-import { and, chain, commaList, empty, integer, name, type Sql, sql } from "../sql-text/fragment.js";
+import { and, carried, chain, commaList, empty, integer, name, type Sql, sql } from "../sql-text/fragment.js";
 import { shownColumn } from "./candidates.js";
 import { guardOf, partsOf } from "./guard.js";
 import { changedRow, newRow, storedRow } from "./judged-row.js";
@@ -96,7 +96,7 @@ export function rowCreated(table: Table, values: Values, rule: Expression, catal
     from: sql` FROM _n`,
     admitted: guardOf(partsOf(rule, names), catalog),
     names: [names],
-    next: ({ name: column }) => sql`_n.${name(column)}`,
+    next: ({ name: column }) => sql`_n.${carried(column)}`,
   };
 }
 
@@ -140,7 +140,7 @@ export function explainStatement(
 
 /** Names in terms that `countStatement` counts: `row` is each of the rows that it selects as `_w`. */
 export function countedNames(table: Table, catalog: Catalog): SqlNames {
-  return { ...namesOf(catalog.tables.get(table.name)), row: (column) => sql`_w.${name(column)}` };
+  return { ...namesOf(catalog.tables.get(table.name)), row: (column) => sql`_w.${carried(column)}` };
 }
 
 /**
@@ -159,7 +159,7 @@ export function countStatement(
   const t = sql`_t`;
   const names: SqlNames = { ...noNames, row: (column) => sql`${t}.${name(column)}` };
   const columns = [...table.columns.keys()].map((column) =>
-    shownColumn(catalog, table, t, name(column as Column["name"])),
+    shownColumn(catalog, table, t, carried(column as Column["name"])),
   );
   const rows = sql`SELECT ${commaList(columns)} FROM ${name(table.name)} AS ${t} WHERE ${and(filters.map((each) => predicate(each, names)))} LIMIT ${integer(limit)}`;
   const count = (condition: Sql) => sql`ifnull(sum(${condition}), 0) || ','`;

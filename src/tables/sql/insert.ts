@@ -3,7 +3,7 @@ import type { Expression } from "../../rules/ast.js";
 import { alwaysTrue } from "../../rules/fold.js";
 import { columnsOf } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
-import { commaList, name, type Sql, sql } from "../sql-text/fragment.js";
+import { carried, commaList, name, type Sql, sql } from "../sql-text/fragment.js";
 import { guardOf } from "./guard.js";
 import { newRow } from "./judged-row.js";
 import type { AnswerSource } from "./kept-answers.js";
@@ -63,11 +63,12 @@ export function insertStatement(
   const { cte, names } = newRow(inserted, values, catalog.tables.get(table.name));
   const guard = guardOf([{ terms: [rule], names }], catalog);
   const columnList = commaList(inserted.map((column) => name(column.name)));
+  const carriedList = commaList(inserted.map((column) => carried(column.name)));
   const row = sql`WITH ${cte}`;
   const probes = guard.measured(row, sql`_n`);
   const condition = unless === null ? guard.condition : conditionUnless(unless, guard.condition);
   return {
-    statement: sql`${row} INSERT OR ABORT INTO ${target} (${columnList}) SELECT ${columnList} FROM _n WHERE ${condition} RETURNING ${returning.row} AS row`,
+    statement: sql`${row} INSERT OR ABORT INTO ${target} (${columnList}) SELECT ${carriedList} FROM _n WHERE ${condition} RETURNING ${returning.row} AS row`,
     probes,
     ...admittedBy(sql`${row} SELECT 1 AS admitted FROM _n WHERE ${guard.condition}`),
     answer,

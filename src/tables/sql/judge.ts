@@ -1,8 +1,9 @@
 import type { Expression } from "../../rules/ast.js";
 import { outermostExists } from "../../rules/walk.js";
+import type { ColumnName } from "../../sqlite/names.js";
 import { columnsJudged, type ListPlan } from "../plan/list-plan.js";
 import type { Seek } from "../plan/plan-check.js";
-import { and, name, type Sql, sql, sum } from "../sql-text/fragment.js";
+import { and, carried, name, type Sql, sql, sum } from "../sql-text/fragment.js";
 import { type Gate, type Gated, isRowless } from "./gate.js";
 import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
 import { areExact, probe, probedIn, probeName, seeksOf } from "./probe.js";
@@ -49,9 +50,9 @@ export function judgeOf(
 ): Judge {
   const { rest } = plan.path;
   const nodes = rest.flatMap(outermostExists).filter((node) => !isRowless(node));
-  const namesOver = (alias: Sql): SqlNames => ({
+  const namesOver = (alias: Sql, called: (column: ColumnName) => Sql = name): SqlNames => ({
     ...namesOf(plan.catalog.tables.get(plan.table.name)),
-    row: (column) => sql`${alias}.${name(column)}`,
+    row: (column) => sql`${alias}.${called(column)}`,
     exists: (node) => gate.exists(node) ?? probedIn(alias, nodes)(node),
   });
   const isCheap = (condition: Expression) => outermostExists(condition).every(isRowless);
@@ -64,9 +65,9 @@ export function judgeOf(
   const each = nodes.map((_, i) => sql`ifnull(sum(_w._n) FILTER (WHERE _w.${probeName(i)} IS NOT NULL), 0)`);
   const counts = nodes.map((_, i) => sql`count(_w.${probeName(i)})`);
   return {
-    columns: [...columnsJudged(rest)].map(name),
+    columns: [...columnsJudged(rest)].map(carried),
     probes: probes.map(column),
-    passes: and(rest.map((condition) => predicate(condition, namesOver(sql`_w`)))),
+    passes: and(rest.map((condition) => predicate(condition, namesOver(sql`_w`, carried)))),
     probed: sum(counts),
     probedEach: sum(each),
     exact: areExact(probes),

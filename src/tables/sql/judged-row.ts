@@ -3,7 +3,7 @@ import type { ColumnReference, Expression } from "../../rules/ast.js";
 import { alwaysTrue } from "../../rules/fold.js";
 import { columnsOf, conjuncts } from "../../rules/walk.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
-import { commaList, name, ownersSql, param, physicalName, type Sql, sql } from "../sql-text/fragment.js";
+import { carried, commaList, name, ownersSql, param, physicalName, type Sql, sql } from "../sql-text/fragment.js";
 import type { GuardPart } from "./guard.js";
 import { namesOf, type SqlNames } from "./predicate.js";
 import { type Values, valueSql } from "./row-key.js";
@@ -18,8 +18,8 @@ export function newRow(
   values: Values,
   physical: CatalogTable | undefined,
 ): { readonly cte: Sql; readonly names: SqlNames } {
-  const sources = columns.map((column) => sql`${given(column, values)} AS ${name(column.name)}`);
-  const next: SqlNames["next"] = (column) => collated(sql`_n.${name(column)}`, column, physical);
+  const sources = columns.map((column) => sql`${given(column, values)} AS ${carried(column.name)}`);
+  const next: SqlNames["next"] = (column) => collated(sql`_n.${carried(column)}`, column, physical);
   return {
     cte: sql`_n AS MATERIALIZED (SELECT ${commaList(sources)})`,
     names: { ...namesOf(physical), next },

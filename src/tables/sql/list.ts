@@ -2,7 +2,18 @@ import type { Column, Table } from "../../project/model.js";
 import { isUnjudged, rowKeyOf } from "../plan/access-path.js";
 import type { ListPlan } from "../plan/list-plan.js";
 import type { Counted } from "../plan/plan-check.js";
-import { and, commaList, empty, integer, internalName, join, name, type Sql, sql } from "../sql-text/fragment.js";
+import {
+  and,
+  carried,
+  commaList,
+  empty,
+  integer,
+  internalName,
+  join,
+  name,
+  type Sql,
+  sql,
+} from "../sql-text/fragment.js";
 import { type CandidateSource, searchSource } from "./candidates.js";
 import { expansionsSql, rowAndKeys, separator } from "./expansions.js";
 import { type Gate, gateOf, openGate } from "./gate.js";
@@ -60,9 +71,9 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   const isPreviewed = plan.preview !== null;
   const rowsOfPage = isPreviewed ? previewedPage(parts.page, keysOf(plan), plan) : parts.page;
   const physical = plan.catalog.tables.get(plan.table.name);
-  const keys = order.map((term) => keyValue(term, sql`_page.${name(term.column.name)}`, physical));
+  const keys = order.map((term) => keyValue(term, sql`_page.${carried(term.column.name)}`, physical));
   const sought = soughtIn(plan);
-  const ofRow = ({ name: column }: Column) => sql`_page.${name(column)}`;
+  const ofRow = ({ name: column }: Column) => sql`_page.${carried(column)}`;
   const refer = (column: Column) => (sought.includes(column) ? sql`_v.${name(column.name)}` : ofRow(column));
   const row = isPreviewed ? sql`_page._row` : jsonObject(plan.output, refer, physical);
   const rowWithKeys = plan.copies
@@ -74,7 +85,7 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
     ? sql`_page`
     : sought.length === 0
       ? sql`${inPage} AS _page`
-      : sql`${inPage} AS _page CROSS JOIN ${name(plan.table.name)} AS _v NOT INDEXED WHERE ${and(rowKey.map((column) => sql`_v.${name(column)} = _page.${name(column)}`))}`;
+      : sql`${inPage} AS _page CROSS JOIN ${name(plan.table.name)} AS _v NOT INDEXED WHERE ${and(rowKey.map((column) => sql`_v.${name(column)} = _page.${carried(column)}`))}`;
   const rows = sql`SELECT group_concat(${rowWithKeys}, ${separator}) FROM ${from}`;
   const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page LIMIT 1 OFFSET ${fitting} - 1`;
   const bytes = isPreviewed
@@ -190,7 +201,7 @@ export function windowEndStatement(given: ListPlan): Sql {
   const { gate, inOrder } = sourceOf(plan, openGate);
   const candidates = inOrder(keyColumns(order), [], sql`LIMIT ${integer(plan.scanLimit + 1)}`, null);
   const physical = plan.catalog.tables.get(plan.table.name);
-  const keys = order.map((term) => keyValue(term, sql`_w.${name(term.column.name)}`, physical));
+  const keys = order.map((term) => keyValue(term, sql`_w.${carried(term.column.name)}`, physical));
   const ctes = gate.ctes.length === 0 ? sql`` : sql`WITH ${commaList(gate.ctes)} `;
   return sql`${ctes}SELECT ${jsonArray(keys)} FROM (${candidates}) AS _w LIMIT 2 OFFSET ${integer(plan.scanLimit - 1)}`;
 }

@@ -6,6 +6,7 @@ import { type Match, matchSlot } from "../plan/match.js";
 import { rank } from "../plan/order.js";
 import {
   and,
+  carried,
   commaList,
   empty,
   integer,
@@ -20,7 +21,7 @@ import {
 } from "../sql-text/fragment.js";
 import { type CandidateSource, concatenated, limitOf, selected, selectList } from "./candidates.js";
 import type { Gate } from "./gate.js";
-import { columnsOfAlias } from "./place.js";
+import { columnsOfAlias, columnsOfTable } from "./place.js";
 import { shortRows } from "./wide-values.js";
 
 /**
@@ -42,7 +43,7 @@ export function matchSource(plan: ListPlan, match: Match, gate: Gate, among: Can
   const { table, scanLimit } = plan;
   const isRow = rowIs(plan);
   const m = columnsOfAlias(sql`_m`);
-  const t = columnsOfAlias(sql`_t`);
+  const t = columnsOfTable(sql`_t`);
   const shown = (column: Sql) =>
     column.text === name(rank).text ? sql`_m.${column} AS ${column}` : selected(plan, sql`_t`, column);
   const keys = keysOf(table).map((column) => sql`_m.${column}`);
@@ -122,11 +123,11 @@ function ownRows(plan: ListPlan, { by }: Match, gate: Gate, among: CandidateSour
   const { words, keys } = searchNames(table.name);
   const few = integer(fewOf(plan) + 1);
   const found = sql`SELECT 1 FROM ${physicalName(words)} AS _f WHERE ${isMatch(plan, "all")} LIMIT ${gate.limited(few)}`;
-  const own = among.inAnyOrder(table.primaryKey.map(name), [], among.gate.limited(whereMany(plan)));
-  const isIt = and(table.primaryKey.map((column, i) => sql`_dk.${name(keyColumn(i))} = _o.${name(column)}`));
+  const own = among.inAnyOrder(table.primaryKey.map(carried), [], among.gate.limited(whereMany(plan)));
+  const isIt = and(table.primaryKey.map((column, i) => sql`_dk.${name(keyColumn(i))} = _o.${carried(column)}`));
   const docs =
     by === "rowid"
-      ? sql`SELECT ${name(table.primaryKey[0]!)} AS doc FROM _own`
+      ? sql`SELECT ${carried(table.primaryKey[0]!)} AS doc FROM _own`
       : sql`SELECT _dk.doc AS doc FROM _own AS _o CROSS JOIN ${physicalName(keys)} AS _dk WHERE ${isIt}`;
   return [
     sql`_few AS MATERIALIZED (SELECT count(*) < ${few} AS few FROM (${found}))`,

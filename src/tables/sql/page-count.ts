@@ -1,5 +1,5 @@
 import type { Grouping, ListPlan } from "../plan/list-plan.js";
-import { commaList, integer, name, physicalName, type Sql, sql } from "../sql-text/fragment.js";
+import { carried, commaList, integer, name, physicalName, type Sql, sql } from "../sql-text/fragment.js";
 import { type CandidateSource, servedSql, tableSource, type WaysSource } from "./candidates.js";
 import type { Gate } from "./gate.js";
 import type { Judge } from "./judge.js";
@@ -105,7 +105,7 @@ function hasFewerRowids({ table, catalog }: ListPlan, max: number): Sql {
  */
 export function groupedOr(oneByOne: Sql, plan: ListPlan, { index, columns }: Grouping, gate: Gate, judge: Judge): Sql {
   const keys = columns.map((column) => sql`_t.${name(column)}`);
-  const list = [sql`count(*) AS _n`, ...keys.map((key, i) => sql`${key} AS ${name(columns[i]!)}`), ...judge.probes];
+  const list = [sql`count(*) AS _n`, ...keys.map((key, i) => sql`${key} AS ${carried(columns[i]!)}`), ...judge.probes];
   const groups = sql`SELECT ${commaList(list)} FROM ${name(plan.table.name)} AS _t INDEXED BY ${physicalName(index.name)} GROUP BY ${commaList(keys)} LIMIT ${gate.limited(sql`-1`)}`;
   const authorized = sql`ifnull(sum(_w._n) FILTER (WHERE ${judge.passes}), 0)`;
   const grouped = sql`SELECT json_array(ifnull(sum(_w._n), 0), ${authorized}, ${judge.probed}, 1, ${judge.probedEach}) FROM (${groups}) AS _w`;

@@ -2,7 +2,7 @@ import { rowKeyOf } from "../plan/access-path.js";
 import type { ListPlan } from "../plan/list-plan.js";
 import type { OrderTerm } from "../plan/order.js";
 import type { Seek } from "../plan/plan-check.js";
-import { and, commaList, integer, name, type Sql, sql } from "../sql-text/fragment.js";
+import { and, carried, commaList, integer, name, type Sql, sql } from "../sql-text/fragment.js";
 import { type CandidateSource, distinct, selected, type WaysSource } from "./candidates.js";
 import type { Judge } from "./judge.js";
 import { countedWays, countOf, firstCount, groupedOr, scanLimit, unjudgedWayCount, wayCount } from "./page-count.js";
@@ -145,13 +145,13 @@ function lookupOf(plan: ListPlan): RowLookup | null {
   const { table, path } = plan;
   const rowKey = rowKeyOf(table, plan.catalog.tables.get(table.name));
   if (rowKey === null) return null;
-  const sorted = distinct([...keyColumns(path.order), ...rowKey.map(name)]);
+  const sorted = distinct([...keyColumns(path.order), ...rowKey.map(carried)]);
   const isSorted = (column: Sql) => sorted.some(({ text }) => text === column.text);
   const columns = pageColumns(plan);
   if (columns.every(isSorted)) return null;
   const list = columns.map((column) => (isSorted(column) ? sql`_sorted.${column}` : selected(plan, sql`_r`, column)));
   const isRow = and([
-    ...rowKey.map((column) => sql`_r.${name(column)} = _sorted.${name(column)}`),
+    ...rowKey.map((column) => sql`_r.${name(column)} = _sorted.${carried(column)}`),
     ...shortRows(plan, sql`_r`, columns),
   ]);
   return {
@@ -179,7 +179,7 @@ function pageOf(columns: readonly Sql[], candidates: Sql, passes: Sql): Sql {
 
 /** Returns the columns of an order, by which cursors hold a place in it. */
 export function keyColumns(order: readonly OrderTerm[]): readonly Sql[] {
-  return order.map(({ column }) => name(column.name));
+  return order.map(({ column }) => carried(column.name));
 }
 
 /**
@@ -188,15 +188,15 @@ export function keyColumns(order: readonly OrderTerm[]): readonly Sql[] {
  */
 function pageColumns(plan: ListPlan, more: readonly Sql[] = []): readonly Sql[] {
   const sought = soughtIn(plan);
-  const carried = plan.output.filter((column) => !sought.includes(column));
+  const inPage = plan.output.filter((column) => !sought.includes(column));
   const later =
     sought.length === 0
       ? []
-      : [...rowKeyOf(plan.table, plan.catalog.tables.get(plan.table.name))!.map(name), bytesColumn];
-  return distinct([...carried.map((column) => name(column.name)), ...keysOf(plan), ...later, ...more]);
+      : [...rowKeyOf(plan.table, plan.catalog.tables.get(plan.table.name))!.map(carried), bytesColumn];
+  return distinct([...inPage.map((column) => carried(column.name)), ...keysOf(plan), ...later, ...more]);
 }
 
 /** Returns the columns of a page whose values expansions follow, and those of the cursor's key. */
 export function keysOf({ path, expansions }: ListPlan): readonly Sql[] {
-  return [...expansions.map(({ from }) => name(from.name)), ...keyColumns(path.order)];
+  return [...expansions.map(({ from }) => carried(from.name)), ...keyColumns(path.order)];
 }

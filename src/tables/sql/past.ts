@@ -3,17 +3,21 @@ import type { Statement } from "../../platform/database.js";
 import type { Column, Table } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
 import { alwaysTrue, whenTrue } from "../../rules/fold.js";
+import type { ColumnName } from "../../sqlite/names.js";
 import type { Access } from "../access/access.js";
 import {
   and,
   bind,
+  carried,
+  carriedIn,
   columnsIn,
+  columnsOut,
   commaList,
   empty,
   integer,
   name,
   param,
-  Slot,
+  type Slot,
   type SlotValues,
   type Sql,
   sql,
@@ -31,6 +35,7 @@ import {
   key,
   keyColumn,
   keyObject,
+  keyText,
   tableLiteral,
   withinBytes,
 } from "./as-of.js";
@@ -85,33 +90,39 @@ export function pastOf(access: Access, limit: number, scanLimit: number, more: P
  * their key are left out: the log cannot tell them from each other.
  */
 export function keysAsOf(at: AsOf, table: Table, logged: LoggedTable, after: Slot | null, limit: number): Sql {
-  const keyOf = (alias: Sql) => columnsIn(alias, logged.key);
   const place = commaList(logged.key.map((_, i) => keyColumn(logged, i, sql`_s.pk`)));
-  const behind = (alias: Sql) => [
-    ...(after === null ? [] : [sql`(${keyOf(alias)}) > (${place})`]),
-    ...logged.key.map((column) => sql`${alias}.${name(column.name)} IS NOT NULL`),
+  const behind = (key: Sql, alias: Sql, called: (column: ColumnName) => Sql) => [
+    ...(after === null ? [] : [sql`(${key}) > (${place})`]),
+    ...logged.key.map((column) => sql`${alias}.${called(column.name)} IS NOT NULL`),
   ];
   const begin = after === null ? empty : sql`(SELECT ${param(after)} AS pk) AS _s CROSS JOIN `;
   const t = sql`_t`;
   const i = sql`_i`;
   const most = integer(limit);
-  const ordered = (columns: Sql, alias: Sql, from: Sql, where: Sql) =>
-    sql`SELECT * FROM (SELECT ${columns}, ${keyOf(alias)} FROM ${begin}${from} AS ${alias} WHERE ${where} ORDER BY ${keyOf(alias)} LIMIT ${most})`;
+  const keyOfTable = columnsIn(t, logged.key);
+  const keyOfImage = carriedIn(i, logged.key);
+  const ordered = (columns: Sql, from: Sql, where: Sql, order: Sql) =>
+    sql`SELECT * FROM (SELECT ${columns} FROM ${begin}${from} WHERE ${where} ORDER BY ${order} LIMIT ${most})`;
   const bytes = storedBytes([...table.columns.values()], ({ name: column }) => sql`_t.${name(column)}`);
-  const unchanged = and([...behind(t), at.isUnchanged(logged.table, t)]);
+  const unchanged = and([...behind(keyOfTable, t, name), at.isUnchanged(logged.table, t)]);
   const there = ordered(
-    sql`${key(logged, t)} AS _pk, NULL AS seq, ${bytes} AS bytes`,
-    t,
-    name(logged.table),
+    sql`${key(logged, t)} AS _pk, NULL AS seq, ${bytes} AS bytes, ${columnsOut(t, logged.key)}`,
+    sql`${name(logged.table)} AS ${t}`,
     unchanged,
+    keyOfTable,
   );
-  const changed = ordered(sql`_i._pk, _i.seq, _i.bytes`, i, sql`(${at.imageKeys(logged.table)})`, and(behind(i)));
-  return sql`SELECT * FROM (${there} UNION ALL ${changed}) AS _u ORDER BY ${keyOf(sql`_u`)} LIMIT ${most}`;
+  const changed = ordered(
+    sql`_i._pk, _i.seq, _i.bytes, ${keyOfImage}`,
+    sql`(${at.imageKeys(logged.table)}) AS ${i}`,
+    and(behind(keyOfImage, i, carried)),
+    keyOfImage,
+  );
+  return sql`SELECT * FROM (${there} UNION ALL ${changed}) AS _u ORDER BY ${carriedIn(sql`_u`, logged.key)} LIMIT ${most}`;
 }
 
 /** Makes a SELECT of the rows whose keys are in `_w` (`keysAsOf`): `_pk` and the table's columns. */
 export function rowsAsOf(logged: LoggedTable): Sql {
-  const there = sql`SELECT _w._pk AS _pk, ${columnsIn(sql`_t`, logged.columns)} FROM _w CROSS JOIN ${name(logged.table)} AS _t WHERE _w.seq IS NULL AND ${hasKey(logged, sql`_t`, sql`_w._pk`)}`;
+  const there = sql`SELECT _w._pk AS _pk, ${columnsOut(sql`_t`, logged.columns)} FROM _w CROSS JOIN ${name(logged.table)} AS _t WHERE _w.seq IS NULL AND ${hasKey(logged, sql`_t`, sql`_w._pk`)}`;
   const changed = sql`SELECT _w._pk AS _pk, ${imageColumns(logged.columns, sql`_l.old`)} FROM _w CROSS JOIN _changes AS _l WHERE _l.seq = _w.seq`;
   return sql`${there} UNION ALL ${changed}`;
 }
@@ -127,12 +138,12 @@ export function stateStatement(past: Past, at: Sql, after: Slot | null): Sql {
   const { access, logged, output, preview, limit, scanLimit } = past;
   const { table, catalog } = access;
   const moment = asOf(at, "h", [logged], catalog);
-  const refer = ({ name: column }: Column) => sql`_r.${name(column)}`;
+  const refer = ({ name: column }: Column) => sql`_r.${carried(column)}`;
   const cut = cutAt(preview, refer);
-  const order = columnsIn(sql`_r`, logged.key);
-  const last = commaList(logged.key.map((column) => sql`${name(column.name)} DESC`));
+  const order = carriedIn(sql`_r`, logged.key);
+  const last = commaList(logged.key.map((column) => sql`${carried(column.name)} DESC`));
   const passing = sql`SELECT _r._pk AS pk, ${jsonWithin(catalog, table, output, refer, sql`NULL`, cut)} AS row, sum(${storedBytes(output, refer, cut)}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY ${order}) AS n FROM (${rowsAsOf(logged)}) AS _r WHERE ${shownVersion(past)} ORDER BY ${order} LIMIT ${integer(limit + 1)}`;
-  const keys = withinBytes(sql`*`, sql`_k`, columnsIn(sql`_k`, logged.key), 2 * catalog.pageBytesMax);
+  const keys = withinBytes(sql`*`, sql`_k`, carriedIn(sql`_k`, logged.key), 2 * catalog.pageBytesMax);
   const ctes = [
     ...moment.ctes,
     sql`_k AS MATERIALIZED (${keysAsOf(moment, table, logged, after, scanLimit)})`,
@@ -152,10 +163,10 @@ export function stateStatement(past: Past, at: Sql, after: Slot | null): Sql {
 function shownVersion({ access, logged, rule, filters }: Past): Sql {
   const { table, catalog } = access;
   const physical = catalog.tables.get(table.name);
-  const namesFor = (alias: Sql): SqlNames => {
+  const namesFor = (alias: Sql, called = carried): SqlNames => {
     const names: SqlNames = {
       ...namesOf(physical),
-      row: (column) => sql`${alias}.${name(column)}`,
+      row: (column) => sql`${alias}.${called(column)}`,
       exists: (node) => existsSql(node, names),
     };
     return names;
@@ -163,7 +174,8 @@ function shownVersion({ access, logged, rule, filters }: Past): Sql {
   const ofImage = (term: Expression, alias: Sql) => predicate(asShownOf(term, "row", physical), namesFor(alias));
   const asked = filters.map((filter) => ofImage(filter, sql`_r`));
   if (alwaysTrue(rule)) return and(asked);
-  const now = sql`SELECT (${predicate(rule, namesFor(sql`_t`))}) IS TRUE FROM ${name(table.name)} AS _t WHERE ${hasKey(logged, sql`_t`, sql`_r._pk`)}`;
+  // Not IS TRUE: SQLite reads TRUE as a column where the table has one of that name.
+  const now = sql`SELECT CASE WHEN ${predicate(rule, namesFor(sql`_t`, name))} THEN 1 ELSE 0 END FROM ${name(table.name)} AS _t WHERE ${hasKey(logged, sql`_t`, sql`_r._pk`)}`;
   const image = sql`SELECT old FROM _changes WHERE tbl = ${tableLiteral(table.name)} AND pk = _r._pk AND old IS NOT NULL ORDER BY seq DESC LIMIT 1`;
   const lastly = sql`SELECT (${ofImage(rule, sql`_n`)}) IS TRUE FROM (SELECT ${imageColumns(logged.columns, sql`_l.old`)} FROM (${image}) AS _l) AS _n`;
   return and([...asked, ofImage(rule, sql`_r`), sql`coalesce((${now}), (${lastly}), 0)`]);
@@ -199,7 +211,7 @@ export function versionsStatement(
   const newest = sql`ORDER BY seq DESC LIMIT ${integer(scanLimit)}`;
   // For the versions of all rows, the entries of all tables are gone through in the order of their numbers, and those
   // of other tables are left out afterwards.
-  const pk = sentKey(logged);
+  const pk = keyText(logged);
   const entries =
     of === null
       ? sql`SELECT seq FROM _changes NOT INDEXED WHERE ${range} ${newest}`
@@ -220,7 +232,7 @@ export function versionsStatement(
   const referTo = (of: Sql) => (column: Column) =>
     imageColumn(logged.columns.find(({ name: its }) => its === column.name)!, of);
   const shownOf = (of: Sql) => sql`CASE WHEN ${of} IS NOT NULL THEN ${jsonObject(output, referTo(of), physical)} END`;
-  const refer = ({ name: column }: Column) => sql`_r.${name(column)}`;
+  const refer = ({ name: column }: Column) => sql`_r.${carried(column)}`;
   const cut = cutAt(preview, refer);
   // Two long values may have the same beginning. So what has changed is told by the whole rows, and the rows with
   // shortened values are made besides, as `cut`.
@@ -251,19 +263,13 @@ export function versionsStatement(
   return bind(statement, of === null ? [values] : [of, values]);
 }
 
-/** The text, as the log writes it, of the key whose values the slots of its columns have. */
-function sentKey(logged: LoggedTable): Sql {
-  const columns = logged.key.map((column) => sql`${param(new Slot(column.name))} AS ${name(column.name)}`);
-  return sql`(SELECT ${key(logged, sql`_k`)} FROM (SELECT ${commaList(columns)}) AS _k)`;
-}
-
 /**
  * Makes the statement of what the log says of the version of a row after an entry besides its values. Its result is one
  * row `[columns, deleted]`: the JSON array of the columns that the version has, NULL where it is the row as it is now; and
  * 1 where the row was deleted after the version, so that a row which has the key now is another one.
  */
 export function versionFactsStatement({ access, logged }: Past, seq: number, of: SlotValues): Statement {
-  const later = sql`FROM _changes WHERE tbl = ${tableLiteral(access.table.name)} AND pk = ${sentKey(logged)} AND seq > ${param(BigInt(seq))}`;
+  const later = sql`FROM _changes WHERE tbl = ${tableLiteral(access.table.name)} AND pk = ${keyText(logged)} AND seq > ${param(BigInt(seq))}`;
   const columns = sql`(SELECT json_group_array(_j.key) FROM json_each(_v.old) AS _j)`;
   const next = sql`(SELECT CASE WHEN _v.old IS NOT NULL THEN ${columns} END FROM (SELECT old ${later} ORDER BY seq LIMIT 1) AS _v)`;
   return bind(sql`SELECT ${next} AS columns, EXISTS (SELECT 1 ${later} AND op = 'delete') AS deleted`, [of]);

@@ -1,5 +1,5 @@
 import type { Key, OrderTerm } from "../plan/order.js";
-import { and, commaList, name, or, type Param, param, type Sql, sql } from "../sql-text/fragment.js";
+import { and, carried, commaList, name, or, type Param, param, type Sql, sql } from "../sql-text/fragment.js";
 
 /** Gives the SQL for a column of an order: for example that of an alias, or the value of a place in the order. */
 export type Refer = (column: OrderTerm["column"]) => Sql;
@@ -122,9 +122,14 @@ export function placeOf(order: readonly OrderTerm[], key: Key): Refer {
   return (column) => param(key[order.findIndex((term) => term.column === column)]!);
 }
 
-/** Makes a `Refer` that gives the columns of an alias, which stands for a table or a subquery. */
-export function columnsOfAlias(alias: Sql): Refer {
+/** Makes a `Refer` that gives the columns of an alias of a table. */
+export function columnsOfTable(alias: Sql): Refer {
   return (column) => sql`${alias}.${name(column.name)}`;
+}
+
+/** Makes a `Refer` that gives the columns of an alias of a subquery. */
+export function columnsOfAlias(alias: Sql): Refer {
+  return (column) => sql`${alias}.${carried(column.name)}`;
 }
 
 /**
@@ -132,5 +137,5 @@ export function columnsOfAlias(alias: Sql): Refer {
  * only row has these values in columns of the same names.
  */
 export function placeIn(table: Sql): Refer {
-  return (column) => sql`(SELECT ${name(column.name)} FROM ${table})`;
+  return (column) => sql`(SELECT ${carried(column.name)} FROM ${table})`;
 }

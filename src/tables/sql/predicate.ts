@@ -3,7 +3,7 @@ import type { ColumnReference, Exists, Expression, InGiven, Operand } from "../.
 import type { CatalogTable } from "../../schema/catalog.js";
 import { type ColumnName, sqlTableName } from "../../sqlite/names.js";
 import type { Outside } from "../plan/exists-path.js";
-import { aliasName, and, commaList, name, or, param, Slot, type Sql, sql } from "../sql-text/fragment.js";
+import { aliasName, and, carried, commaList, name, or, param, Slot, type Sql, sql } from "../sql-text/fragment.js";
 import { blobsAsLiterals } from "./wire.js";
 
 /**
@@ -22,6 +22,8 @@ export interface SqlNames extends Outside {
   next(column: ColumnName): Sql;
   /** The SQL for an `exists`: a subquery, or a reference to a result that was found before (see `Probe`). */
   exists(exists: Exists): Sql;
+  /** Whether the alias of an `exists` stands for a subquery; without this member, none does. */
+  isCarried?(alias: string): boolean;
 }
 
 /** The `SqlNames` that throw for every name in a rule. Objects that know the SQL of some names are made from it. */
@@ -145,7 +147,8 @@ function reference({ source, column }: ColumnReference, names: SqlNames): Sql {
   if (source === "row") return names.row(column);
   if (source === "old") return names.old(column);
   if (source === "new") return names.next(column);
-  return sql`${aliasName(source.alias)}.${name(column)}`;
+  const called = names.isCarried?.(source.alias) ? carried(column) : name(column);
+  return sql`${aliasName(source.alias)}.${called}`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Column } from "../../project/model.js";
 import { type ListPlan, wideIn } from "../plan/list-plan.js";
-import { commaList, integer, name, type Sql, sql } from "../sql-text/fragment.js";
+import { carried, commaList, integer, type Sql, sql } from "../sql-text/fragment.js";
 import { distinct } from "./candidates.js";
 import { blobsAsLiterals, type Cut, type CutOf, jsonObject, type ShownColumn } from "./wire.js";
 
@@ -50,7 +50,7 @@ function firstCharacters(ref: Sql, bytesMax: number): Sql {
  * that SQLite passes no long value on. `needed` are columns that the statement needs besides.
  */
 export function previewedPage(page: Sql, needed: readonly Sql[], { table, output, preview, catalog }: ListPlan): Sql {
-  const refer = ({ name: column }: Column) => sql`_q.${name(column)}`;
+  const refer = ({ name: column }: Column) => sql`_q.${carried(column)}`;
   const row = jsonObject(output, refer, catalog.tables.get(table.name), cutAt(preview, refer));
   const list = [...distinct(needed).map((column) => sql`_q.${column} AS ${column}`), sql`${row} AS _row`];
   // With a WHERE, SQLite does not merge (flatten) the page into this SELECT, so that each value is read once.

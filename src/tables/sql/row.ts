@@ -3,7 +3,7 @@ import type { Expression } from "../../rules/ast.js";
 import { columnsOf, outermostExists } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
 import type { Counted } from "../plan/plan-check.js";
-import { commaList, empty, integer, name, type Sql, sql } from "../sql-text/fragment.js";
+import { carried, commaList, empty, integer, name, type Sql, sql } from "../sql-text/fragment.js";
 import { image } from "./as-of.js";
 import { shownColumn } from "./candidates.js";
 import { loggedTable } from "./logged.js";
@@ -36,15 +36,15 @@ export function getStatement(
   const probes = nodes.map((node) => probe(node, inner, catalog));
   const outer: SqlNames = {
     ...names,
-    row: (column) => sql`_w.${t(column)}`,
+    row: (column) => sql`_w.${carried(column)}`,
     exists: probedIn(sql`_w`, nodes),
   };
   const columns = new Set([...output.map((column) => column.name), ...columnsOf(rule, "row"), ...table.primaryKey]);
   const list = [
-    ...[...columns].map((column) => shownColumn(catalog, table, sql`_t`, name(column))),
+    ...[...columns].map((column) => shownColumn(catalog, table, sql`_t`, carried(column))),
     ...probeColumns(probes),
   ];
-  const refer = (column: Column) => sql`_w.${name(column.name)}`;
+  const refer = (column: Column) => sql`_w.${carried(column.name)}`;
   const cut = cutAt(preview, refer);
   const row = jsonWithin(catalog, table, output, refer, measures ? storedBytes(output, refer, cut) : sql`NULL`, cut);
   // The LIMIT keeps SQLite from merging (flattening) the subquery into the SELECT around it, so that each `exists` is

@@ -7,6 +7,7 @@ import type { Hop } from "../plan/ways.js";
 import {
   aliasName,
   and,
+  carried,
   commaList,
   empty,
   indexedBy,
@@ -22,7 +23,7 @@ import {
 } from "../sql-text/fragment.js";
 import { type CandidateSource, concatenated, limitOf, searched, selectList } from "./candidates.js";
 import { type Gate, narrowed } from "./gate.js";
-import { columnsOfAlias, firstAfter, notBehind, orderBy, placeOf, type Refer } from "./place.js";
+import { columnsOfAlias, columnsOfTable, firstAfter, notBehind, orderBy, placeOf, type Refer } from "./place.js";
 import { existsSql, listed, noNames, predicate, type SqlNames } from "./predicate.js";
 import { shortRows } from "./wide-values.js";
 
@@ -72,7 +73,7 @@ export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gat
       const row = name(rowKey!);
       return sql`SELECT ${selectList(plan, columns, more)} FROM (${merged(plan, ways, row, limitClause, until)}) AS _k CROSS JOIN ${name(plan.table.name)} AS _t NOT INDEXED WHERE ${and([sql`_t.${row} = _k.p`, ...shortRows(plan, sql`_t`, columns)])}`;
     },
-    refer: columnsOfAlias(sql`_t`),
+    refer: columnsOfTable(sql`_t`),
     exact: all.every(({ exact }) => exact),
     seeks: [
       ...all.map(({ seek }) => seek),
@@ -175,13 +176,13 @@ function merged(plan: ListPlan, ways: readonly WalkedWay[], row: Sql, limitClaus
   ];
   // The place `until`, where the scan may end, is joined as a table `_u`, so that its SQL stands in the query once,
   // however many of its columns are compared.
-  const ordering = order.map(({ column }) => name(column.name));
+  const ordering = order.map(({ column }) => carried(column.name));
   const bounded = until === null ? empty : sql` CROSS JOIN ${until} AS _u`;
   const step = (source: Sql, begin: Refer | null) => {
     const next = nextOfWays(plan, ways, row, source, begin);
     if (isByKey)
       return sql`SELECT ${source}.w AS w, ${source}.k AS k, ${next} AS p FROM ${source}${bounded} WHERE ${and([sql`${next} IS NOT NULL`, ...within(() => next)])}`;
-    const h = columnsOfAlias(sql`_h`);
+    const h = columnsOfTable(sql`_h`);
     const values = order.map(({ column }, i) => sql`${h(column)} AS ${places[i]!}`);
     return sql`SELECT ${source}.w AS w, ${source}.k AS k, _h.${row} AS p, ${commaList(values)} FROM ${source}${bounded} CROSS JOIN ${name(plan.table.name)} AS _h NOT INDEXED WHERE ${and([sql`_h.${row} = ${next}`, ...within(h), ...shortRows(plan, sql`_h`, ordering)])}`;
   };
@@ -213,7 +214,7 @@ const nextAlias = (w: number) => `_y${w}`;
  */
 function nextOf(plan: ListPlan, way: WalkedWay, alias: Sql, row: Sql, source: Sql, begin: Refer | null): Sql {
   const { order } = plan.path;
-  const y = columnsOfAlias(alias);
+  const y = columnsOfTable(alias);
   const seek = (arm: readonly Sql[]) =>
     sql`(SELECT ${alias}.${row} FROM ${searched(plan, way.index, alias)} WHERE ${and([isReached(way, alias, source), ...arm])}${orderBy(order, y)} LIMIT 1)`;
   if (begin === null) return seek([]);

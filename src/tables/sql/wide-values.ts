@@ -2,7 +2,7 @@ import { abortText } from "../../platform/abort.js";
 import { AbortError } from "../../platform/database.js";
 import type { Column } from "../../project/model.js";
 import { type ListPlan, wideIn } from "../plan/list-plan.js";
-import { integer, name, type Sql, sql } from "../sql-text/fragment.js";
+import { carried, integer, name, type Sql, sql } from "../sql-text/fragment.js";
 import { page } from "./page-slots.js";
 import { storedBytes } from "./wire.js";
 
@@ -45,15 +45,15 @@ export function soughtBytes(plan: Pick<ListPlan, "wide" | "output">, alias: Sql)
  */
 export function shortRows(plan: ListPlan, alias: Sql, columns: readonly Sql[]): readonly Sql[] {
   const { wide, output, comparedBytesMax, table } = plan;
-  const isRead = (column: Column) => columns.some(({ text }) => text === name(column.name).text);
+  const isRead = (column: Column) => columns.some(({ text }) => text === carried(column.name).text);
   // What is scanned only to be counted is not part of the page.
-  const carried = wide === "short" && wideIn(output).every(isRead) ? output : [];
+  const inPage = wide === "short" && wideIn(output).every(isRead) ? output : [];
   const compared =
     comparedBytesMax === null
       ? []
-      : [...table.columns.values()].filter((column) => isRead(column) && !carried.includes(column));
+      : [...table.columns.values()].filter((column) => isRead(column) && !inPage.includes(column));
   return [
-    areShort(carried, alias, shareOfRow(plan, 1)),
+    areShort(inPage, alias, shareOfRow(plan, 1)),
     areShort(compared, alias, integer(comparedBytesMax ?? 0)),
   ].filter((condition) => condition !== null);
 }
