@@ -150,8 +150,10 @@ function lasting(all: readonly string[], isMailed: boolean): readonly string[] {
 }
 
 /** All or nothing; and all of it, where the answer says so. */
-function judgeEffect({ halfDone }: Run, { path, status }: Answered, effect: Effect, usual: Effect): void {
-  const [is, whole] = [effect.changes.join(), usual.changes.join()];
+function judgeEffect({ kind, halfDone }: Run, { path, status }: Answered, effect: Effect, usual: Effect): void {
+  // While a receipt waits in memory, the database has a gap for it.
+  const changes = effect.changes.filter((change) => kind !== "journal" || !change.startsWith("_usage_gaps "));
+  const [is, whole] = [changes.join(), usual.changes.join()];
   const isNothing = status === 503 && is === "";
   if (!isNothing && is !== whole) halfDone.push(`${path}, ${status}: ${is} of ${whole}`);
 }
