@@ -1,4 +1,4 @@
-import { constant, count, nullOr, object, oneOf, type Static, text } from "./schema.js";
+import { constant, count, flag, nullOr, object, oneOf, type Static, text } from "./schema.js";
 
 /** The members that metering adds to the `meta` of an answer. */
 export const meteringMembers = {
@@ -10,7 +10,7 @@ export const meteringMembers = {
       version: constant(1),
       attempt_id: text,
       status: oneOf("recorded", "unrecorded"),
-      summed: constant(true),
+      summed: flag,
     },
     "summed",
   ),

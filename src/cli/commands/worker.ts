@@ -86,7 +86,11 @@ const workerBootstrap: Command = {
     try {
       const { database, statements } = recording(scratch);
       const platform = { database, passwordHasher, clock: systemClock, random: systemRandom };
-      await applySafe(database, project.schemaText, { now: systemClock.now() });
+      const applied = await applySafe(database, project.schemaText, { now: systemClock.now() });
+      if (applied.outcome === "refused") {
+        if ("problems" in applied) throw new ProblemsError(applied.problems);
+        throw new RefusedError("message" in applied ? applied.message : "the schema cannot be applied");
+      }
       await database.batch([setProjectId(projectId)]);
       const key = unlessRefused(
         await createServiceKey(platform, {
