@@ -166,6 +166,11 @@ async function eraseSome(
     ["child", "3"],
     ["wide", "1.5"],
   ]);
+  const written = ["[2]", '["b"]', '[1,"x"]', "[3]", "[1.5]"];
+  const isErased = [...erased.keys()]
+    .map((table, i) => `tbl = '${table}' AND lower(pk) = '${written[i]}'`)
+    .join(" OR ");
+  const [[logged]] = (await rowsOf(server, `SELECT count(*) AS n FROM _changes WHERE ${isErased}`)) as [[number]];
   let entries = 0;
   for (const [table, key] of erased) {
     const outcome = await eraseHistory(server.database, inForce, table, key);
@@ -175,7 +180,8 @@ async function eraseSome(
       { code: "not_found" },
     ]);
   }
-  expect(entries).toBeGreaterThan(0);
+  // The only entry of a row that exists stays.
+  if (logged > erased.size) expect(entries, `SEED=${seed}`).toBeGreaterThan(0);
   const keys = ["2", "'b'", "1 'x'", "3", "1.5"];
   type Rows = readonly (readonly [string, ...string[][]])[];
   const parted = (tables: unknown, isErased: boolean) =>
