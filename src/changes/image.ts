@@ -26,6 +26,13 @@ export interface LoggedTable {
 /** How many pairs of a name and a value one call of a JSON function takes. D1 allows a function 32 arguments. */
 const pairsMax = 15;
 
+/** The pairs of each call of a JSON function. */
+function inCalls<T>(pairs: readonly T[]): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(pairs.length / pairsMax) }, (_, i) =>
+    pairs.slice(i * pairsMax, (i + 1) * pairsMax),
+  );
+}
+
 /**
  * SQL that makes the image of a row: a JSON object of its columns. A BLOB becomes `{"$b": "00ff"}`, because JSON
  * functions take some BLOBs for JSON in SQLite's own format (https://sqlite.org/json1.html#jsonb). A real is written
@@ -33,10 +40,7 @@ const pairsMax = 15;
  * (`platform/real-scale.ts`).
  */
 export function imageSql(columns: readonly LoggedColumn[], of: string): string {
-  const chunks = Array.from({ length: Math.ceil(columns.length / pairsMax) }, (_, i) =>
-    columns.slice(i * pairsMax, (i + 1) * pairsMax),
-  );
-  return chunks.reduce((image, chunk, i) => {
+  return inCalls(columns).reduce((image, chunk, i) => {
     const name = (column: string) => (i === 0 ? quoteText(column) : pathOf(column));
     const pairs = chunk.map((column) => `${name(column.name)}, ${written(column, of)}`).join(", ");
     return i === 0 ? `json_object(${pairs})` : `json_set(${image}, ${pairs})`;
@@ -51,10 +55,7 @@ export function completedSql(columns: readonly LoggedColumn[], image: string, ot
   const paths = columns.map(({ name }) => pathOf(name));
   // D1 allows an expression a depth of 100, which one condition for each column could exceed.
   const lacks = `(SELECT count(*) FROM json_each(${image})) < ${columns.length}`;
-  const chunks = Array.from({ length: Math.ceil(paths.length / pairsMax) }, (_, i) =>
-    paths.slice(i * pairsMax, (i + 1) * pairsMax),
-  );
-  const completed = chunks.reduce(
+  const completed = inCalls(paths).reduce(
     (made, chunk) => `json_insert(${made}, ${chunk.map((path) => `${path}, ${other} -> ${path}`).join(", ")})`,
     image,
   );

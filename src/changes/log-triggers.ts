@@ -9,12 +9,17 @@ export function isLogTrigger({ name }: { readonly name: string }): boolean {
 }
 
 /**
- * SQL for the id of the log's transaction that a change belongs to: the newest one, if it is still open. NULL if a
- * program other than the server makes the change; the entry then has a time of its own (docs/change-log.md).
+ * SQL for a value of the log's transaction that a change belongs to: the newest one, if it is still open. NULL if a
+ * program other than the server makes the change (docs/change-log.md).
  */
-const openTransaction = "(SELECT CASE WHEN seq IS NULL THEN id END FROM _transactions ORDER BY id DESC LIMIT 1)";
+export function ofTransaction(value: string): string {
+  return `(SELECT CASE WHEN seq IS NULL THEN ${value} END FROM _transactions ORDER BY id DESC LIMIT 1)`;
+}
+
+const openTransaction = ofTransaction("id");
 /** SQL for the time in milliseconds since the epoch. `unixepoch('subsec')` is NULL in SQLite before 3.42. */
 const nowMs = "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)";
+/** An entry of a change outside of transactions has a time of its own. */
 const atOthers = `CASE WHEN ${openTransaction} IS NULL THEN ${nowMs} END`;
 
 /**

@@ -6,8 +6,13 @@ import type { ProvedSql } from "./proof.js";
  * a value that is too large (`boundedExpressions`).
  */
 export function boundSql(statement: ProvedSql, from = 0, to = statement.tokens.length): BoundSql {
-  return rendered(statement, from, to, boundedExpressions(statement.tokens));
+  const expressions = found.get(statement) ?? boundedExpressions(statement.tokens);
+  found.set(statement, expressions);
+  return rendered(statement, from, to, expressions);
 }
+
+/** Of the statements of operations, which are the same for every call. */
+const found = new WeakMap<ProvedSql, readonly BoundedExpression[]>();
 
 /** `expressions` are those within the part, the outer ones first. */
 function rendered(statement: ProvedSql, from: number, to: number, expressions: readonly BoundedExpression[]): BoundSql {

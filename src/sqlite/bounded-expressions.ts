@@ -276,11 +276,11 @@ function startOfOperand(tokens: readonly Token[], index: number): number {
   if (isKeyword(tokens[index - 1], "collate")) return startOfOperand(tokens, index - 2);
   if (isKeyword(tokens[index - 1], "over")) return startOfOperand(tokens, index - 2);
   if (isSymbol(tokens[index], ")")) {
-    from = opening(tokens, index);
+    from = partnerOf(tokens, index, -1, ")", "(");
     const before = tokens[from - 1];
     if (isKeyword(before, "over") || isKeyword(before, "filter")) return startOfOperand(tokens, from - 2);
     if (isKeyword(before, "exists") || isCall(tokens, from - 1)) from--;
-  } else if (isKeyword(tokens[index], "end")) from = caseOf(tokens, index);
+  } else if (isKeyword(tokens[index], "end")) from = partnerOf(tokens, index, -1, "end", "case");
   else while (isSymbol(tokens[from - 1], ".")) from -= 2;
   while (isSign(tokens[from - 1]) && !endsOperand(tokens[from - 2])) from--;
   return from;
@@ -290,7 +290,7 @@ function startOfOperand(tokens: readonly Token[], index: number): number {
 function endOfOperand(tokens: readonly Token[], index: number): number {
   let to = index;
   while (isSign(tokens[to])) to++;
-  if (isKeyword(tokens[to], "case")) to = endOf(tokens, to);
+  if (isKeyword(tokens[to], "case")) to = partnerOf(tokens, to, 1, "case", "end");
   else if (isSymbol(tokens[to], "(")) to = closing(tokens, to);
   else while (isSymbol(tokens[to + 1], ".")) to += 2;
   if (isKeyword(tokens[to], "exists") || isCall(tokens, to)) to = closing(tokens, to + 1);
@@ -346,7 +346,7 @@ function isMatch(tokens: readonly Token[], index: number): boolean {
   return endsOperand(tokens[before]);
 }
 
-/** The arguments of a call, without DISTINCT. */
+/** The arguments of a call. */
 function argumentsOf(tokens: readonly Token[], { from }: Range): readonly Range[] {
   const end = closing(tokens, from + 1);
   const args: Range[] = [];
@@ -361,37 +361,19 @@ function argumentsOf(tokens: readonly Token[], { from }: Range): readonly Range[
   return args;
 }
 
-/** The index of the parenthesis that the one at `close` closes. */
-function opening(tokens: readonly Token[], close: number): number {
+/**
+ * The index of the token that ends what the one at `from` begins: the next `end` after it (`step` 1) or before it (-1),
+ * but for those that end another `begin` between them. Both are keywords or symbols.
+ */
+function partnerOf(tokens: readonly Token[], from: number, step: 1 | -1, begin: string, end: string): number {
+  const is = (token: Token | undefined, text: string) => isKeyword(token, text) || isSymbol(token, text);
   let depth = 0;
-  for (let index = close; index >= 0; index--) {
-    if (isSymbol(tokens[index], ")")) depth++;
-    if (isSymbol(tokens[index], "(")) depth--;
+  for (let index = from; index >= 0 && index < tokens.length; index += step) {
+    if (is(tokens[index], begin)) depth++;
+    if (is(tokens[index], end)) depth--;
     if (depth === 0) return index;
   }
-  return 0;
-}
-
-/** The index of the CASE that the END at `end` ends. */
-function caseOf(tokens: readonly Token[], end: number): number {
-  let depth = 0;
-  for (let index = end; index >= 0; index--) {
-    if (isKeyword(tokens[index], "end")) depth++;
-    if (isKeyword(tokens[index], "case")) depth--;
-    if (depth === 0) return index;
-  }
-  return 0;
-}
-
-/** The index of the END that ends the CASE at `begin`. */
-function endOf(tokens: readonly Token[], begin: number): number {
-  let depth = 0;
-  for (let index = begin; index < tokens.length; index++) {
-    if (isKeyword(tokens[index], "case")) depth++;
-    if (isKeyword(tokens[index], "end")) depth--;
-    if (depth === 0) return index;
-  }
-  return tokens.length - 1;
+  return step === 1 ? tokens.length - 1 : 0;
 }
 
 function words(text: string): readonly string[] {

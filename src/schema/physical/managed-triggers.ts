@@ -1,4 +1,4 @@
-import { managedMark } from "../../changes/log-triggers.js";
+import { managedMark, ofTransaction } from "../../changes/log-triggers.js";
 import { firstVersion } from "../../project/managed.js";
 import type { Column, Table } from "../../project/model.js";
 import { usersTable } from "../../sqlite/names.js";
@@ -20,9 +20,6 @@ export function managedByChange({ columns }: Pick<Table, "columns">): readonly C
   return [...columns.values()].filter(({ managed }) => kinds.includes(managed ?? ""));
 }
 
-/** SQL for a value of the transaction of the log that is open; NULL if none is. */
-const ofTransaction = (value: string) =>
-  `(SELECT CASE WHEN seq IS NULL THEN ${value} END FROM _transactions ORDER BY id DESC LIMIT 1)`;
 const isInTransaction = ofTransaction("1");
 
 /**
