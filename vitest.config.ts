@@ -87,6 +87,7 @@ export default defineConfig({
           exclude: process.env.SCREENS ? [] : ["test/browser/console/long/**"],
         },
       },
+      { extends: true, test: { name: "package", include: ["test/package/**/*.test.ts"] } },
       { extends: true, test: { name: "generators", include: ["test/generators/**/*.test.ts"] } },
       { extends: true, test: { name: "bench", include: ["test/bench/**/*.bench.ts"], testTimeout: 600_000 } },
       ...targets.map((target) => ({

@@ -8,7 +8,7 @@ import { createAuthRequests } from "./auth/auth-requests.js";
 import { consoleGuard } from "./auth/callers/console-origin.js";
 import { identifiedBy } from "./auth/callers/identified-by.js";
 import { authRoutes } from "./auth/routes/routes.js";
-import { crossSiteGuard } from "./auth/sessions/cross-site.js";
+import { crossSiteGuard, crossSiteRefusal } from "./auth/sessions/cross-site.js";
 import type { OriginPolicy } from "./http/origin.js";
 import { Refusal } from "./http/refusal.js";
 import { router } from "./http/router.js";
@@ -76,6 +76,11 @@ export async function createApp(options: AppOptions) {
     consoleFetch: ownConsole && answering(ownConsole, consoleOrigins),
     upkeep: createUpkeep(services),
     providers: auth.context.providers,
+    processKeys: services.processKeys,
+    /** The URL by which calls in the same process name the server. */
+    ownUrl: options.loopbackOnly ? "http://127.0.0.1" : publicBaseUrl,
+    /** The refusal of a request that a page of another site may have made a browser send; null for any other. */
+    crossSiteRefusal: (request: Request) => (origins.cookies ? crossSiteRefusal(origins, request) : null),
     endStreams: () => streams.end(),
   };
 }

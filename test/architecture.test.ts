@@ -9,6 +9,8 @@ const sources = readSources("src");
 /** What a folder of src may import besides itself. docs/architecture.md shows the same table, with that of `rooms`. */
 const mayImport: Record<string, readonly string[]> = {
   client: ["wire"],
+  library: ["app.ts", "auth/callers/api-key.ts", "client"],
+  packages: [],
   console: ["client", "wire"],
   encoding: [],
   wire: [],
@@ -241,11 +243,14 @@ const rooms: Record<string, readonly string[]> = {
 
 /** The only places that put a runtime and the application together. */
 const compositionRoots = [
-  "worker/dev.ts",
   "worker/index.ts",
-  "worker/libsql.ts",
+  "worker/create-svc.ts",
   "worker/worker.ts",
-  "worker/project.d.ts",
+  "node/backend.ts",
+  "node/create-svc.ts",
+  "node/listeners.ts",
+  "node/bring-up-schema.ts",
+  "node/open-journal.ts",
   "node/serve.ts",
   "node/project-directory.ts",
   "node/mail/mail-transport.ts",
@@ -257,7 +262,7 @@ const compositionRoots = [
 
 /** Folders whose code is the same on every runtime, and takes time, chance and limits as arguments. */
 const portable = Object.keys(mayImport).filter(
-  (folder) => !["client", "console", "node", "remote", "worker"].includes(folder),
+  (folder) => !["client", "console", "node", "packages", "remote", "worker"].includes(folder),
 );
 
 const isWithin = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);

@@ -1,6 +1,7 @@
 import { dataCallers } from "../admin/data-callers.js";
 import { type Callers, createCallers } from "../auth/callers/callers.js";
 import type { TakenCookies } from "../auth/callers/credential.js";
+import { ProcessKeys } from "../auth/callers/process-keys.js";
 import { createAccessTokens } from "../auth/sessions/access-token.js";
 import { mapKeyring } from "../encoding/keyring.js";
 import { addressUnit } from "../http/client-address.js";
@@ -32,8 +33,9 @@ export async function createServices(options: AppOptions) {
   const tokens = createAccessTokens(keys.accessToken);
   const projects = createProjectSource(config, database, log, options.readRules);
   const sessionMaxAgeMs = config.auth.session_max_age_secs * 1000;
+  const processKeys = new ProcessKeys(random);
   const callersBy = (cookies: TakenCookies): Callers =>
-    createCallers({ database, clock, tokens, cookies, sessionMaxAgeMs });
+    createCallers({ database, clock, tokens, processKeys, cookies, sessionMaxAgeMs });
   const callers = callersBy({ access: config.auth.cookie_mode, console: false });
   const adminCallers = callersBy({ access: config.auth.cookie_mode, console: config.console.enabled });
   const metrics = new Metrics();
@@ -62,6 +64,7 @@ export async function createServices(options: AppOptions) {
      */
     dataApi: { ...api, callers: dataCallers(adminCallers), takesPreviews: true } satisfies ApiServices,
     adminCallers,
+    processKeys,
     auth: await createAuth(options, keys, tokens, projects),
     metrics,
     recorder,

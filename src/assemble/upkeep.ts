@@ -26,6 +26,8 @@ export interface Upkeep {
    * database.
    */
   collectUsage(): Promise<void>;
+  /** For runtimes without timers: all of the work that comes up again and again. */
+  due(): Promise<void>;
   /**
    * Once at the end: lets the mails that are being sent finish, sends no others, and stores the receipts that wait in
    * memory.
@@ -45,7 +47,7 @@ export function createUpkeep({ api, auth: { outbox }, recorder }: Services): Upk
       historyDays === null ? [] : [{ table: name, days: historyDays }],
     );
   };
-  return {
+  const work: Omit<Upkeep, "due"> = {
     resumeMail: async () => {
       await outbox().makeAllDue();
       await outbox().deliverDue();
@@ -70,6 +72,12 @@ export function createUpkeep({ api, auth: { outbox }, recorder }: Services): Upk
     finish: async () => {
       await outbox().finish();
       await recorder?.finish(databaseJournal(database));
+    },
+  };
+  return {
+    ...work,
+    due: async () => {
+      await Promise.all([work.deliverMail(), work.purge(), work.collectUsage()]);
     },
   };
 }

@@ -13,6 +13,7 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
   init: () => import("./commands/init.js"),
   serve: () => import("./commands/serve.js"),
   check: () => import("./commands/check.js"),
+  health: () => import("./commands/health.js"),
   schema: () => import("./commands/schema.js"),
   op: () => import("./commands/op.js"),
   explain: () => import("./commands/explain.js"),

@@ -8,7 +8,7 @@ export const drainMs = 8_000;
  * When a server stops, its long reads and writes are interrupted after this time, so that their requests still get an
  * answer.
  */
-const longWorkMs = 6_000;
+export const longWorkMs = 6_000;
 const closeIdleEveryMs = 100;
 
 /** As many connections wait at most to be accepted, unless the system has another limit. It is Node's default. */

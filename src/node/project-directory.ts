@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Problem, ProblemsError } from "../problems/problem.js";
 import type { Config } from "../project/config.js";
+import type { Environment } from "../project/environment.js";
 import { configFile, schemaFile } from "../project/file-names.js";
 import { withLines } from "../project/lines/with-lines.js";
 import { parseConfig } from "../project/parse-config.js";
@@ -24,9 +25,13 @@ export interface ProjectDirectory {
 /**
  * Reads and parses svc.toml and svc.schema.yaml. Throws ProblemsError with every problem of both files, with line
  * numbers. The paths in svc.toml are checked for `home`: another than `directory` if the files will be moved there
- * later, such as by an import.
+ * later, such as by an import. `environment` completes `${NAME}` in svc.toml.
  */
-export function readProject(directory: string, home = directory): ProjectDirectory {
+export function readProject(
+  directory: string,
+  home = directory,
+  environment: Environment = process.env,
+): ProjectDirectory {
   const root = resolve(directory);
   const problems: Problem[] = [];
   const texts = new Map<string, string>();
@@ -40,10 +45,10 @@ export function readProject(directory: string, home = directory): ProjectDirecto
       return null;
     }
   };
-  const places = (config: Config) => placeProblems(config, resolve(home), [configFile, schemaFile]);
+  const more = (config: Config) => placeProblems(config, resolve(home), [configFile, schemaFile]);
   const configText = read(configFile);
   const schemaText = read(schemaFile);
-  const parsedConfig = configText === null ? null : parseConfig(configText, places);
+  const parsedConfig = configText === null ? null : parseConfig(configText, { environment, more });
   const parsedSchema: ParsedSchema =
     schemaText === null ? { schema: null, problems: [], draft: unreadSchema } : parseOnce(schemaText);
   problems.push(...(parsedConfig?.problems ?? []), ...parsedSchema.problems);

@@ -24,6 +24,9 @@ export interface SurroundingsOptions {
   readonly environment: NodeJS.ProcessEnv;
 }
 
+/** What `readSurroundings` has found. */
+export type FoundSurroundings = ReturnType<typeof readSurroundings>;
+
 /**
  * Reads what a start needs besides the project's files: secrets and URLs from the environment, the mail transport, TLS
  * files. Throws ProblemsError with everything that is missing or wrong.

@@ -11,7 +11,7 @@ import { configFile } from "./file-names.js";
 export interface Environment {
   /** The address to listen on, for `svc serve`. It takes precedence over `server.host`. */
   readonly HOST?: string | undefined;
-  /** The port to listen on, for `svc serve` and `npm run dev:worker`. It takes precedence over `server.port`. */
+  /** The port to listen on, for `svc serve` and `svc worker dev`. It takes precedence over `server.port`. */
   readonly PORT?: string | undefined;
   /**
    * The address at which clients reach the server, an absolute http(s) URL. It takes precedence over

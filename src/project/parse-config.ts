@@ -5,11 +5,13 @@ import { pointAt } from "../problems/point-at.js";
 import type { Problem } from "../problems/problem.js";
 import { type Config, configSchema } from "./config.js";
 import { type Inconsistency, inconsistenciesOf } from "./config-inconsistencies.js";
+import type { Environment } from "./environment.js";
 import { configFile as file } from "./file-names.js";
 import type { RulesSource } from "./parse-rules.js";
 import { rulePlaces } from "./rule-places.js";
 import { soundPart } from "./sound-part.js";
 import { isPlainObject, valibotProblems } from "./valibot-problems.js";
+import { withVariables } from "./with-variables.js";
 
 /** The settings and rules of svc.toml, and the problems of the file. */
 export interface ParsedConfig {
@@ -20,20 +22,29 @@ export interface ParsedConfig {
   readonly problems: readonly Problem[];
 }
 
-/**
- * Parses svc.toml. `more` finds further inconsistencies, such as paths in the settings that collide with files of the
- * project.
- */
-export function parseConfig(text: string, more: (config: Config) => readonly Inconsistency[] = () => []): ParsedConfig {
-  let raw: Record<string, unknown>;
+/** How `parseConfig` reads a file. */
+export interface ParseOptions {
+  /** For `${NAME}` in the file. */
+  readonly environment?: Environment;
+  /** Finds further inconsistencies, such as paths in the settings that collide with files of the project. */
+  readonly more?: (config: Config) => readonly Inconsistency[];
+}
+
+/** Parses svc.toml. */
+export function parseConfig(text: string, { environment = {}, more = () => [] }: ParseOptions = {}): ParsedConfig {
+  let written: Record<string, unknown>;
   try {
-    raw = parseToml(text);
+    written = parseToml(text);
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     return { config: null, rules: null, problems: [syntaxProblem(text, error)] };
   }
+  const { raw, problems: incomplete } = withVariables(written, environment);
+  const problems: Problem[] = incomplete.map((problem) => ({ file, ...problem }));
   const result = v.safeParse(configSchema, raw);
-  const problems = result.success ? [] : valibotProblems(file, result.issues).map(withItsSection);
+  const isIncomplete = new Set(incomplete.map(({ path }) => path));
+  const wrong = result.success ? [] : valibotProblems(file, result.issues).map(withItsSection);
+  problems.push(...wrong.filter(({ path }) => !isIncomplete.has(path)));
   const settings = result.success ? result.output : soundPart(configSchema, raw)!;
   const sound: Config = { ...settings, places: rulePlaces(text, settings) };
   const isInDoubt = doubts(raw, problems);

@@ -1,4 +1,5 @@
 import { createApp } from "../app.js";
+import type { AppOptions } from "../assemble/app-options.js";
 import { openForProject } from "../auth/oauth/project-credentials.js";
 import { Refusal } from "../http/refusal.js";
 import { addHeader } from "../http/respond.js";
@@ -21,7 +22,7 @@ import { httpMail } from "../remote/http-mail.js";
 import { polledCommits } from "../remote/polled-commits.js";
 import { broughtUpFirst } from "../schema/system/bring-up.js";
 import { createArgon2 } from "./argon2.js";
-import { config, schemaText } from "./project.js";
+import { type D1Binding, openD1 } from "./d1.js";
 import { consoleLogOf, consoleMail, deferToEvent, systemClock, systemFetch, systemRandom } from "./system.js";
 
 /**
@@ -30,23 +31,23 @@ import { consoleLogOf, consoleMail, deferToEvent, systemClock, systemFetch, syst
  */
 export type Bindings = Readonly<Record<string, unknown>>;
 
-/**
- * How an entry module opens its kind of database. Throws ProblemsError if svc.toml or the bindings name a database of
- * another kind, or none.
- */
-export type OpenDatabase = (config: Config, bindings: Bindings) => Database;
+/** A project as `svc worker build` writes it: the default export of the module project.js. */
+export interface WorkerProject {
+  /** The parsed svc.toml. */
+  readonly config: Config;
+  /** The project's svc.schema.yaml. */
+  readonly schemaText: string;
+}
 
-type App = Awaited<ReturnType<typeof createApp>>;
+export type App = Awaited<ReturnType<typeof createApp>>;
 
-const log = consoleLogOf(config.log);
-
-/** Makes the handlers for the project in project.js, which `svc worker build` has written next to this file. */
-export function createWorker(openDatabase: OpenDatabase) {
+/** Makes the handlers of a Worker that serves a project. */
+export function createWorker(project: WorkerProject) {
   // The first request makes the app for the whole isolate. The promise is not kept: that request may be cancelled, and
   // the promise would then never settle for the others.
   let made: App | ProblemsError | undefined;
   const appOf = async (bindings: Bindings): Promise<App | ProblemsError> => {
-    const app = made ?? (await makeApp(bindings, openDatabase));
+    const app = made ?? (await appOrProblems(project, bindings));
     made ??= app;
     return made;
   };
@@ -61,88 +62,114 @@ export function createWorker(openDatabase: OpenDatabase) {
     async scheduled(_event: unknown, bindings: Bindings): Promise<void> {
       const app = await appOf(bindings);
       if (app instanceof ProblemsError) return;
-      await Promise.all([app.upkeep.deliverMail(), app.upkeep.purge(), app.upkeep.collectUsage()]);
+      await app.upkeep.due();
     },
   };
 }
 
-async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<App | ProblemsError> {
+async function appOrProblems(project: WorkerProject, bindings: Bindings): Promise<App | ProblemsError> {
   try {
-    const environment = environmentOf(bindings);
-    const { database: opened, ...surroundings } = readSurroundings(bindings, environment, openDatabase);
-    const { secret, previousSecret, secretsKey, publicBaseUrl, mail } = surroundings;
-    const database = broughtUpFirst(opened, log, systemClock.now);
-    const platform: Platform = {
-      database,
-      passwordHasher: createArgon2(systemRandom),
-      commits: polledCommits(),
-      clock: systemClock,
-      random: systemRandom,
-      cipher: webCipher,
-      log,
-      mail,
-      journal: databaseJournal(database),
-      fetch: systemFetch,
-      providerCredentials: providerCredentials(
-        async (provider) => environment[`SVC_AUTH_PROVIDER_${provider.toUpperCase()}`] || null,
-        secretsKey && openForProject(database, secretsKey),
-      ),
-      defer: deferToEvent(log),
-      requestsVanish: true,
-    };
-    return await createApp({
-      config,
-      platform,
-      secrets: { current: secret.bytes, previous: previousSecret },
-      loopbackOnly: secret.insecure,
-      clientAddress: ({ headers }) => headers.get("CF-Connecting-IP") ?? "unknown",
-      readSchemaFile: async () => schemaText,
-      publicBaseUrl,
-      surroundings: { runtime: "worker", isSet: (variable) => Boolean(environment[variable]) },
-      addHeader,
-      // Cloudflare serves the console's files, as wrangler.toml says.
-      consoleFiles: null,
-      consoleUrl: null,
-    });
+    return await makeApp(project, bindings, ({ headers }) => headers.get("CF-Connecting-IP") ?? "unknown");
   } catch (error) {
     if (!(error instanceof ProblemsError)) throw error;
-    log.error("the server is not configured", error.message);
+    consoleLogOf(project.config.log).error("the server is not configured", error.message);
     return error;
   }
+}
+
+/** Makes the app of a project. Throws ProblemsError with everything that is missing or wrong. */
+export async function makeApp(
+  { config, schemaText }: WorkerProject,
+  bindings: Bindings,
+  clientAddress: AppOptions["clientAddress"],
+): Promise<App> {
+  const log = consoleLogOf(config.log);
+  const environment = environmentOf(bindings);
+  const open = await databaseOpener(config);
+  const { database: opened, ...surroundings } = readSurroundings(config, bindings, open);
+  const { secret, previousSecret, secretsKey, publicBaseUrl, mail } = surroundings;
+  const database = broughtUpFirst(opened, log, systemClock.now);
+  const platform: Platform = {
+    database,
+    passwordHasher: createArgon2(systemRandom),
+    commits: polledCommits(),
+    clock: systemClock,
+    random: systemRandom,
+    cipher: webCipher,
+    log,
+    mail,
+    journal: databaseJournal(database),
+    fetch: systemFetch,
+    providerCredentials: providerCredentials(
+      async (provider) => environment[`SVC_AUTH_PROVIDER_${provider.toUpperCase()}`] || null,
+      secretsKey && openForProject(database, secretsKey),
+    ),
+    defer: deferToEvent(log),
+    requestsVanish: true,
+  };
+  return await createApp({
+    config,
+    platform,
+    secrets: { current: secret.bytes, previous: previousSecret },
+    loopbackOnly: secret.insecure,
+    clientAddress,
+    readSchemaFile: async () => schemaText,
+    publicBaseUrl,
+    surroundings: { runtime: "worker", isSet: (variable) => Boolean(environment[variable]) },
+    addHeader,
+    // Cloudflare serves the console's files, as wrangler.toml says.
+    consoleFiles: null,
+    consoleUrl: null,
+  });
 }
 
 /**
  * Reads the settings of the Worker, and opens its database. Throws one ProblemsError that names everything that is
  * missing or wrong.
  */
-function readSurroundings(bindings: Bindings, environment: Environment, openDatabase: OpenDatabase) {
+function readSurroundings(config: Config, bindings: Bindings, open: OpenDatabase) {
+  const environment = environmentOf(bindings);
   const collector = new ProblemCollector();
   const found = {
     secret: collector.read(() => readSecret(config, environment))!,
     previousSecret: collector.read(() => readPreviousSecret(config, environment)),
     secretsKey: collector.read(() => readSecretsKey(environment)),
-    publicBaseUrl: collector.read(() => readBaseUrl(environment))!,
-    mail: collector.read(() => mailTransport(environment))!,
-    database: collector.read(() => openDatabase(config, bindings))!,
+    publicBaseUrl: collector.read(() => readBaseUrl(config, environment))!,
+    mail: collector.read(() => mailTransport(config, environment))!,
+    database: collector.read(() => open(bindings))!,
   };
   collector.end();
   return found;
 }
 
+/** Throws ProblemsError if the bindings hold no such database. */
+type OpenDatabase = (bindings: Bindings) => Database;
+
+/** How the database that `database.url` names is opened. The libSQL client is a module that D1 does not load. */
+async function databaseOpener({ database: { url, auth_token_env } }: Config): Promise<OpenDatabase> {
+  if (url.startsWith("file:"))
+    return ({ DB }) => {
+      if (DB === undefined) throw problem("database.url", "a Worker needs a D1 database, bound as DB in wrangler.toml");
+      return openD1(DB as D1Binding);
+    };
+  const { openRemoteLibsql } = await import("../remote/libsql.js");
+  return (bindings) =>
+    openRemoteLibsql({ url, authToken: environmentOf(bindings)[auth_token_env] || null, fetch: systemFetch });
+}
+
 /** The bindings that are texts: variables and secrets. */
-export function environmentOf(bindings: Bindings): Environment {
+function environmentOf(bindings: Bindings): Environment {
   const texts = Object.entries(bindings).filter(([, value]) => typeof value === "string");
   return Object.fromEntries(texts as [string, string][]);
 }
 
-function readBaseUrl(environment: Environment): string {
+function readBaseUrl(config: Config, environment: Environment): string {
   const url = configuredBaseUrl(config, environment);
   if (url !== null) return url;
   throw problem("auth.public_base_url", "expected the address that the Worker is reached at");
 }
 
-function mailTransport(environment: Environment): MailTransport {
-  const { mail } = config;
+function mailTransport({ mail }: Config, environment: Environment): MailTransport {
   switch (mail.transport) {
     case "log":
       return consoleMail;
@@ -157,6 +184,6 @@ function mailTransport(environment: Environment): MailTransport {
 }
 
 /** The error for a wrong setting in svc.toml. `path` is its key, such as `database.url`. */
-export function problem(path: string, message: string): ProblemsError {
+function problem(path: string, message: string): ProblemsError {
   return new ProblemsError([{ file: configFile, path, message }]);
 }

@@ -20,7 +20,7 @@ declare function show(...what: unknown[]): void;
 declare function keep(what: unknown): void;
 declare const current_password: string, token: string, id: string, redirectTo: string, url: string;
 declare const provider: OAuthProvider, listener: (user: TokenUser | null) => void;
-import type { OAuthProvider, Table, TokenUser, User, UserSession, VerificationRequired } from "svc/client";
+import type { OAuthProvider, Table, TokenUser, User, UserSession, VerificationRequired } from "svc-client";
 import type { RxCollection } from "rxdb";
 interface Operations {
   transfer: { params: { from: string; to: string; cents: number }; result: { id: string; cents: number } };
@@ -29,7 +29,7 @@ type Loose<Row> = { row: Row; create: Partial<Row>; update: Partial<Row>; key: n
 type Same<A, B> = [A, B] extends [B, A] ? true : false;
 `,
   "sign-in-providers.md": `
-import type { Client } from "svc/client";
+import type { Client } from "svc-client";
 declare const client: Client<Record<never, never>>;
 `,
 };
@@ -55,7 +55,8 @@ test("the compiler takes the examples of the guides as TypeScript, and the table
   write("tables.ts", rowTypes(schema!, new Map(), { integers: "number" }));
   write("package.json", '{"type":"module"}');
   symlinkSync(resolve("node_modules"), join(directory, "node_modules"));
-  const guides = readdirSync("docs/guides").filter((name) => examplesOf(name).length > 0);
+  // The examples of functions.md are modules that import the packages: test/package/functions.test.ts compiles them.
+  const guides = readdirSync("docs/guides").filter((name) => name !== "functions.md" && examplesOf(name).length > 0);
   expect(guides).toEqual(expect.arrayContaining(Object.keys(given)));
   for (const name of guides) {
     const table = name === clientPage ? accounts(readFileSync(`docs/guides/${name}`, "utf8")) : "";
@@ -71,8 +72,8 @@ test("the compiler takes the examples of the guides as TypeScript, and the table
     module: "nodenext",
     types: ["node"],
     paths: {
-      "svc/client": [resolve("src/client/index.ts")],
-      "svc/client/*": [resolve("src/client/*.ts")],
+      "svc-client": [resolve("src/client/index.ts")],
+      "svc-client/*": [resolve("src/client/*.ts")],
     },
   };
   write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["*.ts"] }));

@@ -4,6 +4,7 @@ import { accountWindowMsMax } from "../../src/auth/limits/account-backoff.js";
 import { mailWindowMs } from "../../src/auth/limits/mail-allowance.js";
 import { linkLifetimeSeconds } from "../../src/auth/links/links.js";
 import { stateLifetimeMs } from "../../src/auth/oauth/state.js";
+import { wranglerTemplate } from "../../src/cli/project-template.js";
 import { parseConfig } from "../../src/project/parse-config.js";
 import { cursorLifetimeMs } from "../../src/tables/list/cursor.js";
 import { builtCommand } from "../support/spawned-server.js";
@@ -24,7 +25,9 @@ test("nginx takes the bodies that the server takes", () => {
 
 test("the unit runs what the build makes, and sets the variables that are read", () => {
   const [unit, environment] = blocksOf("docs/deploy.md").filter(({ language }) => language === "ini");
-  expect(unit!.text).toContain(`ExecStart=/usr/bin/node /opt/svc/${builtCommand} serve --dir /srv/shop\n`);
+  expect(unit!.text).toContain(
+    `ExecStart=/usr/bin/node /srv/shop/node_modules/svc-server/${builtCommand} serve --dir /srv/shop\n`,
+  );
   expect(environment!.text).toContain(`${config.auth.jwt_secret_env}=`);
   expect(environment!.text).toContain(`${config.mail.smtp_url_env}=`);
 });
@@ -50,13 +53,9 @@ test("what lives under the previous secret lives as long as the page says", () =
     expect(section).toContain(`\`${auth[name]}\``);
 });
 
-test("what Workers are told to run is there", () => {
+test("the checkout has the wrangler.toml that `svc init --worker` writes, but for the build", () => {
   const wrangler = readFileSync("wrangler.toml", "utf8");
-  expect(wrangler).toMatch(/^name = "svc"$/m);
-  expect(wrangler).toMatch(/^database_name = "svc"$/m);
-  expect(wrangler.match(/"dist\/|npm run/g)).toEqual(['"dist/', "npm run", '"dist/']);
+  expect(wrangler.replace("npm run --silent build:worker", "npx svc worker build")).toBe(wranglerTemplate("svc"));
   const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
-  expect(scripts["build:worker"]).toMatch(/ dist\/worker\/libsql$/);
-  expect(scripts["build:worker"]).toMatch(/ worker build --dir "\$\{SVC_DIR:-\.\}" /);
-  expect(scripts).toHaveProperty("dev:worker");
+  expect(scripts["build:worker"]).toMatch(/ dist\/svc\/main\.js worker build$/);
 });

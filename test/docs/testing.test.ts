@@ -19,7 +19,7 @@ test.each(layouts)(
     onTestFinished(() => rmSync(directory, { recursive: true }));
     await node(process.execPath, [builtCommand, "init", join(directory, project)]);
     mkdirSync(join(directory, "node_modules"));
-    symlinkSync(resolve("."), join(directory, "node_modules/svc"));
+    for (const name of ["svc-server", "svc-client"]) linkPackage(directory, name);
     const program = blocksOf("docs/guides/testing.md").find(({ language }) => language === "js");
     writeFileSync(join(directory, project, "rules.test.mjs"), program!.text);
     const { stdout } = await node(process.execPath, ["--test", "--test-reporter=tap"], {
@@ -29,3 +29,12 @@ test.each(layouts)(
     expect(stdout).toMatch(/^# pass 2\n# fail 0$/m);
   },
 );
+
+/** Makes a package of the build, as `npm run pack` would, but for what the program does not use. */
+function linkPackage(directory: string, name: string): void {
+  const made = join(directory, "node_modules", name);
+  mkdirSync(made);
+  symlinkSync(resolve("dist"), join(made, "dist"));
+  const exports = { ".": "./dist/client/index.js", "./package.json": "./package.json" };
+  writeFileSync(join(made, "package.json"), JSON.stringify({ name, type: "module", exports }));
+}

@@ -44,7 +44,7 @@ export async function house(directory: string, listed: boolean): Promise<Row[]> 
     { name: "lines of the README", value: linesOf(join(directory, "README.md")) },
     { name: "Markdown files in docs", value: docs.length },
     { name: "lines in docs", value: docs.map(linesOf).reduce((a, b) => a + b, 0) },
-    ...(await bundleRows(join(directory, "dist/worker/d1"))),
+    ...(await bundleRows(join(directory, "dist/worker/modules"))),
     { name: "npm test", value: testTime(join(directory, "dist/test-time.json")) },
   ];
 }

@@ -15,21 +15,23 @@ export interface Share {
  * What a built Worker consists of, the largest part first and the total last. Parts that are gzipped by themselves add up to
  * more than the total does.
  *
- * @param directory where `npm run build:worker` has left `index.js`, its source map and the binaries: `dist/worker/d1`. Throws
+ * @param directory where `npm run build` has left the modules, their source maps and the binaries: `dist/worker/modules`. Throws
  *   where there is none.
  */
 export function bundleShares(directory: string): readonly Share[] {
   const read = (name: string) => readFileSync(join(directory, name));
-  const code = read("index.js");
-  const map = JSON.parse(read("index.js.map").toString()) as SourceMapPayload;
-  const names = readdirSync(directory).filter((name) => name.endsWith(".wasm"));
-  const binaries = Buffer.concat(names.map(read));
-  const partOfSource = new Map(map.sources.map((source) => [source, partOf(resolve(directory, source))]));
-  const texts = textByPart(code.toString(), new SourceMap(map), partOfSource);
+  const named = (suffix: string) => readdirSync(directory).filter((name) => name.endsWith(suffix));
+  const binaries = Buffer.concat(named(".wasm").map(read));
+  const texts = new Map<string, string>();
+  for (const name of named(".js")) {
+    const map = JSON.parse(read(`${name}.map`).toString()) as SourceMapPayload;
+    const partOfSource = new Map(map.sources.map((source) => [source, partOf(resolve(directory, source))]));
+    addTexts(texts, read(name).toString(), new SourceMap(map), partOfSource);
+  }
   const parts = [...texts].map(([name, text]) => share(name, Buffer.from(text)));
   return [
     ...[...parts, share("binaries", binaries)].sort((a, b) => b.bytes - a.bytes),
-    share("total", Buffer.concat([code, binaries])),
+    share("total", Buffer.concat([...named(".js").map(read), binaries])),
   ];
 }
 
@@ -49,18 +51,17 @@ function partOf(path: string): string {
 /** What has no source is the bundler's own. */
 const other = "other";
 
-/** The characters of the code by the part that each comes from. */
-function textByPart(
+/** Adds the characters of a module to the texts of the parts that they come from. */
+function addTexts(
+  texts: Map<string, string>,
   code: string,
   map: SourceMap,
   partOfSource: ReadonlyMap<string | undefined, string>,
-): ReadonlyMap<string, string> {
-  const texts = new Map<string, string>();
+): void {
   for (const [i, line] of code.split(/(?<=\n)/).entries())
     for (let column = 0; column < line.length; column++) {
       const { originalSource } = map.findEntry(i, column) as { readonly originalSource?: string };
       const part = partOfSource.get(originalSource) ?? other;
       texts.set(part, (texts.get(part) ?? "") + line[column]);
     }
-  return texts;
 }

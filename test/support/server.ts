@@ -194,6 +194,7 @@ async function serveInWorkerd(project: TestProject, target: string): Promise<Tes
     deliverMail: () => worker.upkeep("deliverMail"),
     purge: () => worker.upkeep("purge"),
     collectUsage: () => worker.upkeep("collectUsage"),
+    due: () => worker.upkeep("due"),
     finish: () => worker.upkeep("finish"),
   };
   const replaced = () => skip("the platform's part that is replaced is of this process");
@@ -300,6 +301,7 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
     deliverMail: () => app.upkeep.deliverMail(),
     purge: () => app.upkeep.purge(),
     collectUsage: () => app.upkeep.collectUsage(),
+    due: () => app.upkeep.due(),
     finish: () => app.upkeep.finish(),
   };
   return { request, database, clock, log, mail, platform, settled, upkeep, restart };

@@ -15,10 +15,10 @@ const password = "correct horse battery staple";
 function secureBundle(directory: string): string {
   const copy = join(directory, "bundle");
   cpSync("dist/bundle", copy, { recursive: true });
-  const main = join(copy, "index.js");
-  const parts = readFileSync(main, "utf8").split("allow_insecure_dev_secret:!0");
+  const project = join(copy, "project.js");
+  const parts = readFileSync(project, "utf8").split('"allow_insecure_dev_secret":true');
   expect(parts).toHaveLength(2);
-  writeFileSync(main, parts.join("allow_insecure_dev_secret:!1"));
+  writeFileSync(project, parts.join('"allow_insecure_dev_secret":false'));
   return copy;
 }
 

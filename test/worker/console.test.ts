@@ -74,10 +74,10 @@ describe("the console on a Worker", () => {
   });
 });
 
-it("wrangler.toml serves what svc worker build writes, outside of the Worker's own directory", () => {
+it("wrangler.toml serves what svc worker build writes, outside of the directory of the Worker's modules", () => {
   const text = readFileSync("wrangler.toml", "utf8");
-  expect(text).toContain('main = "dist/worker/d1/index.js"');
+  expect(text).toContain('main = ".svc/worker/modules/index.js"');
   expect(text).toMatch(
-    /^\[assets\]\ndirectory = "dist\/worker\/assets"\nhtml_handling = "drop-trailing-slash"\nnot_found_handling = "none"$/m,
+    /^\[assets\]\ndirectory = "\.svc\/worker\/assets"\nhtml_handling = "drop-trailing-slash"\nnot_found_handling = "none"$/m,
   );
 });

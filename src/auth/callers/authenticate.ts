@@ -19,6 +19,7 @@ import {
 } from "../store/checks.js";
 import type { Credential } from "./credential.js";
 import { anonymous, type Caller } from "./principal.js";
+import type { ProcessKey, ProcessKeys } from "./process-keys.js";
 
 /**
  * Who sends a request, according to its credential. The signature of an access token, or the form of an API key, was
@@ -28,6 +29,7 @@ export type Claim =
   | { readonly kind: "anonymous" }
   | { readonly kind: "user"; readonly claims: AccessClaims }
   | { readonly kind: "key"; readonly hash: string }
+  | { readonly kind: "process_key"; readonly key: ProcessKey }
   /** A session of the console (the web page for administrators), by the hash of its token. */
   | { readonly kind: "console"; readonly hash: string }
   | ClaimAs;
@@ -52,14 +54,21 @@ export const unauthorized = new Refusal("unauthorized", "the credential is malfo
  * Finds out whom a credential names, at the time `now` (milliseconds since the epoch). Refuses malformed credentials,
  * and access tokens that do not verify. Returns a promise only where a hash or a signature has to be computed.
  */
-export function claimOf(credential: Credential, tokens: AccessTokens, now: number): AtOnce<ClaimAs["by"] | Refusal> {
+export function claimOf(
+  credential: Credential,
+  { tokens, processKeys }: { readonly tokens: AccessTokens; readonly processKeys: ProcessKeys },
+  now: number,
+): AtOnce<ClaimAs["by"] | Refusal> {
   switch (credential.kind) {
     case "none":
       return { kind: "anonymous" };
     case "malformed":
       return unauthorized;
     case "api_key":
-      return whenThere(hashSecret(credential.secret), (hash) => ({ kind: "key", hash }));
+      return whenThere(hashSecret(credential.secret), (hash) => {
+        const key = processKeys.find(hash);
+        return key === undefined ? { kind: "key", hash } : { kind: "process_key", key };
+      });
     case "console_token":
       return whenThere(hashSecret(credential.token), (hash) => ({ kind: "console", hash }));
     case "access_token":
@@ -76,6 +85,7 @@ export function claimOf(credential: Credential, tokens: AccessTokens, now: numbe
 export function checkOf(claim: Claim, now: number, sessionMaxAgeMs: number): Check {
   switch (claim.kind) {
     case "anonymous":
+    case "process_key":
       return anonymousCheck();
     case "user":
       return sessionCheck(claim.claims.sessionId, now - sessionMaxAgeMs);
@@ -102,6 +112,8 @@ export function callerOf(claim: Claim, row: CheckedRow): Caller | Refusal {
       return callerOf(claim.by, row);
     case "anonymous":
       return anonymous;
+    case "process_key":
+      return { kind: "key", ...claim.key };
     case "user": {
       const { userId, email, role, sessionId } = claim.claims;
       const user = userIn(row);

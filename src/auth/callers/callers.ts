@@ -9,6 +9,7 @@ import { type Claim, callerOf, checkOf, claimOf, type NamedCaller, seenAs } from
 import { CheckedDatabase, UnexpectedRowError } from "./checked-database.js";
 import { readCredential, type TakenCookies } from "./credential.js";
 import type { Actor, Caller } from "./principal.js";
+import type { ProcessKeys } from "./process-keys.js";
 
 /** A caller, and the version of the schema in force, which was read by the same query. */
 export interface IdentifiedCaller<C = Caller> {
@@ -70,6 +71,7 @@ export interface CallerServices {
   readonly database: Database;
   readonly clock: Clock;
   readonly tokens: AccessTokens;
+  readonly processKeys: ProcessKeys;
   readonly cookies: TakenCookies;
   readonly sessionMaxAgeMs: number;
 }
@@ -87,7 +89,7 @@ const roundsMax = 5;
  * sessions have ended.
  */
 export function createCallers(services: CallerServices): Callers {
-  const { database, clock, tokens, cookies, sessionMaxAgeMs } = services;
+  const { database, clock, cookies, sessionMaxAgeMs } = services;
   let schemaVersion: number | null = null;
   /**
    * What the database has said of API keys (their ids and scopes) and of sessions of the console, by the hash of the
@@ -112,6 +114,7 @@ export function createCallers(services: CallerServices): Callers {
   const expectedRow = (claim: Claim): CheckedRow | null => {
     switch (claim.kind) {
       case "anonymous":
+      case "process_key":
         return rowAt(schemaVersion);
       case "user": {
         const { sessionId, userId: id, email, role } = claim.claims;
@@ -133,7 +136,7 @@ export function createCallers(services: CallerServices): Callers {
 
   const remember = (claim: Claim, row: CheckedRow): void => {
     schemaVersion = versionIn(row);
-    if (claim.kind === "anonymous" || claim.kind === "as") return;
+    if (claim.kind === "anonymous" || claim.kind === "process_key" || claim.kind === "as") return;
     const caller = callerOf(claim, row);
     if (claim.kind !== "user") {
       if (isRefusal(caller)) byHash.delete(claim.hash);
@@ -151,7 +154,7 @@ export function createCallers(services: CallerServices): Callers {
     return isRefusal(caller) ? caller : { caller, by: caller, schemaVersion: versionIn(row) };
   };
 
-  const claimIn = (headers: Headers, nowMs: number) => claimOf(readCredential(headers, cookies), tokens, nowMs);
+  const claimIn = (headers: Headers, nowMs: number) => claimOf(readCredential(headers, cookies), services, nowMs);
 
   const checked = async <T>(
     claim: Claim,

@@ -23,15 +23,20 @@ const judgedElsewhere = /^\/auth\/(oauth\/callback|pages)\//;
  */
 export function crossSiteGuard(policy: OriginPolicy): MiddlewareHandler {
   return async (c, next) => {
-    const request = c.req.raw;
-    if (safeMethods.has(request.method)) return next();
     // The request's path as the router sees it, percent-decoded.
     const { path } = c.req;
     if (judgedElsewhere.test(path)) return next();
-    const verdict = judgeOrigin(policy, request);
-    const refused = isRefused(verdict, hasSessionCookie(request.headers), path.startsWith("/auth/"));
-    return refused ? foreign.toResponse() : next();
+    return crossSiteRefusal(policy, c.req.raw, path.startsWith("/auth/"))?.toResponse() ?? next();
   };
+}
+
+/**
+ * The refusal of a request that a page of another site may have made a browser send; null for any other.
+ * `maySetCookie`: whether its answer could set a session cookie.
+ */
+export function crossSiteRefusal(policy: OriginPolicy, request: Request, maySetCookie = false): Refusal | null {
+  if (safeMethods.has(request.method)) return null;
+  return isRefused(judgeOrigin(policy, request), hasSessionCookie(request.headers), maySetCookie) ? foreign : null;
 }
 
 function isRefused(verdict: OriginVerdict, carriesCookie: boolean, maySetCookie: boolean): boolean {

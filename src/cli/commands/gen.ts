@@ -17,7 +17,7 @@ const outHelp = [
 const genTypes: Command = {
   name: "gen types",
   usage: "[--out FILE] [--big-integers]",
-  summary: "Writes the TypeScript types of the tables in svc.schema.yaml, for createClient<Tables>() of svc/client.",
+  summary: "Writes the TypeScript types of the tables in svc.schema.yaml, for createClient<Tables>() of svc-client.",
   options: { out: { type: "string" }, "big-integers": { type: "boolean" } },
   help: [
     ...outHelp,

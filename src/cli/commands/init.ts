@@ -1,42 +1,37 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
-import { schemaFile } from "../../project/file-names.js";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join, relative, resolve } from "node:path";
+import { configFile, schemaFile } from "../../project/file-names.js";
 import { type Command, RefusedError } from "../command.js";
+import { configTemplate, schemaTemplate, wranglerTemplate } from "../project-template.js";
+import { withScripts } from "../with-scripts.js";
 
 const init: Command = {
   name: "init",
-  usage: "DIR",
+  usage: "[DIR] [--worker]",
   summary: "Writes a small commented project to DIR: svc.toml, svc.schema.yaml and .gitignore.",
-  options: {},
+  options: { worker: { type: "boolean" } },
   help: [
-    "DIR is created if it does not exist. Nothing is overwritten.",
+    "DIR (default: here) is created if it does not exist. Nothing is overwritten: a .gitignore gets the lines that it",
+    "lacks, and a package.json the scripts that it lacks.",
     "You can serve the project at once. Its secret is for development and works only on this machine.",
+    "--worker      also writes wrangler.toml and a package.json, for Cloudflare Workers",
     "--dir BASE    the directory that DIR is relative to (default: here)",
   ],
-  positionals: ["DIR"],
-  run: async ({ directory, positionals }) => {
-    const target = resolve(directory, positionals[0]!);
-    const shown = relative(process.cwd(), target) || ".";
-    const files = projectFiles(randomBytes(32).toString("base64"));
-    if (existsSync(join(target, ignored))) delete files[ignored];
+  positionals: [],
+  optional: "DIR",
+  run: async ({ directory, positionals, flag }) => {
+    const target = resolve(directory, positionals[0] ?? ".");
+    const files = projectFiles(target, flag("worker"));
     const taken = Object.keys(files).filter((file) => existsSync(join(target, file)));
     if (taken.length > 0)
       throw new RefusedError(`${target} holds ${taken.join(", ")} already, and nothing is overwritten`);
+    // Read before anything is written: a package.json that is not JSON refuses all.
+    const edits = editsOf(target, flag("worker"));
     mkdirSync(target, { recursive: true });
     for (const [file, text] of Object.entries(files)) writeFileSync(join(target, file), text, { flag: "wx" });
-    console.log(
-      [
-        `wrote ${Object.keys(files).join(", ")} into ${shown}`,
-        "",
-        `  svc serve --dir ${shown}    serves it on http://127.0.0.1:8787`,
-        `  svc check --dir ${shown}    says what is wrong after a change`,
-        "",
-        "It prints a link that makes an administrator, who may create products. The same without a browser:",
-        "",
-        `  echo 'a password' | svc admin create-user --email you@example.com --role admin --password-stdin --dir ${shown}`,
-      ].join("\n"),
-    );
+    for (const [file, text] of Object.entries(edits)) writeFileSync(join(target, file), text);
+    console.log(nextSteps(relative(process.cwd(), target), [...Object.keys(files), ...Object.keys(edits)]));
     return 0;
   },
 };
@@ -44,72 +39,54 @@ const init: Command = {
 /** `svc init` */
 export const commands: readonly Command[] = [init];
 
-/** Written only if there is none. An existing one belongs to the owner. */
-const ignored = ".gitignore";
-
-function projectFiles(secret: string): Record<string, string> {
+function projectFiles(target: string, isWorker: boolean): Readonly<Record<string, string>> {
   return {
-    "svc.toml": `# Settings and access rules. Every key is optional; \`svc check\` reads them as \`svc serve\` does.
-
-[auth]
-# Signs access tokens on this machine; it is no secret to who reads this file, and is taken on loopback addresses alone.
-# Where others can reach the server, set the environment variable SVC_JWT_SECRET to 32 bytes or more, and remove both lines.
-allow_insecure_dev_secret = true
-dev_secret = "${secret}"
-
-# For browsers: tokens in cookies. Page and server have to be of one site, as app.example.com and api.example.com are, and
-# cors.allowed_origins is needed.
-# cookie_mode = true
-# In cookie mode, tokens are in their cookies alone, where no script of a page can read them.
-cookie_tokens_in_body = false
-
-# Pages on another origin than the server's that may call it.
-# [cors]
-# allowed_origins = ["http://localhost:5173"]
-
-# Who may do what with each table. A missing rule denies. row is the stored row, new the row as it would be; an update rule has to
-# hold for the row before and for the row after the change, which old and new tell apart.
-
-[rules.products]
-read = "public"
-create = "auth.role = 'admin'"
-update = "auth.role = 'admin'"
-delete = "auth.role = 'admin'"
-
-[rules.orders]
-read = "row.user_id = auth.id or auth.role = 'admin'"
-create = "new.user_id = auth.id"
-update = "auth.role = 'admin'"
-
-# Nobody but administrators sees or sets it.
-[rules.orders.columns.note]
-read = "auth.role = 'admin'"
-write = "auth.role = 'admin'"
-`,
-    [schemaFile]: `# Tables. A change is applied when the server starts, unless it could lose something: see \`svc schema plan\`.
-
-$auth:
-  registration: public # or invite, closed
-
-products:
-  columns:
-    id: { type: integer, primary_key: true }
-    name: { type: text, not_null: true, unique: true }
-    price_cents: { type: integer, not_null: true, check: "price_cents >= 0" }
-    tags: { type: json }
-
-orders:
-  columns:
-    id: { type: integer, primary_key: true }
-    user_id: { type: text, not_null: true, references: { table: $users, on_delete: cascade } }
-    product_id: { type: integer, not_null: true, references: { table: products } }
-    quantity: { type: integer, not_null: true, default: 1, check: "quantity between 1 and 100" }
-    note: { type: text }
-    created_at: { type: integer, not_null: true, default: { sql: "unixepoch()" } }
-  indexes:
-    - { columns: [user_id] }
-    - { columns: [product_id] }
-`,
-    [ignored]: "# The database, mails, usage and sealed credentials of this machine.\n.svc/\n",
+    [configFile]: configTemplate(randomBytes(32).toString("base64")),
+    [schemaFile]: schemaTemplate,
+    ...(isWorker && { "wrangler.toml": wranglerTemplate(workerName(target)) }),
   };
+}
+
+/** The name of the directory, as Cloudflare takes one: at most 63 small letters, digits and dashes. */
+function workerName(target: string): string {
+  const name = basename(target)
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, "-");
+  return name.replace(/^-+|-+$/g, "").slice(0, 63) || "svc";
+}
+
+/** The files of the owner that get lines which they lack, by their new text. Throws RefusedError if one cannot be read. */
+function editsOf(target: string, isWorker: boolean): Readonly<Record<string, string>> {
+  const read = (file: string) => (existsSync(join(target, file)) ? readFileSync(join(target, file), "utf8") : null);
+  const edits: Record<string, string> = {};
+  const edit = (file: string, change: (text: string | null) => string | null) => {
+    const text = read(file);
+    const changed = change(text);
+    if (changed !== null && changed !== text) edits[file] = changed;
+  };
+  edit(".gitignore", (text) => withIgnored(text, isWorker));
+  edit("package.json", (text) => withScripts(text, isWorker));
+  return edits;
+}
+
+function withIgnored(text: string | null, isWorker: boolean): string {
+  const lines = [".svc", "node_modules", ...(isWorker ? [".wrangler", ".dev.vars"] : [])];
+  const there = new Set((text ?? "").split("\n").map((line) => line.trim().replace(/^\/|\/$/g, "")));
+  const missing = lines.filter((line) => !there.has(line)).map((line) => `${line}\n`);
+  const before = text === null || text === "" || text.endsWith("\n") ? (text ?? "") : `${text}\n`;
+  return before + missing.join("");
+}
+
+function nextSteps(shown: string, written: readonly string[]): string {
+  const at = shown === "" ? "" : ` --dir ${shown}`;
+  return [
+    `wrote ${written.join(", ")}${shown === "" ? "" : ` into ${shown}`}`,
+    "",
+    `  svc serve${at}    serves it on http://127.0.0.1:8787`,
+    `  svc check${at}    says what is wrong after a change`,
+    "",
+    "It prints a link that makes an administrator, who may create products. The same without a browser:",
+    "",
+    `  echo 'a password' | svc admin create-user --email you@example.com --role admin --password-stdin${at}`,
+  ].join("\n");
 }

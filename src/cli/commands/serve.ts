@@ -1,9 +1,10 @@
 import { join } from "node:path";
+import { builtDirectory } from "../../node/built-directory.js";
 import { readProject } from "../../node/project-directory.js";
 import { serve } from "../../node/serve.js";
-import { portOf, readPort } from "../../project/environment.js";
-import { builtDirectory } from "../built-directory.js";
-import { type Command, UsageError } from "../command.js";
+import { readPort } from "../../project/environment.js";
+import type { Command } from "../command.js";
+import { readPortOption } from "../port-option.js";
 
 /** Runs the server until a signal ends it (`docs/reference/command-line.md#svc-serve`). */
 const serveCommand: Command = {
@@ -24,7 +25,7 @@ const serveCommand: Command = {
     const { server } = project.config;
     const running = await serve(project, {
       host: text("host") ?? (environment.HOST || server.host),
-      port: portIn(text("port")) ?? readPort(environment) ?? server.port,
+      port: readPortOption(text("port")) ?? readPort(environment) ?? server.port,
       environment,
       consoleDirectory: join(builtDirectory, "console"),
     });
@@ -35,13 +36,6 @@ const serveCommand: Command = {
     return 0;
   },
 };
-
-function portIn(option: string | undefined): number | null {
-  if (option === undefined) return null;
-  const port = portOf(option);
-  if (port === null) throw new UsageError(`the port is a number from 0 to 65535, not ${option}`);
-  return port;
-}
 
 /**
  * For how long after the first signal to stop a further one counts as the same. If npm has started the server, Ctrl-C

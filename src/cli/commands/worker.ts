@@ -1,5 +1,3 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { createServiceKey, createUser } from "../../auth/accounts/administration.js";
 import { setProjectId } from "../../auth/store/oauth.js";
 import { openLibsql } from "../../node/database/libsql.js";
@@ -9,42 +7,46 @@ import { systemClock, systemRandom } from "../../node/system.js";
 import type { Database, Statement } from "../../platform/database.js";
 import { withLiterals } from "../../platform/statement-text.js";
 import { ProblemsError } from "../../problems/problem.js";
+import { readPort } from "../../project/environment.js";
 import { configFile } from "../../project/file-names.js";
 import { applySafe } from "../../schema/apply.js";
 import { parseOnce } from "../../schema/in-force.js";
 import { problemsWith } from "../../tables/plan/without-ways.js";
-import { builtDirectory } from "../built-directory.js";
 import { type Command, RefusedError, UsageError, unlessRefused } from "../command.js";
 import { projectIdOf } from "../local-database.js";
+import { readPortOption } from "../port-option.js";
 import { readSecretLine } from "../standard-input.js";
-import { writeConsoleAssets } from "../worker-console.js";
+import { serveWorker } from "../worker-dev.js";
+import { writeWorker } from "../worker-files.js";
 
 const workerBuild: Command = {
   name: "worker build",
   usage: "",
-  summary:
-    "Puts the project and the console's page beside the Worker's code, for wrangler to bundle. wrangler.toml runs this.",
+  summary: "Writes the Worker of the project to .svc/worker, ready for wrangler. wrangler.toml runs this.",
   options: {},
   help: [],
   positionals: [],
   run: async ({ directory }) => {
     const project = readForWorker(directory);
-    const { config, schemaText } = project;
-    if (config.console.listen !== "") throw new ProblemsError(withConfigLines(project, [oneAddress]));
-    const lines = Object.entries({ config, schemaText }).map(
-      ([name, value]) => `export const ${name} = ${sourceOf(value)};\n`,
-    );
-    writeFileSync(join(builtDirectory, "worker/project.js"), lines.join(""));
-    writeConsoleAssets(config.console.enabled, join(builtDirectory, "console"), workerAssets);
+    if (project.config.console.listen !== "") throw new ProblemsError(withConfigLines(project, [oneAddress]));
+    writeWorker(project);
     return 0;
   },
 };
 
-/**
- * What `[assets]` of wrangler.toml names: the files of the console which Cloudflare serves itself. It is outside of the
- * directory of the Worker's main file, where wrangler would take HTML for a module.
- */
-const workerAssets = join(builtDirectory, "worker/assets");
+const workerDev: Command = {
+  name: "worker dev",
+  usage: "[--port N]",
+  summary: "Serves the project's Worker on this machine, with a D1 database of its own. It needs wrangler.",
+  options: { port: { type: "string" } },
+  help: ["--port N     the port to listen on; 0 picks a free one (default: PORT, then server.port)"],
+  positionals: [],
+  run: async ({ directory, text, environment }) => {
+    const project = readForWorker(directory);
+    const port = readPortOption(text("port")) ?? readPort(environment) ?? project.config.server.port;
+    return serveWorker(project, port);
+  },
+};
 
 const oneAddress = {
   file: configFile,
@@ -137,13 +139,5 @@ function recording(scratch: Database): { readonly database: Database; readonly s
   return { database, statements };
 }
 
-/** The JavaScript source of a value that consists of plain data and maps. */
-function sourceOf(value: unknown): string {
-  if (value instanceof Map) return `new Map(${sourceOf([...value])})`;
-  if (Array.isArray(value)) return `[${value.map(sourceOf).join()}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "undefined";
-  return `{${Object.entries(value).map(([key, of]) => `${JSON.stringify(key)}:${sourceOf(of)}`)}}`;
-}
-
-/** `svc worker build` and `svc worker bootstrap` */
-export const commands: readonly Command[] = [workerBuild, workerBootstrap];
+/** `svc worker build`, `svc worker dev` and `svc worker bootstrap` */
+export const commands: readonly Command[] = [workerBuild, workerDev, workerBootstrap];

@@ -3,7 +3,9 @@ import { join } from "node:path";
 
 /** For miniflare: what wrangler has bundled into a directory, as wrangler.toml would run it. */
 export function bundled(directory: string, main: string) {
-  const names = readdirSync(directory).filter((name) => /\.(js|wasm)$/.test(name));
+  const names = readdirSync(directory, { recursive: true, encoding: "utf8" }).filter((name) =>
+    /\.(js|wasm)$/.test(name),
+  );
   const modules = [main, ...names.filter((name) => name !== main)].map((name) => ({
     type: name.endsWith(".wasm") ? ("CompiledWasm" as const) : ("ESModule" as const),
     path: join(directory, name),

@@ -1,47 +1,48 @@
-// `npm run dev:worker`: serves the project in the repository's root in a local workerd with D1
-// (`docs/deploy.md#cloudflare-workers`).
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { type AddressInfo, createServer } from "node:net";
+import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { parseArgs } from "node:util";
-import { getPlatformProxy } from "wrangler";
 import { consoleLines } from "../admin/console/announce.js";
 import { makeSetupLink } from "../auth/links/setup-link.js";
-import { readProject } from "../node/project-directory.js";
+import type { ProjectDirectory } from "../node/project-directory.js";
 import { systemClock, systemRandom } from "../node/system.js";
 import type { Database } from "../platform/database.js";
 import { ProblemsError } from "../problems/problem.js";
 import { listenUrl, namedHost } from "../project/listen-url.js";
 import { applySafe } from "../schema/apply.js";
 import { formatStep } from "../schema/plan/format-plan.js";
-import { type D1Binding, openD1 } from "./d1.js";
+import { type D1Binding, openD1 } from "../worker/d1.js";
+import { type ExitCode, RefusedError, UsageError } from "./command.js";
+import { writeWorker } from "./worker-files.js";
 
 const upkeepMs = 60_000;
 
-class UsageError extends Error {}
-
-process.exitCode = await main().catch((error: unknown) => {
-  if (error instanceof ProblemsError || error instanceof UsageError) console.error(error.message);
-  else throw error;
-  return 2;
-});
-
-async function main(): Promise<number> {
-  const { config, schemaText } = readProject(".");
+/**
+ * Serves a project's Worker in a local workerd with D1 until a signal ends it (`docs/deploy.md#cloudflare-workers`).
+ * wrangler is the project's own. Throws RefusedError if it is not installed, or if the project is on a libSQL server.
+ * @param wantedPort 0 picks a free one
+ */
+export async function serveWorker(project: ProjectDirectory, wantedPort: number): Promise<ExitCode> {
+  const { config, schemaText, directory } = project;
   if (!config.database.url.startsWith("file:"))
-    throw new UsageError("database.url: a Worker on a libSQL server needs no local D1: `npm start` serves it");
-  const port = await freePort(readPort(config.server.port));
+    throw new RefusedError("database.url: a Worker on a libSQL server needs no local D1: `svc serve` serves it");
+  // wrangler looks for its configuration, its state and .dev.vars in the current directory.
+  process.chdir(directory);
+  const wrangler = await loadWrangler(directory);
+  const port = await freePort(wantedPort);
   const url = listenUrl(namedHost("127.0.0.1", config.auth.cookie_mode).name, port, false);
   writeSecret(config.auth.jwt_secret_env);
-  const setupLink = await prepareDatabase(schemaText);
-  const wrangler = spawn(
-    "node_modules/.bin/wrangler",
-    ["dev", "--ip", "127.0.0.1", "--port", String(port), "--var", `SVC_GATEWAY_URL:${url}`],
-    { stdio: ["ignore", process.stderr, process.stderr], env: { ...process.env, WRANGLER_LOG: "log" } },
-  );
-  const ended = new Promise<number>((resolve) => wrangler.once("exit", (code) => resolve(code ?? 0)));
+  writeWorker(project);
+  const setupLink = await prepareDatabase(wrangler, schemaText);
+  const options = ["--ip", "127.0.0.1", "--port", String(port), "--var", `SVC_GATEWAY_URL:${url}`];
+  const serving = spawn(process.execPath, [wrangler.program, "dev", ...options], {
+    stdio: ["ignore", process.stderr, process.stderr],
+    env: { ...process.env, WRANGLER_LOG: "log" },
+  });
+  const ended = new Promise<number>((resolve) => serving.once("exit", (code) => resolve(code ?? 0)));
   let stopping = false;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     // wrangler as a library has installed listeners that would end this process at once, without stopping the server in
@@ -49,13 +50,14 @@ async function main(): Promise<number> {
     process.removeAllListeners(signal);
     process.once(signal, () => {
       stopping = true;
-      wrangler.kill(signal);
+      serving.kill(signal);
     });
   }
   const isReady = await Promise.race([answers(`${url}/health`), ended.then(() => false)]);
   if (!isReady) {
-    wrangler.kill("SIGTERM");
-    return (await ended) || (stopping ? 0 : 1);
+    serving.kill("SIGTERM");
+    const code = await ended;
+    return stopping && code === 0 ? 0 : 1;
   }
   console.log(`listening on ${url}`);
   if (config.console.enabled) for (const line of consoleLines(`${url}/console`, setupLink)) console.error(line);
@@ -65,21 +67,21 @@ async function main(): Promise<number> {
   }, upkeepMs);
   const code = await ended;
   clearInterval(upkeep);
-  return stopping ? 0 : code;
+  return stopping || code === 0 ? 0 : 1;
 }
 
-function readPort(configured: number): number {
-  const text = portOption() ?? process.env.PORT ?? String(configured);
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : 65_536;
-  if (port > 65_535) throw new UsageError(`--port: expected 0 to 65535, got ${text}`);
-  return port;
-}
+type Wrangler = Awaited<ReturnType<typeof loadWrangler>>;
 
-function portOption(): string | undefined {
+/** The wrangler that the project has installed. Throws RefusedError if there is none. */
+async function loadWrangler(directory: string) {
+  const own = createRequire(join(directory, "package.json"));
   try {
-    return parseArgs({ options: { port: { type: "string" } } }).values.port;
+    const manifest = own.resolve("wrangler/package.json");
+    const { getPlatformProxy } = own("wrangler") as typeof import("wrangler");
+    return { getPlatformProxy, program: join(dirname(manifest), "bin/wrangler.js") };
   } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\nnpm run dev:worker [-- --port N]`);
+    if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw error;
+    throw new RefusedError("wrangler is not installed here: `npm i -D wrangler`");
   }
 }
 
@@ -97,7 +99,7 @@ function writeSecret(name: string): void {
  * warning. Throws ProblemsError for an invalid schema. Returns what follows the console's URL in the link for the first
  * administrator. Null if there is an administrator already.
  */
-async function prepareDatabase(schemaText: string): Promise<string | null> {
+async function prepareDatabase({ getPlatformProxy }: Wrangler, schemaText: string): Promise<string | null> {
   // Standard output is only for the line that says where the server listens.
   process.env.WRANGLER_LOG = "warn";
   const { env, dispose } = await getPlatformProxy<{ DB: D1Binding }>();

@@ -1,0 +1,107 @@
+import { release } from "../platform/release.js";
+
+/** What `svc init` writes: svc.toml, with a secret for development. */
+export const configTemplate = (
+  secret: string,
+): string => `# Settings and access rules. Every key is optional; \`svc check\` reads them as \`svc serve\` does.
+
+[auth]
+# Signs access tokens on this machine; it is no secret to who reads this file, and is taken on loopback addresses alone.
+# Where others can reach the server, set the environment variable SVC_JWT_SECRET to 32 bytes or more, and remove both lines.
+allow_insecure_dev_secret = true
+dev_secret = "${secret}"
+
+# For browsers: tokens in cookies. Page and server have to be of one site, as app.example.com and api.example.com are, and
+# cors.allowed_origins is needed.
+# cookie_mode = true
+# In cookie mode, tokens are in their cookies alone, where no script of a page can read them.
+cookie_tokens_in_body = false
+
+# Pages on another origin than the server's that may call it.
+# [cors]
+# allowed_origins = ["http://localhost:5173"]
+
+# Who may do what with each table. A missing rule denies. row is the stored row, new the row as it would be; an update rule has to
+# hold for the row before and for the row after the change, which old and new tell apart.
+
+[rules.products]
+read = "public"
+create = "auth.role = 'admin'"
+update = "auth.role = 'admin'"
+delete = "auth.role = 'admin'"
+
+[rules.orders]
+read = "row.user_id = auth.id or auth.role = 'admin'"
+create = "new.user_id = auth.id"
+update = "auth.role = 'admin'"
+
+# Nobody but administrators sees or sets it.
+[rules.orders.columns.note]
+read = "auth.role = 'admin'"
+write = "auth.role = 'admin'"
+`;
+
+/** What `svc init` writes: svc.schema.yaml. */
+export const schemaTemplate = `# Tables. A change is applied when the server starts, unless it could lose something: see \`svc schema plan\`.
+
+$auth:
+  registration: public # or invite, closed
+
+products:
+  columns:
+    id: { type: integer, primary_key: true }
+    name: { type: text, not_null: true, unique: true }
+    price_cents: { type: integer, not_null: true, check: "price_cents >= 0" }
+    tags: { type: json }
+
+orders:
+  columns:
+    id: { type: integer, primary_key: true }
+    user_id: { type: text, not_null: true, references: { table: $users, on_delete: cascade } }
+    product_id: { type: integer, not_null: true, references: { table: products } }
+    quantity: { type: integer, not_null: true, default: 1, check: "quantity between 1 and 100" }
+    note: { type: text }
+    created_at: { type: integer, not_null: true, default: { sql: "unixepoch()" } }
+  indexes:
+    - { columns: [user_id] }
+    - { columns: [product_id] }
+`;
+
+/**
+ * What `svc init --worker` writes: the settings of wrangler for a Worker of this name. The compatibility date is the one
+ * that this release is tested with.
+ */
+export const wranglerTemplate = (name: string): string => `name = "${name}"
+main = ".svc/worker/modules/index.js"
+compatibility_date = "2026-04-26"
+# A client that goes away ends its request.
+compatibility_flags = ["enable_request_signal"]
+send_metrics = false
+# The modules are ready to be uploaded, \`project.js\` among them, which holds svc.toml and svc.schema.yaml.
+no_bundle = true
+find_additional_modules = true
+rules = [{ type = "ESModule", globs = ["**/*.js"] }]
+
+[build]
+command = "npx svc worker build"
+
+# The console's page, which Cloudflare serves by itself; empty with \`[console] enabled = false\` in svc.toml. Everything else
+# reaches the Worker, navigation of browsers too.
+[assets]
+directory = ".svc/worker/assets"
+html_handling = "drop-trailing-slash"
+not_found_handling = "none"
+
+[[d1_databases]]
+binding = "DB"
+database_name = "${name}"
+# Of \`npx wrangler d1 create ${name}\`.
+database_id = "00000000-0000-0000-0000-000000000000"
+
+# Mails that wait for another attempt, and rows that have expired.
+[triggers]
+crons = ["* * * * *"]
+`;
+
+/** The package that has the command `svc`, and the release of it that writes this. */
+export const serverPackage = { name: "svc-server", version: `^${release}` } as const;

@@ -1,0 +1,41 @@
+import { RefusedError } from "./command.js";
+import { serverPackage } from "./project-template.js";
+
+const scripts = { dev: "svc serve", check: "svc check" };
+const workerScripts = { "dev:worker": "svc worker dev", deploy: "wrangler deploy" };
+/** The release of wrangler that this release is tested with. */
+const wranglerVersion = "^4.86.0";
+
+/**
+ * A package.json with the scripts of a project that it lacks, written with its own indentation. Without a file, null,
+ * unless the project is a Worker, which needs wrangler: then a new one. Throws RefusedError if the text is no JSON object.
+ */
+export function withScripts(text: string | null, isWorker: boolean): string | null {
+  if (text === null) return isWorker ? shown(newManifest(), 2) : null;
+  const manifest = read(text);
+  const more = isWorker ? { ...scripts, ...workerScripts } : scripts;
+  const own = (manifest.scripts ?? {}) as Readonly<Record<string, string>>;
+  return shown({ ...manifest, scripts: { ...more, ...own } }, /^[ \t]+(?=")/m.exec(text)?.[0] ?? 2);
+}
+
+function newManifest() {
+  return {
+    private: true,
+    type: "module",
+    scripts: { ...scripts, ...workerScripts },
+    dependencies: { [serverPackage.name]: serverPackage.version },
+    devDependencies: { wrangler: wranglerVersion },
+  };
+}
+
+function read(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {}
+  throw new RefusedError("package.json is no JSON object");
+}
+
+function shown(manifest: object, indentation: string | number): string {
+  return `${JSON.stringify(manifest, null, indentation)}\n`;
+}
